@@ -1,0 +1,17 @@
+import { App, Validations } from 'aws-cdk-lib';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { ConfigurationError, contextConfiguration } from '../lib/config.ts';
+import { addStage } from '../lib/stage.ts';
+
+const app = new App();
+try {
+  addStage(
+    app,
+    contextConfiguration(key => app.node.tryGetContext(key)),
+  );
+} catch (error) {
+  if (!(error instanceof ConfigurationError)) throw error;
+  console.error(error.message);
+  process.exit(1);
+}
+Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

@@ -1,0 +1,80 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  type BatchGetCommandInput,
+  type BatchGetCommandOutput,
+  DynamoDBDocumentClient,
+} from '@aws-sdk/lib-dynamodb';
+
+/** A DynamoDB item as the document client reads and writes it. */
+export type Item = Record<string, unknown>;
+
+/**
+ * The document client all stores share. Timeouts are short because a hung socket would otherwise eat a whole
+ * invocation, and attempts few because the callers have a retry of their own.
+ */
+export const makeDocuments = (): DynamoDBDocumentClient =>
+  DynamoDBDocumentClient.from(
+    new DynamoDBClient({ maxAttempts: 3, requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000 } }),
+    { marshallOptions: { removeUndefinedValues: true } },
+  );
+
+const isNamed = (error: unknown, ...names: string[]): boolean => error instanceof Error && names.includes(error.name);
+
+/** Whether a write was refused because its condition did not hold. */
+export const isConditionFailed = (error: unknown): boolean => isNamed(error, 'ConditionalCheckFailedException');
+
+/** Whether a dependency (DynamoDB, KMS, SQS) asked us to slow down: the caller may try again in a moment. */
+export const isThrottled = (error: unknown): boolean =>
+  isNamed(
+    error,
+    'ProvisionedThroughputExceededException',
+    'ThrottlingException',
+    'ThrottledException',
+    'RequestLimitExceeded',
+    'LimitExceededException',
+    'RequestThrottled',
+    'UnprocessedKeysError',
+  );
+
+/** Thrown when DynamoDB kept part of a batch back, which it does when it is throttling. */
+export class UnprocessedKeysError extends Error {
+  override readonly name = 'UnprocessedKeysError';
+  constructor() {
+    super('DynamoDB left keys of a batch unread.');
+  }
+}
+
+/** One item of a consistent batch read. */
+export interface ItemAddress {
+  readonly table: string;
+  readonly key: Item;
+}
+
+/**
+ * Reads up to 100 items of any tables in one round trip, consistently, and gives them in the order asked for
+ * (`undefined` where there is none). The same address may be asked for once only.
+ *
+ * @throws {UnprocessedKeysError} when DynamoDB still keeps keys back after three tries.
+ */
+export const readTogether = async (
+  documents: Pick<DynamoDBDocumentClient, 'send'>,
+  addresses: readonly ItemAddress[],
+): Promise<(Item | undefined)[]> => {
+  const found = new Map<string, Item[]>();
+  let pending: BatchGetCommandInput['RequestItems'] = {};
+  for (const { table, key } of addresses) {
+    const keys = pending[table]?.Keys ?? [];
+    pending[table] = { ConsistentRead: true, Keys: [...keys, key] };
+  }
+  for (let attempt = 0; Object.keys(pending ?? {}).length > 0; attempt++) {
+    if (attempt === 3) throw new UnprocessedKeysError();
+    const answer: BatchGetCommandOutput = await documents.send(new BatchGetCommand({ RequestItems: pending }));
+    for (const [table, items] of Object.entries(answer.Responses ?? {})) {
+      found.set(table, [...(found.get(table) ?? []), ...items]);
+    }
+    pending = answer.UnprocessedKeys ?? {};
+  }
+  const hasKey = (item: Item, key: Item) => Object.entries(key).every(([name, value]) => item[name] === value);
+  return addresses.map(({ table, key }) => found.get(table)?.find(item => hasKey(item, key)));
+};

@@ -1,0 +1,126 @@
+import { DecryptCommand, type KMSClient } from '@aws-sdk/client-kms';
+import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { Clock } from './clock.ts';
+
+/**
+ * What a key is for. Each kind is wrapped under its own KMS encryption context (`purpose`), so that a function may be
+ * allowed to open one kind and not the others.
+ */
+export type KeyKind = 'signing' | 'mac' | 'sealing';
+
+/** Algorithms that access tokens can be signed with (RFC 7518 section 3.1). */
+export type SigningAlgorithm = 'ES256' | 'RS256';
+
+/**
+ * One key of the keyring. Table `Keyring`: partition `kind`, range `generation` (1, 2, …).
+ * Its state is told by the clock and not stored: *next* until `activeFrom`, *active* until a later key's `activeFrom`,
+ * *retiring* after that, until the rotation deletes it.
+ */
+export interface KeyringKey {
+  readonly kind: KeyKind;
+  readonly generation: number;
+  /** Random and unique: the `kid` of tokens, the `keyId` of refresh tokens and sealed values. */
+  readonly keyId: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** Milliseconds since the epoch; first use. Until then the key is only published. */
+  readonly activeFrom: number;
+  /** The key under KMS: PKCS #8 DER of the private half for `signing`, 32 bytes for the others. */
+  readonly wrapped: Uint8Array;
+  /** `signing` only. */
+  readonly algorithm?: SigningAlgorithm;
+  /** `signing` only: SubjectPublicKeyInfo DER. */
+  readonly publicKey?: Uint8Array;
+}
+
+/** How old the cached keyring may get, in milliseconds. */
+const lifetime = 30_000;
+
+/** Keys that are not known yet are looked up again at most this often, in milliseconds. */
+const lookupPause = 1_000;
+
+/** Thrown when the keyring has no usable key: the deployment has not created one yet, or a named one is gone. */
+export class KeyNotFoundError extends Error {
+  override readonly name = 'KeyNotFoundError';
+  constructor(kind: KeyKind) {
+    super(`The keyring has no usable ${kind} key. The deployment creates them: has its key trigger run?`);
+  }
+}
+
+/** Read access to the keyring, cached for at most 30 s. */
+export interface Keyring {
+  /** Every key of a kind, oldest first. */
+  list(kind: KeyKind): Promise<readonly KeyringKey[]>;
+  /** The key to sign, authenticate or seal with now. @throws {KeyNotFoundError} */
+  active(kind: KeyKind): Promise<KeyringKey>;
+  /** The key of that id, also one that was published a moment ago; `undefined` where there is none. */
+  find(kind: KeyKind, keyId: string): Promise<KeyringKey | undefined>;
+  /** The key's plain bytes, opened by KMS and kept as long as this keyring lives. */
+  open(key: KeyringKey): Promise<Uint8Array>;
+}
+
+/** The keyring's encryption context in KMS: policies grant `kms:Decrypt` on exactly this. */
+export const keyringContext = (kind: KeyKind): Record<string, string> => ({ purpose: kind });
+
+/** What a keyring stands on. `kms` may be left out where keys are only listed. */
+export interface KeyringDependencies {
+  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly kms?: Pick<KMSClient, 'send'>;
+  readonly tableName: string;
+  readonly now: Clock;
+}
+
+/** Makes a keyring over the `Keyring` table; one per function instance. */
+export const makeKeyring = ({ documents, kms, tableName, now }: KeyringDependencies): Keyring => {
+  const cached = new Map<KeyKind, { readAt: number; keys: Promise<readonly KeyringKey[]> }>();
+  const opened = new Map<string, Promise<Uint8Array>>();
+
+  const read = async (kind: KeyKind): Promise<readonly KeyringKey[]> => {
+    const answer = await documents.send(
+      new QueryCommand({
+        TableName: tableName,
+        ConsistentRead: true,
+        KeyConditionExpression: 'kind = :kind',
+        ExpressionAttributeValues: { ':kind': kind },
+      }),
+    );
+    return (answer.Items ?? []) as KeyringKey[];
+  };
+
+  const list = (kind: KeyKind, oldest = lifetime): Promise<readonly KeyringKey[]> => {
+    const entry = cached.get(kind);
+    if (entry && now() - entry.readAt < oldest) return entry.keys;
+    const keys = read(kind);
+    cached.set(kind, { readAt: now(), keys });
+    keys.catch(() => cached.delete(kind)); // a failed read is not remembered
+    return keys;
+  };
+
+  return {
+    list: kind => list(kind),
+    active: async kind => {
+      const moment = now();
+      const active = (await list(kind)).filter(key => key.activeFrom <= moment).at(-1);
+      if (!active) {
+        cached.delete(kind); // the first key may be made any moment: do not wait out the cache
+        throw new KeyNotFoundError(kind);
+      }
+      return active;
+    },
+    find: async (kind, keyId) => {
+      const isAsked = (key: KeyringKey) => key.keyId === keyId;
+      return (await list(kind)).find(isAsked) ?? (await list(kind, lookupPause)).find(isAsked);
+    },
+    open: key => {
+      const known = opened.get(key.keyId);
+      if (known) return known;
+      if (!kms) throw new KeyNotFoundError(key.kind);
+      const bytes = kms
+        .send(new DecryptCommand({ CiphertextBlob: key.wrapped, EncryptionContext: keyringContext(key.kind) }))
+        .then(answer => answer.Plaintext ?? new Uint8Array());
+      opened.set(key.keyId, bytes);
+      bytes.catch(() => opened.delete(key.keyId));
+      return bytes;
+    },
+  };
+};

@@ -1,0 +1,24 @@
+import { Logger } from '@aws-lambda-powertools/logger';
+import { Metrics } from '@aws-lambda-powertools/metrics';
+
+/** The two things every function says about itself. */
+export interface Telemetry {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Structured logs (one JSON line each) and metrics (CloudWatch embedded metric format) of one function.
+ * Neither is ever given a request's or a message's body: what is logged is named field by field.
+ */
+export const makeTelemetry = (serviceName: string): Telemetry => ({
+  logger: new Logger({ serviceName }),
+  metrics: new Metrics({ namespace: 'Emissor', serviceName }),
+});
+
+/** The narrow part of the logger that units below the handlers are given. */
+export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
+
+/** What can be safely said of an error: its name, and its message only where the message is ours or an AWS client's. */
+export const describeError = (error: unknown): { errorName: string } =>
+  error instanceof Error ? { errorName: error.name } : { errorName: typeof error };

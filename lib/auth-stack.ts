@@ -1,0 +1,98 @@
+import { Duration, Stack, Validations } from 'aws-cdk-lib';
+import * as events from 'aws-cdk-lib/aws-events';
+import * as targets from 'aws-cdk-lib/aws-events-targets';
+import * as triggers from 'aws-cdk-lib/triggers';
+import type { Construct } from 'constructs';
+import type { DiscoveryEnvironment, RotateKeysEnvironment, TokenEnvironment } from '../lambdas/auth/environment.ts';
+import { route } from './constructs/http-endpoint.ts';
+import { allowKeyUse, allowListingKeys } from './constructs/keyring-access.ts';
+import { NodeFunction } from './constructs/node-function.ts';
+import type { DataStack } from './data-stack.ts';
+import { retentionOf, type StageProps } from './stage-props.ts';
+
+/** What the auth stack is given. */
+export interface AuthStackProps extends StageProps {
+  readonly data: DataStack;
+}
+
+const seconds = (milliseconds: number): string => String(Math.floor(milliseconds / 1000));
+
+/** {auth_url}: the token endpoint, the documents that describe it, and the rotation of its keys. */
+export class AuthStack extends Stack {
+  constructor(scope: Construct, id: string, props: AuthStackProps) {
+    super(scope, id, props);
+    const { configuration, data } = props;
+    const retention = retentionOf(configuration);
+
+    const token = new NodeFunction<TokenEnvironment>(this, 'Token', {
+      ...retention,
+      entry: 'lambdas/auth/token.handler.ts',
+      timeout: Duration.seconds(15),
+      memorySize: 1769, // a password hash is all processor: anything less makes every login slower
+      reservedConcurrentExecutions: configuration.tokenConcurrency,
+      environment: {
+        CLIENTS_TABLE: data.clients.tableName,
+        USERS_TABLE: data.users.tableName,
+        FAMILIES_TABLE: data.families.tableName,
+        LOCKOUTS_TABLE: data.lockouts.tableName,
+        KEYRING_TABLE: data.keyring.tableName,
+        ISSUER: data.auth.url,
+        AUDIENCE: data.base.url,
+        ACCESS_TOKEN_SECONDS: seconds(configuration.accessTokenLifetime),
+        REFRESH_IDLE_SECONDS: seconds(configuration.refreshIdleLifetime),
+        REFRESH_ABSOLUTE_SECONDS: seconds(configuration.refreshAbsoluteLifetime),
+        ADDRESS_FAILURE_LIMIT: String(configuration.addressFailureLimit),
+        CLIENT_FAILURE_LIMIT: String(configuration.clientFailureLimit),
+      },
+    });
+    token.allow(['dynamodb:BatchGetItem', 'dynamodb:GetItem'], data.clients.tableArn);
+    token.allow(['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem'], data.users.tableArn);
+    token.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.families.tableArn);
+    token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'], data.lockouts.tableArn);
+    allowListingKeys(token, data, ['signing', 'mac']);
+    allowKeyUse(token, data.key, ['kms:Decrypt'], ['signing', 'mac']);
+
+    const discovery = new NodeFunction<DiscoveryEnvironment>(this, 'Discovery', {
+      ...retention,
+      entry: 'lambdas/auth/discovery.handler.ts',
+      timeout: Duration.seconds(5),
+      memorySize: 512,
+      environment: { KEYRING_TABLE: data.keyring.tableName, ISSUER: data.auth.url },
+    });
+    allowListingKeys(discovery, data, ['signing']);
+
+    const rotateKeys = new NodeFunction<RotateKeysEnvironment>(this, 'RotateKeys', {
+      ...retention,
+      entry: 'lambdas/auth/rotate-keys.handler.ts',
+      timeout: Duration.seconds(60),
+      memorySize: 512,
+      environment: {
+        KEYRING_TABLE: data.keyring.tableName,
+        KEY_ARN: data.key.keyArn,
+        SIGNING_ALGORITHM: configuration.signingAlgorithm,
+      },
+    });
+    rotateKeys.allow(['dynamodb:Query', 'dynamodb:PutItem'], data.keyring.tableArn);
+    allowKeyUse(rotateKeys, data.key, ['kms:GenerateDataKeyPairWithoutPlaintext'], ['signing']);
+    allowKeyUse(rotateKeys, data.key, ['kms:GenerateDataKeyWithoutPlaintext'], ['mac', 'sealing']);
+    new events.Rule(this, 'RotateKeysDaily', {
+      description: 'Keeps the keyring fresh',
+      schedule: events.Schedule.rate(Duration.days(1)),
+      targets: [new targets.LambdaFunction(rotateKeys)],
+    });
+    new triggers.Trigger(this, 'FirstKeys', {
+      handler: rotateKeys,
+      timeout: Duration.minutes(2),
+      invocationType: triggers.InvocationType.REQUEST_RESPONSE,
+    });
+    Validations.of(rotateKeys).acknowledge({
+      id: 'Annotation::@aws-cdk/aws-lambda:addPermissionsToVersionOrAlias',
+      reason: 'Only the deployment trigger invokes a version, and the construct grants it that itself.',
+    });
+
+    route(this, 'TokenRoute', data.auth, '/oauth/v1/token', token);
+    route(this, 'JwksRoute', data.auth, '/.well-known/jwks.json', discovery);
+    route(this, 'MetadataRoute', data.auth, '/.well-known/oauth-authorization-server', discovery);
+    route(this, 'OtherRoute', data.auth, '$default', discovery);
+  }
+}

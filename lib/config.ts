@@ -1,0 +1,175 @@
+import * as z from 'zod';
+
+/** The stages an Emissor can be deployed as; `local` is the one `npm start` runs. */
+export const stageNames = ['local', 'dev', 'prod'] as const;
+
+/** The name of a stage. */
+export type StageName = (typeof stageNames)[number];
+
+/** Thrown for an unknown stage, an unknown key or a value that does not fit; the message is one line for the operator. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+}
+
+const unitMilliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `500ms`, `5s`, `30m`, `2h`, `14d` → milliseconds. */
+const duration = z
+  .string()
+  .regex(/^\d{1,9}(ms|s|m|h|d)$/, 'must be a whole number with a unit: 500ms, 5s, 30m, 2h or 14d')
+  .transform(value => {
+    const unit = value.replace(/^\d+/, '');
+    return Number.parseInt(value, 10) * (unitMilliseconds[unit] ?? 0);
+  });
+
+const count = (least: number, most: number) =>
+  z
+    .union([z.number(), z.string().regex(/^\d+$/, 'must be a whole number').transform(Number)])
+    .pipe(z.int().min(least, `must be ${least} to ${most}`).max(most, `must be ${least} to ${most}`));
+
+/** 0 counts as "not set": functions then share what the account has left. */
+const reservation = count(0, 10_000);
+
+const httpsUrl = z
+  .url({ protocol: /^https$/, error: 'must be an https URL' })
+  .refine(value => !value.endsWith('/'), 'must not end in a slash');
+
+const hostName = z.string().regex(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be a host name in lower case');
+const certificateArn = z.string().startsWith('arn:', 'must be the ARN of an ACM certificate');
+
+/** CloudWatch Logs keeps logs for these numbers of days only. */
+const retentionDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653] as const;
+
+const schema = z
+  .strictObject({
+    /** Public address of the demands pages: links in events start with it. */
+    demandsUrl: httpsUrl,
+    /** Own host name of {auth_url}, with its certificate; without one, API Gateway's own host is used. */
+    authDomain: hostName.optional(),
+    authCertificateArn: certificateArn.optional(),
+    /** Own host name of {base_url}, with its certificate. */
+    baseDomain: hostName.optional(),
+    baseCertificateArn: certificateArn.optional(),
+
+    /** Life of an access token. */
+    accessTokenLifetime: duration,
+    /** A refresh family ends when it was not used for this long. */
+    refreshIdleLifetime: duration,
+    /** A refresh family ends this long after the login, used or not. */
+    refreshAbsoluteLifetime: duration,
+    signingAlgorithm: z.enum(['ES256', 'RS256']),
+    /** A new signing key is made this long after the last. */
+    keyRotationPeriod: duration,
+    /** Failed client authentications a minute that one address may cause. */
+    addressFailureLimit: count(1, 1_000_000),
+    /** Failed grants a minute that one client may cause. */
+    clientFailureLimit: count(1, 1_000_000),
+
+    /** Waits between attempts, shortest first: n waits make n + 1 attempts. */
+    retrySchedule: z
+      .string()
+      .transform(value => value.split(',').map(wait => wait.trim()))
+      .pipe(z.array(duration).min(1, 'must name at least one wait').max(30, 'must name at most 30 waits')),
+    /** Total time of one delivery attempt, from resolving the name to the last response header. */
+    attemptTimeout: duration.refine(value => value >= 100 && value <= 20_000, 'must be 100ms to 20s'),
+    /** History of deliveries is kept this long after their final state. */
+    historyRetention: duration,
+
+    /** Invocations at once of the token function: what bounds the memory and time spent on password hashes. */
+    tokenConcurrency: reservation,
+    /** Batches of first attempts under way at once. */
+    firstAttemptConcurrency: count(2, 1_000),
+    /** Batches of retries under way at once. */
+    retryConcurrency: count(2, 1_000),
+    /** Requests a second each API takes in the long run, and at once. */
+    apiRateLimit: count(1, 10_000),
+    apiBurstLimit: count(1, 5_000),
+
+    logRetentionDays: count(1, 3653).refine(
+      days => (retentionDays as readonly number[]).includes(days),
+      `must be one of ${retentionDays.join(', ')}`,
+    ),
+    /** What becomes of tables, keys and logs when a stack is deleted. */
+    removalPolicy: z.enum(['retain', 'destroy']),
+  })
+  .refine(value => !value.authDomain === !value.authCertificateArn, {
+    path: ['authCertificateArn'],
+    message: 'authDomain and authCertificateArn go together',
+  })
+  .refine(value => !value.baseDomain === !value.baseCertificateArn, {
+    path: ['baseCertificateArn'],
+    message: 'baseDomain and baseCertificateArn go together',
+  });
+
+/** Everything that differs between stages; durations in milliseconds. */
+export type StageConfiguration = z.output<typeof schema> & { readonly stage: StageName };
+
+const defaults: z.input<typeof schema> = {
+  demandsUrl: 'https://demandas.example.com',
+  accessTokenLifetime: '900s',
+  refreshIdleLifetime: '14d',
+  refreshAbsoluteLifetime: '90d',
+  signingAlgorithm: 'ES256',
+  keyRotationPeriod: '90d',
+  addressFailureLimit: 100,
+  clientFailureLimit: 300,
+  retrySchedule: '5s,5m,30m,2h,5h,10h,14h,20h,24h',
+  attemptTimeout: '15s',
+  historyRetention: '30d',
+  tokenConcurrency: 0,
+  firstAttemptConcurrency: 50,
+  retryConcurrency: 20,
+  apiRateLimit: 500,
+  apiBurstLimit: 500,
+  logRetentionDays: 30,
+  removalPolicy: 'retain',
+};
+
+const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
+  local: {
+    addressFailureLimit: 100_000,
+    clientFailureLimit: 100_000,
+    apiRateLimit: 10_000,
+    apiBurstLimit: 5_000,
+    firstAttemptConcurrency: 4,
+    retryConcurrency: 2,
+    logRetentionDays: 1,
+    removalPolicy: 'destroy',
+  },
+  dev: { logRetentionDays: 7, removalPolicy: 'destroy' },
+  prod: { logRetentionDays: 365, tokenConcurrency: 100 },
+};
+
+/** The names of all stage values. */
+export const stageKeys = Object.keys(schema.shape) as readonly (keyof typeof schema.shape)[];
+
+const isStageName = (name: unknown): name is StageName => stageNames.some(known => known === name);
+
+/**
+ * The configuration of one stage: its defaults, with `overrides` laid over them.
+ *
+ * @throws {ConfigurationError} for an unknown stage, key or value.
+ */
+export const stageConfiguration = (name: unknown, overrides: Record<string, unknown> = {}): StageConfiguration => {
+  if (!isStageName(name)) {
+    throw new ConfigurationError(`Unknown stage "${String(name)}": the stages are ${stageNames.join(', ')}.`);
+  }
+  const unknown = Object.keys(overrides).find(key => !stageKeys.some(known => known === key));
+  if (unknown) {
+    throw new ConfigurationError(`Unknown stage value "${unknown}": the values are ${stageKeys.join(', ')}.`);
+  }
+  const result = schema.safeParse({ ...defaults, ...stages[name], ...overrides });
+  if (result.success) return { stage: name, ...result.data };
+  const faults = result.error.issues.map(issue => `${issue.path[0]?.toString() ?? 'configuration'} ${issue.message}`);
+  throw new ConfigurationError(`Stage ${name}: ${[...new Set(faults)].join('; ')}.`);
+};
+
+/**
+ * The configuration a CDK app was asked for: `-c stage=NAME` (default `dev`) and any stage value as `-c KEY=VALUE`.
+ *
+ * @throws {ConfigurationError}
+ */
+export const contextConfiguration = (context: (key: string) => unknown): StageConfiguration => {
+  const overrides = stageKeys.map(key => [key, context(key)] as const).filter(([, value]) => value !== undefined);
+  return stageConfiguration(context('stage') ?? 'dev', Object.fromEntries(overrides));
+};

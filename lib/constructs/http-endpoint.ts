@@ -1,0 +1,93 @@
+import { Fn, Validations } from 'aws-cdk-lib';
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { Retention } from '../stage-props.ts';
+
+/** What a public endpoint is made of. */
+export interface HttpEndpointProps extends Retention {
+  /** Requests a second in the long run, and at once. */
+  readonly rateLimit: number;
+  readonly burstLimit: number;
+  /** Own host name and the ARN of its certificate. @default - API Gateway's own host */
+  readonly domain?: { readonly name: string; readonly certificateArn: string } | undefined;
+}
+
+/** One line per request: who, what, how it ended. Paths only, since query strings and headers may hold secrets. */
+const accessLogFormat = AccessLogFormat.custom(
+  JSON.stringify({
+    requestId: '$context.requestId',
+    time: '$context.requestTime',
+    sourceIp: '$context.identity.sourceIp',
+    method: '$context.httpMethod',
+    path: '$context.path',
+    route: '$context.routeKey',
+    status: '$context.status',
+    responseLength: '$context.responseLength',
+    latency: '$context.responseLatency',
+    error: '$context.error.message',
+    integrationError: '$context.integrationErrorMessage',
+  }),
+);
+
+/**
+ * A bare HTTP API: a host, a `$default` stage with throttling and access logs, no routes. Stacks that own functions add
+ * their routes with {@link route}, so that two stacks can know each other's address without depending on each other.
+ */
+export class HttpEndpoint extends Construct {
+  readonly api: apigateway.HttpApi;
+  /** `https://host`, without a trailing slash. */
+  readonly url: string;
+  /** Every host name that leads here. */
+  readonly hosts: readonly string[];
+
+  constructor(scope: Construct, id: string, props: HttpEndpointProps) {
+    super(scope, id);
+    const accessLogs = new logs.LogGroup(this, 'AccessLogs', {
+      retention: props.logRetention,
+      removalPolicy: props.removalPolicy,
+    });
+    const ownDomain = props.domain
+      ? new apigateway.DomainName(this, 'Domain', {
+          domainName: props.domain.name,
+          certificate: Certificate.fromCertificateArn(this, 'Certificate', props.domain.certificateArn),
+        })
+      : undefined;
+    this.api = new apigateway.HttpApi(this, 'Api', {
+      createDefaultStage: false,
+      disableExecuteApiEndpoint: ownDomain !== undefined,
+    });
+    const stage = new apigateway.HttpStage(this, 'Stage', {
+      httpApi: this.api,
+      stageName: '$default',
+      autoDeploy: true,
+      throttle: { rateLimit: props.rateLimit, burstLimit: props.burstLimit },
+      accessLogSettings: { destination: new apigateway.LogGroupLogDestination(accessLogs), format: accessLogFormat },
+      ...(ownDomain ? { domainMapping: { domainName: ownDomain } } : {}),
+    });
+    stage.node.addDependency(accessLogs);
+    this.url = props.domain ? `https://${props.domain.name}` : this.api.apiEndpoint;
+    const gatewayHost = Fn.select(2, Fn.split('/', this.api.apiEndpoint));
+    this.hosts = props.domain ? [props.domain.name, gatewayHost] : [gatewayHost];
+  }
+}
+
+/** Leads every method of a path (or `$default`, all that no other route takes) to a function, which answers 405 itself. */
+export const route = (scope: Construct, id: string, endpoint: HttpEndpoint, path: string, target: IFunction): void => {
+  const added = new apigateway.HttpRoute(scope, id, {
+    httpApi: endpoint.api,
+    routeKey:
+      path === '$default'
+        ? apigateway.HttpRouteKey.DEFAULT
+        : apigateway.HttpRouteKey.with(path, apigateway.HttpMethod.ANY),
+    integration: new HttpLambdaIntegration(`${id}Integration`, target),
+  });
+  Validations.of(added).acknowledge({
+    id: 'AwsSolutions::AwsSolutions-APIG4',
+    reason: 'Callers are authenticated in the function: the built-in authorizer knows RSA only and no revocation.',
+  });
+};

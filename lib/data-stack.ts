@@ -1,0 +1,89 @@
+import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as kms from 'aws-cdk-lib/aws-kms';
+import type { Construct } from 'constructs';
+import { HttpEndpoint } from './constructs/http-endpoint.ts';
+import { retentionOf, type StageProps } from './stage-props.ts';
+
+const text = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.AttributeType.STRING });
+const number = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.AttributeType.NUMBER });
+
+/** What stays when code comes and goes: the tables, the key that wraps the keyring, and the two hosts. */
+export class DataStack extends Stack {
+  readonly clients: dynamodb.TableV2;
+  readonly users: dynamodb.TableV2;
+  readonly families: dynamodb.TableV2;
+  readonly lockouts: dynamodb.TableV2;
+  readonly webhooks: dynamodb.TableV2;
+  readonly deliveries: dynamodb.TableV2;
+  readonly keyring: dynamodb.TableV2;
+  /** Wraps the keys in the keyring, each kind under its own encryption context. */
+  readonly key: kms.Key;
+  /** {auth_url} */
+  readonly auth: HttpEndpoint;
+  /** {base_url} */
+  readonly base: HttpEndpoint;
+
+  constructor(scope: Construct, id: string, props: StageProps) {
+    super(scope, id, props);
+    const { configuration } = props;
+    const retention = retentionOf(configuration);
+    const { removalPolicy } = retention;
+
+    const table = (name: string, shape: dynamodb.TablePropsV2): dynamodb.TableV2 => {
+      const made = new dynamodb.TableV2(this, name, {
+        billing: dynamodb.Billing.onDemand(),
+        timeToLiveAttribute: 'ttl',
+        pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+        deletionProtection: removalPolicy === RemovalPolicy.RETAIN,
+        removalPolicy,
+        ...shape,
+      });
+      new CfnOutput(this, `${name}Table`, { value: made.tableName });
+      return made;
+    };
+    this.clients = table('Clients', { partitionKey: text('clientId') });
+    this.users = table('Users', { partitionKey: text('pk') });
+    this.families = table('Families', { partitionKey: text('familyId') });
+    this.lockouts = table('Lockouts', { partitionKey: text('pk') });
+    this.webhooks = table('Webhooks', { partitionKey: text('accountId'), sortKey: text('evento') });
+    this.deliveries = table('Deliveries', {
+      partitionKey: text('id'),
+      globalSecondaryIndexes: [
+        {
+          indexName: 'due',
+          partitionKey: text('dueShard'),
+          sortKey: text('dueAt'),
+          projectionType: dynamodb.ProjectionType.KEYS_ONLY,
+        },
+        {
+          indexName: 'byWebhook',
+          partitionKey: text('listShard'),
+          sortKey: text('listKey'),
+          projectionType: dynamodb.ProjectionType.KEYS_ONLY,
+        },
+      ],
+    });
+    this.keyring = table('Keyring', { partitionKey: text('kind'), sortKey: number('generation') });
+
+    this.key = new kms.Key(this, 'Key', {
+      description: `Emissor ${configuration.stage}: wraps signing, MAC and sealing keys`,
+      enableKeyRotation: true,
+      removalPolicy,
+    });
+
+    const endpoint = (name: string, domainName?: string, certificateArn?: string): HttpEndpoint =>
+      new HttpEndpoint(this, name, {
+        rateLimit: configuration.apiRateLimit,
+        burstLimit: configuration.apiBurstLimit,
+        ...retention,
+        domain: domainName && certificateArn ? { name: domainName, certificateArn } : undefined,
+      });
+    this.auth = endpoint('AuthEndpoint', configuration.authDomain, configuration.authCertificateArn);
+    this.base = endpoint('BaseEndpoint', configuration.baseDomain, configuration.baseCertificateArn);
+
+    new CfnOutput(this, 'AuthUrl', { value: this.auth.url });
+    new CfnOutput(this, 'BaseUrl', { value: this.base.url });
+    new CfnOutput(this, 'KeyArn', { value: this.key.keyArn });
+  }
+}

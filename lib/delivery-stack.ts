@@ -1,0 +1,101 @@
+import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import * as events from 'aws-cdk-lib/aws-events';
+import * as targets from 'aws-cdk-lib/aws-events-targets';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import type * as sqs from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import type { DeliverEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
+import { allowKeyUse, allowListingKeys } from './constructs/keyring-access.ts';
+import { NodeFunction } from './constructs/node-function.ts';
+import { deadLetterQueue, workQueue } from './constructs/work-queue.ts';
+import type { DataStack } from './data-stack.ts';
+import { retentionOf, type StageProps } from './stage-props.ts';
+
+/** What the delivery stack is given. */
+export interface DeliveryStackProps extends StageProps {
+  readonly data: DataStack;
+  /** Told to receivers in `User-Agent`. */
+  readonly serviceVersion: string;
+}
+
+/** An attempt, and the reads and writes around it, fit into this. */
+const consumerTimeout = Duration.seconds(45);
+
+/** The queues, their consumers, and the sweeper that brings back what waits longer than a queue can hold it. */
+export class DeliveryStack extends Stack {
+  constructor(scope: Construct, id: string, props: DeliveryStackProps) {
+    super(scope, id, props);
+    const { configuration, data } = props;
+    const retention = retentionOf(configuration);
+
+    const deadLetters = deadLetterQueue(this, 'DeadLetterQueue');
+    const eventsQueue = workQueue(this, 'EventsQueue', { consumerTimeout, deadLetterQueue: deadLetters });
+    const retryQueue = workQueue(this, 'RetryQueue', { consumerTimeout, deadLetterQueue: deadLetters });
+
+    const environment: DeliverEnvironment = {
+      WEBHOOKS_TABLE: data.webhooks.tableName,
+      DELIVERIES_TABLE: data.deliveries.tableName,
+      KEYRING_TABLE: data.keyring.tableName,
+      RETRY_QUEUE_URL: retryQueue.queueUrl,
+      DEAD_LETTER_QUEUE_URL: deadLetters.queueUrl,
+      EVENTS_QUEUE_URL: eventsQueue.queueUrl,
+      DEMANDS_URL: configuration.demandsUrl,
+      RETRY_SCHEDULE: configuration.retrySchedule.join(','),
+      ATTEMPT_TIMEOUT_MS: String(configuration.attemptTimeout),
+      HISTORY_DAYS: String(Math.ceil(configuration.historyRetention / Duration.days(1).toMilliseconds())),
+      OWN_HOSTS: [...data.auth.hosts, ...data.base.hosts].join(','),
+      SERVICE_VERSION: props.serviceVersion,
+    };
+    const consumer = (name: string, entry: string, source: sqs.Queue, maxConcurrency: number): void => {
+      const deliver = new NodeFunction<DeliverEnvironment>(this, name, {
+        ...retention,
+        entry,
+        timeout: consumerTimeout,
+        memorySize: 1024,
+        environment,
+      });
+      deliver.addEventSource(
+        new SqsEventSource(source, { batchSize: 10, maxConcurrency, reportBatchItemFailures: true }),
+      );
+      deliver.allow(['dynamodb:BatchGetItem'], data.webhooks.tableArn);
+      deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.deliveries.tableArn);
+      deliver.allow(['sqs:SendMessage'], retryQueue.queueArn);
+      deliver.allow(['sqs:SendMessage'], deadLetters.queueArn);
+      deliver.allow(['sqs:ChangeMessageVisibility'], source.queueArn);
+      allowListingKeys(deliver, data, ['sealing']);
+      allowKeyUse(deliver, data.key, ['kms:Decrypt'], ['sealing']);
+    };
+    consumer('Deliver', 'lambdas/delivery/deliver.handler.ts', eventsQueue, configuration.firstAttemptConcurrency);
+    consumer('Redeliver', 'lambdas/delivery/redeliver.handler.ts', retryQueue, configuration.retryConcurrency);
+
+    const sweep = new NodeFunction<SweepEnvironment>(this, 'Sweep', {
+      ...retention,
+      entry: 'lambdas/delivery/sweep.handler.ts',
+      timeout: Duration.seconds(55),
+      memorySize: 512,
+      environment: {
+        DELIVERIES_TABLE: data.deliveries.tableName,
+        RETRY_QUEUE_URL: retryQueue.queueUrl,
+        HISTORY_DAYS: environment.HISTORY_DAYS,
+      },
+    });
+    sweep.allow(['dynamodb:UpdateItem'], data.deliveries.tableArn);
+    sweep.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/due`);
+    sweep.allow(['sqs:SendMessage'], retryQueue.queueArn);
+    new events.Rule(this, 'SweepEveryMinute', {
+      description: 'Moves deliveries that fall due to the retry queue',
+      schedule: events.Schedule.rate(Duration.minutes(1)),
+      targets: [new targets.LambdaFunction(sweep)],
+    });
+
+    const publisher = new iam.ManagedPolicy(this, 'Publisher', {
+      description: 'Lets an internal service publish events to Emissor, and nothing else',
+      statements: [new iam.PolicyStatement({ actions: ['sqs:SendMessage'], resources: [eventsQueue.queueArn] })],
+    });
+    new CfnOutput(this, 'EventsQueueUrl', { value: eventsQueue.queueUrl });
+    new CfnOutput(this, 'RetryQueueUrl', { value: retryQueue.queueUrl });
+    new CfnOutput(this, 'DeadLetterQueueUrl', { value: deadLetters.queueUrl });
+    new CfnOutput(this, 'PublisherPolicyArn', { value: publisher.managedPolicyArn });
+  }
+}

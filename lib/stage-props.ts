@@ -1,0 +1,20 @@
+import { RemovalPolicy, type StackProps } from 'aws-cdk-lib';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { StageConfiguration } from './config.ts';
+
+/** What every stack of a stage is given. */
+export interface StageProps extends StackProps {
+  readonly configuration: StageConfiguration;
+}
+
+/** How long things are kept: logs while the stage lives, everything else when its stacks are deleted. */
+export interface Retention {
+  readonly logRetention: RetentionDays;
+  readonly removalPolicy: RemovalPolicy;
+}
+
+/** The retention that a stage's configuration asks for. */
+export const retentionOf = (configuration: StageConfiguration): Retention => ({
+  logRetention: configuration.logRetentionDays,
+  removalPolicy: configuration.removalPolicy === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+});

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type App, DefaultStackSynthesizer, Tags } from 'aws-cdk-lib';
+import { AuthStack } from './auth-stack.ts';
+import type { StageConfiguration } from './config.ts';
+import { DataStack } from './data-stack.ts';
+import { DeliveryStack } from './delivery-stack.ts';
+import { WebhooksStack } from './webhooks-stack.ts';
+
+const packageFile = join(import.meta.dirname, '../package.json');
+
+/** Adds the four stacks of one stage to an app: `Emissor-<stage>-Data`, `-Auth`, `-Webhooks` and `-Delivery`. */
+export const addStage = (app: App, configuration: StageConfiguration): void => {
+  const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
+  const name = (stack: string): string => `Emissor-${configuration.stage}-${stack}`;
+  const props = () => ({
+    configuration,
+    analyticsReporting: false,
+    terminationProtection: configuration.removalPolicy === 'retain',
+    // Deploying checks the bootstrap version by itself; without the rule the templates have no conditions to resolve.
+    synthesizer: new DefaultStackSynthesizer({ generateBootstrapVersionRule: false }),
+  });
+  const data = new DataStack(app, name('Data'), props());
+  new AuthStack(app, name('Auth'), { ...props(), data });
+  new WebhooksStack(app, name('Webhooks'), { ...props(), data });
+  new DeliveryStack(app, name('Delivery'), { ...props(), data, serviceVersion: version });
+  Tags.of(app).add('service', 'emissor');
+  Tags.of(app).add('stage', configuration.stage);
+};

@@ -1,0 +1,48 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import type { WebhooksEnvironment } from '../lambdas/webhooks/environment.ts';
+import { route } from './constructs/http-endpoint.ts';
+import { allowKeyUse, allowListingKeys } from './constructs/keyring-access.ts';
+import { NodeFunction } from './constructs/node-function.ts';
+import type { DataStack } from './data-stack.ts';
+import { retentionOf, type StageProps } from './stage-props.ts';
+
+/** What the webhooks stack is given. */
+export interface WebhooksStackProps extends StageProps {
+  readonly data: DataStack;
+}
+
+/** {base_url}: the management of webhooks. */
+export class WebhooksStack extends Stack {
+  constructor(scope: Construct, id: string, props: WebhooksStackProps) {
+    super(scope, id, props);
+    const { configuration, data } = props;
+    const api = new NodeFunction<WebhooksEnvironment>(this, 'Api', {
+      entry: 'lambdas/webhooks/api.handler.ts',
+      timeout: Duration.seconds(20),
+      memorySize: 1024,
+      ...retentionOf(configuration),
+      environment: {
+        CLIENTS_TABLE: data.clients.tableName,
+        USERS_TABLE: data.users.tableName,
+        FAMILIES_TABLE: data.families.tableName,
+        WEBHOOKS_TABLE: data.webhooks.tableName,
+        KEYRING_TABLE: data.keyring.tableName,
+        ISSUER: data.auth.url,
+        AUDIENCE: data.base.url,
+        OWN_HOSTS: [...data.auth.hosts, ...data.base.hosts].join(','),
+      },
+    });
+    for (const table of [data.clients, data.users, data.families]) api.allow(['dynamodb:BatchGetItem'], table.tableArn);
+    api.allow(
+      ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
+      data.webhooks.tableArn,
+    );
+    allowListingKeys(api, data, ['signing', 'sealing']);
+    allowKeyUse(api, data.key, ['kms:Decrypt'], ['sealing']);
+
+    route(this, 'WebhooksRoute', data.base, '/v1/webhooks', api);
+    route(this, 'WebhookRoute', data.base, '/v1/webhooks/{proxy+}', api);
+    route(this, 'OtherRoute', data.base, '$default', api);
+  }
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError, contextConfiguration, stageConfiguration, stageNames } from '../../lib/config.ts';
+
+describe('the stage configuration', () => {
+  it('is dev when nobody says otherwise', () => {
+    expect(contextConfiguration(() => undefined).stage).toBe('dev');
+  });
+
+  it.each(stageNames)('knows the stage %s', stage => {
+    expect(contextConfiguration(key => (key === 'stage' ? stage : undefined)).stage).toBe(stage);
+  });
+
+  it('takes any value from the context, with units where it is a time', () => {
+    const context: Record<string, string> = { stage: 'prod', retrySchedule: '1s, 2m,3h', apiRateLimit: '7' };
+    expect(contextConfiguration(key => context[key])).toMatchObject({
+      retrySchedule: [1_000, 120_000, 10_800_000],
+      apiRateLimit: 7,
+    });
+  });
+
+  it('has the default retry schedule of ten attempts over three days', () => {
+    const { retrySchedule } = stageConfiguration('prod');
+    expect(retrySchedule).toHaveLength(9);
+    expect(retrySchedule.reduce((sum, wait) => sum + wait) / 3_600_000).toBeCloseTo(75.6, 1);
+  });
+
+  it.each([
+    ['an unknown stage', 'staging', {}, /Unknown stage "staging": the stages are local, dev, prod/],
+    ['an unknown value', 'dev', { retrySchedul: '1s' }, /Unknown stage value "retrySchedul": .*retrySchedule/],
+    ['a time without a unit', 'dev', { attemptTimeout: '15' }, /attemptTimeout must be .* unit/],
+    ['an attempt longer than its function', 'dev', { attemptTimeout: '30s' }, /attemptTimeout must be 100ms to 20s/],
+    ['an empty schedule', 'dev', { retrySchedule: '' }, /retrySchedule/],
+    ['a number out of range', 'dev', { firstAttemptConcurrency: '1' }, /firstAttemptConcurrency must be 2 to 1000/],
+    ['a retention CloudWatch does not have', 'dev', { logRetentionDays: '2' }, /logRetentionDays must be one of/],
+    ['plain http links', 'dev', { demandsUrl: 'http://demandas.example.com' }, /demandsUrl must be an https URL/],
+    ['a missing value', 'dev', { demandsUrl: '' }, /demandsUrl must be an https URL/],
+    ['a domain without certificate', 'prod', { authDomain: 'auth.emissor.com.br' }, /authCertificateArn .*go together/],
+  ])('refuses %s in one line', (_case, stage, overrides, message) => {
+    const attempt = () => stageConfiguration(stage, overrides);
+    expect(attempt).toThrow(ConfigurationError);
+    expect(attempt).toThrow(message);
+    expect(attempt).not.toThrow(/\n/);
+  });
+});

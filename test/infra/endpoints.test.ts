@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { resourcesOf, stageTemplates } from './templates.ts';
+
+const { Data, Auth, Webhooks } = stageTemplates('prod', { apiRateLimit: 123, apiBurstLimit: 45 });
+const routes = (template: typeof Auth) =>
+  resourcesOf(template, 'AWS::ApiGatewayV2::Route').map(([, route]) => route.Properties.RouteKey);
+
+describe('the endpoints', () => {
+  it('lead every method and path to a function, which answers 404 and 405 itself', () => {
+    expect(routes(Auth)).toEqual([
+      'ANY /oauth/v1/token',
+      'ANY /.well-known/jwks.json',
+      'ANY /.well-known/oauth-authorization-server',
+      '$default',
+    ]);
+    expect(routes(Webhooks)).toEqual(['ANY /v1/webhooks', 'ANY /v1/webhooks/{proxy+}', '$default']);
+  });
+
+  it('take format 2.0, which keeps the bytes of forms', () => {
+    for (const template of [Auth, Webhooks]) {
+      for (const [id, integration] of resourcesOf(template, 'AWS::ApiGatewayV2::Integration')) {
+        expect(integration.Properties.PayloadFormatVersion, id).toBe('2.0');
+      }
+    }
+  });
+
+  it('are throttled and write access logs that name no header and no query', () => {
+    const stages = resourcesOf(Data, 'AWS::ApiGatewayV2::Stage');
+    expect(stages).toHaveLength(2);
+    for (const [, { Properties }] of stages) {
+      expect(Properties.DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 123, ThrottlingBurstLimit: 45 });
+      expect(Properties.AccessLogSettings.DestinationArn).toBeDefined();
+      expect(JSON.stringify(Properties.AccessLogSettings.Format)).not.toMatch(/header|querystring|authorizer/i);
+    }
+  });
+
+  it('close the gateway host when they have one of their own', () => {
+    const own = stageTemplates('prod', {
+      authDomain: 'auth.emissor.com.br',
+      authCertificateArn: 'arn:aws:acm:sa-east-1:111122223333:certificate/a',
+    });
+    own.Data.hasResourceProperties('AWS::ApiGatewayV2::DomainName', { DomainName: 'auth.emissor.com.br' });
+    own.Data.hasOutput('AuthUrl', { Value: 'https://auth.emissor.com.br' });
+    own.Data.hasResourceProperties('AWS::ApiGatewayV2::Api', { DisableExecuteApiEndpoint: true });
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { type Resource, resourcesOf, type StackName, stageTemplates } from './templates.ts';
+
+interface Statement {
+  readonly Effect: string;
+  readonly Action: string | string[];
+  readonly Resource: unknown;
+  readonly Condition?: Record<string, Record<string, string | string[]>>;
+}
+
+const templates = stageTemplates('prod');
+const stacks = Object.keys(templates) as StackName[];
+const asList = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
+
+/** `{"Fn::ImportValue": "…Clients67031123Arn…"}` and the like → `Clients`. */
+const resourceName = (resource: unknown): string => {
+  const text = JSON.stringify(resource);
+  const exported = /ExportsOutput(?:FnGetAtt|Ref)([A-Za-z]+?)[0-9A-F]{8}/.exec(text)?.[1];
+  const local = /"(?:Fn::GetAtt|Ref)":\[?"([A-Za-z]+?)[0-9A-F]{8}"/.exec(text)?.[1];
+  const index = /\/index\/\w+/.exec(text)?.[0] ?? '';
+  return `${exported ?? local ?? text}${index}`;
+};
+
+const condition = (statement: Statement): string =>
+  Object.values(statement.Condition ?? {})
+    .flatMap(operands => Object.entries(operands))
+    .map(([key, values]) => ` [${key.split(':').at(-1)}: ${asList(values).join(', ')}]`)
+    .join('');
+
+const statementsOf = (resources: Record<string, Resource>, roleId: string): Statement[] =>
+  Object.values(resources)
+    .filter(({ Type, Properties }) => Type === 'AWS::IAM::Policy' && JSON.stringify(Properties.Roles).includes(roleId))
+    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
+
+const permissions = (stack: StackName): Record<string, string[]> => {
+  const resources = templates[stack].toJSON().Resources as Record<string, Resource>;
+  const functions = resourcesOf(templates[stack], 'AWS::Lambda::Function').filter(([id]) => !id.startsWith('AWSCDK'));
+  return Object.fromEntries(
+    functions.map(([id, { Properties }]) => [
+      id.replace(/[0-9A-F]{8}$/, ''),
+      statementsOf(resources, Properties.Role['Fn::GetAtt'][0])
+        .flatMap(statement =>
+          asList(statement.Action).flatMap(action =>
+            asList(statement.Resource).map(resource => `${action} ${resourceName(resource)}${condition(statement)}`),
+          ),
+        )
+        .filter(line => !line.startsWith('logs:'))
+        .sort(),
+    ]),
+  );
+};
+
+/** The table as people read it: whoever changes what a function may do changes `docs/permissions.md` in the same commit. */
+const document = (): string => {
+  const rows = (['Auth', 'Webhooks', 'Delivery'] as const).flatMap(stack =>
+    Object.entries(permissions(stack)).map(
+      ([name, lines]) => `| ${stack} | ${name} | ${lines.map(line => `\`${line}\``).join('<br>')} |`,
+    ),
+  );
+  return [
+    '# What each function may do',
+    '',
+    'Action and resource, with the condition in brackets. Besides, each function writes to its own log group.',
+    'This page is checked against the templates by `test/infra/permissions.test.ts`; `npx vitest run --project infra -u` rewrites it.',
+    '',
+    '| stack | function | may |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+};
+
+describe('what each function may do', () => {
+  it('is what docs/permissions.md says and nothing else', async () => {
+    await expect(document()).toMatchFileSnapshot('../../docs/permissions.md');
+  });
+
+  it('names no wildcard in any action or resource, but for the logs of the function itself', () => {
+    for (const stack of stacks) {
+      const resources = templates[stack].toJSON().Resources as Record<string, Resource>;
+      for (const [id, { Type, Properties }] of Object.entries(resources)) {
+        if (Type !== 'AWS::IAM::Policy' && Type !== 'AWS::IAM::ManagedPolicy') continue;
+        for (const statement of Properties.PolicyDocument.Statement as Statement[]) {
+          expect(statement.Effect, id).toBe('Allow');
+          expect(JSON.stringify([statement.Action, statement.Resource]), id).not.toContain('*');
+        }
+      }
+    }
+  });
+
+  it('lets a publisher send to the events queue and do nothing else', () => {
+    const [[, policy] = []] = resourcesOf(templates.Delivery, 'AWS::IAM::ManagedPolicy');
+    expect(policy?.Properties.PolicyDocument.Statement).toEqual([
+      { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: { 'Fn::GetAtt': ['EventsQueueB96EB0D2', 'Arn'] } },
+    ]);
+    templates.Delivery.hasOutput('PublisherPolicyArn', {});
+  });
+});

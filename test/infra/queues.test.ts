@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { type Resource, resourcesOf, stageTemplates } from './templates.ts';
+
+const { Delivery } = stageTemplates('prod');
+const queues = new Map(resourcesOf(Delivery, 'AWS::SQS::Queue'));
+const functions = new Map(resourcesOf(Delivery, 'AWS::Lambda::Function'));
+const sources = resourcesOf(Delivery, 'AWS::Lambda::EventSourceMapping').map(([, source]) => source.Properties);
+const policies = resourcesOf(Delivery, 'AWS::SQS::QueuePolicy').map(([, policy]) => policy.Properties);
+
+const named = (resources: Map<string, Resource>, id: string): Resource['Properties'] => {
+  const found = resources.get(id);
+  if (!found) throw new Error(`no ${id}`);
+  return found.Properties;
+};
+const queueOf = (source: Resource['Properties']) => named(queues, source.EventSourceArn['Fn::GetAtt'][0]);
+const functionOf = (source: Resource['Properties']) => named(functions, source.FunctionName.Ref);
+
+describe('the queues', () => {
+  it('have one consumer each, but for the dead-letter queue', () => {
+    expect(sources).toHaveLength(2);
+    expect(new Set(sources.map(source => source.EventSourceArn['Fn::GetAtt'][0])).size).toBe(2);
+  });
+
+  it('hide a message for at least six times as long as its consumer may take', () => {
+    for (const source of sources) {
+      expect(queueOf(source).VisibilityTimeout).toBeGreaterThanOrEqual(6 * functionOf(source).Timeout);
+    }
+  });
+
+  it('keep a dead letter longer than they keep a message, whose age goes with it', () => {
+    for (const source of sources) {
+      const queue = queueOf(source);
+      const deadLetters = named(queues, queue.RedrivePolicy.deadLetterTargetArn['Fn::GetAtt'][0]);
+      expect(deadLetters.MessageRetentionPeriod).toBeGreaterThan(queue.MessageRetentionPeriod);
+      expect(deadLetters.RedrivePolicy).toBeUndefined();
+    }
+  });
+
+  it('let messages wait out a store that is down: a hundred receives', () => {
+    for (const source of sources) expect(queueOf(source).RedrivePolicy.maxReceiveCount).toBe(100);
+  });
+
+  it('have failures reported message by message, and their concurrency capped', () => {
+    for (const source of sources) {
+      expect(source.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
+      expect(source.ScalingConfig.MaximumConcurrency).toBeGreaterThanOrEqual(2);
+      expect(source.BatchSize).toBe(10);
+    }
+  });
+
+  it('leave a consumer the time for an attempt of its full length', () => {
+    for (const source of sources) {
+      const { Timeout, Environment } = functionOf(source);
+      expect(Timeout * 1000).toBeGreaterThanOrEqual(2 * Number(Environment.Variables.ATTEMPT_TIMEOUT_MS));
+    }
+  });
+
+  it('are encrypted and refuse plain HTTP', () => {
+    for (const [id, queue] of queues) {
+      expect(queue.Properties.SqsManagedSseEnabled, id).toBe(true);
+      const statements = policies
+        .filter(policy => policy.Queues.some((entry: { Ref: string }) => entry.Ref === id))
+        .flatMap(policy => policy.PolicyDocument.Statement);
+      expect(statements, id).toContainEqual(
+        expect.objectContaining({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+      );
+    }
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { resourcesOf, type StackName, stageTemplates } from './templates.ts';
+
+const stateful = ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key', 'AWS::SQS::Queue', 'AWS::ApiGatewayV2::Api'];
+
+/** A changed logical id makes CloudFormation replace the resource, and with it lose what it holds. */
+const pinned: Record<StackName, string[]> = {
+  Data: [
+    'AuthEndpointApi1FA076FF',
+    'BaseEndpointApiA4B202AC',
+    'Clients67031123',
+    'DeliveriesBF2F7293',
+    'Families5802313A',
+    'Key961B73FD',
+    'Keyring5277DB2C',
+    'LockoutsAF1C30B9',
+    'Users0A0EEA89',
+    'WebhooksA50342DA',
+  ],
+  Auth: [],
+  Webhooks: [],
+  Delivery: ['DeadLetterQueue9F481546', 'EventsQueueB96EB0D2', 'RetryQueue612A9E52'],
+};
+
+describe('what holds state', () => {
+  const prod = stageTemplates('prod');
+  const stacks = Object.keys(pinned) as StackName[];
+  const held = (templates: typeof prod, name: StackName) =>
+    stateful.flatMap(type => resourcesOf(templates[name], type));
+
+  it.each(stacks)('keeps its logical ids in %s', name => {
+    expect(
+      held(prod, name)
+        .map(([id]) => id)
+        .sort(),
+    ).toEqual(pinned[name]);
+  });
+
+  it('outlives its stack in prod', () => {
+    for (const [id, resource] of stacks.flatMap(name => held(prod, name))) {
+      if (resource.Type === 'AWS::ApiGatewayV2::Api') continue; // termination protection of the stack keeps the hosts
+      expect(resource, id).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+    }
+  });
+
+  it('is protected against deletion and can be restored to any second, in prod', () => {
+    for (const [id, table] of resourcesOf(prod.Data, 'AWS::DynamoDB::GlobalTable')) {
+      expect(table.Properties.Replicas, id).toEqual([
+        expect.objectContaining({
+          DeletionProtectionEnabled: true,
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        }),
+      ]);
+    }
+  });
+
+  it('goes with its stack in dev', () => {
+    const dev = stageTemplates('dev');
+    for (const [id, resource] of held(dev, 'Data')) {
+      if (resource.Type === 'AWS::ApiGatewayV2::Api') continue;
+      expect(resource, id).toMatchObject({ DeletionPolicy: 'Delete' });
+    }
+  });
+
+  it('has no physical names, so that a stage can be deployed twice and replaced', () => {
+    const names = ['TableName', 'QueueName', 'FunctionName', 'RoleName', 'LogGroupName', 'ManagedPolicyName'];
+    for (const name of stacks) {
+      for (const [id, resource] of Object.entries(prod[name].toJSON().Resources as Record<string, object>)) {
+        const { Type, Properties = {} } = resource as { Type: string; Properties?: object };
+        if (Type === 'AWS::Lambda::EventSourceMapping' || Type === 'AWS::Lambda::Permission') continue; // references
+        if (Type === 'AWS::Lambda::Version') continue;
+        for (const property of names) expect(Properties, `${id}.${property}`).not.toHaveProperty(property);
+      }
+    }
+  });
+});

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { type StageName, stageConfiguration } from '../../lib/config.ts';
+import { addStage } from '../../lib/stage.ts';
+
+/** The stacks of a stage. */
+export type StackName = 'Data' | 'Auth' | 'Webhooks' | 'Delivery';
+
+/** One resource of a template. */
+export interface Resource {
+  readonly Type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: templates are untyped JSON that tests look into freely
+  readonly Properties: any;
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
+}
+
+const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
+
+/** A CDK app with the project's feature flags, that leaves bundling out: what a template says does not hang on it. */
+export const makeApp = (): App => new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
+
+/** The four templates of a stage, as they would be deployed. */
+export const stageTemplates = (
+  stage: StageName,
+  overrides: Record<string, unknown> = {},
+): Record<StackName, Template> => {
+  const app = makeApp();
+  addStage(app, stageConfiguration(stage, overrides));
+  const template = (name: StackName): Template => {
+    const stack = app.node.findChild(`Emissor-${stage}-${name}`);
+    if (!(stack instanceof Stack)) throw new Error(`${name} is no stack`);
+    return Template.fromStack(stack);
+  };
+  return {
+    Data: template('Data'),
+    Auth: template('Auth'),
+    Webhooks: template('Webhooks'),
+    Delivery: template('Delivery'),
+  };
+};
+
+/** A template's resources of one type, by logical id. */
+export const resourcesOf = (template: Template, type: string): [string, Resource][] =>
+  Object.entries(template.toJSON().Resources as Record<string, Resource>).filter(([, { Type }]) => Type === type);
