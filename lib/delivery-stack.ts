@@ -44,7 +44,7 @@ export class DeliveryStack extends Stack {
       RETRY_SCHEDULE: configuration.retrySchedule.join(','),
       ATTEMPT_TIMEOUT_MS: String(configuration.attemptTimeout),
       HISTORY_DAYS: String(Math.ceil(configuration.historyRetention / Duration.days(1).toMilliseconds())),
-      OWN_HOSTS: [...data.auth.hosts, ...data.base.hosts].join(','),
+      OWN_HOSTS: `${data.auth.host},${data.base.host}`,
       SERVICE_VERSION: props.serviceVersion,
     };
     const consumer = (name: string, entry: string, source: sqs.Queue, maxConcurrency: number): void => {

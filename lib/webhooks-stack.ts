@@ -30,7 +30,7 @@ export class WebhooksStack extends Stack {
         KEYRING_TABLE: data.keyring.tableName,
         ISSUER: data.auth.url,
         AUDIENCE: data.base.url,
-        OWN_HOSTS: [...data.auth.hosts, ...data.base.hosts].join(','),
+        OWN_HOSTS: `${data.auth.host},${data.base.host}`,
       },
     });
     for (const table of [data.clients, data.users, data.families]) api.allow(['dynamodb:BatchGetItem'], table.tableArn);

@@ -42,8 +42,8 @@ export class HttpEndpoint extends Construct {
   readonly api: apigateway.HttpApi;
   /** `https://host`, without a trailing slash. */
   readonly url: string;
-  /** Every host name that leads here. */
-  readonly hosts: readonly string[];
+  /** The one host name that leads here. */
+  readonly host: string;
 
   constructor(scope: Construct, id: string, props: HttpEndpointProps) {
     super(scope, id);
@@ -71,8 +71,7 @@ export class HttpEndpoint extends Construct {
     });
     stage.node.addDependency(accessLogs);
     this.url = props.domain ? `https://${props.domain.name}` : this.api.apiEndpoint;
-    const gatewayHost = Fn.select(2, Fn.split('/', this.api.apiEndpoint));
-    this.hosts = props.domain ? [props.domain.name, gatewayHost] : [gatewayHost];
+    this.host = props.domain?.name ?? Fn.select(2, Fn.split('/', this.api.apiEndpoint));
   }
 }
 

@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CfnResource, Stack, Validations } from 'aws-cdk-lib';
+import { CfnQueue } from 'aws-cdk-lib/aws-sqs';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeApp } from './templates.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Runs a program with nothing in its environment but the way to Node.js: no home, no region, no credentials. */
+const runBare = (program: string, ...args: string[]) =>
+  spawnSync(join(root, 'node_modules/.bin', program), args, {
+    cwd: root,
+    encoding: 'utf8',
+    env: { PATH: `${join(root, 'node_modules/.bin')}:/usr/bin:/bin`, HOME: '/nonexistent' },
+  });
+
+describe('synthesising without credentials', () => {
+  let output: string;
+  let exit: ReturnType<typeof runBare>;
+
+  beforeAll(() => {
+    output = mkdtempSync(join(tmpdir(), 'emissor-synth-'));
+    exit = runBare('cdk', 'synth', '--quiet', '--strict', '--output', output);
+  });
+  afterAll(() => rmSync(output, { recursive: true }));
+
+  it('passes cdk-nag and CloudFormation validation', () => {
+    expect(exit.stderr).toContain('Successfully synthesized');
+    expect(exit.status).toBe(0);
+  });
+
+  it('gives each function a bundle of its own, of at most 430 KiB', () => {
+    const entries = readdirSync(output)
+      .filter(name => name.startsWith('asset.'))
+      .map(name => join(output, name, 'index.mjs'))
+      .filter(path => statSync(path, { throwIfNoEntry: false }));
+    expect(entries).toHaveLength(7);
+    expect(new Set(entries.map(path => readFileSync(path, 'utf8'))).size).toBe(7);
+    for (const path of entries) expect(statSync(path).size).toBeLessThanOrEqual(430 * 1024);
+  });
+});
+
+describe('a mistake', () => {
+  it.each([
+    ['an unknown stage', ['-c', 'stage=staging'], /Unknown stage "staging": the stages are local, dev, prod\./],
+    ['a value that does not fit', ['-c', 'retrySchedule=soon'], /retrySchedule must be a whole number with a unit/],
+  ])('in the context, %s, is one clear line', (_case, args, message) => {
+    const { status, stderr } = runBare('cdk', 'synth', '--quiet', ...args);
+    expect(status).not.toBe(0);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it.each([
+    ['cdk-nag', (stack: Stack) => new CfnQueue(stack, 'PlainHttp'), /AwsSolutions-SQS4/],
+    [
+      'CloudFormation validation',
+      (stack: Stack) =>
+        new CfnResource(stack, 'Misspelt', { type: 'AWS::SQS::Queue', properties: { VisibilityTimeoot: 30 } }),
+      /VisibilityTimeoot/,
+    ],
+  ])('in a template is an error of %s', (_check, add, message) => {
+    const app = makeApp();
+    add(new Stack(app, 'Wrong'));
+    Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+    expect(() => app.synth()).toThrow(message);
+  });
+});
