@@ -4,10 +4,28 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { buildSync } from 'esbuild';
+import { type BuildOptions, buildSync } from 'esbuild';
 import type { Retention } from '../stage-props.ts';
 
 const root = join(import.meta.dirname, '../..');
+
+/** How a handler becomes what is deployed: one minified ES module with the SDK inside, its source map beside it. */
+export const bundleOptions = (entry: string, outfile: string) =>
+  ({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    mainFields: ['module', 'main'],
+    alias: { '@aws-sdk/credential-provider-node': './lambdas/platform/environment-credentials.ts' },
+    sourcemap: 'external',
+    sourcesContent: false,
+    logLevel: 'warning',
+  }) satisfies BuildOptions;
 
 /** Bundles in this process: the CDK's own function construct starts a package manager once per function. */
 const bundle = (entry: string): lambda.Code =>
@@ -18,21 +36,7 @@ const bundle = (entry: string): lambda.Code =>
       command: [entry], // tells the entries apart in the CDK's cache of bundles
       local: {
         tryBundle: directory => {
-          buildSync({
-            absWorkingDir: root,
-            entryPoints: [entry],
-            outfile: join(directory, 'index.mjs'),
-            bundle: true,
-            minify: true,
-            format: 'esm',
-            platform: 'node',
-            target: 'node24',
-            mainFields: ['module', 'main'],
-            alias: { '@aws-sdk/credential-provider-node': './lambdas/platform/environment-credentials.ts' },
-            sourcemap: 'external',
-            sourcesContent: false,
-            logLevel: 'warning',
-          });
+          buildSync(bundleOptions(entry, join(directory, 'index.mjs')));
           return true;
         },
       },
@@ -57,6 +61,9 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> e
  * a log group of its own, and a role that holds nothing but writing to that log group and what `allow` adds.
  */
 export class NodeFunction<Environment extends Record<string, string>> extends lambda.Function {
+  readonly entry: string;
+  readonly variables: Environment;
+
   constructor(scope: Construct, id: string, props: NodeFunctionProps<Environment>) {
     const logGroup = new logs.LogGroup(scope, `${id}Logs`, {
       retention: props.logRetention,
@@ -79,6 +86,8 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
         ? { reservedConcurrentExecutions: props.reservedConcurrentExecutions }
         : {}),
     });
+    this.entry = props.entry;
+    this.variables = props.environment;
   }
 
   /** Lets the function do exactly these actions on exactly this resource, where `conditions` hold. */
