@@ -3,7 +3,13 @@ import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as triggers from 'aws-cdk-lib/triggers';
 import type { Construct } from 'constructs';
-import type { DiscoveryEnvironment, RotateKeysEnvironment, TokenEnvironment } from '../lambdas/auth/environment.ts';
+import type {
+  DiscoveryEnvironment,
+  IntrospectEnvironment,
+  RevokeEnvironment,
+  RotateKeysEnvironment,
+  TokenEnvironment,
+} from '../lambdas/auth/environment.ts';
 import { route } from './constructs/http-endpoint.ts';
 import { allowKeyUse, allowListingKeys } from './constructs/keyring-access.ts';
 import { NodeFunction } from './constructs/node-function.ts';
@@ -17,7 +23,7 @@ export interface AuthStackProps extends StageProps {
 
 const seconds = (milliseconds: number): string => String(Math.floor(milliseconds / 1000));
 
-/** {auth_url}: the token endpoint, the documents that describe it, and the rotation of its keys. */
+/** {auth_url}: the endpoints around tokens, the documents that describe them, and the rotation of its keys. */
 export class AuthStack extends Stack {
   constructor(scope: Construct, id: string, props: AuthStackProps) {
     super(scope, id, props);
@@ -45,12 +51,50 @@ export class AuthStack extends Stack {
         CLIENT_FAILURE_LIMIT: String(configuration.clientFailureLimit),
       },
     });
-    token.allow(['dynamodb:BatchGetItem', 'dynamodb:GetItem'], data.clients.tableArn);
-    token.allow(['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem'], data.users.tableArn);
-    token.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.families.tableArn);
+    token.allow(['dynamodb:BatchGetItem'], data.clients.tableArn);
+    token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.users.tableArn);
+    token.allow(
+      ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      data.families.tableArn,
+    );
     token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'], data.lockouts.tableArn);
     allowListingKeys(token, data, ['signing', 'mac']);
     allowKeyUse(token, data.key, ['kms:Decrypt'], ['signing', 'mac']);
+
+    const revoke = new NodeFunction<RevokeEnvironment>(this, 'Revoke', {
+      ...retention,
+      entry: 'lambdas/auth/revoke.handler.ts',
+      timeout: Duration.seconds(10),
+      memorySize: 512,
+      environment: {
+        CLIENTS_TABLE: data.clients.tableName,
+        FAMILIES_TABLE: data.families.tableName,
+        LOCKOUTS_TABLE: data.lockouts.tableName,
+        KEYRING_TABLE: data.keyring.tableName,
+        ISSUER: data.auth.url,
+        AUDIENCE: data.base.url,
+        ADDRESS_FAILURE_LIMIT: token.variables.ADDRESS_FAILURE_LIMIT,
+      },
+    });
+    revoke.allow(['dynamodb:BatchGetItem'], data.clients.tableArn);
+    revoke.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.families.tableArn);
+    revoke.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.lockouts.tableArn);
+    allowListingKeys(revoke, data, ['signing', 'mac']);
+    allowKeyUse(revoke, data.key, ['kms:Decrypt'], ['mac']);
+
+    const introspect = new NodeFunction<IntrospectEnvironment>(this, 'Introspect', {
+      ...retention,
+      entry: 'lambdas/auth/introspect.handler.ts',
+      timeout: Duration.seconds(10),
+      memorySize: 512,
+      environment: { ...revoke.variables, USERS_TABLE: data.users.tableName },
+    });
+    for (const table of [data.clients, data.users, data.families]) {
+      introspect.allow(['dynamodb:BatchGetItem'], table.tableArn);
+    }
+    introspect.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.lockouts.tableArn);
+    allowListingKeys(introspect, data, ['signing', 'mac']);
+    allowKeyUse(introspect, data.key, ['kms:Decrypt'], ['mac']);
 
     const discovery = new NodeFunction<DiscoveryEnvironment>(this, 'Discovery', {
       ...retention,
@@ -70,9 +114,12 @@ export class AuthStack extends Stack {
         KEYRING_TABLE: data.keyring.tableName,
         KEY_ARN: data.key.keyArn,
         SIGNING_ALGORITHM: configuration.signingAlgorithm,
+        KEY_ROTATION_SECONDS: seconds(configuration.keyRotationPeriod),
+        ACCESS_TOKEN_SECONDS: seconds(configuration.accessTokenLifetime),
+        REFRESH_ABSOLUTE_SECONDS: seconds(configuration.refreshAbsoluteLifetime),
       },
     });
-    rotateKeys.allow(['dynamodb:Query', 'dynamodb:PutItem'], data.keyring.tableArn);
+    rotateKeys.allow(['dynamodb:Query', 'dynamodb:PutItem', 'dynamodb:DeleteItem'], data.keyring.tableArn);
     allowKeyUse(rotateKeys, data.key, ['kms:GenerateDataKeyPairWithoutPlaintext'], ['signing']);
     allowKeyUse(rotateKeys, data.key, ['kms:GenerateDataKeyWithoutPlaintext'], ['mac', 'sealing']);
     new events.Rule(this, 'RotateKeysDaily', {
@@ -91,6 +138,8 @@ export class AuthStack extends Stack {
     });
 
     route(this, 'TokenRoute', data.auth, '/oauth/v1/token', token);
+    route(this, 'RevokeRoute', data.auth, '/oauth/v1/revoke', revoke);
+    route(this, 'IntrospectRoute', data.auth, '/oauth/v1/introspect', introspect);
     route(this, 'JwksRoute', data.auth, '/.well-known/jwks.json', discovery);
     route(this, 'MetadataRoute', data.auth, '/.well-known/oauth-authorization-server', discovery);
     route(this, 'OtherRoute', data.auth, '$default', discovery);

@@ -58,7 +58,7 @@ export class DeliveryStack extends Stack {
       deliver.addEventSource(
         new SqsEventSource(source, { batchSize: 10, maxConcurrency, reportBatchItemFailures: true }),
       );
-      deliver.allow(['dynamodb:BatchGetItem'], data.webhooks.tableArn);
+      deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.webhooks.tableArn);
       deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.deliveries.tableArn);
       deliver.allow(['sqs:SendMessage'], retryQueue.queueArn);
       deliver.allow(['sqs:SendMessage'], deadLetters.queueArn);
@@ -80,7 +80,7 @@ export class DeliveryStack extends Stack {
         HISTORY_DAYS: environment.HISTORY_DAYS,
       },
     });
-    sweep.allow(['dynamodb:UpdateItem'], data.deliveries.tableArn);
+    sweep.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.deliveries.tableArn);
     sweep.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/due`);
     sweep.allow(['sqs:SendMessage'], retryQueue.queueArn);
     new events.Rule(this, 'SweepEveryMinute', {

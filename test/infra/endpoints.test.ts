@@ -9,6 +9,8 @@ describe('the endpoints', () => {
   it('lead every method and path to a function, which answers 404 and 405 itself', () => {
     expect(routes(Auth)).toEqual([
       'ANY /oauth/v1/token',
+      'ANY /oauth/v1/revoke',
+      'ANY /oauth/v1/introspect',
       'ANY /.well-known/jwks.json',
       'ANY /.well-known/oauth-authorization-server',
       '$default',
