@@ -1,0 +1,65 @@
+import { Resolver } from 'node:dns/promises';
+
+/** Why a name gave no address: there is none, or its servers (or ours) did not say. */
+export type ResolutionFault = 'not_found' | 'temporary' | 'own_fault';
+
+/** Thrown when a name does not resolve. */
+export class ResolutionError extends Error {
+  override readonly name = 'ResolutionError';
+  readonly fault: ResolutionFault;
+  /** @param code - the resolver's own word for it, such as `ENOTFOUND`. */
+  constructor(fault: ResolutionFault, code: string) {
+    super(code);
+    this.fault = fault;
+  }
+}
+
+/**
+ * Gives every address, IPv4 and IPv6, that a DNS name has now.
+ *
+ * @throws {ResolutionError} when there is none, or the signal aborts first.
+ */
+export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+/** The part of a `node:dns` resolver that is used. */
+export type NameServer = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
+
+/** Names that answer neither in this many milliseconds, nor when asked a second time, are not worth an attempt's deadline. */
+const makeNameServer = (): NameServer => new Resolver({ timeout: 2_000, tries: 2 });
+
+const absent: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ENONAME', 'EBADNAME', 'EBADQUERY']);
+const ownFaults: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'ENOTINITIALIZED']);
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'EUNKNOWN';
+
+const faultOf = (code: string): ResolutionFault => {
+  if (absent.has(code)) return 'not_found';
+  return ownFaults.has(code) ? 'own_fault' : 'temporary';
+};
+
+/**
+ * Makes the resolver of webhook hosts. It asks DNS itself rather than `getaddrinfo`: that would read /etc/hosts and
+ * search domains, and hold one of the four threads of the pool for as long as a silent name server likes.
+ * A name server of its own for each name, so that giving one up does not cancel the others, and none outlives a freeze.
+ */
+export const makeResolver =
+  (newNameServer: () => NameServer = makeNameServer): Resolve =>
+  async (name, signal) => {
+    if (signal.aborted) throw new ResolutionError('temporary', 'ECANCELLED');
+    const server = newNameServer();
+    const cancel = () => server.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      const [four, six] = await Promise.allSettled([server.resolve4(name), server.resolve6(name)]);
+      // Deliveries go out over IPv4: without it there is only its failure to report, unless the name has IPv6 alone.
+      if (four.status === 'rejected') {
+        const code = codeOf(four.reason);
+        if (faultOf(code) === 'not_found' && six.status === 'fulfilled') return six.value;
+        throw new ResolutionError(faultOf(code), code);
+      }
+      return six.status === 'fulfilled' ? [...four.value, ...six.value] : four.value;
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  };

@@ -1,0 +1,71 @@
+import { isIPv4 } from 'node:net';
+import { guardAddresses } from './address-guard.ts';
+import { findNameFault, withoutTrailingDot } from './host-name.ts';
+
+/** Which rule of the policy a URL breaks: its scheme, where it leads, or its form. */
+type UrlFindingCode = 'url_not_https' | 'url_not_public' | 'url_invalid';
+
+/** One broken rule; `detail` is for the person who registered the URL. */
+interface UrlFinding {
+  readonly code: UrlFindingCode;
+  readonly detail: string;
+}
+
+/** What the policy says of a URL before any name is resolved. Refusals give every finding, at least one. */
+export type UrlVerdict =
+  | { readonly outcome: 'accepted'; readonly url: URL }
+  | ({ readonly outcome: 'refused'; readonly findings: readonly UrlFinding[] } & UrlFinding);
+
+/** The most characters that a webhook's URL may have. */
+const maximumUrlLength = 2_048;
+
+/** An `@` in the authority, as the WHATWG parser finds it: it drops an empty userinfo, which we still refuse. */
+const userinfo = /^[\0- ]*https?:[\\/]*[^\\/?#]*@/i;
+
+const isPortAllowed = (port: string): boolean => port === '' || port === '443' || Number(port) >= 1_024;
+
+const findHostFault = (url: URL, ownHosts: readonly string[]): string | undefined => {
+  const host = withoutTrailingDot(url.hostname);
+  if (host.startsWith('[')) return 'IPv6 literals are not accepted: register a DNS name.';
+  if (!isIPv4(host)) return findNameFault(host, ownHosts);
+  if (ownHosts.includes(host)) return 'The host is one of this service itself.';
+  const verdict = guardAddresses(url, []);
+  return verdict.outcome === 'refused' ? verdict.detail : undefined;
+};
+
+function* findFaults(text: string, url: URL, ownHosts: readonly string[]): Generator<UrlFinding> {
+  if (text.length > maximumUrlLength) {
+    yield { code: 'url_invalid', detail: `The URL has more than ${maximumUrlLength} characters.` };
+  }
+  if (url.protocol !== 'https:') yield { code: 'url_not_https', detail: 'The URL must begin with https:.' };
+  // Other schemes have hosts and ports of their own rules: there is nothing to add.
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return;
+  if (userinfo.test(text.replace(/[\t\n\r]/g, ''))) {
+    yield { code: 'url_invalid', detail: 'The URL must not carry a user name or password: use autorizacao.' };
+  }
+  if (url.href.includes('#')) yield { code: 'url_invalid', detail: 'The URL must not have a fragment.' };
+  if (url.protocol === 'https:' && !isPortAllowed(url.port)) {
+    yield { code: 'url_invalid', detail: 'The port must be 443 or one from 1024 up.' };
+  }
+  const hostFault = findHostFault(url, ownHosts);
+  if (hostFault !== undefined) yield { code: 'url_not_public', detail: hostFault };
+}
+
+/**
+ * Judges a webhook's URL by everything that can be told without resolving its name. All rules look at the URL as the
+ * WHATWG parser reads it, the parser that the connection uses: other spellings of a host (decimal, octal, full-width,
+ * percent-encoded) have become the plain one by then. `guardAddresses` must follow, with the resolved addresses.
+ *
+ * @param ownHosts - the service's own host names.
+ */
+export const parseWebhookUrl = (text: string, ownHosts: readonly string[]): UrlVerdict => {
+  const url = URL.parse(text);
+  const findings: readonly UrlFinding[] =
+    url === null
+      ? [{ code: 'url_invalid', detail: 'This is not an absolute URL.' }]
+      : [...findFaults(text, url, ownHosts)];
+  const [first] = findings;
+  if (url !== null && first === undefined) return { outcome: 'accepted', url };
+  const { code, detail } = first ?? { code: 'url_invalid', detail: '' };
+  return { outcome: 'refused', findings, code, detail };
+};

@@ -1,0 +1,357 @@
+import { once } from 'node:events';
+import { Agent } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { makeGuardedPost, type PostRequest } from '../../../../lambdas/platform/egress/guarded-post.ts';
+import { ResolutionError, type Resolve } from '../../../../lambdas/platform/egress/resolver.ts';
+import { loopbackAgents, type Play, startTlsReceiver, type TlsReceiver } from './tls-receiver.ts';
+
+const publicAddress = '93.184.216.34';
+const otherAddress = '93.184.216.35';
+const plain: Resolve = async () => [publicAddress];
+const request: PostRequest = {
+  url: 'https://receiver.example.com/hook?a=b',
+  headers: { 'content-type': 'application/json', authorization: 'Bearer s3cret' },
+  body: '{"event":"demanda.criada","id_demanda":1}',
+  deadlineMs: 5_000,
+};
+const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+const stops: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+const start = async (play: Play, { resolve = plain, trust = true }: { resolve?: Resolve; trust?: boolean } = {}) => {
+  const receiver: TlsReceiver = await startTlsReceiver(play);
+  stops.push(receiver.stop);
+  const { meant, makeAgent } = loopbackAgents(receiver.port, trust ? receiver.certificate : undefined);
+  const agents: Agent[] = [];
+  const post = makeGuardedPost({
+    resolve,
+    ownHosts: ['base.emissor.example.net'],
+    now: () => performance.now(),
+    makeAgent: options => {
+      const agent = makeAgent(options);
+      agents.push(agent);
+      return agent;
+    },
+  });
+  stops.unshift(() => {
+    for (const agent of agents) agent.destroy();
+  });
+  return { receiver, meant, post };
+};
+
+/** Answers the n-th request with the n-th play; the last one serves for all that follow. */
+const inTurn = (...plays: [Play, ...Play[]]): Play => {
+  let turn = 0;
+  return (socket, received) => (plays[Math.min(turn++, plays.length - 1)] ?? plays[0])(socket, received);
+};
+const say =
+  (text: string): Play =>
+  socket =>
+    socket.write(text);
+const reset: Play = socket => socket.destroy();
+
+describe('the request', () => {
+  it('is a POST to the checked address, under the name in SNI and Host', async () => {
+    const { receiver, meant, post } = await start(say(ok));
+    expect(await post(request)).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'ok' });
+    expect(meant).toEqual([{ host: publicAddress, port: 443, serverName: 'receiver.example.com' }]);
+    const [received] = receiver.requests;
+    expect(received?.serverName).toBe('receiver.example.com');
+    const [head = '', body] = received?.text.split('\r\n\r\n') ?? [];
+    expect(body).toBe(request.body);
+    const [line, ...headers] = head.split('\r\n');
+    expect(line).toBe('POST /hook?a=b HTTP/1.1');
+    expect(headers.map(header => header.toLowerCase()).sort()).toEqual([
+      'accept-encoding: identity',
+      'authorization: bearer s3cret',
+      'connection: keep-alive',
+      `content-length: ${request.body.length}`,
+      'content-type: application/json',
+      'host: receiver.example.com',
+    ]);
+  });
+
+  it.each([
+    ['https://receiver.example.com:8443/', 'receiver.example.com:8443', 'receiver.example.com', 8443],
+    ['https://Receiver.Example.Com./', 'receiver.example.com', 'receiver.example.com', 443],
+    [`https://${publicAddress}:8443/`, `${publicAddress}:8443`, '', 8443],
+  ])('goes to %s as host %s', async (url, host, serverName, port) => {
+    const { receiver, meant, post } = await start(say(ok));
+    expect(await post({ ...request, url })).toMatchObject({ outcome: 'response', status: 200 });
+    expect(meant).toEqual([{ host: publicAddress, port, serverName }]);
+    expect(receiver.requests[0]?.text).toContain(`\r\nhost: ${host}\r\n`);
+  });
+
+  it('counts the body in bytes', async () => {
+    const { receiver, post } = await start(say(ok));
+    await post({ ...request, body: '{"a":"ação"}' });
+    expect(receiver.requests[0]?.text).toContain('content-length: 14');
+  });
+});
+
+describe('the response', () => {
+  it.each([200, 204, 301, 302, 307, 400, 410, 429, 500, 503])(
+    'is given with status %i, redirects too',
+    async status => {
+      const { receiver, post } = await start(
+        say(
+          `HTTP/1.1 ${status} X\r\nLocation: https://receiver.example.com/other\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n`,
+        ),
+      );
+      expect(await post(request)).toMatchObject({ outcome: 'response', status, headers: { 'retry-after': '7' } });
+      expect(receiver.requests).toHaveLength(1);
+    },
+  );
+
+  it('may be announced by informational ones', async () => {
+    const { post } = await start(
+      say(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${ok}`),
+    );
+    expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
+  });
+
+  it('keeps the first KiB of text, cut between characters', async () => {
+    const body = `a${'ã'.repeat(1_000)}`;
+    const { post } = await start(say(`HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`));
+    expect(await post(request)).toMatchObject({ bodyStart: `a${'ã'.repeat(511)}` });
+  });
+
+  it('is redacted before it is cut, so that no part of a secret survives at the edge', async () => {
+    const body = `${'x'.repeat(1_020)}s3cret and more`;
+    const { post } = await start(say(`HTTP/1.1 500 X\r\nContent-Length: ${body.length}\r\n\r\n${body}`));
+    const outcome = await post({ ...request, redact: text => text.replaceAll('s3cret', '***') });
+    expect(outcome).toMatchObject({ bodyStart: `${'x'.repeat(1_020)}*** ` });
+  });
+
+  it('counts once its headers are complete, however its body ends', async () => {
+    const short = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome';
+    for (const play of [
+      (socket => socket.end(short)) as Play,
+      (socket => socket.write(short, () => socket.destroy())) as Play,
+      say('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nsome\r\nnonsense'),
+    ]) {
+      const { post } = await start(play);
+      expect(await post(request)).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'some' });
+    }
+  });
+
+  it('is read to 64 KiB at most, then the connection ends', async () => {
+    let written = 0;
+    const flood: Play = socket => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      const chunk = 'y'.repeat(8 * 1_024);
+      const pour = () => {
+        while (!socket.destroyed && socket.write(chunk)) written += chunk.length;
+      };
+      socket.on('drain', pour);
+      pour();
+    };
+    const { receiver, post } = await start(flood);
+    expect(await post(request)).toMatchObject({ outcome: 'response', bodyStart: 'y'.repeat(1_024) });
+    expect(written).toBeGreaterThan(0);
+    await post(request);
+    expect(receiver.connections()).toBe(2);
+  });
+
+  it('is read to the deadline at most', async () => {
+    const { post } = await start(say('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome'));
+    expect(await post({ ...request, deadlineMs: 200 })).toMatchObject({ outcome: 'response', bodyStart: 'some' });
+  });
+});
+
+describe('failures', () => {
+  it.each<[string, Play]>([
+    ['says nothing', () => {}],
+    ['stops within the headers', say('HTTP/1.1 200 OK\r\nX-Slow: ')],
+    ['only announces', say('HTTP/1.1 102 Processing\r\n\r\n')],
+  ])('a receiver that %s runs into the deadline', async (_case, play) => {
+    const { post } = await start(play);
+    const outcome = await post({ ...request, deadlineMs: 200 });
+    expect(outcome.outcome).toBe('timeout');
+    expect(outcome.durationMs).toBeGreaterThanOrEqual(190);
+    expect(outcome.durationMs).toBeLessThan(2_000);
+  });
+
+  it('a receiver that trickles its headers runs into the deadline all the same', async () => {
+    const trickle: Play = socket => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const timer = setInterval(() => socket.write('X: 1\r\n'), 5);
+      socket.on('close', () => clearInterval(timer));
+    };
+    const { post } = await start(trickle);
+    expect(await post({ ...request, deadlineMs: 200 })).toMatchObject({ outcome: 'timeout' });
+  });
+
+  it.each<[string, Play]>([
+    ['resets', reset],
+    ['closes without a word', socket => socket.end()],
+    ['breaks off within the headers', socket => socket.write('HTTP/1.1 200 OK\r\nX-A', () => socket.destroy())],
+    ['does not speak HTTP', say('SSH-2.0-OpenSSH_9.6\r\n')],
+    ['sends more headers than fit', say(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(64 * 1_024)}\r\n\r\n`)],
+    ['sends two lengths', say('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok')],
+    ['never gets past announcing', say('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100))],
+    ['switches protocols', say('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n')],
+  ])('a receiver that %s is a failed connection', async (_case, play) => {
+    const { post } = await start(play);
+    expect(await post(request)).toMatchObject({ outcome: 'connection' });
+  });
+
+  it('a closed port is a failed connection', async () => {
+    const { receiver, post } = await start(say(ok));
+    await receiver.stop();
+    stops.pop();
+    expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'ECONNREFUSED' });
+  });
+
+  it.each([
+    ['of another name', true, 'https://other.example.com/', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['that nobody vouches for', false, request.url, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['of another address', true, `https://${otherAddress}/`, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ])('a certificate %s is a TLS failure, and nothing is sent', async (_case, trust, url, detail) => {
+    const { receiver, post } = await start(say(ok), { trust });
+    expect(await post({ ...request, url })).toMatchObject({ outcome: 'tls', detail });
+    expect(receiver.requests).toHaveLength(0);
+  });
+
+  it('a server without TLS is a TLS failure', async () => {
+    const server = createServer(socket => {
+      socket.on('error', () => {});
+      socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    stops.push(() => void server.close());
+    const { makeAgent } = loopbackAgents((server.address() as AddressInfo).port);
+    const post = makeGuardedPost({ resolve: plain, ownHosts: [], now: () => 0, makeAgent });
+    expect(await post(request)).toMatchObject({ outcome: 'tls' });
+  });
+
+  it.each<[string, Error, string]>([
+    ['dns', new ResolutionError('not_found', 'ENOTFOUND'), 'ENOTFOUND'],
+    ['dns', new ResolutionError('temporary', 'ESERVFAIL'), 'ESERVFAIL'],
+    ['own_fault', new ResolutionError('own_fault', 'ENOMEM'), 'ENOMEM'],
+    ['own_fault', new TypeError('a bug'), 'TypeError'],
+  ])('%s: the resolver fails with %s', async (outcome, error, detail) => {
+    const { post } = await start(say(ok), { resolve: () => Promise.reject(error) });
+    expect(await post(request)).toMatchObject({ outcome, detail });
+  });
+
+  it('a resolver that never answers runs into the deadline', async () => {
+    const { post } = await start(say(ok), { resolve: () => new Promise(() => {}) });
+    expect(await post({ ...request, deadlineMs: 50 })).toMatchObject({ outcome: 'timeout' });
+  });
+
+  it.each(['EMFILE', 'ENOMEM', 'EADDRNOTAVAIL', 'ENETUNREACH'])('%s is a fault of our own', async code => {
+    class BrokenAgent extends Agent {
+      override createConnection(): never {
+        throw Object.assign(new Error(code), { code });
+      }
+    }
+    const makeAgent = (options: object) => new BrokenAgent(options);
+    const post = makeGuardedPost({ resolve: plain, ownHosts: [], now: () => 0, makeAgent });
+    expect(await post(request)).toEqual({ outcome: 'own_fault', detail: code, durationMs: 0 });
+  });
+
+  it('being given up by the function is a fault of our own, before and during', async () => {
+    const { post } = await start(() => abort.abort());
+    const abort = new AbortController();
+    expect(await post({ ...request, signal: abort.signal })).toMatchObject({ outcome: 'own_fault' });
+    expect(await post({ ...request, signal: abort.signal })).toMatchObject({ outcome: 'own_fault' });
+  });
+
+  it('a header that cannot be sent is a fault of our own, and is not shown', async () => {
+    const { post } = await start(say(ok));
+    const outcome = await post({ ...request, headers: { authorization: 'Bearer s3cret\n' } });
+    expect(outcome).toMatchObject({ outcome: 'own_fault', detail: 'ERR_INVALID_CHAR' });
+  });
+});
+
+describe('the guard', () => {
+  it.each([
+    ['http://receiver.example.com/', [publicAddress]],
+    ['https://base.emissor.example.net/', [publicAddress]],
+    ['https://169.254.100.1:9001/2018-06-01/runtime/invocation/next', []],
+    ['https://127.0.0.1/', []],
+    ['https://[::1]/', []],
+    ['https://receiver.example.com/', ['127.0.0.1']],
+    ['https://receiver.example.com/', [publicAddress, '10.0.0.1']],
+    ['https://receiver.example.com/', [publicAddress, '::1']],
+    ['https://receiver.example.com/', ['2606:4700::1']],
+    ['https://169.254.169.254.sslip.io/', ['169.254.169.254']],
+  ])('blocks %s at %j without connecting', async (url, addresses) => {
+    const { meant, post } = await start(say(ok), { resolve: async () => addresses });
+    expect(await post({ ...request, url })).toMatchObject({ outcome: 'blocked' });
+    expect(meant).toEqual([]);
+  });
+
+  it('asks the resolver once for each attempt, so that a later answer cannot take the place of the checked one', async () => {
+    const answers = [[publicAddress], ['127.0.0.1'], [otherAddress], ['169.254.169.254']];
+    let asked = 0;
+    const { meant, post } = await start(say(ok), { resolve: async () => answers[asked++] ?? [] });
+    expect(await post(request)).toMatchObject({ outcome: 'response' });
+    expect(asked).toBe(1);
+    expect(await post(request)).toMatchObject({ outcome: 'blocked' }); // although a connection is still open
+    expect(await post(request)).toMatchObject({ outcome: 'response' });
+    expect(await post(request)).toMatchObject({ outcome: 'blocked' });
+    expect(asked).toBe(4);
+    expect(meant.map(({ host }) => host)).toEqual([publicAddress, otherAddress]);
+  });
+});
+
+describe('kept connections', () => {
+  it('are used again for the same address and name', async () => {
+    const { receiver, post } = await start(say(ok));
+    await post(request);
+    await post({ ...request, url: 'https://receiver.example.com/other' });
+    expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 1]);
+  });
+
+  it('are not used for another address of the same name, nor for another name at the same address', async () => {
+    let address = publicAddress;
+    const { receiver, meant, post } = await start(say(ok), { resolve: async () => [address] });
+    await post(request);
+    address = otherAddress;
+    await post(request);
+    expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 2]);
+    expect(await post({ ...request, url: 'https://other.example.com/' })).toMatchObject({ outcome: 'tls' });
+    expect(meant.map(({ host }) => host)).toEqual([publicAddress, otherAddress, otherAddress]);
+  });
+
+  it('closed under us without a byte are replaced once, silently', async () => {
+    const { receiver, post } = await start(inTurn(say(ok), reset, say(ok)));
+    await post(request);
+    expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
+    expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 1, 2]);
+  });
+
+  it('are replaced once only', async () => {
+    const { receiver, post } = await start(inTurn(say(ok), reset));
+    await post(request);
+    expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'ECONNRESET' });
+    expect(receiver.requests).toHaveLength(3);
+  });
+
+  it('closed after the first byte are failures', async () => {
+    const { receiver, post } = await start(
+      inTurn(say(ok), socket => socket.write('HTTP/1.1 200 OK\r\nX-A', () => socket.destroy())),
+    );
+    await post(request);
+    expect(await post(request)).toMatchObject({ outcome: 'connection' });
+    expect(receiver.requests).toHaveLength(2);
+  });
+
+  it('are not what a first connection is: its reset is a failure at once', async () => {
+    const { receiver, post } = await start(inTurn(reset, say(ok)));
+    expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'ECONNRESET' });
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('are given back in good order when many attempts run at once', async () => {
+    const { post } = await start(say(ok));
+    const outcomes = await Promise.all(Array.from({ length: 30 }, () => post(request)));
+    expect(outcomes.every(({ outcome }) => outcome === 'response')).toBe(true);
+  });
+});

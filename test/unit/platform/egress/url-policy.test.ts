@@ -1,0 +1,249 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseWebhookUrl } from '../../../../lambdas/platform/egress/url-policy.ts';
+
+const ownHosts = ['auth.emissor.example.net', 'Base.Emissor.example.net.'];
+
+const codesOf = (text: string): string[] => {
+  const verdict = parseWebhookUrl(text, ownHosts);
+  return verdict.outcome === 'refused' ? verdict.findings.map(finding => finding.code) : [];
+};
+
+const longest = `https://receiver.example.com/${'a'.repeat(2_048 - 'https://receiver.example.com/'.length)}`;
+const label63 = 'a'.repeat(63);
+const name253 = `${label63}.${label63}.${label63}.${'a'.repeat(57)}.com`;
+
+describe('parseWebhookUrl', () => {
+  it.each([
+    'https://receiver.example.com',
+    'https://receiver.example.com/hook?a=b&c=%23',
+    'https://example.com/',
+    'https://example.net/',
+    'https://example.org/',
+    'https://receiver.example.com./hook',
+    'https://receiver.example.com:443/',
+    'https://receiver.example.com:1024/',
+    'https://receiver.example.com:8443/',
+    'https://receiver.example.com:65535/',
+    'HTTPS://Receiver.Example.COM/',
+    'https:receiver.example.com',
+    'https://93.184.216.34/',
+    'https://93.184.216.34:8443/hook',
+    'https://bücher.example.com/',
+    'https://xn--bcher-kva.example.com/',
+    'https://a_b.example.com/',
+    'https://home.example.com/',
+    'https://localhost.example.com/',
+    'https://internal.com/',
+    'https://x.auth.emissor.example.net/',
+    'https://receiver.example.com/a@b',
+    'https://receiver.example.com/?q=a@b',
+    longest,
+    `https://${name253}/`,
+  ])('accepts %s', text => {
+    expect(codesOf(text)).toEqual([]);
+  });
+
+  it.each([
+    ['http://receiver.example.com/', ['url_not_https']],
+    ['ftp://receiver.example.com/', ['url_not_https']],
+    ['ws://receiver.example.com/', ['url_not_https']],
+    ['wss://receiver.example.com/', ['url_not_https']],
+    ['file:///etc/passwd', ['url_not_https']],
+    ['javascript:alert(1)', ['url_not_https']],
+    ['data:text/plain,x', ['url_not_https']],
+    ['httpss://receiver.example.com/', ['url_not_https']],
+    ['receiver.example.com:443', ['url_not_https']],
+    ['http://localhost/', ['url_not_https', 'url_not_public']],
+    ['http://10.0.0.1:8080/', ['url_not_https', 'url_not_public']],
+  ])('refuses the scheme of %s', (text, codes) => {
+    expect(codesOf(text)).toEqual(codes);
+  });
+
+  it.each([
+    '',
+    ' ',
+    'receiver.example.com',
+    '/hook',
+    '//receiver.example.com/',
+    'https://',
+    'https:///',
+    'https://?',
+    'https://receiver.example.com:65536/',
+    'https://receiver.example.com:port/',
+    'https://1.2.3.4.5/',
+    'https://256.1.1.1/',
+    'https://1.2.3.999/',
+    'https://[127.0.0.1]/',
+    'https://[::1%lo]/',
+    'https://[::1/',
+    'https://a b.example.com/',
+    'https://a%00b.example.com/',
+    'https://127.1.1.1:80:@@127.2.2.2/',
+  ])('refuses %j, which is not a URL or not a fit one', text => {
+    expect(codesOf(text)).toContain('url_invalid');
+  });
+
+  it.each([
+    'https://user@receiver.example.com/',
+    'https://user:password@receiver.example.com/',
+    'https://:password@receiver.example.com/',
+    'https://@receiver.example.com/',
+    'https://:@receiver.example.com/',
+    'https:\\\\@receiver.example.com/',
+    'htt\tps://\n@receiver.example.com/',
+    'https://receiver.example.com/#',
+    'https://receiver.example.com/#part',
+    'https://receiver.example.com#@evil.example.com/',
+    'https://receiver.example.com:0/',
+    'https://receiver.example.com:22/',
+    'https://receiver.example.com:80/',
+    'https://receiver.example.com:442/',
+    'https://receiver.example.com:444/',
+    'https://receiver.example.com:1023/',
+    `${longest}a`,
+  ])('refuses the userinfo, fragment, port or length of %j', text => {
+    expect(codesOf(text)).toEqual(['url_invalid']);
+  });
+
+  it.each([
+    'https://localhost/',
+    'https://LOCALHOST:8443/',
+    'https://localhost./',
+    'https://intranet/',
+    'https://receiver/',
+    'https://com/',
+    'https://example..com/',
+    'https://.example.com/',
+    'https://receiver.example.com../',
+    'https://-a.example.com/',
+    'https://a-.example.com/',
+    'https://a*b.example.com/',
+    'https://a,b.example.com/',
+    `https://a${label63}.example.com/`,
+    `https://a${name253}/`,
+    'https://metadata.google.internal./',
+    ...'localhost local internal test invalid example onion alt arpa lan home corp intranet localdomain'
+      .split(' ')
+      .flatMap(suffix => [`https://a.${suffix}/`, `https://a.b.${suffix.toUpperCase()}./`]),
+    'https://auth.emissor.example.net/',
+    'https://AUTH.emissor.example.net.:8443/',
+    'https://base.emissor.example.net/',
+    'https://[::1]/',
+    'https://[2606:4700:4700::1111]/',
+    'https://[::ffff:93.184.216.34]/',
+    'https://127.0.0.1/',
+    'https://127.0.0.1./',
+    'https:127.0.0.1',
+    'https://10.0.0.1:8443/',
+    'https://169.254.169.254/latest/meta-data/',
+  ])('refuses the host of %s', text => {
+    expect(codesOf(text)).toEqual(['url_not_public']);
+  });
+
+  it.each([
+    'https://2130706433/',
+    'https://0x7f000001/',
+    'https://0x7f.1/',
+    'https://0177.01/',
+    'https://017700000001/',
+    'https://127.1/',
+    'https://127.0.1/',
+    'https://0/',
+    'https://①②⑦.0.0.1/',
+    'https://１２７．０．０．１/',
+    'https://127。0。0。1/',
+    'https://%31%32%37.0.0.1/',
+    'https://%30%78%37%66.1/',
+    'https://l\u200bocalhost/',
+    'https://local\u00adhost/',
+    'https://ｌｏｃａｌｈｏｓｔ/',
+    'https://loc\talho\nst/',
+    ' https://localhost/ ',
+    'https:\\\\localhost\\hook',
+    'https://ⓛocalhost/',
+  ])('sees through the spelling of %j', text => {
+    expect(codesOf(text)).toEqual(['url_not_public']);
+  });
+
+  it('gives all findings at once', () => {
+    expect(codesOf('http://user@localhost/#x')).toEqual([
+      'url_not_https',
+      'url_invalid',
+      'url_invalid',
+      'url_not_public',
+    ]);
+  });
+
+  it('judges the host that the parser will connect to, in tricks with the authority', () => {
+    for (const text of ['https://a.com@127.0.0.1/', 'https://a.com:443@127.0.0.1/', 'https://@@127.0.0.1/']) {
+      expect(codesOf(text)).toEqual(['url_invalid', 'url_not_public']);
+    }
+    expect(codesOf('https://127.0.0.1\\@a.com/')).toEqual(['url_not_public']);
+    expect(codesOf('https://a.com\\@127.0.0.1/')).toEqual([]); // a path on a.com
+  });
+
+  it('refuses a special IPv4 address in every spelling the parser knows', () => {
+    const special = fc.constantFrom(0x7f000001, 0x0a000001, 0xa9fea9fe, 0xc0a80001, 0xac100001, 0x64400001, 0x00000000);
+    const octet = (value: number, style: number) =>
+      [String(value), `0x${value.toString(16)}`, `0${value.toString(8)}`, `0X00${value.toString(16)}`][style] ?? '';
+    const spelling = fc
+      .tuple(special, fc.integer({ min: 1, max: 4 }), fc.array(fc.nat(3), { minLength: 4, maxLength: 4 }), fc.boolean())
+      .map(([value, parts, styles, dot]) => {
+        const bytes = [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255];
+        const last = bytes.slice(parts - 1).reduce((sum, byte) => sum * 256 + byte, 0);
+        const written = [...bytes.slice(0, parts - 1), last].map((part, index) => octet(part, styles[index] ?? 0));
+        return `${written.join('.')}${dot ? '.' : ''}`;
+      });
+    const disguise = fc.constantFrom<(text: string) => string>(
+      text => text,
+      text => [...text].map(character => `%${character.charCodeAt(0).toString(16)}`).join(''),
+      text => text.replaceAll(/[!-~]/g, character => String.fromCodePoint(character.charCodeAt(0) + 0xfee0)),
+      text => [...text].join('\u200b'),
+      text => [...text].join('\t'),
+    );
+    fc.assert(
+      fc.property(spelling, disguise, (host, hide) => {
+        expect(codesOf(`https://${hide(host)}/`)).toEqual(['url_not_public']);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('refuses a private name in every spelling', () => {
+    const name = fc.constantFrom('localhost', 'db.internal', 'printer.local', 'auth.emissor.example.net', 'a.home');
+    const mixedCase = fc.infiniteStream(fc.boolean());
+    const disguise = fc.constantFrom<(text: string) => string>(
+      text => text,
+      text => `${text}.`,
+      text => [...text].map(character => `%${character.charCodeAt(0).toString(16)}`).join(''),
+      text => [...text].join('\u00ad'),
+      text => text.replaceAll(/[!-~]/g, character => String.fromCodePoint(character.charCodeAt(0) + 0xfee0)),
+    );
+    fc.assert(
+      fc.property(name, mixedCase, disguise, (text, upper, hide) => {
+        const mixed = [...text].map(character => (upper.next().value ? character.toUpperCase() : character)).join('');
+        expect(codesOf(`https://${hide(mixed)}/`)).toEqual(['url_not_public']);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('never throws, and what it accepts is https with a plain host', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.webUrl(),
+          fc.string().map(rest => `https://${rest}`),
+        ),
+        text => {
+          const verdict = parseWebhookUrl(text, ownHosts);
+          if (verdict.outcome === 'refused') return verdict.findings.length > 0;
+          return /^https:\/\/[a-z0-9_.-]+(:\d+)?\//.test(verdict.url.href);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+});
