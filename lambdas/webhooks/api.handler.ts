@@ -1,0 +1,58 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { KMSClient } from '@aws-sdk/client-kms';
+import middy from '@middy/core';
+import { makeBearerAuthentication } from '../auth/bearer.ts';
+import { systemClock } from '../platform/clock.ts';
+import { makeDocuments } from '../platform/dynamodb.ts';
+import { makeResolver } from '../platform/egress/resolver.ts';
+import { readEnvironment } from '../platform/environment.ts';
+import type { HttpRequest, HttpResponse } from '../platform/http.ts';
+import { randomId } from '../platform/identifiers.ts';
+import { makeKeyring } from '../platform/keyring.ts';
+import { makeSealing } from '../platform/sealing.ts';
+import { makeTelemetry } from '../platform/telemetry.ts';
+import { makeApi } from './api.ts';
+import { webhooksEnvironment } from './environment.ts';
+import { makeOperations } from './operations.ts';
+import { makeSigningSecret } from './signing-secret.ts';
+import { makeUrlCheck } from './url-check.ts';
+import { makeWebhookStore } from './webhook-store.ts';
+
+const environment = readEnvironment(webhooksEnvironment);
+const { logger } = makeTelemetry('webhooks');
+const documents = makeDocuments();
+const keyring = makeKeyring({
+  documents,
+  kms: new KMSClient({ maxAttempts: 3 }),
+  tableName: environment.KEYRING_TABLE,
+  now: systemClock,
+});
+
+/** {base_url}: everything under /v1/webhooks, and whatever no other route takes. Bodies carry secrets: never logged. */
+export const handler = middy<HttpRequest, HttpResponse>()
+  .use(injectLambdaContext(logger, { logEvent: false }))
+  .handler(
+    makeApi({
+      log: logger,
+      authenticate: makeBearerAuthentication({
+        documents,
+        keyring,
+        tables: {
+          clients: environment.CLIENTS_TABLE,
+          users: environment.USERS_TABLE,
+          families: environment.FAMILIES_TABLE,
+        },
+        issuer: environment.ISSUER,
+        audience: environment.AUDIENCE,
+        now: systemClock,
+      }),
+      operations: makeOperations({
+        store: makeWebhookStore({ documents, tableName: environment.WEBHOOKS_TABLE }),
+        sealing: makeSealing(keyring),
+        checkUrl: makeUrlCheck({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
+        makeSecret: makeSigningSecret,
+        makeId: randomId,
+        now: systemClock,
+      }),
+    }),
+  );

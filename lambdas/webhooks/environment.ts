@@ -1,0 +1,20 @@
+import * as z from 'zod';
+import { list, text } from '../platform/environment.ts';
+
+/** The environment of the webhook management function. */
+export const webhooksEnvironment = z.object({
+  WEBHOOKS_TABLE: text,
+  CLIENTS_TABLE: text,
+  USERS_TABLE: text,
+  FAMILIES_TABLE: text,
+  KEYRING_TABLE: text,
+  /** {auth_url}, as access tokens name it in `iss`. */
+  ISSUER: text,
+  /** {base_url}, as access tokens name it in `aud`. */
+  AUDIENCE: text,
+  /** Host names of the service's own APIs, which are never delivered to. */
+  OWN_HOSTS: list,
+});
+
+/** The environment of the webhook management function, as infrastructure sets it. */
+export type WebhooksEnvironment = z.input<typeof webhooksEnvironment>;

@@ -1,0 +1,66 @@
+import { bodyBytes, type HttpRequest } from '../platform/http.ts';
+import { Problem } from './problem.ts';
+
+/** The most bytes that a request body may have. */
+const maximumBodyBytes = 16 * 1_024;
+
+/** `application/json`, alone or with parameters of which `charset` must be UTF-8 (RFC 8259 section 11 defines none). */
+const isJson = (contentType: string | undefined): boolean => {
+  const [type, ...parameters] = (contentType ?? '').split(';').map(part => part.trim().toLowerCase());
+  if (type !== 'application/json') return false;
+  return parameters.every(parameter => !/^charset\s*=/.test(parameter) || /^charset="?utf-8"?$/.test(parameter));
+};
+
+/** The first name that a JSON object gives twice at its top level; JSON.parse would silently keep the last value. */
+const findDuplicateName = (json: string): string | undefined => {
+  const names = new Set<string>();
+  let depth = 0;
+  for (const [token, text] of json.matchAll(/("(?:[^"\\]|\\.)*")(?=\s*:)|"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+    if (token === '{' || token === '[') depth += 1;
+    if (token === '}' || token === ']') depth -= 1;
+    if (text === undefined || depth !== 1) continue;
+    const name: string = JSON.parse(text);
+    if (names.has(name)) return name;
+    names.add(name);
+  }
+  return undefined;
+};
+
+const invalidJson = (detail: string): Problem => new Problem(400, 'invalid_json', detail);
+
+/**
+ * Reads a request's JSON body strictly, and never repeats it in an error.
+ *
+ * @param isOptional - whether a request without a body is one with `{}`.
+ * @throws {Problem} 415, 413 or 400, in this order.
+ */
+export const readJson = (
+  request: Pick<HttpRequest, 'headers' | 'body' | 'isBase64Encoded'>,
+  isOptional = false,
+): unknown => {
+  const bytes = bodyBytes(request);
+  if (isOptional && bytes.length === 0) return {};
+  if (!isJson(request.headers['content-type'])) {
+    throw new Problem(415, 'unsupported_media_type', 'Send the body as application/json, in UTF-8.', {
+      headers: { accept: 'application/json' },
+    });
+  }
+  if (bytes.length > maximumBodyBytes) {
+    throw new Problem(413, 'payload_too_large', `The body has more than ${maximumBodyBytes} bytes.`);
+  }
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw invalidJson('The body is not valid UTF-8.');
+  }
+  if (text.trim() === '') throw invalidJson('The body is empty: send a JSON object.');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalidJson('The body is not valid JSON.');
+  }
+  if (findDuplicateName(text) !== undefined) throw invalidJson('The body gives a name twice: give each name once.');
+  return value;
+};

@@ -1,0 +1,72 @@
+import { STATUS_CODES } from 'node:http';
+import * as z from 'zod';
+import type { HttpResponse } from '../platform/http.ts';
+
+const finding = z.object({
+  /** JSON Pointer (RFC 6901) to the value in the request body; empty for the body itself. */
+  pointer: z.string(),
+  code: z.string(),
+  detail: z.string(),
+});
+
+/** One thing that is wrong with a request body, and how to mend it. */
+export type Finding = Readonly<z.infer<typeof finding>>;
+
+/** The body of every refusal: problem details (RFC 9457). `code` tells refusals of one status apart. */
+const problemBody = z.object({
+  type: z.literal('about:blank'),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code: z.string(),
+  errors: z.array(finding).optional(),
+});
+
+/** What a refusal may carry beyond its status, code and detail. */
+export interface ProblemExtras {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly errors?: readonly Finding[];
+}
+
+/** A request that is refused: thrown where that is found out, answered once at the edge. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly errors: readonly Finding[] | undefined;
+
+  /** @param detail - what is wrong and how to mend it; it must not repeat secrets. */
+  constructor(status: number, code: string, detail: string, { headers = {}, errors }: ProblemExtras = {}) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+    this.errors = errors;
+  }
+}
+
+/** The refusal of a body that is JSON, but not what the operation takes. */
+export const validationFailed = (errors: readonly Finding[]): Problem =>
+  new Problem(422, 'validation_failed', 'The request body is not acceptable: errors lists every reason.', { errors });
+
+/** The refusal of an event that the account has no webhook for; unknown event names are no different. */
+export const webhookNotFound = (): Problem =>
+  new Problem(404, 'webhook_not_found', 'There is no webhook for this event.');
+
+/** A problem as the response that tells of it. */
+export const toProblemResponse = ({ status, code, message, headers, errors }: Problem): HttpResponse => {
+  const body: z.infer<typeof problemBody> = {
+    type: 'about:blank',
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: message,
+    code,
+    ...(errors ? { errors: [...errors] } : {}),
+  };
+  return {
+    statusCode: status,
+    headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...headers },
+    body: JSON.stringify(body),
+  };
+};
