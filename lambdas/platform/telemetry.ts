@@ -19,6 +19,12 @@ export const makeTelemetry = (serviceName: string): Telemetry => ({
 /** The narrow part of the logger that units below the handlers are given. */
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
 
-/** What can be safely said of an error: its name, and its message only where the message is ours or an AWS client's. */
-export const describeError = (error: unknown): { errorName: string } =>
-  error instanceof Error ? { errorName: error.name } : { errorName: typeof error };
+/**
+ * What can be safely said of an error: its name and where it was thrown. Its message stays out, since it may quote what
+ * was being processed.
+ */
+export const describeError = (error: unknown): { errorName: string; at?: readonly string[] } => {
+  if (!(error instanceof Error)) return { errorName: typeof error };
+  const frames = (error.stack ?? '').split('\n').filter(line => /^\s+at .*:\d+:\d+\)?$/.test(line));
+  return { errorName: error.name, at: frames.slice(0, 5).map(frame => frame.trim()) };
+};

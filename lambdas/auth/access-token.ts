@@ -1,0 +1,132 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import * as z from 'zod';
+import type { Clock } from '../platform/clock.ts';
+import type { MakeId } from '../platform/identifiers.ts';
+import type { Keyring, KeyringKey } from '../platform/keyring.ts';
+
+/** The media type of JWT access tokens, as their header names it (RFC 9068 section 2.1). */
+const tokenType = 'at+jwt';
+
+const claimsSchema = z.object({
+  sub: z.string(),
+  client_id: z.string(),
+  account_id: z.string(),
+  /** The refresh family the token belongs to. */
+  sid: z.string(),
+  scope: z.string().optional(),
+  jti: z.string(),
+  iat: z.number(),
+  exp: z.number(),
+});
+
+/** What an access token says (RFC 9068 section 2.2). `iat` and `exp` are in seconds since the epoch. */
+export type AccessTokenClaims = z.output<typeof claimsSchema>;
+
+/** Who an access token is for. */
+export type AccessTokenSubject = Pick<AccessTokenClaims, 'sub' | 'client_id' | 'account_id' | 'sid'> & {
+  /** Space-separated; empty for none. */
+  readonly scope: string;
+};
+
+/** The issuer and the one audience of access tokens. */
+export interface AccessTokenRealm {
+  readonly issuer: string;
+  readonly audience: string;
+}
+
+/** What minting stands on; the keyring must be able to open signing keys. */
+export interface AccessTokenMintDependencies extends AccessTokenRealm {
+  readonly keyring: Keyring;
+  readonly lifetimeSeconds: number;
+  readonly now: Clock;
+  readonly makeId: MakeId;
+}
+
+/** Signs access tokens with the active signing key. */
+export const makeAccessTokenMint = (dependencies: AccessTokenMintDependencies) => {
+  const { keyring, issuer, audience, lifetimeSeconds, now, makeId } = dependencies;
+  const privateKeys = new Map<string, KeyObject>();
+
+  const privateKey = async (key: KeyringKey): Promise<KeyObject> => {
+    const known = privateKeys.get(key.keyId);
+    if (known) return known;
+    const der = Buffer.from(await keyring.open(key));
+    const opened = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+    privateKeys.set(key.keyId, opened);
+    return opened;
+  };
+
+  return async ({ scope, ...subject }: AccessTokenSubject): Promise<string> => {
+    const key = await keyring.active('signing');
+    const issuedAt = Math.floor(now() / 1_000);
+    return new SignJWT({ ...subject, ...(scope === '' ? {} : { scope }) })
+      .setProtectedHeader({ alg: key.algorithm ?? 'ES256', typ: tokenType, kid: key.keyId })
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + lifetimeSeconds)
+      .setJti(makeId(22))
+      .sign(await privateKey(key));
+  };
+};
+
+/** What verification stands on; the keyring only lists signing keys. */
+export interface AccessTokenVerificationDependencies extends AccessTokenRealm {
+  readonly keyring: Pick<Keyring, 'find'>;
+  readonly now: Clock;
+}
+
+const headerSchema = z.strictObject({ alg: z.string(), typ: z.literal(tokenType), kid: z.string() });
+
+/**
+ * Reads a JWT's header if it is one this service writes: compact, spelled canonically, and with no parameter but ours,
+ * so that nothing in it (`jwk`, `jku`, `x5u`, `crit`) can point verification elsewhere.
+ */
+const readHeader = (token: string): z.output<typeof headerSchema> | undefined => {
+  const parts = token.split('.');
+  const isCanonical = parts.every(part => part !== '' && Buffer.from(part, 'base64url').toString('base64url') === part);
+  if (parts.length !== 3 || !isCanonical) return undefined;
+  try {
+    return headerSchema.safeParse(JSON.parse(Buffer.from(parts[0] ?? '', 'base64url').toString('utf8'))).data;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Verifies access tokens: our own key and its one algorithm, `typ`, `iss`, `aud` and `exp`, without skew, because
+ * issuer and verifier are one (RFC 9068 section 4, RFC 8725 section 3). Gives the claims, or `undefined`.
+ * Whether the session behind the token still lives is another question: see live-session.ts.
+ */
+export const makeAccessTokenVerification = (dependencies: AccessTokenVerificationDependencies) => {
+  const { keyring, issuer, audience, now } = dependencies;
+  const publicKeys = new Map<string, KeyObject>();
+
+  const publicKey = (keyId: string, der: Uint8Array): KeyObject => {
+    const known = publicKeys.get(keyId);
+    if (known) return known;
+    const read = createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' });
+    publicKeys.set(keyId, read);
+    return read;
+  };
+
+  return async (token: string): Promise<AccessTokenClaims | undefined> => {
+    const header = readHeader(token);
+    const key = header && (await keyring.find('signing', header.kid));
+    if (!key?.algorithm || !key.publicKey) return undefined;
+    try {
+      const { payload } = await jwtVerify(token, publicKey(key.keyId, key.publicKey), {
+        algorithms: [key.algorithm],
+        typ: tokenType,
+        issuer,
+        audience,
+        currentDate: new Date(now()),
+      });
+      return claimsSchema.safeParse(payload).data;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
+  };
+};

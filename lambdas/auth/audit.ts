@@ -1,0 +1,65 @@
+import type { Log } from '../platform/telemetry.ts';
+import type { GrantType } from './client.ts';
+import type { OAuthError } from './oauth-error.ts';
+
+/**
+ * What becomes known of a request while it is decided; one line of the audit trail in the end. Only what was verified
+ * gets in: a client id that is none may be anything a caller mistook for one, a password included.
+ */
+export interface Decision {
+  /** As the gateway saw it. */
+  readonly address: string;
+  readonly endpoint: 'token' | 'revoke' | 'introspect';
+  grant?: GrantType;
+  clientId?: string;
+  userId?: string;
+  familyId?: string;
+  /** How it was granted, where there are several ways, such as `grace`. */
+  reason?: string;
+}
+
+/** Writes the audit trail: one structured line and one metric per decision, and never a secret in either. */
+export interface Audit {
+  granted(decision: Decision): void;
+  refused(decision: Decision, error: OAuthError): void;
+}
+
+/** What the audit stands on. */
+export interface AuditDependencies {
+  readonly log: Log;
+  /** Adds one to the metric of that name. */
+  readonly count: (metric: string) => void;
+}
+
+const grantedMetric: Record<Decision['endpoint'], string> = {
+  token: 'TokenIssued',
+  revoke: 'TokenRevoked',
+  introspect: 'TokenIntrospected',
+};
+
+/** The reason code of a refresh token that was used twice: somebody else has a copy. */
+export const reuseReason = 'refresh_token_reused';
+
+/** `invalid_grant` -> `InvalidGrant` */
+const pascalCase = (code: string): string =>
+  code
+    .split('_')
+    .map(word => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+
+/** Makes the audit over a function's logger and metrics. */
+export const makeAudit = ({ log, count }: AuditDependencies): Audit => {
+  return {
+    granted: decision => {
+      log.info('decision', { outcome: 'granted', ...decision });
+      count(grantedMetric[decision.endpoint]);
+    },
+    refused: (decision, error) => {
+      const line = { ...decision, outcome: 'refused', error: error.code, reason: error.reason };
+      if (error.status >= 500 || error.reason === reuseReason) log.error('decision', line);
+      else log.info('decision', line);
+      count(pascalCase(error.code));
+      if (error.reason === reuseReason) count('RefreshTokenReuse');
+    },
+  };
+};

@@ -1,0 +1,90 @@
+import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { isConditionFailed, readTogether } from '../platform/dynamodb.ts';
+import { type Family, familyAddress, parseFamily } from './family.ts';
+
+/** How a rotation changes a family: the counter grows by one besides. */
+type Rotation = Pick<Family, 'keyId' | 'rotatedAt' | 'idleExpiresAt'>;
+
+/** Writes to refresh families; each is one conditional write of one item. */
+export interface FamilyStore {
+  createFamily(family: Family): Promise<void>;
+  findFamily(familyId: string): Promise<Family | undefined>;
+  /** The family as it is after the rotation; `undefined` when another rotation or a revocation came first. */
+  rotateFamily(family: Family, rotation: Rotation): Promise<Family | undefined>;
+  /** Ends the family; the first reason stays. */
+  revokeFamily(familyId: string, reason: NonNullable<Family['revokedFor']>, now: number): Promise<void>;
+}
+
+/** What a family store stands on. */
+export interface FamilyStoreDependencies {
+  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly tableName: string;
+}
+
+/** DynamoDB may delete a family this long after nothing of it can be alive. Only cleaning up: expiry is told from the record. */
+const cleanupDelaySeconds = 86_400;
+
+const ttl = ({ idleExpiresAt, absoluteExpiresAt }: Pick<Family, 'idleExpiresAt' | 'absoluteExpiresAt'>): number =>
+  Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000) + cleanupDelaySeconds;
+
+/** Makes the store of table `Families`: partition `familyId`, one item per login. */
+export const makeFamilyStore = ({ documents, tableName }: FamilyStoreDependencies): FamilyStore => ({
+  createFamily: async family => {
+    await documents.send(
+      new PutCommand({
+        TableName: tableName,
+        Item: { ...family, ttl: ttl(family) },
+        ConditionExpression: 'attribute_not_exists(familyId)',
+      }),
+    );
+  },
+
+  findFamily: async familyId => {
+    const [item] = await readTogether(documents, [familyAddress(tableName, familyId)]);
+    return parseFamily(item);
+  },
+
+  rotateFamily: async (family, rotation) => {
+    try {
+      const answer = await documents.send(
+        new UpdateCommand({
+          TableName: tableName,
+          Key: familyAddress(tableName, family.familyId).key,
+          ConditionExpression: '#counter = :presented AND attribute_not_exists(revokedAt)',
+          UpdateExpression:
+            'SET #counter = :next, keyId = :keyId, rotatedAt = :now, idleExpiresAt = :idle, #ttl = :ttl',
+          ExpressionAttributeNames: { '#counter': 'counter', '#ttl': 'ttl' },
+          ExpressionAttributeValues: {
+            ':presented': family.counter,
+            ':next': family.counter + 1,
+            ':keyId': rotation.keyId,
+            ':now': rotation.rotatedAt,
+            ':idle': rotation.idleExpiresAt,
+            ':ttl': ttl({ ...family, ...rotation }),
+          },
+          ReturnValues: 'ALL_NEW',
+        }),
+      );
+      return parseFamily(answer.Attributes);
+    } catch (error) {
+      if (isConditionFailed(error)) return undefined;
+      throw error;
+    }
+  },
+
+  revokeFamily: async (familyId, reason, now) => {
+    try {
+      await documents.send(
+        new UpdateCommand({
+          TableName: tableName,
+          Key: familyAddress(tableName, familyId).key,
+          ConditionExpression: 'attribute_exists(familyId) AND attribute_not_exists(revokedAt)',
+          UpdateExpression: 'SET revokedAt = :now, revokedFor = :reason',
+          ExpressionAttributeValues: { ':now': now, ':reason': reason },
+        }),
+      );
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error; // gone or revoked already: as wanted
+    }
+  },
+});

@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import type { Item, ItemAddress } from '../platform/dynamodb.ts';
+
+const familySchema = z.object({
+  /** `<userId>-<random>`: whoever holds a refresh token knows where its user is stored. */
+  familyId: z.string(),
+  clientId: z.string(),
+  userId: z.string(),
+  accountId: z.string(),
+  /** The user's `credentialVersion` at login: a changed password ends the family. */
+  credentialVersion: z.int(),
+  /** As granted at login, space-separated; a narrower refresh does not change it. */
+  scope: z.string(),
+  /** Of the one refresh token that may be rotated next. */
+  counter: z.int(),
+  /** The MAC key of that refresh token. */
+  keyId: z.string(),
+  createdAt: z.number(),
+  /** When `counter` last grew; the login, at first. */
+  rotatedAt: z.number(),
+  idleExpiresAt: z.number(),
+  absoluteExpiresAt: z.number(),
+  revokedAt: z.number().optional(),
+  revokedFor: z.enum(['reuse', 'revocation']).optional(),
+});
+
+/** One login with all refresh tokens and access tokens that come of it. Moments are in milliseconds since the epoch. */
+export type Family = z.output<typeof familySchema>;
+
+/** Where a family is stored. Table `Families`: partition `familyId`. */
+export const familyAddress = (table: string, familyId: string): ItemAddress => ({ table, key: { familyId } });
+
+/** Reads a stored family. */
+export const parseFamily = (item: Item | undefined): Family | undefined => item && familySchema.parse(item);
+
+/** Whether a family has outlived its idle or absolute life. */
+export const isExpired = (family: Family, now: number): boolean =>
+  now >= family.idleExpiresAt || now >= family.absoluteExpiresAt;

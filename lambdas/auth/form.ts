@@ -1,0 +1,67 @@
+const nul = 0x00;
+const space = 0x20;
+const percent = 0x25;
+const ampersand = 0x26;
+const plus = 0x2b;
+const equals = 0x3d;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+const hexDigit = (byte: number | undefined): number =>
+  byte === undefined ? Number.NaN : Number.parseInt(String.fromCharCode(byte), 16);
+
+/**
+ * Decodes one name or value of a form (RFC 6749 appendix B): `+` is a space, `%` needs two hexadecimal digits, and what
+ * comes out must be UTF-8 without NUL. `undefined` for anything else: nothing is repaired or replaced.
+ */
+export const decodeFormComponent = (encoded: Uint8Array): string | undefined => {
+  const decoded = new Uint8Array(encoded.length);
+  let length = 0;
+  for (let position = 0; position < encoded.length; position++) {
+    let byte = encoded[position] ?? nul;
+    if (byte === plus) byte = space;
+    else if (byte === percent) {
+      byte = hexDigit(encoded[position + 1]) * 16 + hexDigit(encoded[position + 2]);
+      if (Number.isNaN(byte)) return undefined;
+      position += 2;
+    }
+    if (byte === nul) return undefined;
+    decoded[length++] = byte;
+  }
+  try {
+    return utf8.decode(decoded.subarray(0, length));
+  } catch {
+    return undefined;
+  }
+};
+
+const split = (bytes: Uint8Array, separator: number): Uint8Array[] => {
+  const parts: Uint8Array[] = [];
+  let start = 0;
+  for (let end = bytes.indexOf(separator); end !== -1; end = bytes.indexOf(separator, start)) {
+    parts.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  parts.push(bytes.subarray(start));
+  return parts;
+};
+
+/** One field of a form, decoded: name and value. */
+export type FormField = readonly [name: string, value: string];
+
+/**
+ * Decodes an application/x-www-form-urlencoded body, field by field and in order, duplicates included.
+ * `undefined` when any part of it is malformed.
+ */
+export const decodeForm = (body: Uint8Array): readonly FormField[] | undefined => {
+  const fields: FormField[] = [];
+  for (const field of split(body, ampersand)) {
+    if (field.length === 0) continue;
+    const middle = field.indexOf(equals);
+    const name = decodeFormComponent(middle === -1 ? field : field.subarray(0, middle));
+    const value = decodeFormComponent(middle === -1 ? new Uint8Array() : field.subarray(middle + 1));
+    if (name === undefined || value === undefined) return undefined;
+    fields.push([name, value]);
+  }
+  return fields;
+};

@@ -1,0 +1,132 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Clock } from '../../platform/clock.ts';
+import type { MakeId } from '../../platform/identifiers.ts';
+import type { Keyring } from '../../platform/keyring.ts';
+import type { Client } from '../client.ts';
+import type { Family } from '../family.ts';
+import type { FamilyStore } from '../family-store.ts';
+import { scopesOfUser } from '../live-session.ts';
+import type { Lockout } from '../lockout.ts';
+import { OAuthError } from '../oauth-error.ts';
+import type { PasswordHashing } from '../password-hash.ts';
+import type { RateLimit } from '../rate-limit.ts';
+import { readRecords } from '../records.ts';
+import { allScopes, formatScope, type Scope } from '../scope.ts';
+import type { IssueTokens } from '../token-issue.ts';
+import { emailAddress, normaliseEmail, parseEmailPointer, parseUser, type User, userAddress } from '../user.ts';
+import type { UserStore } from '../user-store.ts';
+import { type Grant, requestedScope, requireParameter } from './grant.ts';
+
+/** What the password grant stands on; the keyring must be able to open MAC keys. */
+export interface PasswordGrantDependencies {
+  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly usersTable: string;
+  readonly users: Pick<UserStore, 'replacePasswordHash'>;
+  readonly families: Pick<FamilyStore, 'createFamily'>;
+  readonly passwords: PasswordHashing;
+  readonly lockout: Lockout;
+  readonly clientLimit: Pick<RateLimit, 'countFailure'>;
+  readonly keyring: Pick<Keyring, 'active'>;
+  readonly issueTokens: IssueTokens;
+  readonly refreshIdleSeconds: number;
+  readonly refreshAbsoluteSeconds: number;
+  readonly now: Clock;
+  readonly makeId: MakeId;
+}
+
+const usernameRule = { missing: 'username_missing', tooLong: 'username_too_long', mostBytes: 254 } as const;
+const passwordRule = { missing: 'password_missing', tooLong: 'password_too_long', mostBytes: 1_024 } as const;
+
+/** Why a login is refused, for the audit trail; `undefined` when it is not. */
+const loginFault = (user: User | undefined, isMatch: boolean, client: Client): string | undefined => {
+  if (!user) return 'user_unknown';
+  if (!isMatch) return 'password_wrong';
+  if (user.status !== 'enabled') return 'user_disabled';
+  if (client.accountId !== undefined && client.accountId !== user.accountId) return 'account_of_another_client';
+  return undefined;
+};
+
+/**
+ * The resource owner password credentials grant (RFC 6749 section 4.3). A known, unknown, disabled, locked or foreign
+ * user costs the same reads and the same one hash, and gets the same bytes.
+ */
+export const makePasswordGrant = (dependencies: PasswordGrantDependencies): Grant => {
+  const { documents, usersTable, users, families, passwords, lockout, clientLimit, keyring, now, makeId } =
+    dependencies;
+
+  const readUser = async (userId: string | undefined): Promise<User | undefined> => {
+    const address = userAddress(usersTable, userId ?? makeId(22)); // nobody's id: an unknown user costs a read too
+    return parseUser((await readRecords(documents, { user: address })).user);
+  };
+
+  const newFamily = async (client: Client, user: User, scopes: ReadonlySet<Scope>): Promise<Family> => {
+    const moment = now();
+    const { keyId } = await keyring.active('mac');
+    const absoluteExpiresAt = moment + dependencies.refreshAbsoluteSeconds * 1_000;
+    return {
+      familyId: `${user.userId}-${makeId(22)}`,
+      clientId: client.clientId,
+      userId: user.userId,
+      accountId: user.accountId,
+      credentialVersion: user.credentialVersion,
+      scope: formatScope(scopes),
+      counter: 1,
+      keyId,
+      createdAt: moment,
+      rotatedAt: moment,
+      idleExpiresAt: Math.min(moment + dependencies.refreshIdleSeconds * 1_000, absoluteExpiresAt),
+      absoluteExpiresAt,
+    };
+  };
+
+  /** Best effort: when it fails, the next login tries again. */
+  const rehash = async ({ userId, passwordHash }: User, password: string): Promise<void> => {
+    if (!passwords.needsRehash(passwordHash)) return;
+    await users.replacePasswordHash(userId, passwordHash, await passwords.hash(password)).catch(() => undefined);
+  };
+
+  return {
+    prepare: async (parameters, clientId) => {
+      const email = normaliseEmail(requireParameter(parameters, 'username', usernameRule));
+      const password = requireParameter(parameters, 'password', passwordRule);
+      const requested = requestedScope(parameters);
+      const locks = await lockout.addresses(clientId, email);
+
+      return {
+        reads: {
+          emailPointer: emailAddress(usersTable, email),
+          failuresOfClient: locks.oneClient,
+          failuresOfAll: locks.allClients,
+        },
+        issue: async ({ client, records, decision }) => {
+          const failures = { oneClient: records.failuresOfClient, allClients: records.failuresOfAll };
+          const refuse = async (reason: string, ...writes: Promise<void>[]): Promise<never> => {
+            await Promise.all([clientLimit.countFailure(client.clientId), ...writes]);
+            throw new OAuthError('credentials_refused', { reason });
+          };
+
+          const user = await readUser(parseEmailPointer(records.emailPointer));
+          if (user) decision.userId = user.userId;
+          const isMatch = await passwords.verify(password, user?.passwordHash ?? passwords.dummy);
+          if (lockout.stands(failures)) return refuse('user_locked');
+          const fault = loginFault(user, isMatch, client);
+          if (fault || !user) return refuse(fault ?? 'user_unknown', lockout.countFailure(locks, failures));
+
+          // many guesses at once are all read before the first is counted: what counts is whether a lock stands now
+          const failuresByNow = await lockout.read(locks);
+          if (lockout.stands(failuresByNow)) return refuse('user_locked_meanwhile');
+
+          const scopes = scopesOfUser(requested ?? allScopes, user);
+          const family = await newFamily(client, user, scopes);
+          decision.familyId = family.familyId;
+          await Promise.all([
+            families.createFamily(family),
+            lockout.clear(locks, failuresByNow),
+            rehash(user, password),
+          ]);
+          return dependencies.issueTokens({ client, family, scopes });
+        },
+      };
+    },
+  };
+};

@@ -1,0 +1,145 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { Keyring } from '../../platform/keyring.ts';
+import { type Decision, reuseReason } from '../audit.ts';
+import type { Client } from '../client.ts';
+import { type Family, familyAddress, isExpired, parseFamily } from '../family.ts';
+import type { FamilyStore } from '../family-store.ts';
+import { scopesOfUser, userFault } from '../live-session.ts';
+import { OAuthError } from '../oauth-error.ts';
+import type { RateLimit } from '../rate-limit.ts';
+import { makeRefreshTokenVerification, type PresentedRefreshToken } from '../refresh-token.ts';
+import { type Scope, storedScope } from '../scope.ts';
+import type { IssueTokens, TokenResponse } from '../token-issue.ts';
+import { parseUser, type User, userAddress } from '../user.ts';
+import { type Grant, type GrantRequest, requestedScope, requireParameter } from './grant.ts';
+
+/** What the refresh grant stands on; the keyring must be able to open MAC keys. */
+export interface RefreshTokenGrantDependencies {
+  readonly usersTable: string;
+  readonly familiesTable: string;
+  readonly families: Pick<FamilyStore, 'rotateFamily' | 'findFamily' | 'revokeFamily'>;
+  readonly clientLimit: Pick<RateLimit, 'countFailure'>;
+  readonly keyring: Pick<Keyring, 'active' | 'find' | 'open'>;
+  readonly issueTokens: IssueTokens;
+  readonly refreshIdleSeconds: number;
+  readonly now: Clock;
+}
+
+const tokenRule = { missing: 'refresh_token_missing', tooLong: 'refresh_token_too_long', mostBytes: 512 } as const;
+
+/** A family changes hands at most this often between reading and rotating it before something is wrong. */
+const turns = 5;
+
+/** What a presented token is to its family at this moment. */
+type Standing =
+  | { readonly is: 'current' }
+  /** The one before, inside the grace period: whoever presents it lost a race or a response. */
+  | { readonly is: 'previous' }
+  | { readonly is: 'reused' }
+  | { readonly is: 'refused'; readonly reason: string };
+
+const standingOf = (token: PresentedRefreshToken, family: Family, client: Client, now: number): Standing => {
+  if (family.revokedAt !== undefined) return { is: 'refused', reason: 'family_revoked' };
+  if (isExpired(family, now)) return { is: 'refused', reason: 'family_expired' };
+  if (token.counter === family.counter && token.keyId === family.keyId) return { is: 'current' };
+  if (token.counter >= family.counter) return { is: 'refused', reason: 'refresh_token_unknown' };
+  const isPrevious = token.counter === family.counter - 1;
+  const isInGrace = client.graceSeconds > 0 && now - family.rotatedAt < client.graceSeconds * 1_000;
+  return isPrevious && isInGrace ? { is: 'previous' } : { is: 'reused' };
+};
+
+/** The family's scopes the role still has, or fewer where fewer are asked for (RFC 6749 section 6). */
+const scopesToGrant = (requested: ReadonlySet<Scope> | undefined, family: Family, user: User): ReadonlySet<Scope> => {
+  const original = storedScope(family.scope);
+  if (requested && [...requested].some(scope => !original.has(scope))) throw new OAuthError('scope_wider');
+  return scopesOfUser(requested ?? original, user);
+};
+
+/** The refresh grant (RFC 6749 section 6) with rotation and reuse detection (RFC 9700 section 4.14.2). */
+export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencies): Grant => {
+  const { usersTable, familiesTable, families, clientLimit, keyring, now } = dependencies;
+
+  const readOwnToken = makeRefreshTokenVerification(keyring);
+
+  const refuse = async (client: Client, reason: string, ...writes: Promise<void>[]): Promise<never> => {
+    await Promise.all([clientLimit.countFailure(client.clientId), ...writes]);
+    throw new OAuthError('refresh_token_refused', { reason });
+  };
+
+  const rotate = async (family: Family): Promise<Family | undefined> => {
+    const { keyId } = await keyring.active('mac');
+    const idleExpiresAt = now() + dependencies.refreshIdleSeconds * 1_000;
+    return families.rotateFamily(family, {
+      keyId,
+      rotatedAt: now(),
+      idleExpiresAt: Math.min(idleExpiresAt, family.absoluteExpiresAt),
+    });
+  };
+
+  /** @throws {OAuthError} for a token that has no standing; one that was used twice ends its family. */
+  const requireStanding = async (
+    token: PresentedRefreshToken,
+    client: Client,
+    family: Family,
+  ): Promise<'current' | 'previous'> => {
+    const standing = standingOf(token, family, client, now());
+    if (standing.is === 'refused') return refuse(client, standing.reason);
+    if (standing.is !== 'reused') return standing.is;
+    return refuse(client, reuseReason, families.revokeFamily(family.familyId, 'reuse', now()));
+  };
+
+  /** The family whose token is to be given: rotated by this request, or already by the one it lost to. */
+  const succeed = async (
+    token: PresentedRefreshToken,
+    client: Client,
+    family: Family,
+    decision: Decision,
+  ): Promise<Family> => {
+    let latest: Family | undefined = family;
+    for (let turn = 0; turn < turns && latest; turn++) {
+      if ((await requireStanding(token, client, latest)) === 'previous') {
+        decision.reason = 'grace';
+        return latest;
+      }
+      const rotated = await rotate(latest);
+      if (rotated) return rotated;
+      latest = await families.findFamily(token.familyId);
+    }
+    return refuse(client, 'refresh_token_unknown');
+  };
+
+  const refresh = async (
+    token: PresentedRefreshToken,
+    requested: ReadonlySet<Scope> | undefined,
+    { client, records, decision }: GrantRequest,
+  ): Promise<TokenResponse> => {
+    decision.familyId = token.familyId;
+    decision.userId = token.userId;
+    const family = parseFamily(records.family);
+    if (!family) return refuse(client, 'refresh_token_unknown');
+    // before anything that ends the family: else any client could end the sessions of another
+    if (family.clientId !== client.clientId) return refuse(client, 'refresh_token_of_another_client');
+    await requireStanding(token, client, family);
+    const user = parseUser(records.user);
+    const fault = userFault(user, family, client);
+    if (fault || !user) return refuse(client, fault ?? 'user_gone');
+    const scopes = scopesToGrant(requested, family, user);
+    const successor = await succeed(token, client, family, decision);
+    return dependencies.issueTokens({ client, family: successor, scopes });
+  };
+
+  return {
+    prepare: async parameters => {
+      const presented = requireParameter(parameters, 'refresh_token', tokenRule);
+      const requested = requestedScope(parameters);
+      const token = await readOwnToken(presented);
+      return {
+        reads: {
+          user: token && userAddress(usersTable, token.userId),
+          family: token && familyAddress(familiesTable, token.familyId),
+        },
+        issue: request => (token ? refresh(token, requested, request) : refuse(request.client, 'refresh_token_forged')),
+      };
+    },
+  };
+};

@@ -1,0 +1,40 @@
+import { isThrottled } from '../platform/dynamodb.ts';
+import { callerAddress, type HttpRequest, type HttpResponse } from '../platform/http.ts';
+import { describeError, type Log } from '../platform/telemetry.ts';
+import type { Audit, Decision } from './audit.ts';
+import { OAuthError } from './oauth-error.ts';
+import { errorResponse, okResponse } from './oauth-response.ts';
+
+/** Answers one request with a response body, or throws; notes in the decision what it finds out. */
+export type Answer = (request: HttpRequest, decision: Decision) => Promise<object>;
+
+/** What an OAuth endpoint stands on. */
+export interface OAuthEndpointDependencies {
+  readonly endpoint: Decision['endpoint'];
+  readonly audit: Audit;
+  readonly log: Log;
+  readonly answer: Answer;
+}
+
+const asOAuthError = (error: unknown, log: Log): OAuthError => {
+  if (error instanceof OAuthError) return error;
+  if (isThrottled(error)) return new OAuthError('dependency_throttled', { retryAfterSeconds: 1 });
+  log.error('unforeseen', describeError(error));
+  return new OAuthError('unforeseen');
+};
+
+/** The edge of an endpoint: the one place where failures become responses and decisions become audit lines. */
+export const makeOAuthEndpoint = ({ endpoint, audit, log, answer }: OAuthEndpointDependencies) => {
+  return async (request: HttpRequest): Promise<HttpResponse> => {
+    const decision: Decision = { endpoint, address: callerAddress(request) };
+    try {
+      const body = await answer(request, decision);
+      audit.granted(decision);
+      return okResponse(body);
+    } catch (cause) {
+      const error = asOAuthError(cause, log);
+      audit.refused(decision, error);
+      return errorResponse(error);
+    }
+  };
+};

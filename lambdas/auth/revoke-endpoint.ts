@@ -1,0 +1,42 @@
+import type { Clock } from '../platform/clock.ts';
+import type { AccessTokenClaims } from './access-token.ts';
+import type { AuthenticatedForm } from './authenticated-form.ts';
+import type { FamilyStore } from './family-store.ts';
+import type { Answer } from './oauth-endpoint.ts';
+import { OAuthError } from './oauth-error.ts';
+import type { PresentedRefreshToken } from './refresh-token.ts';
+
+/** What revocation stands on. */
+export interface RevokeEndpointDependencies {
+  readonly readForm: (...request: Parameters<Answer>) => Promise<AuthenticatedForm>;
+  readonly verifyAccessToken: (token: string) => Promise<AccessTokenClaims | undefined>;
+  readonly verifyRefreshToken: (token: string) => Promise<PresentedRefreshToken | undefined>;
+  readonly families: Pick<FamilyStore, 'findFamily' | 'revokeFamily'>;
+  readonly now: Clock;
+}
+
+/**
+ * Token revocation (RFC 7009): a refresh token, of any generation, or an access token ends its family, and with it
+ * everything that was issued from that login. What is no token of ours is as good as revoked. `token_type_hint` is not
+ * needed: the two kinds cannot be mistaken for each other.
+ */
+export const makeRevokeEndpoint = (dependencies: RevokeEndpointDependencies): Answer => {
+  const { readForm, verifyAccessToken, verifyRefreshToken, families, now } = dependencies;
+
+  return async (request, decision) => {
+    const { client, parameters } = await readForm(request, decision);
+    const token = parameters.get('token');
+    if (token === undefined) throw new OAuthError('token_missing');
+    const familyId = (await verifyRefreshToken(token))?.familyId ?? (await verifyAccessToken(token))?.sid;
+    const family = familyId === undefined ? undefined : await families.findFamily(familyId);
+    if (!family) {
+      decision.reason = 'token_unknown';
+      return {};
+    }
+    decision.familyId = family.familyId;
+    decision.userId = family.userId;
+    if (family.clientId !== client.clientId) throw new OAuthError('token_of_another_client');
+    await families.revokeFamily(family.familyId, 'revocation', now());
+    return {};
+  };
+};

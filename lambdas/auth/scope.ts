@@ -1,0 +1,35 @@
+import type { Role } from './user.ts';
+
+/** Every scope there is, in the order in which scopes are written. */
+export const scopes = ['webhooks:manage', 'webhooks:read'] as const;
+
+/** A scope an access token may carry. */
+export type Scope = (typeof scopes)[number];
+
+/** Every scope, as what is wanted when nothing is asked for. */
+export const allScopes: ReadonlySet<Scope> = new Set(scopes);
+
+/** The scopes a role has; whoever loses the role loses them at once. */
+export const scopesOfRole: Record<Role, ReadonlySet<Scope>> = { admin: allScopes, member: new Set() };
+
+const isScope = (name: string): name is Scope => scopes.some(known => known === name);
+
+/**
+ * Reads a `scope` parameter: names separated by single spaces (RFC 6749 section 3.3).
+ * `undefined` when a name is unknown or the list is malformed.
+ */
+export const parseScope = (parameter: string): ReadonlySet<Scope> | undefined => {
+  const names = parameter.split(' ');
+  return names.every(isScope) ? new Set(names) : undefined;
+};
+
+/** The scopes that are in both sets. */
+export const commonScopes = (one: ReadonlySet<Scope>, other: ReadonlySet<Scope>): ReadonlySet<Scope> =>
+  new Set([...one].filter(scope => other.has(scope)));
+
+/** Writes scopes as tokens, responses and stored families carry them; empty for none. */
+export const formatScope = (granted: ReadonlySet<Scope>): string =>
+  scopes.filter(scope => granted.has(scope)).join(' ');
+
+/** Reads a scope this service wrote itself, where none is the empty string. Names it no longer knows are dropped. */
+export const storedScope = (stored: string): ReadonlySet<Scope> => new Set(stored.split(' ').filter(isScope));

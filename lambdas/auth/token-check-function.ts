@@ -1,0 +1,92 @@
+import type { KMSClient } from '@aws-sdk/client-kms';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type * as z from 'zod';
+import type { Clock } from '../platform/clock.ts';
+import { makeKeyring } from '../platform/keyring.ts';
+import type { Log } from '../platform/telemetry.ts';
+import { makeAccessTokenVerification } from './access-token.ts';
+import { makeAudit } from './audit.ts';
+import { makeAuthenticatedForm } from './authenticated-form.ts';
+import { makeClientAuthentication } from './client-authentication.ts';
+import type { introspectEnvironment, revokeEnvironment } from './environment.ts';
+import { makeFamilyStore } from './family-store.ts';
+import { makeIntrospectEndpoint } from './introspect-endpoint.ts';
+import { makeSessionReading } from './live-session.ts';
+import { makeOAuthEndpoint } from './oauth-endpoint.ts';
+import { makeRateLimit } from './rate-limit.ts';
+import { makeRefreshTokenVerification } from './refresh-token.ts';
+import { makeRevokeEndpoint } from './revoke-endpoint.ts';
+
+/** What the functions that look at tokens stand on: the outside world, and nothing of this service. */
+export interface TokenCheckDependencies<Environment> {
+  readonly environment: Environment;
+  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  /** Opens MAC keys only. */
+  readonly kms: Pick<KMSClient, 'send'>;
+  readonly log: Log;
+  /** Adds one to the metric of that name. */
+  readonly count: (metric: string) => void;
+  readonly now: Clock;
+}
+
+/** What revocation and introspection have in common. */
+const makeTokenReading = (dependencies: TokenCheckDependencies<z.output<typeof revokeEnvironment>>) => {
+  const { environment, documents, kms, now } = dependencies;
+  const keyring = makeKeyring({ documents, kms, tableName: environment.KEYRING_TABLE, now });
+  const realm = { issuer: environment.ISSUER, audience: environment.AUDIENCE };
+  const addressLimit = makeRateLimit({
+    documents,
+    tableName: environment.LOCKOUTS_TABLE,
+    kind: 'address',
+    limit: environment.ADDRESS_FAILURE_LIMIT,
+    now,
+  });
+  return {
+    ...realm,
+    readForm: makeAuthenticatedForm({
+      documents,
+      authentication: makeClientAuthentication({ clientsTable: environment.CLIENTS_TABLE, addressLimit, now }),
+    }),
+    verifyAccessToken: makeAccessTokenVerification({ keyring, ...realm, now }),
+    verifyRefreshToken: makeRefreshTokenVerification(keyring),
+  };
+};
+
+/** Puts the revocation function together. */
+export const makeRevokeFunction = (dependencies: TokenCheckDependencies<z.output<typeof revokeEnvironment>>) => {
+  const { environment, documents, log, count, now } = dependencies;
+  return makeOAuthEndpoint({
+    endpoint: 'revoke',
+    audit: makeAudit({ log, count }),
+    log,
+    answer: makeRevokeEndpoint({
+      ...makeTokenReading(dependencies),
+      families: makeFamilyStore({ documents, tableName: environment.FAMILIES_TABLE }),
+      now,
+    }),
+  });
+};
+
+/** Puts the introspection function together. */
+export const makeIntrospectFunction = (
+  dependencies: TokenCheckDependencies<z.output<typeof introspectEnvironment>>,
+) => {
+  const { environment, documents, log, count, now } = dependencies;
+  const tables = {
+    clients: environment.CLIENTS_TABLE,
+    users: environment.USERS_TABLE,
+    families: environment.FAMILIES_TABLE,
+  };
+  return makeOAuthEndpoint({
+    endpoint: 'introspect',
+    audit: makeAudit({ log, count }),
+    log,
+    answer: makeIntrospectEndpoint({
+      ...makeTokenReading(dependencies),
+      documents,
+      tables,
+      readSession: makeSessionReading({ documents, tables, now }),
+      now,
+    }),
+  });
+};

@@ -1,0 +1,91 @@
+import type { KMSClient } from '@aws-sdk/client-kms';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type * as z from 'zod';
+import type { Clock } from '../platform/clock.ts';
+import type { MakeId } from '../platform/identifiers.ts';
+import { makeKeyring } from '../platform/keyring.ts';
+import type { Log } from '../platform/telemetry.ts';
+import { makeAccessTokenMint } from './access-token.ts';
+import { makeAudit } from './audit.ts';
+import { makeClientAuthentication } from './client-authentication.ts';
+import type { tokenEnvironment } from './environment.ts';
+import { makeFamilyStore } from './family-store.ts';
+import { makePasswordGrant } from './grants/password.ts';
+import { makeRefreshTokenGrant } from './grants/refresh-token.ts';
+import { makeLockout } from './lockout.ts';
+import { makeOAuthEndpoint } from './oauth-endpoint.ts';
+import type { PasswordHashing } from './password-hash.ts';
+import { makeRateLimit } from './rate-limit.ts';
+import { makeTokenEndpoint } from './token-endpoint.ts';
+import { makeTokenIssue } from './token-issue.ts';
+import { makeUserStore } from './user-store.ts';
+
+/** What the whole token function stands on: the outside world, and nothing of this service. */
+export interface TokenFunctionDependencies {
+  readonly environment: z.output<typeof tokenEnvironment>;
+  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly kms: Pick<KMSClient, 'send'>;
+  readonly passwords: PasswordHashing;
+  readonly log: Log;
+  /** Adds one to the metric of that name. */
+  readonly count: (metric: string) => void;
+  readonly now: Clock;
+  readonly makeId: MakeId;
+}
+
+/** Puts the token function together. */
+export const makeTokenFunction = (dependencies: TokenFunctionDependencies) => {
+  const { environment, documents, kms, passwords, log, count, now, makeId } = dependencies;
+  const lockouts = { documents, tableName: environment.LOCKOUTS_TABLE, now };
+  const keyring = makeKeyring({ documents, kms, tableName: environment.KEYRING_TABLE, now });
+  const families = makeFamilyStore({ documents, tableName: environment.FAMILIES_TABLE });
+  const clientLimit = makeRateLimit({ ...lockouts, kind: 'client', limit: environment.CLIENT_FAILURE_LIMIT });
+
+  const issueTokens = makeTokenIssue({
+    keyring,
+    accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
+    mint: makeAccessTokenMint({
+      keyring,
+      issuer: environment.ISSUER,
+      audience: environment.AUDIENCE,
+      lifetimeSeconds: environment.ACCESS_TOKEN_SECONDS,
+      now,
+      makeId,
+    }),
+  });
+  const grantDependencies = {
+    documents,
+    usersTable: environment.USERS_TABLE,
+    familiesTable: environment.FAMILIES_TABLE,
+    users: makeUserStore({ documents, tableName: environment.USERS_TABLE, now, makeId }),
+    families,
+    passwords,
+    lockout: makeLockout({ ...lockouts, keyring }),
+    clientLimit,
+    keyring,
+    issueTokens,
+    refreshIdleSeconds: environment.REFRESH_IDLE_SECONDS,
+    refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
+    now,
+    makeId,
+  };
+
+  return makeOAuthEndpoint({
+    endpoint: 'token',
+    audit: makeAudit({ log, count }),
+    log,
+    answer: makeTokenEndpoint({
+      documents,
+      authentication: makeClientAuthentication({
+        clientsTable: environment.CLIENTS_TABLE,
+        addressLimit: makeRateLimit({ ...lockouts, kind: 'address', limit: environment.ADDRESS_FAILURE_LIMIT }),
+        now,
+      }),
+      clientLimit,
+      grants: {
+        password: makePasswordGrant(grantDependencies),
+        refresh_token: makeRefreshTokenGrant(grantDependencies),
+      },
+    }),
+  });
+};

@@ -1,0 +1,194 @@
+import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/client.ts';
+import { type ClientStore, makeClientStore, type NewClient } from '../../lambdas/auth/client-store.ts';
+import { type FamilyStore, makeFamilyStore } from '../../lambdas/auth/family-store.ts';
+import { type KeyRotation, makeKeyRotation } from '../../lambdas/auth/key-rotation.ts';
+import { type PasswordHashing, passwordHashing } from '../../lambdas/auth/password-hash.ts';
+import { rotationPolicies } from '../../lambdas/auth/rotation-plan.ts';
+import { makeIntrospectFunction, makeRevokeFunction } from '../../lambdas/auth/token-check-function.ts';
+import { makeTokenFunction } from '../../lambdas/auth/token-function.ts';
+import type { User } from '../../lambdas/auth/user.ts';
+import { makeUserStore, type UserStore } from '../../lambdas/auth/user-store.ts';
+import type { HttpRequest, HttpResponse } from '../../lambdas/platform/http.ts';
+import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { type Keyring, makeKeyring, type SigningAlgorithm } from '../../lambdas/platform/keyring.ts';
+import type { Log } from '../../lambdas/platform/telemetry.ts';
+import { type FrozenClock, frozenClock } from './clock.ts';
+import { type Dynalite, startDynalite } from './dynalite.ts';
+import { type FakeKms, makeFakeKms } from './fake-kms.ts';
+import { httpRequest, type RequestDescription } from './http-request.ts';
+
+/** The names the service under test goes by. */
+export const issuer = 'https://auth.example.com';
+export const audience = 'https://base.example.com';
+
+/** A response with its body read. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, unknown>;
+  /** The body as sent. */
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  readonly json: any;
+}
+
+/** What a test may choose. */
+export interface AuthServiceOptions {
+  readonly algorithm?: SigningAlgorithm;
+  readonly addressFailureLimit?: number;
+  readonly clientFailureLimit?: number;
+  readonly passwords?: PasswordHashing;
+}
+
+/** A whole {auth_url} on an embedded database and a fake KMS, with a clock that stands still. */
+export interface AuthService {
+  readonly clock: FrozenClock;
+  readonly dynalite: Dynalite;
+  readonly kms: FakeKms;
+  readonly keyring: Keyring;
+  readonly rotation: KeyRotation;
+  readonly clients: ClientStore;
+  readonly users: UserStore;
+  readonly families: FamilyStore;
+  /** Every log line so far, as one JSON text each. */
+  readonly logs: string[];
+  /** Every metric so far. */
+  readonly metrics: string[];
+  /** Names of hash operations so far: `hash` and `verify`. */
+  readonly hashes: string[];
+  /** A fresh client; both grants unless said otherwise. */
+  makeClient(description?: Partial<NewClient>): Promise<{ client: Client; id: string; secret: string }>;
+  /** A fresh user with a password of their own; an admin of account `acme` unless said otherwise. */
+  makeUser(
+    description?: Partial<Pick<User, 'role' | 'accountId'>>,
+  ): Promise<{ user: User; username: string; password: string }>;
+  /** Sends a request as it is described to one of the functions. */
+  send(endpoint: Endpoint, description: RequestDescription): Promise<Answer>;
+  /** Posts a form to one of the functions. */
+  post(endpoint: Endpoint, form: Record<string, string>, description?: RequestDescription): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+/** The functions of {auth_url} that take forms. */
+type Endpoint = 'token' | 'revoke' | 'introspect';
+
+/** The header every form needs. */
+export const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** An Authorization header by HTTP Basic; the halves are taken as they are. */
+export const basic = (id: string, secret: string): string =>
+  `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+
+const readAnswer = (response: HttpResponse): Answer => ({
+  status: response.statusCode ?? 0,
+  headers: response.headers ?? {},
+  text: response.body ?? '',
+  json: JSON.parse(response.body ?? 'null'),
+});
+
+const countHashes = (passwords: PasswordHashing, hashes: string[]): PasswordHashing => ({
+  ...passwords,
+  hash: password => {
+    hashes.push('hash');
+    return passwords.hash(password);
+  },
+  verify: (password, stored) => {
+    hashes.push('verify');
+    return passwords.verify(password, stored);
+  },
+});
+
+/** Starts the service; stop it in `afterAll`. */
+export const startAuthService = async (options: AuthServiceOptions = {}): Promise<AuthService> => {
+  const clock = frozenClock();
+  const { now } = clock;
+  const dynalite = await startDynalite('Clients', 'Users', 'Families', 'Lockouts', 'Keyring');
+  const { documents } = dynalite;
+  const kms = makeFakeKms();
+  const logs: string[] = [];
+  const metrics: string[] = [];
+  const hashes: string[] = [];
+  const note = (...line: unknown[]) => void logs.push(JSON.stringify(line));
+  const log: Log = { info: note, warn: note, error: note };
+  const count = (name: string) => void metrics.push(name);
+
+  const makeId = randomId;
+  const clients = makeClientStore({ documents, tableName: 'Clients', now, makeId });
+  const users = makeUserStore({ documents, tableName: 'Users', now, makeId });
+  const rotation = makeKeyRotation({
+    documents,
+    kms: kms.client,
+    tableName: 'Keyring',
+    keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
+    algorithm: options.algorithm ?? 'ES256',
+    policies: rotationPolicies({
+      periodSeconds: 90 * 86_400,
+      accessTokenSeconds: 900,
+      refreshAbsoluteSeconds: 90 * 86_400,
+    }),
+    now,
+    makeId,
+  });
+  await rotation.rotateKeys();
+
+  const environment = {
+    CLIENTS_TABLE: 'Clients',
+    USERS_TABLE: 'Users',
+    FAMILIES_TABLE: 'Families',
+    LOCKOUTS_TABLE: 'Lockouts',
+    KEYRING_TABLE: 'Keyring',
+    ISSUER: issuer,
+    AUDIENCE: audience,
+    ACCESS_TOKEN_SECONDS: 900,
+    REFRESH_IDLE_SECONDS: 14 * 86_400,
+    REFRESH_ABSOLUTE_SECONDS: 90 * 86_400,
+    ADDRESS_FAILURE_LIMIT: options.addressFailureLimit ?? 100_000,
+    CLIENT_FAILURE_LIMIT: options.clientFailureLimit ?? 100_000,
+  };
+  const world = { environment, documents, kms: kms.client, log, count, now, makeId };
+  const endpoints: Record<Endpoint, (request: HttpRequest) => Promise<HttpResponse>> = {
+    token: makeTokenFunction({ ...world, passwords: countHashes(options.passwords ?? passwordHashing, hashes) }),
+    revoke: makeRevokeFunction(world),
+    introspect: makeIntrospectFunction(world),
+  };
+  const send: AuthService['send'] = async (endpoint, description) => {
+    const request = httpRequest({
+      method: 'POST',
+      path: `/oauth/v1/${endpoint}`,
+      headers: formHeaders,
+      ...description,
+    });
+    return readAnswer(await endpoints[endpoint](request));
+  };
+
+  return {
+    clock,
+    dynalite,
+    kms,
+    keyring: makeKeyring({ documents, kms: kms.client, tableName: 'Keyring', now }),
+    rotation,
+    clients,
+    users,
+    families: makeFamilyStore({ documents, tableName: 'Families' }),
+    logs,
+    metrics,
+    hashes,
+    makeClient: async description => {
+      const grants: readonly GrantType[] = grantTypes;
+      const { client, clientSecret } = await clients.createClient({ name: 'test', grants, ...description });
+      return { client, id: client.clientId, secret: clientSecret };
+    },
+    makeUser: async ({ role = 'admin', accountId = 'acme' } = {}) => {
+      const username = `${randomId(12)}@example.com`;
+      const password = `pa ss+${randomId(12)}%é`;
+      return { user: await users.createUser({ email: username, password, accountId, role }), username, password };
+    },
+    send,
+    post: (endpoint, form, description = {}) =>
+      send(endpoint, {
+        body: new URLSearchParams(form).toString(),
+        ...description,
+        headers: { ...formHeaders, ...description.headers },
+      }),
+    stop: () => dynalite.stop(),
+  };
+};

@@ -1,0 +1,24 @@
+import type { Clock } from '../../lambdas/platform/clock.ts';
+
+/** A clock that stands still until it is told to move. */
+export interface FrozenClock {
+  readonly now: Clock;
+  /** Moves the clock on by so many milliseconds. */
+  advance(milliseconds: number): void;
+  /** Sets the clock, in milliseconds since the epoch. */
+  set(milliseconds: number): void;
+}
+
+/** Makes a frozen clock; it starts at noon on 20 November 2026 UTC unless told otherwise. */
+export const frozenClock = (start = Date.UTC(2026, 10, 20, 12)): FrozenClock => {
+  let moment = start;
+  return {
+    now: () => moment,
+    advance: milliseconds => {
+      moment += milliseconds;
+    },
+    set: milliseconds => {
+      moment = milliseconds;
+    },
+  };
+};

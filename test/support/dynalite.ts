@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import {
+  type AttributeDefinition,
+  CreateTableCommand,
+  DynamoDBClient,
+  type KeySchemaElement,
+} from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+
+// dynalite carries no types
+const dynalite = createRequire(import.meta.url)('dynalite') as (options: { createTableMs: number }) => Server;
+
+type KeyType = 'S' | 'N';
+type Key = readonly (readonly [name: string, type: KeyType])[];
+
+interface TableDefinition {
+  /** Partition key, then range key if there is one. */
+  readonly key: Key;
+  readonly indexes?: Record<string, Key>;
+}
+
+/** The tables of the service by the names tests use: keys and indexes as the data stack makes them. */
+const tables = {
+  Clients: { key: [['clientId', 'S']] },
+  Users: { key: [['pk', 'S']] },
+  Families: { key: [['familyId', 'S']] },
+  Lockouts: { key: [['pk', 'S']] },
+  Webhooks: {
+    key: [
+      ['accountId', 'S'],
+      ['evento', 'S'],
+    ],
+  },
+  Deliveries: {
+    key: [['id', 'S']],
+    indexes: {
+      due: [
+        ['dueShard', 'S'],
+        ['dueAt', 'S'],
+      ],
+      byWebhook: [
+        ['listShard', 'S'],
+        ['listKey', 'S'],
+      ],
+    },
+  },
+  Keyring: {
+    key: [
+      ['kind', 'S'],
+      ['generation', 'N'],
+    ],
+  },
+} as const satisfies Record<string, TableDefinition>;
+
+/** The name of a table, in tests. */
+export type TableName = keyof typeof tables;
+
+const keySchema = (key: Key): KeySchemaElement[] =>
+  key.map(([name], position) => ({ AttributeName: name, KeyType: position === 0 ? 'HASH' : 'RANGE' }));
+
+const createTable = async (client: DynamoDBClient, name: TableName): Promise<void> => {
+  const { key, indexes = {} }: TableDefinition = tables[name];
+  const attributes = new Map([...key, ...Object.values(indexes).flat()]);
+  const secondary = Object.entries(indexes).map(([index, indexKey]) => ({
+    IndexName: index,
+    KeySchema: keySchema(indexKey),
+    Projection: { ProjectionType: 'KEYS_ONLY' as const },
+  }));
+  await client.send(
+    new CreateTableCommand({
+      TableName: name,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [...attributes].map(
+        ([attribute, type]): AttributeDefinition => ({ AttributeName: attribute, AttributeType: type }),
+      ),
+      KeySchema: keySchema(key),
+      ...(secondary.length > 0 ? { GlobalSecondaryIndexes: secondary } : {}),
+    }),
+  );
+};
+
+/** A DynamoDB of this test file alone, in memory, on a free port of 127.0.0.1. */
+export interface Dynalite {
+  readonly documents: DynamoDBDocumentClient;
+  readonly endpoint: string;
+  /** Every DynamoDB operation sent through `documents` so far, such as `BatchGetItemCommand`; empty it to count anew. */
+  readonly operations: string[];
+  stop(): Promise<void>;
+}
+
+/** Starts a DynamoDB with the named tables; stop it in `afterAll`. */
+export const startDynalite = async (...names: TableName[]): Promise<Dynalite> => {
+  const server = dynalite({ createTableMs: 0 });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = new DynamoDBClient({
+    endpoint,
+    region: 'sa-east-1',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+    maxAttempts: 1,
+  });
+  await Promise.all(names.map(name => createTable(client, name)));
+  const operations: string[] = [];
+  client.middlewareStack.add(
+    (next, context) => args => {
+      operations.push(context.commandName ?? 'unknown');
+      return next(args);
+    },
+    { step: 'initialize', name: 'recordOperations' },
+  );
+  return {
+    documents: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
+    endpoint,
+    operations,
+    stop: async () => {
+      client.destroy();
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+};

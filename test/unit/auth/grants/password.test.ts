@@ -1,0 +1,176 @@
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Answer, type AuthService, startAuthService } from '../../../support/auth-service.ts';
+
+let service: AuthService;
+let client: { id: string; secret: string };
+beforeAll(async () => {
+  service = await startAuthService();
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  client = await service.makeClient();
+});
+
+const login = (username: string, password: string, from = client): Promise<Answer> =>
+  service.post('token', {
+    grant_type: 'password',
+    client_id: from.id,
+    client_secret: from.secret,
+    username,
+    password,
+  });
+const refused = { status: 400, json: { error: 'invalid_grant' } };
+
+describe('known, unknown, disabled, locked and foreign users', () => {
+  it('get the same bytes, after the same reads and one hash each (RFC 6749 5.2)', async () => {
+    const bound = await service.makeClient({ accountId: 'acme' });
+    const known = await service.makeUser();
+    const disabled = await service.makeUser();
+    await service.users.setUserStatus(disabled.user.userId, 'disabled');
+    const foreign = await service.makeUser({ accountId: 'another' });
+    const locked = await service.makeUser();
+    for (let time = 0; time < 5; time++) await login(locked.username, 'wrong', bound);
+    const attempts = [
+      [known.username, 'wrong'],
+      ['nobody@example.com', 'wrong'],
+      [disabled.username, disabled.password],
+      [foreign.username, foreign.password],
+      [locked.username, 'wrong'],
+      [locked.username, locked.password],
+    ] as const;
+
+    const seen: unknown[] = [];
+    for (const [username, password] of attempts) {
+      service.hashes.length = 0;
+      service.dynalite.operations.length = 0;
+      const { status, headers, text } = await login(username, password, bound);
+      const reads = service.dynalite.operations.filter(operation => operation.includes('Get'));
+      seen.push({ status, headers, text, reads, hashes: [...service.hashes] });
+    }
+    expect(seen[0]).toMatchObject({
+      status: 400,
+      reads: ['BatchGetItemCommand', 'BatchGetItemCommand'],
+      hashes: ['verify'],
+    });
+    for (const other of seen) expect(other).toEqual(seen[0]);
+  });
+
+  it('are told apart in the audit trail alone', async () => {
+    const disabled = await service.makeUser();
+    await service.users.setUserStatus(disabled.user.userId, 'disabled');
+    await login(disabled.username, disabled.password);
+    expect(service.logs.at(-1)).toContain('user_disabled');
+    await login('nobody@example.com', 'wrong');
+    expect(service.logs.at(-1)).toContain('user_unknown');
+  });
+});
+
+describe('a login', () => {
+  it('takes four round trips at most', async () => {
+    const { username, password } = await service.makeUser();
+    await login(username, password); // the keyring is read now
+    service.dynalite.operations.length = 0;
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+    expect(service.dynalite.operations).toEqual([
+      'BatchGetItemCommand',
+      'BatchGetItemCommand',
+      'BatchGetItemCommand',
+      'PutItemCommand',
+    ]);
+  });
+
+  it('with the composed and the decomposed form of a letter is the same password', async () => {
+    const { user, username } = await service.makeUser();
+    await service.users.setUserPassword(user.userId, 'caf\u00e9');
+    expect(await login(username, 'cafe\u0301')).toMatchObject({ status: 200 });
+    expect(await login(username, ' caf\u00e9 ')).toMatchObject(refused);
+  });
+
+  it('makes a better hash of a password stored under other parameters, and ends no session', async () => {
+    const { user, username, password } = await service.makeUser();
+    const first = await login(username, password);
+    const weak = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
+    await service.dynalite.documents.send(
+      new UpdateCommand({
+        TableName: 'Users',
+        Key: { pk: `id#${user.userId}` },
+        UpdateExpression: 'SET passwordHash = :weak',
+        ExpressionAttributeValues: { ':weak': weak },
+      }),
+    );
+    expect(await login(username, 'password')).toMatchObject({ status: 200 });
+    const stored = await service.users.findUser(user.userId);
+    expect(stored?.passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(await login(username, 'password')).toMatchObject({ status: 200 });
+    const refreshed = await service.post('token', {
+      grant_type: 'refresh_token',
+      client_id: client.id,
+      client_secret: client.secret,
+      refresh_token: first.json.refresh_token,
+    });
+    expect(refreshed.status).toBe(200);
+  });
+
+  it('stores no secret: neither password, client secret nor token', async () => {
+    const { username, password } = await service.makeUser();
+    const { json } = await login(username, password);
+    const { documents } = service.dynalite;
+    const familyId = json.refresh_token.split('.')[0];
+    const { Item: family } = await documents.send(new GetCommand({ TableName: 'Families', Key: { familyId } }));
+    const kept = `${JSON.stringify(family)} ${service.logs.join()}`;
+    for (const hidden of [password, username, client.secret, json.access_token, json.refresh_token]) {
+      expect(kept).not.toContain(hidden);
+    }
+  });
+});
+
+describe('limits', () => {
+  it('429 after so many failed authentications of one address, until its minute is over', async () => {
+    const limited = await startAuthService({ addressFailureLimit: 3 });
+    try {
+      const { id, secret } = await limited.makeClient();
+      const { username, password } = await limited.makeUser();
+      const good = { grant_type: 'password', client_id: id, client_secret: secret, username, password };
+      const bad = { ...good, client_secret: 'wrong' };
+      for (let time = 0; time < 3; time++) expect((await limited.post('token', bad)).status).toBe(401);
+      limited.clock.advance(20_500);
+      const answer = await limited.post('token', good);
+      expect(answer).toMatchObject({ status: 429, json: { error: 'temporarily_unavailable' } });
+      expect(answer.headers['retry-after']).toBe('40');
+      expect((await limited.post('revoke', { ...good, token: 'x' })).status).toBe(429);
+      expect((await limited.post('token', { ...good, grant_type: '' })).status).toBe(400);
+      const elsewhere = { address: '203.0.113.8', headers: { 'x-forwarded-for': '203.0.113.7' } };
+      expect((await limited.post('token', good, elsewhere)).status).toBe(200);
+      const pretending = { headers: { 'x-forwarded-for': '203.0.113.8' } };
+      expect((await limited.post('token', good, pretending)).status).toBe(429);
+      limited.clock.advance(40_000);
+      expect((await limited.post('token', good)).status).toBe(200);
+    } finally {
+      await limited.stop();
+    }
+  });
+
+  it('429 after so many failed grants of one client, which successes do not add to', async () => {
+    const limited = await startAuthService({ clientFailureLimit: 3 });
+    try {
+      const one = await limited.makeClient();
+      const other = await limited.makeClient();
+      const { username, password } = await limited.makeUser();
+      const good = { grant_type: 'password', client_id: one.id, client_secret: one.secret, username, password };
+      const bad = { ...good, grant_type: 'refresh_token', refresh_token: 'forged' };
+      for (let time = 0; time < 5; time++) expect((await limited.post('token', good)).status).toBe(200);
+      for (let time = 0; time < 3; time++) expect((await limited.post('token', bad)).status).toBe(400);
+      const answer = await limited.post('token', { ...good, grant_type: 'unknown' });
+      expect(answer).toMatchObject({ status: 429, json: { error: 'temporarily_unavailable' } });
+      expect(answer.headers['retry-after']).toBe('60');
+      expect((await limited.post('token', { ...good, client_secret: 'wrong' })).status).toBe(401);
+      const others = { ...good, client_id: other.id, client_secret: other.secret };
+      expect((await limited.post('token', others)).status).toBe(200);
+      limited.clock.advance(60_000);
+      expect((await limited.post('token', good)).status).toBe(200);
+    } finally {
+      await limited.stop();
+    }
+  });
+});

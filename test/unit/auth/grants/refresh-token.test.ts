@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Answer, type AuthService, startAuthService } from '../../../support/auth-service.ts';
+
+const day = 86_400_000;
+
+let service: AuthService;
+let client: { id: string; secret: string };
+beforeAll(async () => {
+  service = await startAuthService();
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  client = await service.makeClient();
+});
+
+const login = async (from = client, user?: { username: string; password: string }): Promise<Answer> => {
+  const { username, password } = user ?? (await service.makeUser());
+  const credentials = { client_id: from.id, client_secret: from.secret };
+  return service.post('token', { grant_type: 'password', ...credentials, username, password });
+};
+const refresh = (refreshToken: string, from = client, more: Record<string, string> = {}): Promise<Answer> =>
+  service.post('token', {
+    grant_type: 'refresh_token',
+    client_id: from.id,
+    client_secret: from.secret,
+    refresh_token: refreshToken,
+    ...more,
+  });
+const claimsOf = ({ json }: Answer) => JSON.parse(Buffer.from(json.access_token.split('.')[1], 'base64url').toString());
+const refused = { status: 400, json: { error: 'invalid_grant' } };
+
+describe('the refresh grant', () => {
+  it('rotates: a new refresh token and a new access token of the same family (RFC 6749 6)', async () => {
+    const first = await login();
+    service.clock.advance(1_000);
+    const second = await refresh(first.json.refresh_token);
+    expect(second).toMatchObject({
+      status: 200,
+      json: { token_type: 'Bearer', scope: 'webhooks:manage webhooks:read' },
+    });
+    expect(second.json.refresh_token).not.toBe(first.json.refresh_token);
+    expect(claimsOf(second)).toMatchObject({ sid: claimsOf(first).sid, sub: claimsOf(first).sub });
+    expect(claimsOf(second).jti).not.toBe(claimsOf(first).jti);
+  });
+
+  it('takes two round trips at most, and one inside the grace period', async () => {
+    const first = await login();
+    service.dynalite.operations.length = 0;
+    await refresh(first.json.refresh_token);
+    expect(service.dynalite.operations).toEqual(['BatchGetItemCommand', 'UpdateItemCommand']);
+    service.dynalite.operations.length = 0;
+    await refresh(first.json.refresh_token);
+    expect(service.dynalite.operations).toEqual(['BatchGetItemCommand']);
+  });
+
+  it('gives 50 refreshes at once one successor', async () => {
+    const first = await login();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => refresh(first.json.refresh_token)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ json }) => json.refresh_token)).size).toBe(1);
+    expect(new Set(answers.map(answer => claimsOf(answer).jti)).size).toBe(50);
+    expect(await refresh(answers[0]?.json.refresh_token)).toMatchObject({ status: 200 });
+  });
+
+  it('gives the same successor again inside the grace period, and says so in the audit trail', async () => {
+    const first = await login();
+    const second = await refresh(first.json.refresh_token);
+    service.clock.advance(29_999);
+    const again = await refresh(first.json.refresh_token);
+    expect(again.json.refresh_token).toBe(second.json.refresh_token);
+    expect(service.logs.at(-1)).toContain('"reason":"grace"');
+  });
+
+  it.each([
+    ['after the grace period', 30_000],
+    ['long after it', day],
+  ])('ends the family when a token is used again %s (RFC 9700 4.14.2)', async (_, later) => {
+    const first = await login();
+    const second = await refresh(first.json.refresh_token);
+    service.clock.advance(later);
+    expect(await refresh(first.json.refresh_token)).toMatchObject(refused);
+    expect(service.metrics.at(-1)).toBe('RefreshTokenReuse');
+    expect(await refresh(second.json.refresh_token)).toMatchObject(refused);
+    expect(service.logs.at(-1)).toContain('family_revoked');
+  });
+
+  it('spans one generation with grace, never two', async () => {
+    const first = await login();
+    const second = await refresh(first.json.refresh_token);
+    const third = await refresh(second.json.refresh_token);
+    expect(await refresh(first.json.refresh_token)).toMatchObject(refused);
+    expect(await refresh(third.json.refresh_token)).toMatchObject(refused);
+  });
+
+  it('is strict for a client without grace', async () => {
+    const strict = await service.makeClient({ graceSeconds: 0 });
+    const first = await login(strict);
+    const second = await refresh(first.json.refresh_token, strict);
+    expect(second.status).toBe(200);
+    expect(await refresh(first.json.refresh_token, strict)).toMatchObject(refused);
+    expect(await refresh(second.json.refresh_token, strict)).toMatchObject(refused);
+  });
+
+  it('refuses another client, whatever the token, and leaves the family alive', async () => {
+    const other = await service.makeClient();
+    const first = await login();
+    const second = await refresh(first.json.refresh_token);
+    service.clock.advance(60_000); // the first token would now end the family, were it presented by its own client
+    expect(await refresh(first.json.refresh_token, other)).toMatchObject(refused);
+    expect(await refresh(second.json.refresh_token, other)).toMatchObject(refused);
+    expect(service.logs.at(-1)).toContain('refresh_token_of_another_client');
+    expect(await refresh(second.json.refresh_token)).toMatchObject({ status: 200 });
+  });
+
+  it('ends after 14 idle days', async () => {
+    const first = await login();
+    service.clock.advance(14 * day - 1);
+    const second = await refresh(first.json.refresh_token);
+    expect(second.status).toBe(200);
+    service.clock.advance(14 * day);
+    expect(await refresh(second.json.refresh_token)).toMatchObject(refused);
+  });
+
+  it('ends after 90 days, however often it was used', async () => {
+    let answer = await login();
+    for (let used = 0; used < 8; used++) {
+      service.clock.advance(11 * day);
+      answer = await refresh(answer.json.refresh_token);
+      expect(answer.status).toBe(200);
+    }
+    service.clock.advance(2 * day);
+    expect(await refresh(answer.json.refresh_token)).toMatchObject(refused);
+  });
+
+  it('outlives the rotation of its MAC key, with the same successor', async () => {
+    const first = await login();
+    await service.rotation.rotateNow('mac');
+    service.clock.advance(31_000); // the function's keyring is at most 30 s old
+    const second = await refresh(first.json.refresh_token);
+    expect(second.status).toBe(200);
+    expect(second.json.refresh_token.split('.')[2]).not.toBe(first.json.refresh_token.split('.')[2]);
+    await service.rotation.rotateNow('mac');
+    const again = await refresh(first.json.refresh_token);
+    expect(again.json.refresh_token).toBe(second.json.refresh_token);
+  });
+
+  it('honours a narrower scope while the family keeps the original (RFC 6749 6)', async () => {
+    const first = await login();
+    const narrow = await refresh(first.json.refresh_token, client, { scope: 'webhooks:read' });
+    expect(narrow.json.scope).toBe('webhooks:read');
+    expect(claimsOf(narrow).scope).toBe('webhooks:read');
+    const wide = await refresh(narrow.json.refresh_token);
+    expect(wide.json.scope).toBe('webhooks:manage webhooks:read');
+  });
+
+  it.each([
+    ['a scope wider than the original', 'webhooks:manage webhooks:read'],
+    ['an unknown scope', 'everything'],
+  ])('refuses %s without using the token up (RFC 6749 6)', async (_, scope) => {
+    const { username, password } = await service.makeUser();
+    const first = await service.post('token', {
+      grant_type: 'password',
+      client_id: client.id,
+      client_secret: client.secret,
+      username,
+      password,
+      scope: 'webhooks:read',
+    });
+    expect(await refresh(first.json.refresh_token, client, { scope })).toMatchObject({
+      status: 400,
+      json: { error: 'invalid_scope' },
+    });
+    expect(await refresh(first.json.refresh_token)).toMatchObject({ status: 200, json: { scope: 'webhooks:read' } });
+    expect(service.logs.at(-1)).not.toContain('grace');
+  });
+});
+
+describe('whoever is out is out at the next refresh', () => {
+  const start = async () => {
+    const user = await service.makeUser();
+    return { userId: user.user.userId, user, first: await login(client, user) };
+  };
+
+  it('a disabled user', async () => {
+    const { userId, first } = await start();
+    await service.users.setUserStatus(userId, 'disabled');
+    expect(await refresh(first.json.refresh_token)).toMatchObject(refused);
+    await service.users.setUserStatus(userId, 'enabled');
+    expect(await refresh(first.json.refresh_token)).toMatchObject({ status: 200 });
+  });
+
+  it('a user with a changed password, for good', async () => {
+    const { userId, user, first } = await start();
+    await service.users.setUserPassword(userId, user.password);
+    expect(await refresh(first.json.refresh_token)).toMatchObject(refused);
+    expect(await login(client, user)).toMatchObject({ status: 200 });
+  });
+
+  it('a demoted user, who keeps a token that opens nothing', async () => {
+    const { userId, first } = await start();
+    await service.users.setUserRole(userId, 'member');
+    const second = await refresh(first.json.refresh_token);
+    expect(second.status).toBe(200);
+    expect(second.json).not.toHaveProperty('scope');
+    expect(claimsOf(second)).not.toHaveProperty('scope');
+  });
+
+  it('a disabled client, and one that may no longer refresh', async () => {
+    const { first } = await start();
+    await service.clients.setClientStatus(client.id, 'disabled');
+    expect(await refresh(first.json.refresh_token)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
+  });
+});

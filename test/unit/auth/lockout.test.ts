@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { passwordHashing } from '../../../lambdas/auth/password-hash.ts';
+import { type Answer, type AuthService, startAuthService } from '../../support/auth-service.ts';
+
+/** Verification without the cost, since hundreds of guesses are made here; one that is slow waits for its sign. */
+let hold = Promise.withResolvers<void>();
+const verify = async (password: string): Promise<boolean> => {
+  if (password.startsWith('slow')) await hold.promise;
+  return password !== 'wrong';
+};
+
+let service: AuthService;
+let client: { id: string; secret: string };
+beforeAll(async () => {
+  service = await startAuthService({ passwords: { ...passwordHashing, verify } });
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  client = await service.makeClient();
+});
+
+const login = (username: string, password: string, from = client): Promise<Answer> =>
+  service.post('token', {
+    grant_type: 'password',
+    client_id: from.id,
+    client_secret: from.secret,
+    username,
+    password,
+  });
+const fail = async (times: number, username: string, from = client): Promise<void> => {
+  for (let time = 0; time < times; time++) await login(username, 'wrong', from);
+};
+const refused = { status: 400, json: { error: 'invalid_grant' } };
+
+describe('the lockout', () => {
+  it('begins with the fifth failure at 1 s and doubles with each further one', async () => {
+    const { username, password } = await service.makeUser();
+    await fail(4, username);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+
+    await fail(5, username);
+    for (const seconds of [1, 2, 4]) {
+      service.clock.advance(seconds * 1_000 - 1);
+      expect(await login(username, password)).toMatchObject(refused);
+      service.clock.advance(1);
+      await fail(1, username);
+    }
+    service.clock.advance(8_000);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('never lasts longer than 15 minutes', async () => {
+    const { username, password } = await service.makeUser();
+    await fail(4, username);
+    for (let time = 0; time < 12; time++) {
+      await fail(1, username);
+      service.clock.advance(15 * 60_000);
+    }
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('is neither counted up nor extended by tries while it stands', async () => {
+    const { username, password } = await service.makeUser();
+    await fail(5, username);
+    service.clock.advance(999);
+    await fail(20, username);
+    service.clock.advance(1);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    ['a success', async (username: string, password: string) => void (await login(username, password))],
+    ['24 hours', async () => service.clock.advance(24 * 3_600_000)],
+  ])('is cleared by %s', async (_, clear) => {
+    const { username, password } = await service.makeUser();
+    await fail(4, username);
+    await clear(username, password);
+    await fail(4, username);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('keeps nobody out at other clients below the 50th failure, and everybody from there', async () => {
+    const { username, password } = await service.makeUser();
+    const attackers = await Promise.all(Array.from({ length: 12 }, () => service.makeClient()));
+    for (const attacker of attackers) await fail(4, username, attacker); // 48
+    await fail(1, username); // 49
+    expect(await login(username, 'wrong')).toMatchObject(refused); // 50
+    expect(await login(username, password)).toMatchObject(refused);
+    expect(service.logs.at(-1)).toContain('user_locked');
+    service.clock.advance(1_000);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('holds for addresses nobody has as well', async () => {
+    await fail(5, 'nobody@example.com');
+    await login('NOBODY@example.com', 'wrong');
+    expect(service.logs.at(-1)).toContain('user_locked');
+  });
+
+  it('lets no right guess through that raced enough wrong ones', async () => {
+    const { username, password } = await service.makeUser();
+    hold = Promise.withResolvers<void>();
+    const right = login(username, `slow ${password}`); // read while nobody had failed yet
+    await fail(5, username);
+    hold.resolve();
+    expect(await right).toMatchObject(refused);
+    expect(service.logs.at(-1)).toContain('user_locked_meanwhile');
+  });
+
+  it('counts wrong guesses at the same moment up to the lock and no further', async () => {
+    const { username, password } = await service.makeUser();
+    await Promise.all(Array.from({ length: 40 }, () => login(username, 'wrong')));
+    expect(await login(username, password)).toMatchObject(refused);
+    service.clock.advance(1_000); // the first lock, so five were counted
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('never makes valid logins of one user wait for each other', async () => {
+    const { username, password } = await service.makeUser();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => login(username, password)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+});

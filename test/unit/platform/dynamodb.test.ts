@@ -1,0 +1,80 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  isConditionFailed,
+  isThrottled,
+  readTogether,
+  UnprocessedKeysError,
+} from '../../../lambdas/platform/dynamodb.ts';
+import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+
+let dynalite: Dynalite;
+beforeAll(async () => {
+  dynalite = await startDynalite('Clients', 'Users', 'Keyring');
+  const put = (TableName: string, Item: Record<string, unknown>) =>
+    dynalite.documents.send(new PutCommand({ TableName, Item }));
+  await put('Clients', { clientId: 'c1', name: 'one' });
+  await put('Users', { pk: 'id#u1', role: 'admin' });
+  await put('Users', { pk: 'id#u2', role: 'member' });
+  await put('Keyring', { kind: 'mac', generation: 7, keyId: 'k7' });
+});
+afterAll(() => dynalite.stop());
+
+describe('readTogether', () => {
+  it('gives the items of several tables in the order asked for, in one operation', async () => {
+    dynalite.operations.length = 0;
+    const items = await readTogether(dynalite.documents, [
+      { table: 'Users', key: { pk: 'id#u2' } },
+      { table: 'Clients', key: { clientId: 'nobody' } },
+      { table: 'Clients', key: { clientId: 'c1' } },
+      { table: 'Users', key: { pk: 'id#u1' } },
+      { table: 'Keyring', key: { kind: 'mac', generation: 7 } },
+    ]);
+    expect(items).toEqual([
+      { pk: 'id#u2', role: 'member' },
+      undefined,
+      { clientId: 'c1', name: 'one' },
+      { pk: 'id#u1', role: 'admin' },
+      { kind: 'mac', generation: 7, keyId: 'k7' },
+    ]);
+    expect(dynalite.operations).toEqual(['BatchGetItemCommand']);
+  });
+
+  it('asks for nothing when nothing is wanted', async () => {
+    dynalite.operations.length = 0;
+    expect(await readTogether(dynalite.documents, [])).toEqual([]);
+    expect(dynalite.operations).toEqual([]);
+  });
+
+  it('fetches keys that were held back, and gives up after three tries', async () => {
+    const keptBack = { Users: { Keys: [{ pk: 'id#u1' }] } };
+    const answers: object[] = [
+      { UnprocessedKeys: keptBack },
+      { Responses: { Users: [{ pk: 'id#u1', role: 'admin' }] } },
+    ];
+    const documents = { send: async () => answers.shift() ?? { UnprocessedKeys: keptBack } } as never;
+    const addresses = [{ table: 'Users', key: { pk: 'id#u1' } }];
+    expect(await readTogether(documents, addresses)).toEqual([{ pk: 'id#u1', role: 'admin' }]);
+    await expect(readTogether(documents, addresses)).rejects.toBeInstanceOf(UnprocessedKeysError);
+  });
+});
+
+describe('errors of AWS clients', () => {
+  const named = (name: string) => Object.assign(new Error('…'), { name });
+
+  it.each([
+    ['ConditionalCheckFailedException', true, false],
+    ['ProvisionedThroughputExceededException', false, true],
+    ['ThrottlingException', false, true],
+    ['RequestLimitExceeded', false, true],
+    ['ValidationException', false, false],
+  ])('%s: condition failed %s, throttled %s', (name, conditionFailed, throttled) => {
+    expect(isConditionFailed(named(name))).toBe(conditionFailed);
+    expect(isThrottled(named(name))).toBe(throttled);
+  });
+
+  it('counts keys that stayed unread as throttling', () => {
+    expect(isThrottled(new UnprocessedKeysError())).toBe(true);
+    expect(isThrottled('ThrottlingException')).toBe(false);
+  });
+});

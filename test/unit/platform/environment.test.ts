@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { list, readEnvironment, text, wholeNumber } from '../../../lambdas/platform/environment.ts';
+
+const schema = z.object({ NAME: text, COUNT: wholeNumber, HOSTS: list });
+
+describe('readEnvironment', () => {
+  it('reads texts, whole numbers and lists, and leaves the rest', () => {
+    const environment = { NAME: 'a', COUNT: '0900', HOSTS: ' a.example, ,b.example,', PATH: '/bin' };
+    expect(readEnvironment(schema, environment)).toEqual({ NAME: 'a', COUNT: 900, HOSTS: ['a.example', 'b.example'] });
+  });
+
+  it('names every variable at fault and shows no value', () => {
+    const read = () => readEnvironment(schema, { NAME: '', COUNT: 'secret' });
+    expect(read).toThrow(/NAME: .*COUNT: .*HOSTS: /);
+    expect(read).not.toThrow(/secret/);
+  });
+
+  it.each(['', '-1', '1.5', '1e3', ' 1', '0x10', '9'.repeat(16)])('takes %j for no whole number', COUNT => {
+    expect(() => readEnvironment(schema, { NAME: 'a', COUNT, HOSTS: '' })).toThrow('COUNT');
+  });
+});

@@ -1,0 +1,107 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type KeyringKey, makeKeyring } from '../../../lambdas/platform/keyring.ts';
+import { type FrozenClock, frozenClock } from '../../support/clock.ts';
+import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+import { type FakeKms, makeFakeKms } from '../../support/fake-kms.ts';
+
+let clock: FrozenClock;
+let dynalite: Dynalite;
+let kms: FakeKms;
+beforeEach(async () => {
+  clock = frozenClock();
+  kms = makeFakeKms();
+  dynalite = await startDynalite('Keyring');
+});
+afterEach(() => dynalite.stop());
+
+const ring = () =>
+  makeKeyring({ documents: dynalite.documents, kms: kms.client, tableName: 'Keyring', now: clock.now });
+const wrap = async (purpose: string): Promise<Uint8Array> => {
+  const { GenerateDataKeyWithoutPlaintextCommand } = await import('@aws-sdk/client-kms');
+  const command = new GenerateDataKeyWithoutPlaintextCommand({
+    KeyId: 'test',
+    NumberOfBytes: 32,
+    EncryptionContext: { purpose },
+  });
+  return (await kms.client.send(command)).CiphertextBlob ?? new Uint8Array();
+};
+const put = async (generation: number, activeFrom: number, kind: KeyringKey['kind'] = 'mac'): Promise<KeyringKey> => {
+  const keyId = `${kind}${generation}`;
+  const key = { kind, generation, keyId, createdAt: clock.now(), activeFrom, wrapped: await wrap(kind) };
+  await dynalite.documents.send(new PutCommand({ TableName: 'Keyring', Item: key }));
+  return key;
+};
+const queries = () => dynalite.operations.filter(operation => operation === 'QueryCommand').length;
+
+describe('the keyring', () => {
+  it('uses the newest key whose time has come, and knows the others', async () => {
+    await put(1, clock.now() - 2);
+    await put(2, clock.now());
+    await put(3, clock.now() + 1_000);
+    await put(9, clock.now(), 'sealing');
+    const keyring = ring();
+    expect((await keyring.active('mac')).keyId).toBe('mac2');
+    expect((await keyring.list('mac')).map(({ keyId }) => keyId)).toEqual(['mac1', 'mac2', 'mac3']);
+    expect(await keyring.find('mac', 'mac3')).toMatchObject({ generation: 3 });
+    expect(await keyring.find('mac', 'sealing9')).toBeUndefined();
+    clock.advance(1_000);
+    expect((await keyring.active('mac')).keyId).toBe('mac3');
+  });
+
+  it('says so when there is no key, and finds the first one as soon as it is there', async () => {
+    const keyring = ring();
+    await expect(keyring.active('signing')).rejects.toMatchObject({ name: 'KeyNotFoundError' });
+    await put(1, clock.now(), 'signing');
+    expect((await keyring.active('signing')).generation).toBe(1);
+  });
+
+  it('reads the table again after 30 s', async () => {
+    await put(1, clock.now());
+    const keyring = ring();
+    await keyring.active('mac');
+    await put(2, clock.now());
+    clock.advance(29_999);
+    expect((await keyring.active('mac')).generation).toBe(1);
+    clock.advance(1);
+    expect((await keyring.active('mac')).generation).toBe(2);
+    expect(queries()).toBe(2);
+  });
+
+  it('looks for an unknown key at once, but not more than once a second', async () => {
+    await put(1, clock.now());
+    const keyring = ring();
+    await keyring.list('mac');
+    await put(2, clock.now());
+    clock.advance(1_000);
+    expect(await keyring.find('mac', 'mac2')).toMatchObject({ generation: 2 });
+    const before = queries();
+    for (let time = 0; time < 10; time++) await keyring.find('mac', 'forged');
+    expect(queries() - before).toBeLessThanOrEqual(1);
+  });
+
+  it('opens a key once, also for many at the same moment, under its own purpose only', async () => {
+    const key = await put(1, clock.now());
+    const keyring = ring();
+    const opened = await Promise.all([1, 2, 3].map(() => keyring.open(key)));
+    expect(new Set(opened).size).toBe(1);
+    expect(kms.calls.get('DecryptCommand')).toBe(1);
+    await expect(keyring.open({ ...key, keyId: 'x', kind: 'sealing' })).rejects.toThrow('InvalidCiphertextException');
+  });
+
+  it('remembers no failure', async () => {
+    const key = await put(1, clock.now());
+    const keyring = ring();
+    kms.fail('DecryptCommand', 'ThrottlingException');
+    await expect(keyring.open(key)).rejects.toThrow();
+    kms.fail('DecryptCommand', undefined);
+    expect((await keyring.open(key)).length).toBe(32);
+  });
+
+  it('only lists where it has no KMS', async () => {
+    const key = await put(1, clock.now());
+    const keyring = makeKeyring({ documents: dynalite.documents, tableName: 'Keyring', now: clock.now });
+    expect(await keyring.list('mac')).toHaveLength(1);
+    expect(() => keyring.open(key)).toThrow('no usable mac key');
+  });
+});

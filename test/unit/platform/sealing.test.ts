@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Keyring, KeyringKey } from '../../../lambdas/platform/keyring.ts';
+import { makeSealing } from '../../../lambdas/platform/sealing.ts';
+
+const keys = [1, 2].map(generation => {
+  const key: KeyringKey = {
+    kind: 'sealing',
+    generation,
+    keyId: `k${generation}`,
+    createdAt: 0,
+    activeFrom: 0,
+    wrapped: new Uint8Array(),
+  };
+  return { key, bytes: randomBytes(32) };
+});
+let inUse = 0;
+const keyring: Keyring = {
+  list: async () => keys.map(({ key }) => key),
+  active: async () => keys[inUse]?.key ?? Promise.reject(new Error('no key')),
+  find: async (_, keyId) => keys.map(({ key }) => key).find(key => key.keyId === keyId),
+  open: async wanted => keys.find(({ key }) => key === wanted)?.bytes ?? new Uint8Array(),
+};
+const sealing = makeSealing(keyring);
+
+describe('sealing', () => {
+  it('opens what it sealed, under the same binding only', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string(), fc.string(), fc.string(), async (text, binding, other) => {
+        fc.pre(binding !== other && text.isWellFormed());
+        const sealed = await sealing.seal(text, binding);
+        expect(sealed).toMatch(/^k1\.[\w-]+$/);
+        expect(await sealing.open(sealed, binding)).toBe(text);
+        await expect(sealing.open(sealed, other)).rejects.toMatchObject({ name: 'SealBrokenError' });
+      }),
+    );
+  });
+
+  it('never seals the same twice alike', async () => {
+    expect(await sealing.seal('a', 'b')).not.toBe(await sealing.seal('a', 'b'));
+  });
+
+  it('opens what an earlier key sealed', async () => {
+    const sealed = await sealing.seal('old', 'binding');
+    inUse = 1;
+    expect(await sealing.seal('new', 'binding')).toMatch(/^k2\./);
+    expect(await sealing.open(sealed, 'binding')).toBe('old');
+    inUse = 0;
+  });
+
+  it('refuses what was altered', async () => {
+    const sealed = await sealing.seal('secret', 'binding');
+    const [, encoded = ''] = sealed.split('.');
+    for (let position = 0; position < Buffer.from(encoded, 'base64url').length; position++) {
+      const bytes = Buffer.from(encoded, 'base64url');
+      bytes[position] = (bytes[position] ?? 0) ^ 1;
+      const altered = `k1.${bytes.toString('base64url')}`;
+      await expect(sealing.open(altered, 'binding')).rejects.toMatchObject({ name: 'SealBrokenError' });
+    }
+    await expect(sealing.open('k1.AAAA', 'binding')).rejects.toMatchObject({ name: 'SealBrokenError' });
+    await expect(sealing.open(`k9.${encoded}`, 'binding')).rejects.toMatchObject({ name: 'KeyNotFoundError' });
+  });
+});
