@@ -14,7 +14,7 @@ import { route } from './constructs/http-endpoint.ts';
 import { allowKeyUse, allowListingKeys } from './constructs/keyring-access.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import type { DataStack } from './data-stack.ts';
-import { retentionOf, type StageProps } from './stage-props.ts';
+import type { StageProps } from './stage-props.ts';
 
 /** What the auth stack is given. */
 export interface AuthStackProps extends StageProps {
@@ -28,10 +28,9 @@ export class AuthStack extends Stack {
   constructor(scope: Construct, id: string, props: AuthStackProps) {
     super(scope, id, props);
     const { configuration, data } = props;
-    const retention = retentionOf(configuration);
 
     const token = new NodeFunction<TokenEnvironment>(this, 'Token', {
-      ...retention,
+      configuration,
       entry: 'lambdas/auth/token.handler.ts',
       timeout: Duration.seconds(15),
       memorySize: 1769, // a password hash is all processor: anything less makes every login slower
@@ -53,16 +52,13 @@ export class AuthStack extends Stack {
     });
     token.allow(['dynamodb:BatchGetItem'], data.clients.tableArn);
     token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.users.tableArn);
-    token.allow(
-      ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-      data.families.tableArn,
-    );
+    token.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.families.tableArn);
     token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'], data.lockouts.tableArn);
     allowListingKeys(token, data, ['signing', 'mac']);
     allowKeyUse(token, data.key, ['kms:Decrypt'], ['signing', 'mac']);
 
     const revoke = new NodeFunction<RevokeEnvironment>(this, 'Revoke', {
-      ...retention,
+      configuration,
       entry: 'lambdas/auth/revoke.handler.ts',
       timeout: Duration.seconds(10),
       memorySize: 512,
@@ -83,7 +79,7 @@ export class AuthStack extends Stack {
     allowKeyUse(revoke, data.key, ['kms:Decrypt'], ['mac']);
 
     const introspect = new NodeFunction<IntrospectEnvironment>(this, 'Introspect', {
-      ...retention,
+      configuration,
       entry: 'lambdas/auth/introspect.handler.ts',
       timeout: Duration.seconds(10),
       memorySize: 512,
@@ -97,7 +93,7 @@ export class AuthStack extends Stack {
     allowKeyUse(introspect, data.key, ['kms:Decrypt'], ['mac']);
 
     const discovery = new NodeFunction<DiscoveryEnvironment>(this, 'Discovery', {
-      ...retention,
+      configuration,
       entry: 'lambdas/auth/discovery.handler.ts',
       timeout: Duration.seconds(5),
       memorySize: 512,
@@ -106,7 +102,7 @@ export class AuthStack extends Stack {
     allowListingKeys(discovery, data, ['signing']);
 
     const rotateKeys = new NodeFunction<RotateKeysEnvironment>(this, 'RotateKeys', {
-      ...retention,
+      configuration,
       entry: 'lambdas/auth/rotate-keys.handler.ts',
       timeout: Duration.seconds(60),
       memorySize: 512,

@@ -27,8 +27,7 @@ export class DataStack extends Stack {
   constructor(scope: Construct, id: string, props: StageProps) {
     super(scope, id, props);
     const { configuration } = props;
-    const retention = retentionOf(configuration);
-    const { removalPolicy } = retention;
+    const { removalPolicy } = retentionOf(configuration);
 
     const table = (name: string, shape: dynamodb.TablePropsV2): dynamodb.TableV2 => {
       const made = new dynamodb.TableV2(this, name, {
@@ -74,9 +73,7 @@ export class DataStack extends Stack {
 
     const endpoint = (name: string, domainName?: string, certificateArn?: string): HttpEndpoint =>
       new HttpEndpoint(this, name, {
-        rateLimit: configuration.apiRateLimit,
-        burstLimit: configuration.apiBurstLimit,
-        ...retention,
+        configuration,
         domain: domainName && certificateArn ? { name: domainName, certificateArn } : undefined,
       });
     this.auth = endpoint('AuthEndpoint', configuration.authDomain, configuration.authCertificateArn);

@@ -10,7 +10,7 @@ import { allowKeyUse, allowListingKeys } from './constructs/keyring-access.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import { deadLetterQueue, workQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
-import { retentionOf, type StageProps } from './stage-props.ts';
+import type { StageProps } from './stage-props.ts';
 
 /** What the delivery stack is given. */
 export interface DeliveryStackProps extends StageProps {
@@ -27,7 +27,6 @@ export class DeliveryStack extends Stack {
   constructor(scope: Construct, id: string, props: DeliveryStackProps) {
     super(scope, id, props);
     const { configuration, data } = props;
-    const retention = retentionOf(configuration);
 
     const deadLetters = deadLetterQueue(this, 'DeadLetterQueue');
     const eventsQueue = workQueue(this, 'EventsQueue', { consumerTimeout, deadLetterQueue: deadLetters });
@@ -49,7 +48,7 @@ export class DeliveryStack extends Stack {
     };
     const consumer = (name: string, entry: string, source: sqs.Queue, maxConcurrency: number): void => {
       const deliver = new NodeFunction<DeliverEnvironment>(this, name, {
-        ...retention,
+        configuration,
         entry,
         timeout: consumerTimeout,
         memorySize: 1024,
@@ -59,7 +58,7 @@ export class DeliveryStack extends Stack {
         new SqsEventSource(source, { batchSize: 10, maxConcurrency, reportBatchItemFailures: true }),
       );
       deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.webhooks.tableArn);
-      deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.deliveries.tableArn);
+      deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem'], data.deliveries.tableArn);
       deliver.allow(['sqs:SendMessage'], retryQueue.queueArn);
       deliver.allow(['sqs:SendMessage'], deadLetters.queueArn);
       deliver.allow(['sqs:ChangeMessageVisibility'], source.queueArn);
@@ -70,7 +69,7 @@ export class DeliveryStack extends Stack {
     consumer('Redeliver', 'lambdas/delivery/redeliver.handler.ts', retryQueue, configuration.retryConcurrency);
 
     const sweep = new NodeFunction<SweepEnvironment>(this, 'Sweep', {
-      ...retention,
+      configuration,
       entry: 'lambdas/delivery/sweep.handler.ts',
       timeout: Duration.seconds(55),
       memorySize: 512,

@@ -13,6 +13,9 @@ export interface Retention {
   readonly removalPolicy: RemovalPolicy;
 }
 
+/** Metrics of stages that share an account do not mix. */
+export const metricsNamespace = ({ stage }: StageConfiguration): string => `Emissor/${stage}`;
+
 /** The retention that a stage's configuration asks for. */
 export const retentionOf = (configuration: StageConfiguration): Retention => ({
   logRetention: configuration.logRetentionDays,

@@ -5,7 +5,7 @@ import { route } from './constructs/http-endpoint.ts';
 import { allowKeyUse, allowListingKeys } from './constructs/keyring-access.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import type { DataStack } from './data-stack.ts';
-import { retentionOf, type StageProps } from './stage-props.ts';
+import type { StageProps } from './stage-props.ts';
 
 /** What the webhooks stack is given. */
 export interface WebhooksStackProps extends StageProps {
@@ -21,7 +21,7 @@ export class WebhooksStack extends Stack {
       entry: 'lambdas/webhooks/api.handler.ts',
       timeout: Duration.seconds(20),
       memorySize: 1024,
-      ...retentionOf(configuration),
+      configuration,
       environment: {
         CLIENTS_TABLE: data.clients.tableName,
         USERS_TABLE: data.users.tableName,

@@ -13,7 +13,7 @@ export interface Telemetry {
  */
 export const makeTelemetry = (serviceName: string): Telemetry => ({
   logger: new Logger({ serviceName }),
-  metrics: new Metrics({ namespace: 'Emissor', serviceName }),
+  metrics: new Metrics({ serviceName }), // its namespace, one per stage, is in the environment
 });
 
 /** The narrow part of the logger that units below the handlers are given. */

@@ -49,6 +49,8 @@ const webhook = z.object({
   suspensionReason: z.enum(['gone', 'sem_sucesso', 'operador']).nullable(),
   /** The first failed attempt since the last registration, replacement, reactivation or success. */
   failingSince: milliseconds.optional(),
+  /** Since when first attempts take the retry lane, because the receiver kept failing or answering slowly. */
+  slowSince: milliseconds.optional(),
   createdAt: milliseconds,
   updatedAt: milliseconds,
 });

@@ -6,13 +6,12 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { Retention } from '../stage-props.ts';
+import type { StageConfiguration } from '../config.ts';
+import { retentionOf } from '../stage-props.ts';
 
 /** What a public endpoint is made of. */
-export interface HttpEndpointProps extends Retention {
-  /** Requests a second in the long run, and at once. */
-  readonly rateLimit: number;
-  readonly burstLimit: number;
+export interface HttpEndpointProps {
+  readonly configuration: StageConfiguration;
   /** Own host name and the ARN of its certificate. @default - API Gateway's own host */
   readonly domain?: { readonly name: string; readonly certificateArn: string } | undefined;
 }
@@ -47,10 +46,9 @@ export class HttpEndpoint extends Construct {
 
   constructor(scope: Construct, id: string, props: HttpEndpointProps) {
     super(scope, id);
-    const accessLogs = new logs.LogGroup(this, 'AccessLogs', {
-      retention: props.logRetention,
-      removalPolicy: props.removalPolicy,
-    });
+    const { configuration } = props;
+    const { logRetention: retention, removalPolicy } = retentionOf(configuration);
+    const accessLogs = new logs.LogGroup(this, 'AccessLogs', { retention, removalPolicy });
     const ownDomain = props.domain
       ? new apigateway.DomainName(this, 'Domain', {
           domainName: props.domain.name,
@@ -65,7 +63,7 @@ export class HttpEndpoint extends Construct {
       httpApi: this.api,
       stageName: '$default',
       autoDeploy: true,
-      throttle: { rateLimit: props.rateLimit, burstLimit: props.burstLimit },
+      throttle: { rateLimit: configuration.apiRateLimit, burstLimit: configuration.apiBurstLimit },
       accessLogSettings: { destination: new apigateway.LogGroupLogDestination(accessLogs), format: accessLogFormat },
       ...(ownDomain ? { domainMapping: { domainName: ownDomain } } : {}),
     });

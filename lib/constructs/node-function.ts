@@ -5,7 +5,8 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { type BuildOptions, buildSync } from 'esbuild';
-import type { Retention } from '../stage-props.ts';
+import type { StageConfiguration } from '../config.ts';
+import { metricsNamespace, retentionOf } from '../stage-props.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -44,7 +45,8 @@ const bundle = (entry: string): lambda.Code =>
   });
 
 /** What a function is made of. */
-export interface NodeFunctionProps<Environment extends Record<string, string>> extends Retention {
+export interface NodeFunctionProps<Environment extends Record<string, string>> {
+  readonly configuration: StageConfiguration;
   /** Path of the `*.handler.ts`, from the project's root. */
   readonly entry: string;
   /** Exactly the variables its handler reads: the type comes from the handler's side. */
@@ -65,10 +67,8 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
   readonly variables: Environment;
 
   constructor(scope: Construct, id: string, props: NodeFunctionProps<Environment>) {
-    const logGroup = new logs.LogGroup(scope, `${id}Logs`, {
-      retention: props.logRetention,
-      removalPolicy: props.removalPolicy,
-    });
+    const { logRetention: retention, removalPolicy } = retentionOf(props.configuration);
+    const logGroup = new logs.LogGroup(scope, `${id}Logs`, { retention, removalPolicy });
     const role = new iam.Role(scope, `${id}Role`, { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
     super(scope, id, {
@@ -79,7 +79,11 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
       role,
       logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
-      environment: { POWERTOOLS_LOG_LEVEL: 'INFO', ...props.environment },
+      environment: {
+        POWERTOOLS_LOG_LEVEL: 'INFO',
+        POWERTOOLS_METRICS_NAMESPACE: metricsNamespace(props.configuration),
+        ...props.environment,
+      },
       timeout: props.timeout,
       memorySize: props.memorySize,
       ...(props.reservedConcurrentExecutions

@@ -1,0 +1,138 @@
+import type { Clock } from '../platform/clock.ts';
+import type { GuardedPost, PostOutcome } from '../platform/egress/guarded-post.ts';
+import type { Sealing } from '../platform/sealing.ts';
+import { describeError } from '../platform/telemetry.ts';
+import { authorizationBinding, secretBinding, type Webhook } from '../webhooks/webhook.ts';
+import type { AttemptRecord, AttemptResult, Delivery } from './delivery.ts';
+import { makeRedaction } from './redaction.ts';
+import { askedWait } from './retry-schedule.ts';
+import { signatureHeader } from './signature.ts';
+
+/** A replaced secret goes on signing for this long, in milliseconds. */
+const secretOverlap = 24 * 60 * 60_000;
+
+/**
+ * What came of one attempt:
+ * - `delivered`: complete 2xx headers, whatever the body then did;
+ * - `gone`: 410, the receiver wants no more;
+ * - `failed`: anything else a receiver or its network did, and addresses that the guard refuses; charged;
+ * - `own_fault`: keys, sockets or network of ours; not charged. `detail` says which, for our log only.
+ */
+export type AttemptOutcome = { readonly record: AttemptRecord } & (
+  | { readonly outcome: 'delivered' | 'gone' }
+  | { readonly outcome: 'failed'; readonly askedWaitMs: number | undefined; readonly detail: string }
+  | { readonly outcome: 'own_fault'; readonly detail: string }
+);
+
+/** Makes one attempt. Never throws. */
+export type Attempt = (webhook: Webhook, delivery: Delivery) => Promise<AttemptOutcome>;
+
+/** What an attempt stands on. */
+export interface AttemptDependencies {
+  readonly post: GuardedPost;
+  readonly sealing: Pick<Sealing, 'open'>;
+  readonly now: Clock;
+  /** Milliseconds from resolving the name to the last response header. */
+  readonly timeoutMs: number;
+  readonly serviceVersion: string;
+}
+
+/** The one place where what happened on the network becomes a result on the wire. */
+const resultOf = (posted: PostOutcome): AttemptResult => {
+  switch (posted.outcome) {
+    case 'response':
+      return isSuccess(posted.status) ? 'entregue' : 'http';
+    case 'timeout':
+      return 'tempo_esgotado';
+    case 'connection':
+      return 'conexao';
+    case 'tls':
+      return 'tls';
+    case 'dns':
+      return 'dns';
+    case 'blocked':
+      return 'bloqueada';
+    case 'own_fault':
+      return 'interno';
+  }
+};
+
+const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
+
+interface Credentials {
+  readonly authorization: string | undefined;
+  readonly secrets: readonly string[];
+}
+
+const openCredentials = async (
+  sealing: AttemptDependencies['sealing'],
+  { accountId, evento, sealedAuthorization, secrets }: Webhook,
+  now: number,
+): Promise<Credentials> => {
+  const signing = secrets.filter(({ replacedAt }) => replacedAt === undefined || now < replacedAt + secretOverlap);
+  const [authorization, ...opened] = await Promise.all([
+    sealedAuthorization && sealing.open(sealedAuthorization, authorizationBinding(accountId, evento)),
+    ...signing.map(({ sealed }) => sealing.open(sealed, secretBinding(accountId, evento))),
+  ]);
+  return { authorization: authorization || undefined, secrets: opened.filter(secret => secret !== undefined) };
+};
+
+/** Makes the attempt: opens the webhook's credentials, signs, posts through the guard, and says what came of it. */
+export const makeAttempt = (dependencies: AttemptDependencies): Attempt => {
+  const { post, sealing, now, timeoutMs, serviceVersion } = dependencies;
+
+  const send = (webhook: Webhook, { id, body }: Delivery, { authorization, secrets }: Credentials, at: number) => {
+    const timestamp = Math.floor(at / 1_000);
+    return post({
+      url: webhook.url,
+      headers: {
+        'Content-Type': 'application/json',
+        'User-Agent': `Emissor/${serviceVersion}`,
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': signatureHeader({ id, timestamp, body }, secrets),
+        ...(authorization !== undefined && { Authorization: authorization }),
+      },
+      body,
+      deadlineMs: timeoutMs,
+      redact: makeRedaction(authorization),
+    });
+  };
+
+  return async (webhook, delivery) => {
+    const startedAt = now();
+    const record = (posted: PostOutcome): AttemptRecord => ({
+      numero: delivery.attempt,
+      iniciada_em: new Date(startedAt).toISOString(),
+      duracao_ms: Math.round(posted.durationMs),
+      resultado: resultOf(posted),
+      status: posted.outcome === 'response' ? posted.status : null,
+      resposta: posted.outcome === 'response' ? posted.bodyStart : null,
+    });
+    const ownFault = (detail: string): AttemptOutcome => ({
+      outcome: 'own_fault',
+      detail,
+      record: record({ outcome: 'own_fault', detail, durationMs: now() - startedAt }),
+    });
+
+    let posted: PostOutcome;
+    try {
+      posted = await send(webhook, delivery, await openCredentials(sealing, webhook, startedAt), startedAt);
+    } catch (error) {
+      return ownFault(describeError(error).errorName);
+    }
+    switch (posted.outcome) {
+      case 'response': {
+        const { status, headers } = posted;
+        if (isSuccess(status)) return { outcome: 'delivered', record: record(posted) };
+        if (status === 410) return { outcome: 'gone', record: record(posted) };
+        const askedWaitMs = askedWait(status, headers['retry-after'], now());
+        return { outcome: 'failed', askedWaitMs, detail: `HTTP ${status}`, record: record(posted) };
+      }
+      case 'own_fault':
+        return ownFault(posted.detail);
+      default:
+        return { outcome: 'failed', askedWaitMs: undefined, detail: posted.detail, record: record(posted) };
+    }
+  };
+};

@@ -1,0 +1,25 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
+import middy from '@middy/core';
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { makeConsumer } from './consumer.ts';
+import { makeDeliver } from './deliver.ts';
+import { wireConsumer } from './wiring.ts';
+
+const { environment, telemetry, ...dependencies } = wireConsumer('deliver');
+
+const deliver = makeDeliver({ ...telemetry, ...dependencies, demandsUrl: environment.DEMANDS_URL });
+
+/** First attempts: consumes the events queue. */
+export const handler = middy<SQSEvent, SQSBatchResponse>()
+  .use(injectLambdaContext(telemetry.logger))
+  .use(logMetrics(telemetry.metrics))
+  .handler(
+    makeConsumer({
+      ...telemetry,
+      process: deliver,
+      sqs: dependencies.sqs,
+      queueUrl: environment.EVENTS_QUEUE_URL,
+      attemptTimeoutMs: environment.ATTEMPT_TIMEOUT_MS,
+    }),
+  );

@@ -1,0 +1,60 @@
+import type { SQSRecord } from 'aws-lambda';
+import type { Clock } from '../platform/clock.ts';
+import type { Webhook } from '../webhooks/webhook.ts';
+import type { SendToDeadLetters } from './dead-letters.ts';
+import { newDelivery } from './delivery.ts';
+import type { DeliveryStore } from './delivery-store.ts';
+import { parseEventMessage } from './event.ts';
+import type { Lookup } from './lookup.ts';
+import type { DeliveryTelemetry } from './telemetry.ts';
+import type { TakeTurn } from './turn.ts';
+
+/** Clocks of the queue and of the registration may differ by this much, in milliseconds. */
+const clockTolerance = 2_000;
+
+/** Processes one message of a queue. To return is to acknowledge it; to throw is to leave it for later. */
+export type ProcessRecord = (record: SQSRecord) => Promise<void>;
+
+/** What first attempts stand on. */
+export interface DeliverDependencies extends DeliveryTelemetry {
+  readonly lookup: Lookup;
+  readonly takeTurn: TakeTurn;
+  readonly store: Pick<DeliveryStore, 'create'>;
+  readonly sendToDeadLetters: SendToDeadLetters;
+  readonly demandsUrl: string;
+  readonly now: Clock;
+}
+
+/** An event that waited in the queue while its webhook was deleted does not go to the one registered after that. */
+const isFor = (webhook: Webhook | undefined, acceptedAt: number): webhook is Webhook =>
+  webhook !== undefined && webhook.createdAt <= acceptedAt + clockTolerance;
+
+/** Makes the first attempt of an event: parse, find the webhook, attempt, record the outcome. */
+export const makeDeliver = (dependencies: DeliverDependencies): ProcessRecord => {
+  const { lookup, takeTurn, store, sendToDeadLetters, demandsUrl, now, log, count } = dependencies;
+  return async ({ body, messageId, attributes }) => {
+    const parsed = parseEventMessage(body, messageId, demandsUrl);
+    if (parsed.outcome === 'rejected') {
+      await sendToDeadLetters(body, parsed);
+      count('DeadLettered');
+      log.warn('message moved to the dead-letter queue', { messageId, reason: parsed.reason, detail: parsed.detail });
+      return;
+    }
+    const { deliveryId, accountId, evento } = parsed.event;
+    const acceptedAt = Number(attributes.SentTimestamp) || now();
+    const said = { deliveryId, account: accountId, event: evento };
+
+    const { delivery: known, webhook } = await lookup(deliveryId, accountId, evento);
+    if (known) {
+      count('DuplicateDropped');
+      log.info('event recorded already', { ...said, state: known.state });
+    } else if (isFor(webhook, acceptedAt)) {
+      const { webhookId } = webhook;
+      const origin = { id: deliveryId, accountId, evento, webhookId, body: parsed.event.body, createdAt: acceptedAt };
+      await takeTurn(newDelivery(origin), webhook, store.create, 'first');
+    } else {
+      count('EventWithoutWebhook');
+      log.info('event without webhook', said);
+    }
+  };
+};

@@ -1,0 +1,149 @@
+import { type DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { Clock } from '../platform/clock.ts';
+import { type Item, isConditionFailed, readTogether } from '../platform/dynamodb.ts';
+import type { Delivery, Wait } from './delivery.ts';
+import { deliveryFromItem, dueKey, dueUntil, itemFromDelivery } from './delivery-item.ts';
+
+/*
+ * Table `Deliveries`: partition key `id` (`evt_…`), one item per event that had a webhook, its attempts in a list within.
+ *
+ * Index `due` (dueShard, dueAt = `<time>#<id>`) holds the pending deliveries only. Its time is when the sweeper must
+ * look at the delivery, which is how each attempt's message is sent once:
+ *   - a wait of up to 15 min: the message is sent, delayed, with the outcome before it. The sweeper looks 2 min after
+ *     it was due, and finds nothing unless that message, or the process sending it, was lost;
+ *   - a longer wait: nothing is sent. The sweeper looks 1 min before it is due, and sends the message with the rest of
+ *     the delay. It first moves the look to 2 min after the due time, by a conditional update, which is its claim:
+ *     of two sweepers one sends, and what is lost between claim and sending is found at the next look.
+ * An overdue delivery's look moves on by 4, 8, 16 … min, so that a backlog is not multiplied.
+ *
+ * Index `byWebhook` (listShard = `<accountId>#<evento>#<n>`, listKey = `<acceptance>#<id>`) lists the history; eight
+ * partitions per webhook keep a busy one below what a partition takes.
+ *
+ * `ttl` (seconds) stands on final states only and merely cleans up: what is past it is treated as gone here.
+ * Every write of an outcome is conditional on the attempt it is the outcome of.
+ */
+
+/** What the sweeper finds in the index: to be read before it is acted on, since the index lags. */
+export interface DueEntry {
+  readonly id: string;
+  readonly dueShard: string;
+  readonly dueAt: string;
+}
+
+/** Entries that the sweeper reads at a time and shard. */
+const duePage = 25;
+
+/** Deliveries as both consumers and the sweeper use them. All reads are consistent but for the index. */
+export interface DeliveryStore {
+  /** Reads a delivery together with any one other item, in one round trip. */
+  readWith(id: string, other: { table: string; key: Item }): Promise<[Delivery | undefined, Item | undefined]>;
+  /** Reads up to 100 deliveries; those that are not there are left out. */
+  read(ids: readonly string[]): Promise<Delivery[]>;
+  /** Stores a first attempt's outcome. False: a copy of the event was quicker, nothing is changed. */
+  create(delivery: Delivery): Promise<boolean>;
+  /** Stores a later attempt's outcome. False: that attempt's outcome is stored already, nothing is changed. */
+  update(before: Delivery, after: Delivery): Promise<boolean>;
+  /** Claims a pending delivery for the sweeper and moves its next look. False: another sweeper or attempt was quicker. */
+  claim(delivery: Delivery & { readonly wait: Wait }, next: Wait): Promise<boolean>;
+  /** The entries of a shard that the sweeper must look at by now, the oldest first: a page of those after one. */
+  due(shard: string, after?: DueEntry): Promise<DueEntry[]>;
+}
+
+/** What the store stands on. */
+export interface DeliveryStoreDependencies {
+  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly table: string;
+  readonly now: Clock;
+  /** How long deliveries are kept after their final state. */
+  readonly historyDays: number;
+}
+
+/** Makes the store of table `Deliveries`. */
+export const makeDeliveryStore = ({ documents, table, now, historyDays }: DeliveryStoreDependencies): DeliveryStore => {
+  const nowInSeconds = () => Math.floor(now() / 1_000);
+  const address = (id: string) => ({ table, key: { id } });
+
+  const alive = (item: Item | undefined): Delivery | undefined =>
+    item && !(typeof item.ttl === 'number' && item.ttl <= nowInSeconds()) ? deliveryFromItem(item) : undefined;
+
+  const whether = async (write: Promise<unknown>): Promise<boolean> => {
+    try {
+      await write;
+      return true;
+    } catch (error) {
+      if (isConditionFailed(error)) return false;
+      throw error;
+    }
+  };
+
+  return {
+    readWith: async (id, other) => {
+      const [delivery, item] = await readTogether(documents, [address(id), other]);
+      return [alive(delivery), item];
+    },
+
+    read: async ids => {
+      const items = await readTogether(documents, [...new Set(ids)].map(address));
+      return items.map(alive).filter(delivery => delivery !== undefined);
+    },
+
+    create: delivery =>
+      whether(
+        documents.send(
+          new PutCommand({
+            TableName: table,
+            Item: itemFromDelivery(delivery, historyDays),
+            ConditionExpression: 'attribute_not_exists(id) OR #ttl <= :now',
+            ExpressionAttributeNames: { '#ttl': 'ttl' },
+            ExpressionAttributeValues: { ':now': nowInSeconds() },
+          }),
+        ),
+      ),
+
+    update: (before, after) =>
+      whether(
+        documents.send(
+          new PutCommand({
+            TableName: table,
+            Item: itemFromDelivery(after, historyDays),
+            ConditionExpression: '#state = :state AND attempt = :attempt',
+            ExpressionAttributeNames: { '#state': 'state' },
+            ExpressionAttributeValues: { ':state': before.state, ':attempt': before.attempt },
+          }),
+        ),
+      ),
+
+    claim: ({ id, wait, attempt }, next) =>
+      whether(
+        documents.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: { id },
+            UpdateExpression: 'SET dueAt = :next, lookAt = :lookAt, pickups = :pickups',
+            ConditionExpression: 'dueAt = :seen AND attempt = :attempt',
+            ExpressionAttributeValues: {
+              ':next': dueKey(next.lookAt, id),
+              ':lookAt': next.lookAt,
+              ':pickups': next.pickups,
+              ':seen': dueKey(wait.lookAt, id),
+              ':attempt': attempt,
+            },
+          }),
+        ),
+      ),
+
+    due: async (shard, after) => {
+      const answer = await documents.send(
+        new QueryCommand({
+          TableName: table,
+          IndexName: 'due',
+          KeyConditionExpression: 'dueShard = :shard AND dueAt <= :now',
+          ExpressionAttributeValues: { ':shard': shard, ':now': dueUntil(now()) },
+          Limit: duePage,
+          ...(after && { ExclusiveStartKey: { ...after } }),
+        }),
+      );
+      return (answer.Items ?? []) as unknown as DueEntry[];
+    },
+  };
+};

@@ -1,0 +1,92 @@
+import type { EventName } from '../webhooks/webhook.ts';
+
+/** Wire states of a delivery. `pendente` waits for its next attempt; the others are final, `retida` until it is resent. */
+export type DeliveryState = 'pendente' | 'entregue' | 'falhou' | 'retida' | 'cancelada';
+
+/** Wire results of an attempt. */
+export type AttemptResult =
+  | 'entregue'
+  | 'http'
+  | 'tempo_esgotado'
+  | 'conexao'
+  | 'tls'
+  | 'dns'
+  | 'bloqueada'
+  | 'interno';
+
+/** One attempt, as it is stored and as the history shows it. */
+export interface AttemptRecord {
+  /** From 1, growing over the delivery's whole life. */
+  readonly numero: number;
+  /** RFC 3339, UTC. */
+  readonly iniciada_em: string;
+  readonly duracao_ms: number;
+  readonly resultado: AttemptResult;
+  /** The response's status code, where there was a response. */
+  readonly status: number | null;
+  /** The first KiB of the response's body, with what we sent in `Authorization` masked. */
+  readonly resposta: string | null;
+}
+
+/** When a pending delivery goes on. Milliseconds since the epoch. */
+export interface Wait {
+  readonly nextAttemptAt: number;
+  /** When the sweeper must look at the delivery, unless its next attempt was recorded by then. */
+  readonly lookAt: number;
+  /** How often the sweeper had to bring this attempt back because it was overdue. */
+  readonly pickups: number;
+}
+
+/** The life of one event at the webhook that was registered for it. Times in milliseconds since the epoch. */
+export interface Delivery {
+  readonly id: string;
+  readonly accountId: string;
+  readonly evento: EventName;
+  /** The registration the event belongs to: another one of the same name never gets it. */
+  readonly webhookId: string;
+  /** The request body. */
+  readonly body: string;
+  readonly state: DeliveryState;
+  /** When the event was accepted on the queue. */
+  readonly createdAt: number;
+  /** When the present schedule began: acceptance, or the latest resend. */
+  readonly scheduledAt: number;
+  /**
+   * The number of the next attempt. It grows with every attempt, whosever fault it was, and so tells a stale message
+   * from the one that is due.
+   */
+  readonly attempt: number;
+  /** Failed attempts charged against the present schedule. */
+  readonly charged: number;
+  /** Faults of our own in a row. */
+  readonly faults: number;
+  /** The latest attempts, oldest first; see `keptAttempts`. */
+  readonly attempts: readonly AttemptRecord[];
+  /** Set while `pendente`. */
+  readonly wait?: Wait;
+  /** When the delivery reached its state; not set while `pendente`. */
+  readonly settledAt?: number;
+}
+
+/** A delivery keeps its latest attempts only, lest its item outgrows what the store takes. */
+export const keptAttempts = 30;
+
+/** What a new delivery is made of. */
+export type NewDelivery = Pick<Delivery, 'id' | 'accountId' | 'evento' | 'webhookId' | 'body' | 'createdAt'>;
+
+/** A delivery before its first attempt. It is not stored yet: the first attempt's outcome stores it. */
+export const newDelivery = (origin: NewDelivery): Delivery => ({
+  ...origin,
+  state: 'pendente',
+  scheduledAt: origin.createdAt,
+  attempt: 1,
+  charged: 0,
+  faults: 0,
+  attempts: [],
+});
+
+/** Ends the present life of a delivery. */
+export const settled = (delivery: Delivery, state: Exclude<DeliveryState, 'pendente'>, at: number): Delivery => {
+  const { wait: _, ...rest } = delivery;
+  return { ...rest, state, settledAt: at };
+};

@@ -1,0 +1,42 @@
+import * as z from 'zod';
+import { list, text, wholeNumber } from '../platform/environment.ts';
+
+/** The waits between attempts: milliseconds, separated by commas. n waits make n + 1 attempts. */
+const retrySchedule = list.pipe(z.array(wholeNumber));
+
+/** What both consumers read: Deliver (events queue, first attempts) and Redeliver (retry queue). */
+export const deliverEnvironment = z.object({
+  WEBHOOKS_TABLE: text,
+  DELIVERIES_TABLE: text,
+  KEYRING_TABLE: text,
+  /** What Deliver consumes. */
+  EVENTS_QUEUE_URL: text,
+  /** What Redeliver consumes, and both send to. */
+  RETRY_QUEUE_URL: text,
+  DEAD_LETTER_QUEUE_URL: text,
+  /** The public address of demands that links begin with; a slash at its end makes no difference. */
+  DEMANDS_URL: text.transform(url => url.replace(/\/+$/, '')),
+  RETRY_SCHEDULE: retrySchedule,
+  /** From resolving the name to the last response header. */
+  ATTEMPT_TIMEOUT_MS: wholeNumber,
+  /** Host names of this service's own APIs, which no delivery may go to. */
+  OWN_HOSTS: list,
+  /** How long a delivery is kept after its final state. */
+  HISTORY_DAYS: wholeNumber,
+  /** Told to receivers in `User-Agent`. */
+  SERVICE_VERSION: text,
+});
+
+/** The environment of Deliver and Redeliver, as the infrastructure sets it. */
+export type DeliverEnvironment = z.input<typeof deliverEnvironment>;
+
+/** What the sweeper reads. */
+export const sweepEnvironment = z.object({
+  DELIVERIES_TABLE: text,
+  RETRY_QUEUE_URL: text,
+  /** How long a delivery is kept after its final state: the sweeper ends what could not be attempted for ten days. */
+  HISTORY_DAYS: wholeNumber,
+});
+
+/** The environment of Sweep, as the infrastructure sets it. */
+export type SweepEnvironment = z.input<typeof sweepEnvironment>;

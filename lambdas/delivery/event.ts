@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { EVENT_NAMES, type EventName, isEventName } from '../webhooks/webhook.ts';
+
+const positiveInteger = z.int().positive();
+
+const demandFields = { id_demanda: positiveInteger };
+const proposalFields = { id_proposta: positiveInteger, id_demanda: positiveInteger };
+
+type Ids = { readonly id_demanda: number; readonly id_proposta?: number };
+type BuildLink = (demandsUrl: string, ids: Ids) => string;
+
+const linkToProposal: BuildLink = (demandsUrl, ids) => `${demandsUrl}/propostas/${ids.id_demanda}/${ids.id_proposta}`;
+const linkToDemand: BuildLink = (demandsUrl, ids) => `${demandsUrl}/propostas/${ids.id_demanda}`;
+
+/**
+ * The events and what each carries: the ids its message must have, in the order they are delivered, and its link.
+ * `id_proposta` is validated and delivered only where the event has it.
+ */
+const catalogue: Record<EventName, { fields: typeof demandFields | typeof proposalFields; link?: BuildLink }> = {
+  'demanda.criada': { fields: demandFields },
+  'demanda.cancelada': { fields: demandFields },
+  'demanda.finalizada': { fields: demandFields },
+  'proposta.recebida': { fields: proposalFields, link: linkToProposal },
+  'proposta.alteracao_valor_solicitado': { fields: proposalFields, link: linkToDemand },
+  'proposta.contratada': { fields: proposalFields, link: linkToProposal },
+  'mensagem.recebida': { fields: proposalFields, link: linkToDemand },
+  'reembolso.solicitado': { fields: proposalFields, link: linkToDemand },
+};
+
+const envelope = z.object({
+  id_conta: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
+  /** The publisher's idempotency id, counted in characters and not in UTF-16 units. */
+  id: z
+    .string()
+    .refine(id => id !== '' && [...id].length <= 128, 'must be 1 to 128 characters')
+    .optional(),
+});
+
+/** A business event, ready to be delivered. */
+interface BusinessEvent {
+  /** `evt_…`: the same for every copy of the event, hence the delivery's id and the `webhook-id` header. */
+  readonly deliveryId: string;
+  readonly accountId: string;
+  readonly evento: EventName;
+  /** The request body: `event` and the event's fields in the order of the interface's table, nothing else. */
+  readonly body: string;
+}
+
+/** Why a queue message is no event. `detail` tells the publisher what to mend and never repeats the message. */
+export interface RejectedMessage {
+  readonly reason: 'malformed' | 'unknown_event';
+  readonly detail: string;
+}
+
+/** What a message of the events queue turned out to be. */
+export type ParsedMessage =
+  | { readonly outcome: 'event'; readonly event: BusinessEvent }
+  | ({ readonly outcome: 'rejected' } & RejectedMessage);
+
+/** The id of an event's delivery: as long as the publisher repeats its `id`, the event is delivered once. */
+export const deliveryIdOf = (accountId: string, evento: EventName, id: string): string => {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([accountId, evento, id]))
+    .digest('base64url');
+  return `evt_${digest.slice(0, 27)}`;
+};
+
+/** The body of an event's delivery. `demandsUrl` has no slash at its end. */
+const eventBody = (evento: EventName, ids: Ids, demandsUrl: string): string => {
+  const { fields, link } = catalogue[evento];
+  const ordered = Object.keys(fields).map(name => [name, ids[name as keyof Ids]]);
+  return JSON.stringify({
+    event: evento,
+    ...Object.fromEntries(ordered),
+    ...(link && { link: link(demandsUrl, ids) }),
+  });
+};
+
+const rejected = (reason: RejectedMessage['reason'], detail: string): ParsedMessage => ({
+  outcome: 'rejected',
+  reason,
+  detail,
+});
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Reads a message of the events queue. `messageId` stands in where the publisher gave no `id`: it is the same each time
+ * the queue hands the message over.
+ */
+export const parseEventMessage = (text: string, messageId: string, demandsUrl: string): ParsedMessage => {
+  const message = parseJson(text);
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) {
+    return rejected('malformed', 'the message is not a JSON object');
+  }
+  const evento = 'event' in message ? message.event : undefined;
+  if (typeof evento !== 'string') return rejected('malformed', 'event: must be a string');
+  if (!isEventName(evento)) return rejected('unknown_event', `event: must be one of ${EVENT_NAMES.join(', ')}`);
+
+  const parsed = envelope.extend(catalogue[evento].fields).safeParse(message);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
+    return rejected('malformed', faults.join('; '));
+  }
+  const { id_conta: accountId, id = messageId } = parsed.data;
+  return {
+    outcome: 'event',
+    event: {
+      deliveryId: deliveryIdOf(accountId, evento, id),
+      accountId,
+      evento,
+      body: eventBody(evento, parsed.data, demandsUrl),
+    },
+  };
+};

@@ -1,0 +1,82 @@
+import type { Clock } from '../platform/clock.ts';
+import { describeError } from '../platform/telemetry.ts';
+import type { Webhook } from '../webhooks/webhook.ts';
+import type { AttemptOutcome } from './attempt.ts';
+import type { Delivery } from './delivery.ts';
+import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
+import type { WebhookHealth } from './webhook-health.ts';
+
+/** A webhook that has failed for this long, in milliseconds, is suspended by the next delivery that exhausts. */
+const longestFailing = 5 * 24 * 60 * 60_000;
+
+/** An attempt that took longer holds its batch up, and one that took less shows a webhook to be well. Milliseconds. */
+const slowAttempt = 5_000;
+const quickAttempt = 2_000;
+
+/** So many failed or slow attempts in a row move a webhook's first attempts to the retry lane. */
+const longestStreak = 3;
+
+/** Webhooks whose streaks one function instance remembers. */
+const rememberedStreaks = 1_000;
+
+/** Notes what an attempt says about its webhook. Never throws: what cannot be noted now, the next attempt notes. */
+export type NoteHealth = (webhook: Webhook, outcome: AttemptOutcome, after: Delivery) => Promise<void>;
+
+/** What noting stands on. */
+export interface HealthNotesDependencies extends DeliveryTelemetry {
+  readonly health: WebhookHealth;
+  readonly now: Clock;
+}
+
+/**
+ * Makes the notes. The record is written when something changes, not at every attempt: a busy webhook would otherwise
+ * throttle its own item. Streaks are therefore counted in memory, by each function instance for itself.
+ */
+export const makeNoteHealth = ({ health, now, log, count }: HealthNotesDependencies): NoteHealth => {
+  const streaks = new Map<string, number>();
+
+  const suspend = async (webhook: Webhook, reason: 'gone' | 'sem_sucesso') => {
+    if (!(await health.suspend(webhook, reason))) return;
+    count('WebhookSuspended');
+    log.warn('webhook suspended', { account: webhook.accountId, event: webhook.evento, reason });
+  };
+
+  const noteFailing = async (webhook: Webhook, { outcome }: AttemptOutcome, after: Delivery) => {
+    const { failingSince } = webhook;
+    if (outcome === 'gone') return suspend(webhook, 'gone');
+    if (outcome === 'delivered' && failingSince !== undefined) await health.recovered(webhook);
+    if (outcome !== 'failed') return;
+    if (failingSince === undefined) await health.startedFailing(webhook);
+    else if (after.state === 'falhou' && now() - failingSince >= longestFailing) await suspend(webhook, 'sem_sucesso');
+  };
+
+  const lengthen = (webhookId: string): number => {
+    const streak = (streaks.get(webhookId) ?? 0) + 1;
+    streaks.delete(webhookId);
+    streaks.set(webhookId, streak); // the newest is last, the oldest is forgotten first
+    const [oldest] = streaks.keys();
+    if (streaks.size > rememberedStreaks && oldest !== undefined) streaks.delete(oldest);
+    return streak;
+  };
+
+  const noteLane = async (webhook: Webhook, { outcome, record }: AttemptOutcome) => {
+    if (outcome === 'own_fault') return;
+    const { webhookId, slowSince } = webhook;
+    if (outcome !== 'delivered' || record.duracao_ms > slowAttempt) {
+      const isLong = lengthen(webhookId) >= longestStreak;
+      if (isLong && slowSince === undefined) await health.slowedDown(webhook);
+      return;
+    }
+    streaks.delete(webhookId);
+    if (slowSince !== undefined && record.duracao_ms <= quickAttempt) await health.spedUp(webhook);
+  };
+
+  return async (webhook, outcome, after) => {
+    try {
+      await noteFailing(webhook, outcome, after);
+      await noteLane(webhook, outcome);
+    } catch (error) {
+      log.error('webhook health not stored', { ...describeDelivery(after), ...describeError(error) });
+    }
+  };
+};

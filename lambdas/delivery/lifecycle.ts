@@ -1,0 +1,96 @@
+import type { Clock } from '../platform/clock.ts';
+import type { AttemptOutcome } from './attempt.ts';
+import { type AttemptRecord, type Delivery, keptAttempts, settled, type Wait } from './delivery.ts';
+import { faultWait, type Random, retryWait } from './retry-schedule.ts';
+
+/** The longest that a queue holds a message back, in milliseconds. Longer waits are the sweeper's. */
+export const longestQueueDelay = 900_000;
+
+/** The sweeper brings back what is overdue by this much, in milliseconds, and doubles it each time. */
+const overdueAfter = 120_000;
+
+/** The sweeper runs every minute: it hands a long wait over to the queue in its last minute, in milliseconds. */
+const handOverBefore = 60_000;
+
+/** Deliveries that our own faults keep from being attempted end after ten days, in milliseconds. */
+const longestLife = 10 * 24 * 60 * 60_000;
+
+const waitOf = (waitMs: number, now: number): Wait => {
+  const nextAttemptAt = now + waitMs;
+  const lookAt = waitMs <= longestQueueDelay ? nextAttemptAt + overdueAfter : nextAttemptAt - handOverBefore;
+  return { nextAttemptAt, lookAt, pickups: 0 };
+};
+
+/** Whether the next attempt's message is the outcome's to send, or was sent: otherwise it is the sweeper's. */
+export const isHandedOver = ({ nextAttemptAt, lookAt }: Wait): boolean => lookAt > nextAttemptAt;
+
+/** A delivery whose next attempt is due now, but made by the retry queue's consumer. */
+export const movedToRetryLane = (delivery: Delivery, now: number): Delivery & { readonly wait: Wait } => ({
+  ...delivery,
+  wait: waitOf(0, now),
+});
+
+/**
+ * A delivery that begins a new schedule: due now, nothing charged. Its numbers go on, so that messages of its earlier
+ * life stay stale.
+ */
+export const restarted = (delivery: Delivery, now: number): Delivery & { readonly wait: Wait } => {
+  const { settledAt: _, ...rest } = delivery;
+  return { ...rest, state: 'pendente', scheduledAt: now, charged: 0, faults: 0, wait: waitOf(0, now) };
+};
+
+/** The wait after the sweeper sends a delivery's message: its due time stays, the next look doubles if it was overdue. */
+export const afterSweep = (wait: Wait, now: number): Wait =>
+  isHandedOver(wait)
+    ? { ...wait, lookAt: now + overdueAfter * 2 ** (wait.pickups + 1), pickups: wait.pickups + 1 }
+    : { ...wait, lookAt: Math.max(wait.nextAttemptAt, now) + overdueAfter };
+
+/** A fault of our own that repeats is one line in the history, or ten days of them would push everything else out. */
+const withRecord = (attempts: readonly AttemptRecord[], record: AttemptRecord): readonly AttemptRecord[] => {
+  const repeats = record.resultado === 'interno' && attempts.at(-1)?.resultado === 'interno';
+  return [...(repeats ? attempts.slice(0, -1) : attempts), record].slice(-keptAttempts);
+};
+
+/** Whether a delivery has been kept from its attempts for so long that it ends. */
+export const hasOutlived = (delivery: Delivery, now: number): boolean => now - delivery.scheduledAt >= longestLife;
+
+/** What deciding on a delivery's next step depends on. */
+export interface LifecycleRules {
+  /** The waits between attempts in milliseconds. */
+  readonly schedule: readonly number[];
+  readonly now: Clock;
+  readonly random: Random;
+}
+
+/** What becomes of a delivery after an attempt: pure but for the clock and the spread of the waits. */
+export type AfterAttempt = (delivery: Delivery, outcome: AttemptOutcome) => Delivery;
+
+/** Makes the decision on what becomes of a delivery after an attempt. */
+export const makeAfterAttempt =
+  ({ schedule, now, random }: LifecycleRules): AfterAttempt =>
+  (delivery, outcome) => {
+    const moment = now();
+    const attempted: Delivery = {
+      ...delivery,
+      attempt: delivery.attempt + 1,
+      faults: 0,
+      attempts: withRecord(delivery.attempts, outcome.record),
+    };
+    switch (outcome.outcome) {
+      case 'delivered':
+        return settled(attempted, 'entregue', moment);
+      case 'gone':
+        return settled(attempted, 'retida', moment);
+      case 'failed': {
+        const charged = delivery.charged + 1;
+        const wait = retryWait(schedule, { charged, askedWaitMs: outcome.askedWaitMs }, random);
+        if (wait === undefined) return settled({ ...attempted, charged }, 'falhou', moment);
+        return { ...attempted, charged, wait: waitOf(wait, moment) };
+      }
+      case 'own_fault': {
+        if (hasOutlived(delivery, moment)) return settled(attempted, 'falhou', moment);
+        const faults = delivery.faults + 1;
+        return { ...attempted, faults, wait: waitOf(faultWait(faults), moment) };
+      }
+    }
+  };

@@ -1,0 +1,25 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
+import middy from '@middy/core';
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { makeConsumer } from './consumer.ts';
+import { makeRedeliver } from './redeliver.ts';
+import { wireConsumer } from './wiring.ts';
+
+const { environment, telemetry, ...dependencies } = wireConsumer('redeliver');
+
+const redeliver = makeRedeliver({ ...telemetry, ...dependencies });
+
+/** Further attempts: consumes the retry queue. */
+export const handler = middy<SQSEvent, SQSBatchResponse>()
+  .use(injectLambdaContext(telemetry.logger))
+  .use(logMetrics(telemetry.metrics))
+  .handler(
+    makeConsumer({
+      ...telemetry,
+      process: redeliver,
+      sqs: dependencies.sqs,
+      queueUrl: environment.RETRY_QUEUE_URL,
+      attemptTimeoutMs: environment.ATTEMPT_TIMEOUT_MS,
+    }),
+  );

@@ -1,0 +1,54 @@
+import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import * as z from 'zod';
+import type { Clock } from '../platform/clock.ts';
+import { eventName } from '../webhooks/webhook.ts';
+import type { Delivery, Wait } from './delivery.ts';
+import { longestQueueDelay } from './lifecycle.ts';
+
+/** A message of the retry queue: the attempt to make. Everything else is read from the store when it is made. */
+export const retryMessage = z.object({
+  id: z.string(),
+  id_conta: z.string(),
+  evento: eventName,
+  tentativa: z.int().positive(),
+});
+
+/** A pending delivery. */
+export type WaitingDelivery = Delivery & { readonly wait: Wait };
+
+/** Sends the messages of next attempts; each arrives when its attempt is due. */
+export interface RetryQueue {
+  send(delivery: WaitingDelivery): Promise<void>;
+  /** Sends up to 10. Gives how many of them the queue did not take. */
+  sendAll(deliveries: readonly WaitingDelivery[]): Promise<number>;
+}
+
+/** What the retry queue stands on. */
+export interface RetryQueueDependencies {
+  readonly sqs: Pick<SQSClient, 'send'>;
+  readonly queueUrl: string;
+  readonly now: Clock;
+}
+
+/** Makes the sender to the retry queue. */
+export const makeRetryQueue = ({ sqs, queueUrl, now }: RetryQueueDependencies): RetryQueue => {
+  const entry = ({ id, accountId, evento, attempt, wait }: WaitingDelivery) => {
+    const delay = Math.min(Math.max(wait.nextAttemptAt - now(), 0), longestQueueDelay);
+    const message: z.input<typeof retryMessage> = { id, id_conta: accountId, evento, tentativa: attempt };
+    return {
+      MessageBody: JSON.stringify(message),
+      DelaySeconds: Math.ceil(delay / 1_000), // whole seconds, and never before a receiver asked
+      MessageGroupId: accountId, // fair queueing: no account's retries hold up another's
+    };
+  };
+  return {
+    send: async delivery => {
+      await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, ...entry(delivery) }));
+    },
+    sendAll: async deliveries => {
+      const Entries = deliveries.map((delivery, index) => ({ Id: String(index), ...entry(delivery) }));
+      const answer = await sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+      return answer.Failed?.length ?? 0;
+    },
+  };
+};

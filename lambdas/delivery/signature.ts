@@ -1,0 +1,20 @@
+import { createHmac } from 'node:crypto';
+
+/** What Standard Webhooks signs: the message's id, the attempt's time and the body. */
+export interface SignedContent {
+  readonly id: string;
+  /** Seconds since the epoch, as sent in `webhook-timestamp`. */
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+/**
+ * The `webhook-signature` header of Standard Webhooks: one `v1` signature (HMAC-SHA-256 over `id.timestamp.body`) for
+ * each secret, separated by spaces, so that receivers can change over to a new secret in their own time.
+ * Secrets are `whsec_` and base64.
+ */
+export const signatureHeader = ({ id, timestamp, body }: SignedContent, secrets: readonly string[]): string =>
+  secrets
+    .map(secret => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
+    .map(key => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`)
+    .join(' ');

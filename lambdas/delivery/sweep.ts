@@ -1,0 +1,97 @@
+import type { Clock } from '../platform/clock.ts';
+import { describeError } from '../platform/telemetry.ts';
+import { type AttemptRecord, type Delivery, settled } from './delivery.ts';
+import { dueShards } from './delivery-item.ts';
+import type { DeliveryStore, DueEntry } from './delivery-store.ts';
+import { afterSweep, hasOutlived } from './lifecycle.ts';
+import type { RetryQueue, WaitingDelivery } from './retry-queue.ts';
+import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
+
+/** What a queue takes in one call. */
+const sendBatch = 10;
+
+/** What the sweeper stands on. */
+export interface SweepDependencies extends DeliveryTelemetry {
+  readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update'>;
+  readonly retryQueue: Pick<RetryQueue, 'sendAll'>;
+  readonly now: Clock;
+}
+
+/** Goes through everything that must be looked at by now, for as long as `hasTime` says so. */
+export type Sweep = (hasTime: () => boolean) => Promise<void>;
+
+/** Makes the sweeper; `delivery-store.ts` tells how it and the queue share the waits. */
+export const makeSweep = ({ store, retryQueue, now, log, count }: SweepDependencies): Sweep => {
+  const isWaiting = (delivery: Delivery): delivery is WaitingDelivery => delivery.wait !== undefined;
+
+  /** A delivery whose attempts never get recorded must not go on for ever. */
+  const end = async (delivery: WaitingDelivery) => {
+    const record: AttemptRecord = {
+      numero: delivery.attempt,
+      iniciada_em: new Date(delivery.wait.nextAttemptAt).toISOString(),
+      duracao_ms: 0,
+      resultado: 'interno',
+      status: null,
+      resposta: null,
+    };
+    const attempts = [...delivery.attempts, record];
+    const after = settled({ ...delivery, attempt: delivery.attempt + 1, attempts }, 'falhou', now());
+    if (!(await store.update(delivery, after))) return;
+    count('Exhausted');
+    log.error('delivery ended: no attempt could be recorded', describeDelivery(delivery));
+  };
+
+  /** Gives what the caller must send: nothing, where the index was behind or somebody else was quicker. */
+  const claim = async (delivery: WaitingDelivery): Promise<WaitingDelivery | undefined> => {
+    const moment = now();
+    const wait = afterSweep(delivery.wait, moment);
+    const isOverdue = wait.pickups > delivery.wait.pickups;
+    if (isOverdue && hasOutlived(delivery, moment)) {
+      await end(delivery);
+      return undefined;
+    }
+    if (!(await store.claim(delivery, wait))) return undefined;
+    count(isOverdue ? 'SweptOverdue' : 'SweptDue');
+    if (isOverdue) log.warn('overdue delivery picked up', { ...describeDelivery(delivery), pickups: wait.pickups });
+    return { ...delivery, wait };
+  };
+
+  /** What is not sent now was claimed all the same, and is found overdue at its next look. */
+  const send = async (deliveries: readonly WaitingDelivery[]) => {
+    try {
+      const failed = await retryQueue.sendAll(deliveries);
+      if (failed === 0) return;
+      count('RetryNotSent', failed);
+      log.error('retries not sent', { failed });
+    } catch (error) {
+      count('RetryNotSent', deliveries.length);
+      log.error('retries not sent', { failed: deliveries.length, ...describeError(error) });
+    }
+  };
+
+  const handle = async (entries: readonly DueEntry[]) => {
+    const deliveries = await store.read(entries.map(({ id }) => id));
+    const due = deliveries.filter(isWaiting).filter(({ wait }) => wait.lookAt <= now());
+    const claimed = (await Promise.all(due.map(claim))).filter(delivery => delivery !== undefined);
+    for (let start = 0; start < claimed.length; start += sendBatch) {
+      await send(claimed.slice(start, start + sendBatch));
+    }
+  };
+
+  const sweepShard = async (shard: string, hasTime: () => boolean) => {
+    let last: DueEntry | undefined;
+    while (hasTime()) {
+      const entries = await store.due(shard, last);
+      last = entries.at(-1);
+      if (!last) return;
+      await handle(entries);
+    }
+  };
+
+  return async hasTime => {
+    const sweeps = await Promise.allSettled(dueShards.map(shard => sweepShard(shard, hasTime)));
+    const failures = sweeps.filter(sweep => sweep.status === 'rejected').map(({ reason }) => describeError(reason));
+    if (failures.length > 0)
+      throw new Error(`The sweep failed: ${failures.map(({ errorName }) => errorName).join(', ')}`);
+  };
+};

@@ -1,0 +1,61 @@
+import { MetricUnit } from '@aws-lambda-powertools/metrics';
+import { type Log, makeTelemetry, type Telemetry } from '../platform/telemetry.ts';
+import type { AttemptRecord, Delivery } from './delivery.ts';
+
+/** What the delivery functions count. */
+export type DeliveryMetric =
+  /** Attempts by what came of them; `Blocked` are those whose address the guard refused. */
+  | 'Delivered'
+  | 'AttemptFailed'
+  | 'Blocked'
+  | 'OwnFault'
+  /** Deliveries by how they ended without being delivered. */
+  | 'Exhausted'
+  | 'Held'
+  | 'Cancelled'
+  /** Messages that no attempt was made for. */
+  | 'EventWithoutWebhook'
+  | 'DuplicateDropped'
+  | 'StaleDropped'
+  | 'DeadLettered'
+  /** First attempts left to the retry queue, because their webhook is slow. */
+  | 'MovedToRetryLane'
+  /** Messages that go back to their queue, because the store or a queue was out of reach. */
+  | 'MessageDeferred'
+  /** Retries that could not be sent: the sweeper brings them back. */
+  | 'RetryNotSent'
+  | 'WebhookSuspended'
+  /** What the sweeper sent: long waits that fell due, and deliveries that were overdue. */
+  | 'SweptDue'
+  | 'SweptOverdue';
+
+/** Counts one more, or so many more. */
+type Count = (metric: DeliveryMetric, by?: number) => void;
+
+/** What the units of delivery are given to speak with. */
+export interface DeliveryTelemetry {
+  readonly log: Log;
+  readonly count: Count;
+}
+
+/** Makes what a delivery function speaks with; the function's entry has its middleware flush both. */
+export const makeDeliveryTelemetry = (serviceName: string): Telemetry & DeliveryTelemetry => {
+  const telemetry = makeTelemetry(serviceName);
+  const { logger, metrics } = telemetry;
+  return { ...telemetry, log: logger, count: (metric, by = 1) => metrics.addMetric(metric, MetricUnit.Count, by) };
+};
+
+/** What a log line may say of a delivery: never its body, its webhook's URL or what a receiver answered. */
+export const describeDelivery = ({ id, accountId, evento, attempt }: Delivery) => ({
+  deliveryId: id,
+  account: accountId,
+  event: evento,
+  attempt,
+});
+
+/** What a log line may say of an attempt. */
+export const describeAttempt = ({ resultado, status, duracao_ms }: AttemptRecord) => ({
+  resultado,
+  status,
+  durationMs: duracao_ms,
+});

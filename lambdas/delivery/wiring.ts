@@ -1,0 +1,69 @@
+import { KMSClient } from '@aws-sdk/client-kms';
+import { systemClock } from '../platform/clock.ts';
+import { makeDocuments } from '../platform/dynamodb.ts';
+import { makeGuardedPost } from '../platform/egress/guarded-post.ts';
+import { makeResolver } from '../platform/egress/resolver.ts';
+import { readEnvironment } from '../platform/environment.ts';
+import { makeKeyring } from '../platform/keyring.ts';
+import { makeSealing } from '../platform/sealing.ts';
+import { makeAttempt } from './attempt.ts';
+import { makeDeadLetters } from './dead-letters.ts';
+import { makeDeliveryStore } from './delivery-store.ts';
+import { deliverEnvironment } from './environment.ts';
+import { makeNoteHealth } from './health-notes.ts';
+import { makeAfterAttempt } from './lifecycle.ts';
+import { makeLookup } from './lookup.ts';
+import { makeRetryQueue } from './retry-queue.ts';
+import { makeSqs } from './sqs-client.ts';
+import { makeDeliveryTelemetry } from './telemetry.ts';
+import { makeTakeTurn } from './turn.ts';
+import { makeWebhookHealth } from './webhook-health.ts';
+
+/** Builds, from the environment, what both consumers stand on: they differ only in how they read their messages. */
+export const wireConsumer = (serviceName: string) => {
+  const environment = readEnvironment(deliverEnvironment);
+  const telemetry = makeDeliveryTelemetry(serviceName);
+  const documents = makeDocuments();
+  const sqs = makeSqs();
+  const kms = new KMSClient({
+    maxAttempts: 3,
+    requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000 },
+  });
+  const now = systemClock;
+
+  const store = makeDeliveryStore({
+    documents,
+    table: environment.DELIVERIES_TABLE,
+    now,
+    historyDays: environment.HISTORY_DAYS,
+  });
+  const attempt = makeAttempt({
+    post: makeGuardedPost({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS, now }),
+    sealing: makeSealing(makeKeyring({ documents, kms, tableName: environment.KEYRING_TABLE, now })),
+    now,
+    timeoutMs: environment.ATTEMPT_TIMEOUT_MS,
+    serviceVersion: environment.SERVICE_VERSION,
+  });
+  const takeTurn = makeTakeTurn({
+    ...telemetry,
+    attempt,
+    afterAttempt: makeAfterAttempt({ schedule: environment.RETRY_SCHEDULE, now, random: Math.random }),
+    noteHealth: makeNoteHealth({
+      ...telemetry,
+      health: makeWebhookHealth({ documents, table: environment.WEBHOOKS_TABLE, now }),
+      now,
+    }),
+    retryQueue: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
+    now,
+  });
+  return {
+    environment,
+    telemetry,
+    sqs,
+    now,
+    store,
+    takeTurn,
+    lookup: makeLookup(store, environment.WEBHOOKS_TABLE),
+    sendToDeadLetters: makeDeadLetters({ sqs, queueUrl: environment.DEAD_LETTER_QUEUE_URL }),
+  };
+};

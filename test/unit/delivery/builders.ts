@@ -1,0 +1,120 @@
+import type { AttemptOutcome } from '../../../lambdas/delivery/attempt.ts';
+import { type AttemptRecord, type Delivery, newDelivery } from '../../../lambdas/delivery/delivery.ts';
+import type { DeliveryMetric, DeliveryTelemetry } from '../../../lambdas/delivery/telemetry.ts';
+import type { GuardedPost, PostOutcome, PostRequest } from '../../../lambdas/platform/egress/guarded-post.ts';
+import type { Sealing } from '../../../lambdas/platform/sealing.ts';
+import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
+
+/** Noon on 20 November 2026 UTC, where frozen clocks start. */
+export const noon = Date.UTC(2026, 10, 20, 12);
+
+/** The secret all test webhooks sign with. */
+export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+/** Seals nothing but the binding: what is opened elsewhere than it was sealed for fails. */
+export const fakeSealing: Sealing = {
+  seal: async (plaintext, binding) => `${binding}|${plaintext}`,
+  open: async (sealed, binding) => {
+    if (!sealed.startsWith(`${binding}|`)) throw new Error('sealed for something else');
+    return sealed.slice(binding.length + 1);
+  },
+};
+
+/** A webhook of account `conta-1` for `demanda.criada`. */
+export const aWebhook = (changes: Partial<Webhook> = {}): Webhook => {
+  const { accountId = 'conta-1', evento = 'demanda.criada' } = changes;
+  return {
+    accountId,
+    evento,
+    webhookId: 'webhook-1',
+    url: 'https://receiver.example.com/hooks',
+    secrets: [{ sealed: `${accountId}/${evento}/segredo|${secret}`, createdAt: noon }],
+    status: 'ativo',
+    suspensionReason: null,
+    createdAt: noon,
+    updatedAt: noon,
+    ...changes,
+  };
+};
+
+/** A delivery to `aWebhook` before its first attempt. */
+export const aDelivery = (changes: Partial<Delivery> = {}): Delivery => ({
+  ...newDelivery({
+    id: 'evt_000000000000000000000000001',
+    accountId: 'conta-1',
+    evento: 'demanda.criada',
+    webhookId: 'webhook-1',
+    body: '{"event":"demanda.criada","id_demanda":1}',
+    createdAt: noon,
+  }),
+  ...changes,
+});
+
+/** An attempt's record. */
+export const aRecord = (changes: Partial<AttemptRecord> = {}): AttemptRecord => ({
+  numero: 1,
+  iniciada_em: new Date(noon).toISOString(),
+  duracao_ms: 12,
+  resultado: 'http',
+  status: 500,
+  resposta: 'oops',
+  ...changes,
+});
+
+/** An attempt that the receiver answered with 500. */
+export const failure = (changes: Partial<AttemptRecord> = {}, askedWaitMs?: number): AttemptOutcome => ({
+  outcome: 'failed',
+  askedWaitMs,
+  detail: 'HTTP 500',
+  record: aRecord(changes),
+});
+
+/** An attempt that did not come about because of us. */
+export const ownFault = (changes: Partial<AttemptRecord> = {}): AttemptOutcome => ({
+  outcome: 'own_fault',
+  detail: 'KMSInternalException',
+  record: aRecord({ resultado: 'interno', status: null, resposta: null, ...changes }),
+});
+
+/** An attempt that was answered with 200. */
+export const success: AttemptOutcome = {
+  outcome: 'delivered',
+  record: aRecord({ resultado: 'entregue', status: 200, resposta: 'ok' }),
+};
+
+/** A complete response. */
+export const answer = (status: number, headers: Record<string, string> = {}, bodyStart = ''): PostOutcome => ({
+  outcome: 'response',
+  status,
+  headers,
+  bodyStart,
+  durationMs: 12.4,
+});
+
+/** A network that gives the same answer each time, and what was sent over it. */
+export const fakeNetwork = (posted: PostOutcome) => {
+  const requests: PostRequest[] = [];
+  const post: GuardedPost = async request => {
+    requests.push(request);
+    return posted.outcome === 'response'
+      ? { ...posted, bodyStart: request.redact?.(posted.bodyStart) ?? posted.bodyStart }
+      : posted;
+  };
+  return { post, requests };
+};
+
+/** Telemetry that remembers: `lines` is everything logged, as text. */
+export const fakeTelemetry = () => {
+  const lines: string[] = [];
+  const counts: Partial<Record<DeliveryMetric, number>> = {};
+  const write = (...parts: unknown[]) => {
+    lines.push(JSON.stringify(parts));
+  };
+  const telemetry: DeliveryTelemetry = {
+    log: { info: write, warn: write, error: write },
+    count: (metric, by = 1) => {
+      counts[metric] = (counts[metric] ?? 0) + by;
+    },
+  };
+  return { ...telemetry, lines, counts };
+};

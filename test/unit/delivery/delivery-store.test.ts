@@ -1,0 +1,157 @@
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Delivery, settled } from '../../../lambdas/delivery/delivery.ts';
+import { dueShards } from '../../../lambdas/delivery/delivery-item.ts';
+import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
+import type { WaitingDelivery } from '../../../lambdas/delivery/retry-queue.ts';
+import { frozenClock } from '../../support/clock.ts';
+import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+import { aDelivery, aRecord, aWebhook, noon } from './builders.ts';
+
+const day = 24 * 60 * 60_000;
+let dynalite: Dynalite;
+beforeAll(async () => {
+  dynalite = await startDynalite('Deliveries', 'Webhooks');
+});
+afterAll(() => dynalite.stop());
+
+const clock = frozenClock();
+beforeEach(() => clock.set(noon));
+
+const storeHere = () =>
+  makeDeliveryStore({ documents: dynalite.documents, table: 'Deliveries', now: clock.now, historyDays: 30 });
+
+let made = 0;
+const freshId = () => `evt_${String(++made).padStart(27, '0')}`;
+const waiting = (changes: Partial<Delivery> = {}): WaitingDelivery => ({
+  ...aDelivery({ id: freshId(), attempt: 2, charged: 1, attempts: [aRecord()], ...changes }),
+  wait: changes.wait ?? { nextAttemptAt: noon + 5_000, lookAt: noon + 125_000, pickups: 0 },
+});
+
+const itemOf = async (id: string) =>
+  (await dynalite.documents.send(new GetCommand({ TableName: 'Deliveries', Key: { id }, ConsistentRead: true }))).Item;
+
+const dueNow = async () =>
+  (await Promise.all(dueShards.map(shard => storeHere().due(shard)))).flat().map(({ id }) => id);
+
+describe('the store of deliveries', () => {
+  it('gives back what it was given, in every state', async () => {
+    const store = storeHere();
+    const one = waiting();
+    const other = settled(waiting(), 'falhou', noon);
+    await store.create(one);
+    await store.create(other);
+    expect(await store.read([one.id, other.id, 'evt_unknown', one.id])).toEqual([one, other]);
+  });
+
+  it('reads a delivery and its webhook in one round trip', async () => {
+    const store = storeHere();
+    const delivery = waiting();
+    await store.create(delivery);
+    await dynalite.documents.send(new PutCommand({ TableName: 'Webhooks', Item: aWebhook() }));
+    dynalite.operations.length = 0;
+    const other = { table: 'Webhooks', key: { accountId: 'conta-1', evento: 'demanda.criada' } };
+    expect(await store.readWith(delivery.id, other)).toEqual([delivery, aWebhook()]);
+    expect(await store.readWith('evt_unknown', { ...other, key: { ...other.key, accountId: 'x' } })).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect(dynalite.operations).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand']);
+  });
+
+  it('takes one first outcome of many copies', async () => {
+    const store = storeHere();
+    const delivery = waiting();
+    const copies = Array.from({ length: 20 }, (_, copy) => ({ ...delivery, body: `copy ${copy}` }));
+    const created = await Promise.all(copies.map(copy => store.create(copy)));
+    expect(created.filter(Boolean)).toHaveLength(1);
+    expect((await store.read([delivery.id]))[0]?.body).toBe(`copy ${created.indexOf(true)}`);
+  });
+
+  it('takes one outcome of each attempt, and none of an earlier one', async () => {
+    const store = storeHere();
+    const before = waiting();
+    await store.create(before);
+    const after = { ...before, attempt: 3 };
+    const updated = await Promise.all(Array.from({ length: 10 }, () => store.update(before, after)));
+    expect(updated.filter(Boolean)).toHaveLength(1);
+    expect(await store.update(before, settled(before, 'entregue', noon))).toBe(false);
+    expect(await store.update(after, settled(after, 'entregue', noon))).toBe(true);
+    expect(await store.update(after, after)).toBe(false);
+    expect((await store.read([before.id]))[0]?.state).toBe('entregue');
+  });
+
+  it('treats what is past its ttl as gone, though it is still there', async () => {
+    const store = storeHere();
+    const delivery = settled(waiting(), 'entregue', noon);
+    await store.create(delivery);
+    clock.advance(30 * day - 1_000);
+    expect(await store.create(delivery)).toBe(false);
+    expect(await store.read([delivery.id])).toHaveLength(1);
+    clock.advance(1_000);
+    expect(await store.read([delivery.id])).toHaveLength(0);
+    expect(await store.create(delivery)).toBe(true);
+  });
+
+  it('keeps the index attributes of pending deliveries only, and the ttl of final ones', async () => {
+    const store = storeHere();
+    const pending = waiting();
+    await store.create(pending);
+    expect(await itemOf(pending.id)).toMatchObject({
+      dueShard: expect.stringMatching(/^\d+$/),
+      dueAt: `2026-11-20T12:02:05.000Z#${pending.id}`,
+      listShard: expect.stringMatching(/^conta-1#demanda\.criada#\d$/),
+      listKey: `2026-11-20T12:00:00.000Z#${pending.id}`,
+    });
+    expect(await itemOf(pending.id)).not.toHaveProperty('ttl');
+    await store.update(pending, settled(pending, 'falhou', noon));
+    const item = await itemOf(pending.id);
+    expect(item).not.toHaveProperty('dueShard');
+    expect(item).not.toHaveProperty('dueAt');
+    expect(item).toMatchObject({ ttl: noon / 1_000 + 30 * 24 * 60 * 60 });
+  });
+});
+
+describe('what is due', () => {
+  it('is what must be looked at by now', async () => {
+    const store = storeHere();
+    const lookAt = noon - day;
+    const delivery = waiting({ wait: { nextAttemptAt: lookAt, lookAt, pickups: 0 } });
+    await store.create(delivery);
+    clock.set(lookAt - 1);
+    expect(await dueNow()).not.toContain(delivery.id);
+    clock.set(lookAt);
+    expect(await dueNow()).toContain(delivery.id);
+  });
+
+  it('is claimed once, and not after its attempt was recorded', async () => {
+    const store = storeHere();
+    const delivery = waiting();
+    await store.create(delivery);
+    const next = { ...delivery.wait, lookAt: delivery.wait.lookAt + 240_000, pickups: 1 };
+    const claims = await Promise.all(Array.from({ length: 10 }, () => store.claim(delivery, next)));
+    expect(claims.filter(Boolean)).toHaveLength(1);
+    const [claimed] = await store.read([delivery.id]);
+    expect(claimed).toEqual({ ...delivery, wait: next });
+    await store.update(delivery, settled(delivery, 'entregue', noon));
+    expect(await store.claim({ ...delivery, wait: next }, { ...next, pickups: 2 })).toBe(false);
+    expect(await itemOf(delivery.id)).not.toHaveProperty('dueAt');
+  });
+
+  it('comes in pages, each after the last', async () => {
+    const store = storeHere();
+    const lookAt = noon - 3 * day;
+    const all = Array.from({ length: 600 }, () => waiting({ wait: { nextAttemptAt: lookAt, lookAt, pickups: 0 } }));
+    await Promise.all(all.map(delivery => store.create(delivery)));
+    clock.set(lookAt);
+    const found: string[] = [];
+    for (const shard of dueShards) {
+      let page = await store.due(shard);
+      while (page.length > 0) {
+        found.push(...page.map(({ id }) => id));
+        page = await store.due(shard, page.at(-1));
+      }
+    }
+    expect(found.toSorted()).toEqual(all.map(({ id }) => id).toSorted());
+  });
+});

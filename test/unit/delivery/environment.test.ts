@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { type DeliverEnvironment, deliverEnvironment } from '../../../lambdas/delivery/environment.ts';
+import { readEnvironment } from '../../../lambdas/platform/environment.ts';
+
+const variables: DeliverEnvironment = {
+  WEBHOOKS_TABLE: 'Webhooks',
+  DELIVERIES_TABLE: 'Deliveries',
+  KEYRING_TABLE: 'Keyring',
+  EVENTS_QUEUE_URL: 'http://events',
+  RETRY_QUEUE_URL: 'http://retries',
+  DEAD_LETTER_QUEUE_URL: 'http://dead-letters',
+  DEMANDS_URL: 'https://demandas.com.br//',
+  RETRY_SCHEDULE: '5000, 300000',
+  ATTEMPT_TIMEOUT_MS: '15000',
+  OWN_HOSTS: 'auth.emissor.com.br,api.emissor.com.br',
+  HISTORY_DAYS: '30',
+  SERVICE_VERSION: '1.2.3',
+};
+
+describe('the environment of the consumers', () => {
+  it('is read into what they need', () => {
+    expect(readEnvironment(deliverEnvironment, variables)).toMatchObject({
+      DEMANDS_URL: 'https://demandas.com.br',
+      RETRY_SCHEDULE: [5_000, 300_000],
+      ATTEMPT_TIMEOUT_MS: 15_000,
+      OWN_HOSTS: ['auth.emissor.com.br', 'api.emissor.com.br'],
+      HISTORY_DAYS: 30,
+    });
+  });
+
+  it.each([
+    ['RETRY_SCHEDULE', '5s,5m'],
+    ['ATTEMPT_TIMEOUT_MS', 'soon'],
+    ['DEMANDS_URL', ''],
+  ])('names %s when it is malformed', (name, value) => {
+    expect(() => readEnvironment(deliverEnvironment, { ...variables, [name]: value })).toThrow(name);
+  });
+});

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { deliveryIdOf, parseEventMessage } from '../../../lambdas/delivery/event.ts';
+import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
+
+const parse = (message: unknown) => parseEventMessage(JSON.stringify(message), 'message-1', 'https://demandas.com.br');
+
+const bodyOf = (message: unknown): string => {
+  const parsed = parse(message);
+  if (parsed.outcome === 'rejected') throw new Error(parsed.detail);
+  return parsed.event.body;
+};
+
+const rejectionOf = (text: string) => {
+  const parsed = parseEventMessage(text, 'message-1', 'https://demandas.com.br');
+  return parsed.outcome === 'rejected' ? { reason: parsed.reason, detail: parsed.detail } : undefined;
+};
+
+describe('the body of a delivery', () => {
+  it.each([
+    ['demanda.criada', '{"event":"demanda.criada","id_demanda":7}'],
+    ['demanda.cancelada', '{"event":"demanda.cancelada","id_demanda":7}'],
+    ['demanda.finalizada', '{"event":"demanda.finalizada","id_demanda":7}'],
+    [
+      'proposta.recebida',
+      '{"event":"proposta.recebida","id_proposta":9,"id_demanda":7,"link":"https://demandas.com.br/propostas/7/9"}',
+    ],
+    [
+      'proposta.alteracao_valor_solicitado',
+      '{"event":"proposta.alteracao_valor_solicitado","id_proposta":9,"id_demanda":7,"link":"https://demandas.com.br/propostas/7"}',
+    ],
+    [
+      'proposta.contratada',
+      '{"event":"proposta.contratada","id_proposta":9,"id_demanda":7,"link":"https://demandas.com.br/propostas/7/9"}',
+    ],
+    [
+      'mensagem.recebida',
+      '{"event":"mensagem.recebida","id_proposta":9,"id_demanda":7,"link":"https://demandas.com.br/propostas/7"}',
+    ],
+    [
+      'reembolso.solicitado',
+      '{"event":"reembolso.solicitado","id_proposta":9,"id_demanda":7,"link":"https://demandas.com.br/propostas/7"}',
+    ],
+  ])('%s: its fields in the order of the interface, byte for byte', (event, expected) => {
+    const message = { id_conta: 'c', event, id_demanda: 7, id_proposta: 9, link: 'https://evil.com', secreto: 'x' };
+    expect(bodyOf(message)).toBe(expected);
+  });
+
+  it('covers every event there is', () => {
+    for (const event of EVENT_NAMES) {
+      expect(parse({ id_conta: 'c', event, id_demanda: 1, id_proposta: 1 }).outcome).toBe('event');
+    }
+  });
+
+  it('does not look at an id_proposta that the event does not have', () => {
+    const message = { id_conta: 'c', event: 'demanda.criada', id_demanda: 7, id_proposta: 'nine' };
+    expect(bodyOf(message)).toBe('{"event":"demanda.criada","id_demanda":7}');
+  });
+});
+
+describe('the delivery id', () => {
+  it('is evt_ and 27 characters of the hash over account, event and the publisher’s id', () => {
+    const digest = createHash('sha256').update('["conta-1","demanda.criada","pub-1"]').digest('base64url');
+    expect(deliveryIdOf('conta-1', 'demanda.criada', 'pub-1')).toBe(`evt_${digest.slice(0, 27)}`);
+  });
+
+  it('stands on the SQS message id where the publisher gave none', () => {
+    const parsed = parse({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
+    expect(parsed).toMatchObject({ event: { deliveryId: deliveryIdOf('conta-1', 'demanda.criada', 'message-1') } });
+  });
+
+  it('never mixes up accounts, events or ids, however they are spelled', () => {
+    const part = fc.tuple(fc.string(), fc.constantFrom(...EVENT_NAMES), fc.string());
+    fc.assert(
+      fc.property(part, part, (one, other) => {
+        const same = JSON.stringify(one) === JSON.stringify(other);
+        return same === (deliveryIdOf(...one) === deliveryIdOf(...other));
+      }),
+    );
+  });
+
+  it('holds no full stop, which separates what is signed (Standard Webhooks)', () => {
+    fc.assert(fc.property(fc.string(), id => /^evt_[A-Za-z0-9_-]{27}$/.test(deliveryIdOf('c', 'demanda.criada', id))));
+  });
+});
+
+describe('messages that are no event', () => {
+  const good = { id_conta: 'conta-1', event: 'proposta.recebida', id_demanda: 7, id_proposta: 9, id: 'pub-1' };
+
+  it.each<[string, string]>([
+    ['no JSON', 'oops'],
+    ['empty', ''],
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['a string', '"demanda.criada"'],
+    ['no event', JSON.stringify({ ...good, event: undefined })],
+    ['event is a number', JSON.stringify({ ...good, event: 1 })],
+    ['no account', JSON.stringify({ ...good, id_conta: undefined })],
+    ['empty account', JSON.stringify({ ...good, id_conta: '' })],
+    ['account of 65 characters', JSON.stringify({ ...good, id_conta: 'a'.repeat(65) })],
+    ['account with a slash', JSON.stringify({ ...good, id_conta: 'a/b' })],
+    ['account is a number', JSON.stringify({ ...good, id_conta: 1 })],
+    ['no id_demanda', JSON.stringify({ ...good, id_demanda: undefined })],
+    ['id_demanda in a string', JSON.stringify({ ...good, id_demanda: '7' })],
+    ['id_demanda zero', JSON.stringify({ ...good, id_demanda: 0 })],
+    ['id_demanda negative', JSON.stringify({ ...good, id_demanda: -7 })],
+    ['id_demanda with a fraction', JSON.stringify({ ...good, id_demanda: 7.5 })],
+    ['id_demanda beyond 2^53 - 1', '{"id_conta":"c","event":"demanda.criada","id_demanda":9007199254740992}'],
+    ['no id_proposta where the event has it', JSON.stringify({ ...good, id_proposta: undefined })],
+    ['id_proposta is null', JSON.stringify({ ...good, id_proposta: null })],
+    ['empty id', JSON.stringify({ ...good, id: '' })],
+    ['id of 129 characters', JSON.stringify({ ...good, id: 'x'.repeat(129) })],
+    ['id is null', JSON.stringify({ ...good, id: null })],
+  ])('malformed: %s', (_, text) => {
+    expect(rejectionOf(text)).toMatchObject({ reason: 'malformed', detail: expect.stringMatching(/./) });
+  });
+
+  it.each(['demanda.inventada', 'DEMANDA.CRIADA', '', 'constructor', '__proto__', ' demanda.criada'])(
+    'unknown event: %j',
+    event => {
+      expect(rejectionOf(JSON.stringify({ ...good, event }))).toMatchObject({ reason: 'unknown_event' });
+    },
+  );
+
+  it('says which fields are wrong', () => {
+    const text = JSON.stringify({ ...good, id_conta: 'a b', id_demanda: '7' });
+    expect(rejectionOf(text)?.detail).toMatch(/id_conta: .*id_demanda: /);
+  });
+
+  it.each([1, 128])('accepts an id of %i characters, outside the BMP too', length => {
+    expect(rejectionOf(JSON.stringify({ ...good, id: '💧'.repeat(length) }))).toBeUndefined();
+  });
+
+  it('takes any text without throwing, and never repeats it in the detail', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), text => {
+        const canary = `canary-${text.length}-7f3a`;
+        const message = JSON.stringify({
+          id_conta: canary + text,
+          event: 'demanda.criada',
+          id: canary,
+          [canary]: text,
+        });
+        expect(rejectionOf(text)?.detail).toBeDefined();
+        expect(rejectionOf(message)?.detail).not.toContain(canary);
+      }),
+    );
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import type { AttemptOutcome } from '../../../lambdas/delivery/attempt.ts';
+import { settled } from '../../../lambdas/delivery/delivery.ts';
+import { makeNoteHealth } from '../../../lambdas/delivery/health-notes.ts';
+import { frozenClock } from '../../support/clock.ts';
+import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, noon, ownFault, success } from './builders.ts';
+
+const day = 24 * 60 * 60_000;
+const gone: AttemptOutcome = { outcome: 'gone', record: aRecord({ status: 410 }) };
+const pending = aDelivery();
+const exhausted = settled(aDelivery(), 'falhou', noon);
+const failingFor = (days: number) => aWebhook({ failingSince: noon - days * day });
+const successIn = (duracao_ms: number): AttemptOutcome => ({
+  outcome: 'delivered',
+  record: aRecord({ resultado: 'entregue', status: 200, duracao_ms }),
+});
+
+const notes = ({ fails = false } = {}) => {
+  const did: string[] = [];
+  const telemetry = fakeTelemetry();
+  const step = (what: string) => async () => {
+    did.push(what);
+    if (fails) throw new Error('the store is down');
+    return true;
+  };
+  const health = {
+    startedFailing: step('startedFailing'),
+    recovered: step('recovered'),
+    slowedDown: step('slowedDown'),
+    spedUp: step('spedUp'),
+    suspend: (_: unknown, reason: string) => step(`suspend ${reason}`)(),
+  };
+  return { note: makeNoteHealth({ ...telemetry, health, now: frozenClock().now }), did, ...telemetry };
+};
+
+describe('what an attempt says about its webhook', () => {
+  it.each([
+    ['the first failure', aWebhook(), failure(), pending, ['startedFailing']],
+    ['another failure', failingFor(1), failure(), pending, []],
+    ['the first success', failingFor(1), success, pending, ['recovered']],
+    ['another success', aWebhook(), success, pending, []],
+    ['410', aWebhook(), gone, pending, ['suspend gone']],
+    ['our own fault', aWebhook(), ownFault(), pending, []],
+    ['exhaustion after 5 days of failure', failingFor(5), failure(), exhausted, ['suspend sem_sucesso']],
+    ['exhaustion after less', failingFor(4.99), failure(), exhausted, []],
+    ['5 days of failure without exhaustion', failingFor(5), failure(), pending, []],
+  ])('%s', async (_, webhook, outcome, after, expected) => {
+    const { note, did } = notes();
+    await note(webhook, outcome, after);
+    expect(did).toEqual(expected);
+  });
+
+  it('announces a suspension', async () => {
+    const { note, counts, lines } = notes();
+    await note(aWebhook(), gone, pending);
+    expect(counts).toEqual({ WebhookSuspended: 1 });
+    expect(lines.join()).toContain('webhook suspended');
+  });
+
+  it('is not worth an outcome: what cannot be noted is logged', async () => {
+    const { note, lines } = notes({ fails: true });
+    await note(aWebhook(), gone, pending);
+    expect(lines.join()).toContain('webhook health not stored');
+  });
+});
+
+describe('the lane', () => {
+  const run = async (webhook: ReturnType<typeof aWebhook>, ...outcomes: AttemptOutcome[]) => {
+    const { note, did } = notes();
+    for (const outcome of outcomes) await note(webhook, outcome, pending);
+    return did.filter(step => step === 'slowedDown' || step === 'spedUp');
+  };
+  const slow = aWebhook({ slowSince: noon, failingSince: noon });
+  const failing = aWebhook({ failingSince: noon });
+
+  it.each([
+    ['two failures in a row', failing, [failure(), failure()], []],
+    ['three failures in a row', failing, [failure(), failure(), failure()], ['slowedDown']],
+    ['three slow successes in a row', aWebhook(), [5_001, 5_001, 15_000].map(successIn), ['slowedDown']],
+    ['a quick success between', failing, [failure(), failure(), success, failure(), failure()], []],
+    ['our own faults', failing, [ownFault(), ownFault(), ownFault(), ownFault()], []],
+    ['failures of a webhook that is slow already', slow, [failure(), failure(), failure(), failure()], []],
+    ['the first quick success', slow, [successIn(2_000)], ['spedUp']],
+    ['a success that is neither quick nor slow', slow, [successIn(2_001)], []],
+  ])('%s', async (_, webhook, outcomes, expected) => {
+    expect(await run(webhook, ...outcomes)).toEqual(expected);
+  });
+
+  it('counts each webhook for itself, and remembers a bounded number', async () => {
+    const { note, did } = notes();
+    const other = (index: number) => aWebhook({ webhookId: `other-${index}`, failingSince: noon });
+    await note(failing, failure(), pending);
+    await note(failing, failure(), pending);
+    for (let index = 0; index < 1_000; index++) await note(other(index), failure(), pending);
+    await note(failing, failure(), pending);
+    expect(did).toEqual([]);
+  });
+});

@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
+import { deliveryIdOf } from '../../../lambdas/delivery/event.ts';
+import type { PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
+import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+import { answer } from './builders.ts';
+import { schedule, simulate } from './simulation.ts';
+
+const crash = fc.option(fc.record({ afterCalls: fc.nat(6), hasEffect: fc.boolean() }), { nil: undefined });
+
+const action = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('publish' as const), event: fc.nat(4) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('deliver' as const), crash, isTwice: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('redeliver' as const), crash, isTwice: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('sweep' as const), crash }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(5_000, 60_000, 400_000, 1_900_000) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constantFrom('remove' as const, 'register' as const, 'suspend' as const) }),
+  },
+);
+type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
+
+const posted = fc.oneof(
+  fc.constantFrom(200, 204, 301, 404, 410, 500, 503).map(status => answer(status)),
+  fc.constantFrom(30, 2_000).map(seconds => answer(429, { 'retry-after': String(seconds) })),
+  fc
+    .constantFrom('timeout', 'connection', 'tls', 'dns', 'blocked', 'own_fault')
+    .map((outcome): PostOutcome => ({ outcome, detail: outcome, durationMs: 1 }) as PostOutcome),
+);
+
+const publisherIds = ['a', 'b', 'c', 'd', 'e'];
+const idOf = (event: number) => deliveryIdOf('conta-1', 'demanda.criada', publisherIds[event] ?? '');
+
+const urlOf = (registration: number) => `https://r${registration}.example.com/`;
+
+const isIncreasing = (numbers: readonly number[]) =>
+  numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? 0));
+
+/** What must be true of a delivery when all is said and done. */
+const expectSound = (delivery: Delivery, statuses: readonly (number | undefined)[]) => {
+  const { state, attempts, charged } = delivery;
+  expect(state).not.toBe('pendente');
+  expect(isIncreasing(attempts.map(({ numero }) => numero))).toBe(true);
+  expect(charged).toBeLessThanOrEqual(schedule.length + 1);
+  const last = attempts.at(-1);
+  if (state === 'entregue') {
+    expect(last?.resultado).toBe('entregue');
+    expect(statuses.some(status => status === 200 || status === 204)).toBe(true);
+  } else {
+    expect(attempts.every(({ resultado }) => resultado !== 'entregue')).toBe(true);
+  }
+  if (state === 'falhou') expect(charged).toBe(schedule.length + 1);
+  // each recorded attempt came no earlier than the one before it allowed
+  let chargedBefore = 0;
+  for (const [at, attempt] of attempts.entries()) {
+    const next = attempts[at + 1];
+    if (attempt.resultado !== 'interno') chargedBefore++;
+    if (!next || attempt.resultado === 'interno') continue;
+    const waited = Date.parse(next.iniciada_em) - Date.parse(attempt.iniciada_em);
+    expect(waited).toBeGreaterThanOrEqual((schedule[chargedBefore - 1] ?? 0) * 0.8);
+  }
+};
+
+let dynalite: Dynalite;
+beforeAll(async () => {
+  dynalite = await startDynalite('Deliveries', 'Webhooks');
+});
+afterAll(() => dynalite.stop());
+
+describe('the life of deliveries', () => {
+  it('ends well whatever happens, in whatever order: nothing lost, nothing sent where it does not belong', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(action, { minLength: 5, maxLength: 40 }),
+        fc.array(posted, { maxLength: 30 }),
+        async (actions, answers) => {
+          const world = await simulate(dynalite);
+          world.answers.push(...answers);
+          /** When each event was last published, and each registration began. */
+          const published = new Map<string, number>();
+          const registered = new Map<string, number>();
+          let registration = 1;
+          const register = () => {
+            registered.set(urlOf(registration), world.clock.now());
+            return world.register({ webhookId: `webhook-${registration}`, url: urlOf(registration) });
+          };
+          await register();
+
+          const run = async (step: Action) => {
+            switch (step.do) {
+              case 'publish':
+                published.set(idOf(step.event), world.clock.now());
+                return world.publish({
+                  id_conta: 'conta-1',
+                  event: 'demanda.criada',
+                  id_demanda: step.event + 1,
+                  id: publisherIds[step.event],
+                });
+              case 'deliver':
+                return world.deliverNext(step.crash, step.isTwice);
+              case 'redeliver':
+                return world.redeliverNext(step.crash, step.isTwice);
+              case 'sweep':
+                return world.sweep(step.crash);
+              case 'wait':
+                return world.clock.advance(step.ms);
+              case 'remove':
+                return world.remove();
+              case 'suspend':
+                return world.register({
+                  webhookId: `webhook-${registration}`,
+                  status: 'suspenso',
+                  suspensionReason: 'operador',
+                });
+              case 'register':
+                registration++;
+                world.clock.advance(3_000); // no closer to the events before it than clocks agree
+                return register();
+            }
+          };
+          /** What leaves during a step goes to the registration of that moment, and that one is no younger than the event. */
+          const checkPosts = async (step: () => unknown) => {
+            const before = world.posts.length;
+            await step();
+            for (const { id, url } of world.posts.slice(before)) {
+              expect(url).toBe(urlOf(registration));
+              expect(registered.get(url) ?? 0).toBeLessThanOrEqual((published.get(id) ?? 0) + 2_000);
+            }
+          };
+          for (const step of actions) await checkPosts(() => run(step));
+          await checkPosts(world.settle);
+
+          const deliveries = await world.all();
+          for (const delivery of deliveries) {
+            const own = world.posts.filter(({ id }) => id === delivery.id);
+            const statuses = own.map(({ status }) => status);
+            expectSound(delivery, statuses);
+            expect(own.every(({ body }) => body === delivery.body)).toBe(true);
+          }
+          const stored = new Set(deliveries.map(({ id }) => id));
+          const unheard = world.lines.filter(line => line.includes('event without webhook'));
+          for (const id of published.keys()) {
+            expect(stored.has(id) || unheard.some(line => line.includes(id))).toBe(true);
+          }
+          expect(world.deadLetters).toEqual([]);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  }, 120_000);
+});

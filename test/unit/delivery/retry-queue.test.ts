@@ -1,0 +1,61 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import { describe, expect, it } from 'vitest';
+import { makeRetryQueue, type WaitingDelivery } from '../../../lambdas/delivery/retry-queue.ts';
+import { frozenClock } from '../../support/clock.ts';
+import { aDelivery, noon } from './builders.ts';
+
+const waiting = (waitMs: number): WaitingDelivery => ({
+  ...aDelivery({ attempt: 3 }),
+  wait: { nextAttemptAt: noon + waitMs, lookAt: noon + waitMs + 120_000, pickups: 0 },
+});
+
+const queueOver = (answer: object = {}) => {
+  const sent: { input: object }[] = [];
+  const send = async (command: { input: object }) => {
+    sent.push(command);
+    return answer;
+  };
+  const sqs = { send } as unknown as Pick<SQSClient, 'send'>;
+  return { queue: makeRetryQueue({ sqs, queueUrl: 'http://queue', now: frozenClock().now }), sent };
+};
+
+describe('the retry queue', () => {
+  it('is sent the attempt to make, in the group of its account', async () => {
+    const { queue, sent } = queueOver();
+    await queue.send(waiting(5_000));
+    expect(sent[0]?.input).toEqual({
+      QueueUrl: 'http://queue',
+      MessageBody:
+        '{"id":"evt_000000000000000000000000001","id_conta":"conta-1","evento":"demanda.criada","tentativa":3}',
+      DelaySeconds: 5,
+      MessageGroupId: 'conta-1',
+    });
+  });
+
+  it.each([
+    [0, 0],
+    [1, 1],
+    [4_001, 5],
+    [900_000, 900],
+    [900_001, 900],
+    [-120_000, 0],
+  ])(
+    'delays a wait of %i ms by %i s: whole seconds, never early, never more than a queue takes',
+    async (wait, delay) => {
+      const { queue, sent } = queueOver();
+      await queue.send(waiting(wait));
+      expect(sent[0]?.input).toMatchObject({ DelaySeconds: delay });
+    },
+  );
+
+  it('says how many of a batch were not taken: the call succeeds all the same', async () => {
+    const { queue, sent } = queueOver({ Failed: [{ Id: '1' }] });
+    expect(await queue.sendAll([waiting(0), waiting(1_000)])).toBe(1);
+    expect(sent[0]?.input).toMatchObject({
+      Entries: [
+        { Id: '0', DelaySeconds: 0 },
+        { Id: '1', DelaySeconds: 1 },
+      ],
+    });
+  });
+});
