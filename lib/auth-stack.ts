@@ -10,6 +10,7 @@ import type {
   RotateKeysEnvironment,
   TokenEnvironment,
 } from '../lambdas/auth/environment.ts';
+import { Alarms } from './constructs/alarm.ts';
 import { route } from './constructs/http-endpoint.ts';
 import { allowKeyUse, allowListingKeys } from './constructs/keyring-access.ts';
 import { NodeFunction } from './constructs/node-function.ts';
@@ -131,6 +132,34 @@ export class AuthStack extends Stack {
     Validations.of(rotateKeys).acknowledge({
       id: 'Annotation::@aws-cdk/aws-lambda:addPermissionsToVersionOrAlias',
       reason: 'Only the deployment trigger invokes a version, and the construct grants it that itself.',
+    });
+
+    const alarms = new Alarms(this, 'Alarms', { topic: data.operations, configuration });
+    alarms.add('TokenFailures', {
+      description: 'The token endpoint answers 5xx: nobody can log in. Look at the token function’s log.',
+      metric: alarms.count('token', 'ServerError'),
+    });
+    alarms.add('TokenCrashes', {
+      description: 'The token function fails or times out.',
+      metric: token.metricErrors(),
+    });
+    alarms.add('TokenThrottles', {
+      description: 'Logins are turned away: the token function has reached its concurrency.',
+      metric: token.metricThrottles(),
+    });
+    alarms.add('RefreshTokenReuse', {
+      description: 'A refresh token was used twice, its login was ended: a copy may be in other hands.',
+      metric: alarms.count('token', 'RefreshTokenReuse'),
+    });
+    alarms.add('InvalidGrantSurge', {
+      description: 'Unusually many logins are refused: somebody may be guessing passwords.',
+      metric: alarms.count('token', 'InvalidGrant'),
+      above: configuration.invalidGrantSurge,
+      periods: 2,
+    });
+    alarms.add('KeyRotationFailures', {
+      description: 'Keys are not rotated. Tokens go on being issued with the old ones; mend it within a day.',
+      metric: rotateKeys.metricErrors(),
     });
 
     route(this, 'TokenRoute', data.auth, '/oauth/v1/token', token);

@@ -65,6 +65,9 @@ const schema = z
     /** Failed grants a minute that one client may cause. */
     clientFailureLimit: count(1, 1_000_000),
 
+    /** Refused grants in five minutes that are too many to be mistakes. */
+    invalidGrantSurge: count(1, 1_000_000),
+
     /** Waits between attempts, shortest first: n waits make n + 1 attempts. */
     retrySchedule: z
       .string()
@@ -113,6 +116,7 @@ const defaults: z.input<typeof schema> = {
   keyRotationPeriod: '90d',
   addressFailureLimit: 100,
   clientFailureLimit: 300,
+  invalidGrantSurge: 500,
   retrySchedule: '5s,5m,30m,2h,5h,10h,14h,20h,24h',
   attemptTimeout: '15s',
   historyRetention: '30d',

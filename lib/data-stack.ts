@@ -1,8 +1,10 @@
 import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as kms from 'aws-cdk-lib/aws-kms';
+import type { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { HttpEndpoint } from './constructs/http-endpoint.ts';
+import { operationsTopic } from './constructs/operations-topic.ts';
 import { retentionOf, type StageProps } from './stage-props.ts';
 
 const text = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.AttributeType.STRING });
@@ -19,6 +21,8 @@ export class DataStack extends Stack {
   readonly keyring: dynamodb.TableV2;
   /** Wraps the keys in the keyring, each kind under its own encryption context. */
   readonly key: kms.Key;
+  /** Alarms and suspended webhooks are announced here. */
+  readonly operations: Topic;
   /** {auth_url} */
   readonly auth: HttpEndpoint;
   /** {base_url} */
@@ -71,6 +75,8 @@ export class DataStack extends Stack {
       removalPolicy,
     });
 
+    this.operations = operationsTopic(this, 'Operations');
+
     const endpoint = (name: string, domainName?: string, certificateArn?: string): HttpEndpoint =>
       new HttpEndpoint(this, name, {
         configuration,
@@ -81,6 +87,7 @@ export class DataStack extends Stack {
 
     new CfnOutput(this, 'AuthUrl', { value: this.auth.url });
     new CfnOutput(this, 'BaseUrl', { value: this.base.url });
+    new CfnOutput(this, 'OperationsTopicArn', { value: this.operations.topicArn });
     new CfnOutput(this, 'KeyArn', { value: this.key.keyArn });
   }
 }

@@ -6,6 +6,8 @@ import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { DeliverEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
+import type { DeliveryMetric } from '../lambdas/delivery/telemetry.ts';
+import { Alarms } from './constructs/alarm.ts';
 import { allowKeyUse, allowListingKeys } from './constructs/keyring-access.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import { deadLetterQueue, workQueue } from './constructs/work-queue.ts';
@@ -46,6 +48,7 @@ export class DeliveryStack extends Stack {
       OWN_HOSTS: `${data.auth.host},${data.base.host}`,
       SERVICE_VERSION: props.serviceVersion,
     };
+    const alarms = new Alarms(this, 'Alarms', { topic: data.operations, configuration });
     const consumer = (name: string, entry: string, source: sqs.Queue, maxConcurrency: number): void => {
       const deliver = new NodeFunction<DeliverEnvironment>(this, name, {
         configuration,
@@ -57,6 +60,14 @@ export class DeliveryStack extends Stack {
       deliver.addEventSource(
         new SqsEventSource(source, { batchSize: 10, maxConcurrency, reportBatchItemFailures: true }),
       );
+      alarms.add(`${name}Crashes`, {
+        description: `The function ${name} fails or times out: its messages come back after six times its timeout.`,
+        metric: deliver.metricErrors(),
+      });
+      alarms.add(`${name}Blocked`, {
+        description: 'A registered URL led to an address that is not public: an attack, or a receiver’s broken DNS.',
+        metric: alarms.count(name.toLowerCase(), 'Blocked' satisfies DeliveryMetric),
+      });
       deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.webhooks.tableArn);
       deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem'], data.deliveries.tableArn);
       deliver.allow(['sqs:SendMessage'], retryQueue.queueArn);
@@ -87,6 +98,24 @@ export class DeliveryStack extends Stack {
       schedule: events.Schedule.rate(Duration.minutes(1)),
       targets: [new targets.LambdaFunction(sweep)],
     });
+
+    alarms.add('DeadLetters', {
+      description:
+        'Messages that Emissor could not process. Their attribute `reason` says why: npm run ops -- dlq list.',
+      metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1) }),
+    });
+    alarms.add('EventsWait', {
+      description: 'Events wait for their first attempt for over a minute.',
+      metric: eventsQueue.metricApproximateAgeOfOldestMessage({ period: Duration.minutes(1) }),
+      above: 60,
+      periods: 5,
+    });
+    alarms.add('SweepStopped', {
+      description: 'The sweeper has not run for five minutes: waits over 15 minutes are not over in time.',
+      metric: sweep.metricInvocations({ period: Duration.minutes(5) }),
+      below: 1,
+    });
+    alarms.add('SweepCrashes', { description: 'The sweeper fails or times out.', metric: sweep.metricErrors() });
 
     const publisher = new iam.ManagedPolicy(this, 'Publisher', {
       description: 'Lets an internal service publish events to Emissor, and nothing else',

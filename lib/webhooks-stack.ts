@@ -1,6 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { WebhooksEnvironment } from '../lambdas/webhooks/environment.ts';
+import { Alarms } from './constructs/alarm.ts';
 import { route } from './constructs/http-endpoint.ts';
 import { allowKeyUse, allowListingKeys } from './constructs/keyring-access.ts';
 import { NodeFunction } from './constructs/node-function.ts';
@@ -40,6 +41,9 @@ export class WebhooksStack extends Stack {
     );
     allowListingKeys(api, data, ['signing', 'sealing']);
     allowKeyUse(api, data.key, ['kms:Decrypt'], ['sealing']);
+
+    const alarms = new Alarms(this, 'Alarms', { topic: data.operations, configuration });
+    alarms.add('ApiCrashes', { description: 'The webhooks API fails or times out.', metric: api.metricErrors() });
 
     route(this, 'WebhooksRoute', data.base, '/v1/webhooks', api);
     route(this, 'WebhookRoute', data.base, '/v1/webhooks/{proxy+}', api);
