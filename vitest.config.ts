@@ -7,6 +7,18 @@ export default defineConfig({
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { test: { name: 'infra', include: ['test/infra/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 120_000 } },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.e2e.test.ts'],
+          globalSetup: ['test/support/e2e-run.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          // The suites mostly wait for the run under test, and start when the other projects have left it the machine.
+          maxWorkers: 4,
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 });

@@ -124,6 +124,7 @@ export class DeliveryStack extends Stack {
     new CfnOutput(this, 'EventsQueueUrl', { value: eventsQueue.queueUrl });
     new CfnOutput(this, 'RetryQueueUrl', { value: retryQueue.queueUrl });
     new CfnOutput(this, 'DeadLetterQueueUrl', { value: deadLetters.queueUrl });
+    new CfnOutput(this, 'DemandsUrl', { value: configuration.demandsUrl });
     new CfnOutput(this, 'PublisherPolicyArn', { value: publisher.managedPolicyArn });
   }
 }

@@ -1,0 +1,10 @@
+/**
+ * Says in one line that Node is too old. CommonJS and plain JavaScript, because a Node that is too old cannot even load
+ * the TypeScript entries: `npm start` and `npm run ops` preload this with --require.
+ */
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  console.error(
+    `Emissor needs Node 24 or newer, but this is ${process.version}. Run "npm ci" (with its install scripts): it brings Node 24 for "npm start" and "npm run ops".`,
+  );
+  process.exit(1);
+}

@@ -1,0 +1,51 @@
+/** Something the operator can mend. Its message is shown as it is, on one line, without a stack trace. */
+export class Fault extends Error {
+  override readonly name = 'Fault';
+}
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '');
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The error and everything it wraps: its causes and, for a failed connection, one error per address tried. */
+const unwrap = (error: unknown): unknown[] => {
+  if (!(error instanceof Error)) return [error];
+  const inner = error instanceof AggregateError ? error.errors : [];
+  return [error, ...inner.flatMap(unwrap), ...(error.cause === undefined ? [] : unwrap(error.cause))];
+};
+
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'].includes(String(error.code));
+
+const credentialFaults = [
+  'CredentialsProviderError',
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'InvalidClientTokenId',
+  'UnrecognizedClientException',
+  'TokenProviderError',
+];
+
+const accessFaults = ['AccessDenied', 'AccessDeniedException', 'UnauthorizedOperation'];
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+/**
+ * What to tell the operator about a failure, on one line.
+ *
+ * @param unreachable - what it means here that nobody answers, and what to do about it.
+ */
+export const describeFault = (error: unknown, unreachable: string): string => {
+  const errors = unwrap(error);
+  if (error instanceof Fault) return oneLine(error.message);
+  if (errors.some(isUnreachable)) return unreachable;
+  if (errors.some(inner => credentialFaults.includes(nameOf(inner)))) {
+    return 'no usable AWS credentials: sign in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID.';
+  }
+  if (errors.some(inner => accessFaults.includes(nameOf(inner)))) {
+    return `these AWS credentials may not do that: ${oneLine(messageOf(error))}`;
+  }
+  if (/region is missing/i.test(messageOf(error))) return 'no AWS region: set AWS_REGION or AWS_PROFILE.';
+  return oneLine(`${nameOf(error) || 'failure'}: ${messageOf(error)}`);
+};

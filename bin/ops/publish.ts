@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import { deliveryIdOf, parseEventMessage } from '../../lambdas/delivery/event.ts';
+import { Fault } from './fault.ts';
+import { accountId, wholeNumber } from './option-values.ts';
+import { fields, type Report } from './report.ts';
+import type { Run } from './run.ts';
+import type { Target } from './target.ts';
+
+interface PublishOptions {
+  readonly account: string;
+  readonly event: string;
+  readonly demand: number;
+  readonly proposal?: number;
+  readonly id?: string;
+}
+
+/** Judges the message as the delivery function will; only the verdict matters, so that any id and address do. */
+const judge = (body: string) => parseEventMessage(body, 'unused', 'https://unused.example.com');
+
+const publish = async (target: Target, options: PublishOptions): Promise<Report> => {
+  const body = JSON.stringify({
+    id_conta: options.account,
+    event: options.event,
+    id_demanda: options.demand,
+    ...(options.proposal === undefined ? {} : { id_proposta: options.proposal }),
+    ...(options.id === undefined ? {} : { id: options.id }),
+  });
+  const verdict = judge(body);
+  if (verdict.outcome === 'rejected') throw new Fault(`not published: ${verdict.detail}.`);
+
+  const { openQueues } = await import('./queues.ts');
+  const messageId = await openQueues(target).send('EventsQueueUrl', body, options.account);
+  const deliveryId = deliveryIdOf(options.account, verdict.event.evento, options.id ?? messageId);
+  const lines = fields([
+    ['message', messageId],
+    ['delivery', `${deliveryId} (its webhook-id header)`],
+  ]);
+  return { json: { messageId, deliveryId }, text: `Published.\n${lines}` };
+};
+
+const examples = `
+Examples:
+  npm run ops -- publish --account acme --event demanda.criada --demand 42
+  npm run ops -- publish --account acme --event proposta.recebida --demand 42 --proposal 7 --id order-981`;
+
+/** Adds `publish`. */
+export const addPublish = (program: Command, run: Run): void => {
+  program
+    .command('publish')
+    .description('publish a business event, as the components of the house do')
+    .requiredOption('--account <id>', 'the account the event belongs to', accountId)
+    .requiredOption('--event <name>', 'the name of the event, such as demanda.criada')
+    .requiredOption('--demand <n>', 'id_demanda', wholeNumber(1))
+    .option('--proposal <n>', 'id_proposta, for the events that have one', wholeNumber(1))
+    .option('--id <id>', 'your own id: events with the same one are delivered once')
+    .addHelpText('after', examples)
+    .action(async (options: PublishOptions, command: Command) => run(command, target => publish(target, options)));
+};

@@ -1,0 +1,37 @@
+/** What a command has to say: a value for programs (`--json`) and text for people. */
+export interface Report {
+  readonly json: unknown;
+  readonly text: string;
+}
+
+/** One column of a table: its heading, and the cell of a row. */
+export interface Column<Row> {
+  readonly heading: string;
+  readonly cell: (row: Row) => string;
+}
+
+/** Lines up rows under headings; `whenEmpty` stands in for a table without rows. */
+export const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], whenEmpty: string): string => {
+  if (rows.length === 0) return whenEmpty;
+  const lines = [columns.map(({ heading }) => heading), ...rows.map(row => columns.map(({ cell }) => cell(row)))];
+  const widths = columns.map((_, index) => Math.max(...lines.map(line => line[index]?.length ?? 0)));
+  return lines
+    .map(line =>
+      line
+        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+};
+
+/** Lines up the fields of one record. */
+export const fields = (entries: readonly (readonly [name: string, value: string])[]): string => {
+  const width = Math.max(...entries.map(([name]) => name.length));
+  return entries.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+};
+
+/** Writes a report to standard output. */
+export const writeReport = ({ json, text }: Report, asJson: boolean): void => {
+  process.stdout.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);
+};

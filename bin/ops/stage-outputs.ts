@@ -1,0 +1,39 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { Fault } from './fault.ts';
+import type { Outputs } from './target.ts';
+
+const stacks = ['Data', 'Auth', 'Webhooks', 'Delivery'];
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'ValidationError' && error.message.includes('does not exist');
+
+/**
+ * The outputs of a deployed stage, read from its CloudFormation stacks with the SDK's usual credentials and region.
+ *
+ * @throws {Fault} when a stack is missing.
+ */
+export const readStageOutputs = async (stage: string): Promise<Outputs> => {
+  const client = new CloudFormationClient({ maxAttempts: 3 });
+  const region = await client.config.region();
+
+  const readStack = async (name: string): Promise<[string, string][]> => {
+    const stackName = `Emissor-${stage}-${name}`;
+    try {
+      const answer = await client.send(new DescribeStacksCommand({ StackName: stackName }));
+      const outputs = answer.Stacks?.[0]?.Outputs ?? [];
+      return outputs.map(output => [output.OutputKey ?? '', output.OutputValue ?? '']);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      throw new Fault(
+        `stage ${stage} is not deployed in ${region}: stack ${stackName} is missing (npx cdk deploy --all -c stage=${stage}).`,
+      );
+    }
+  };
+
+  try {
+    const outputs = await Promise.all(stacks.map(readStack));
+    return { ...Object.fromEntries(outputs.flat()), Region: region };
+  } finally {
+    client.destroy();
+  }
+};

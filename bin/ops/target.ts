@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+import { stageNames } from '../../lib/config.ts';
+import { Fault } from './fault.ts';
+
+/** What a run or a deployment says about itself: queue URLs, table names, addresses, by output name. */
+export type Outputs = Readonly<Record<string, string>>;
+
+/** The Emissor that a command works on. */
+export interface Target {
+  /** How messages name it: `the local run`, `stage dev`. */
+  readonly label: string;
+  readonly outputs: Outputs;
+  /** One line for when nobody answers there. */
+  readonly unreachable: string;
+}
+
+/** The options that choose a target. */
+export interface TargetOptions {
+  readonly stage?: string;
+  readonly outputs?: string;
+}
+
+const localOutputs = path.join(import.meta.dirname, '../../.local/outputs.json');
+
+const notRunning = 'no local run found: start one with npm start (or name a deployed stage with --stage).';
+
+const fileShape = z.record(z.string(), z.unknown());
+
+/** Outputs by name. `cdk deploy --outputs-file` groups them by stack, so one level of grouping is flattened. */
+const flatten = (content: Record<string, unknown>): Outputs => {
+  const isGroup = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+  const entries = Object.entries(content).flatMap(([key, value]) =>
+    isGroup(value) ? Object.entries(value) : [[key, value]],
+  );
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+};
+
+const readOutputs = async (file: string, whenMissing: string): Promise<Outputs> => {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch {
+    throw new Fault(whenMissing);
+  }
+  try {
+    return flatten(fileShape.parse(JSON.parse(text)));
+  } catch {
+    throw new Fault(`${file} is not an outputs file: it must be a JSON object of output names and values.`);
+  }
+};
+
+/**
+ * Finds the Emissor to work on: a deployed stage by its stacks' outputs, or the run an outputs file describes; without
+ * either, the local run.
+ *
+ * @throws {Fault}
+ */
+export const findTarget = async ({ stage, outputs: file }: TargetOptions): Promise<Target> => {
+  if (file !== undefined) {
+    const outputs = await readOutputs(
+      file,
+      `${file} cannot be read: --outputs names the file of a run or a deployment.`,
+    );
+    return { label: file, outputs, unreachable: `nothing answers at the addresses in ${file}: is that run still up?` };
+  }
+  if (stage === undefined || stage === 'local') {
+    return { label: 'the local run', outputs: await readOutputs(localOutputs, notRunning), unreachable: notRunning };
+  }
+  if (!stageNames.some(known => known === stage)) {
+    throw new Fault(`unknown stage "${stage}": the stages are ${stageNames.join(', ')}.`);
+  }
+  const { readStageOutputs } = await import('./stage-outputs.ts');
+  return {
+    label: `stage ${stage}`,
+    outputs: await readStageOutputs(stage),
+    unreachable: `AWS does not answer: check the network and AWS_REGION.`,
+  };
+};
+
+/**
+ * One output of the target.
+ *
+ * @throws {Fault} when the target has no such output: another version of Emissor wrote it.
+ */
+export const requireOutput = (target: Target, name: string): string => {
+  const value = target.outputs[name];
+  if (value === undefined)
+    throw new Fault(`${target.label} has no output "${name}": deploy or start this version first.`);
+  return value;
+};

@@ -1,0 +1,97 @@
+import type { Message } from '@aws-sdk/client-sqs';
+import { describe, expect, it } from 'vitest';
+import { createClient, newAccount, unique } from '../support/e2e-accounts.ts';
+import { ops } from '../support/e2e-ops.ts';
+import { until } from '../support/e2e-poll.ts';
+import { deliveryId, send, sendDeadLetter, takeDeadLetters } from '../support/e2e-queues.ts';
+import { startReceiver } from '../support/e2e-receiver.ts';
+import { describeWith } from '../support/e2e-target.ts';
+import { openSession, register } from '../support/e2e-webhooks.ts';
+
+const taken: Message[] = [];
+
+/** The dead letter with that body; what else is on the queue is kept for the tests beside this one. */
+const deadLetter = (body: string): Promise<Message> =>
+  until('the dead letter', async () => {
+    taken.push(...(await takeDeadLetters()));
+    return taken.find(message => message.Body === body);
+  });
+
+const valid = () => ({
+  id_conta: newAccount(),
+  event: 'proposta.recebida',
+  id_demanda: 1,
+  id_proposta: 2,
+  marker: unique(),
+});
+
+const cases: readonly (readonly [string, string, () => string])[] = [
+  ['no JSON', 'malformed', () => `{"id_conta": ${unique()}`],
+  ['JSON that is no object', 'malformed', () => `["${unique()}"]`],
+  ['no account', 'malformed', () => JSON.stringify({ ...valid(), id_conta: undefined })],
+  ['an account id out of bounds', 'malformed', () => JSON.stringify({ ...valid(), id_conta: 'a b' })],
+  ['no id_demanda', 'malformed', () => JSON.stringify({ ...valid(), id_demanda: undefined })],
+  ['id_demanda as a string', 'malformed', () => JSON.stringify({ ...valid(), id_demanda: '1' })],
+  ['id_demanda 0', 'malformed', () => JSON.stringify({ ...valid(), id_demanda: 0 })],
+  ['id_demanda 1.5', 'malformed', () => JSON.stringify({ ...valid(), id_demanda: 1.5 })],
+  ['id_demanda beyond safe integers', 'malformed', () => JSON.stringify({ ...valid(), id_demanda: 2 ** 53 })],
+  ['no id_proposta where the event has one', 'malformed', () => JSON.stringify({ ...valid(), id_proposta: undefined })],
+  ['an id over 128 characters', 'malformed', () => JSON.stringify({ ...valid(), id: 'x'.repeat(129) })],
+  ['an empty id', 'malformed', () => JSON.stringify({ ...valid(), id: '' })],
+  ['an unknown event', 'unknown_event', () => JSON.stringify({ ...valid(), event: 'proposta.inventada' })],
+  ['an event in another case', 'unknown_event', () => JSON.stringify({ ...valid(), event: 'Proposta.Recebida' })],
+];
+
+describe('a message that cannot be processed goes to the dead-letter queue, its body unchanged', () => {
+  it.concurrent.each(cases)('%s: %s', async (_title, reason, build) => {
+    const body = build();
+    await send(body, 'e2e');
+    const message = await deadLetter(body);
+    expect(message.MessageAttributes).toMatchObject({
+      reason: { DataType: 'String', StringValue: reason },
+      detail: { DataType: 'String', StringValue: expect.stringMatching(/\S/) },
+    });
+  });
+});
+
+// In this file, because one reader of the queue hides messages from the other.
+describe('ops dlq list', () => {
+  it('shows what is there, and why', async () => {
+    const body = `no JSON ${unique()}`;
+    await send(body, 'e2e');
+    const letter = await until('the message in the list', async () => {
+      const letters = await ops<{ body: string }[]>(['dlq', 'list']);
+      return letters.find(candidate => candidate.body === body);
+    });
+    expect(letter).toEqual({
+      messageId: expect.any(String),
+      body,
+      sentAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      reason: 'malformed',
+      detail: expect.stringMatching(/\S/),
+    });
+  });
+});
+
+describeWith(['names'], 'ops dlq redrive', () => {
+  it('sends what can be processed now, as the event it always was, and keeps the rest', async () => {
+    const receiver = await startReceiver('redrive');
+    try {
+      const session = await openSession(await createClient());
+      const { account } = session.user;
+      await register(session, { evento: 'demanda.criada', url: receiver.url('/redriven') });
+      const messageId = await sendDeadLetter(
+        JSON.stringify({ id_conta: account, event: 'demanda.criada', id_demanda: 1 }),
+      );
+      const hopeless = await sendDeadLetter(`no JSON ${unique()}`);
+
+      const { moved, kept } = await ops<{ moved: number; kept: { messageId: string }[] }>(['dlq', 'redrive']);
+      expect(moved).toBe(1);
+      expect(kept.map(letter => letter.messageId)).toContain(hopeless);
+      const [delivery] = await receiver.waitFor('/redriven', 1);
+      expect(delivery?.headers['webhook-id']).toBe(deliveryId(account, 'demanda.criada', messageId));
+    } finally {
+      await receiver.stop();
+    }
+  });
+});

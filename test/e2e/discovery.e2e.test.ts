@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { authUrl } from '../support/e2e-target.ts';
+
+describe('/.well-known/oauth-authorization-server (RFC 8414)', () => {
+  it('describes this server', async () => {
+    const response = await fetch(`${authUrl}/.well-known/oauth-authorization-server`);
+
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.json()).toMatchObject({
+      issuer: authUrl,
+      token_endpoint: `${authUrl}/oauth/v1/token`,
+      jwks_uri: `${authUrl}/.well-known/jwks.json`,
+      response_types_supported: [],
+      grant_types_supported: ['password', 'refresh_token'],
+      token_endpoint_auth_methods_supported: expect.arrayContaining(['client_secret_basic', 'client_secret_post']),
+      scopes_supported: expect.arrayContaining(['webhooks:read', 'webhooks:manage']),
+    });
+  });
+});
+
+describe('/.well-known/jwks.json (RFC 7517)', () => {
+  it('publishes public halves of signing keys only', async () => {
+    const response = await fetch(`${authUrl}/.well-known/jwks.json`);
+    const { keys } = (await response.json()) as { keys: Record<string, unknown>[] };
+
+    expect(response.status).toBe(200);
+    expect(response.headers.get('cache-control')).toMatch(/max-age=\d+/);
+    expect(keys.length).toBeGreaterThan(0);
+    for (const key of keys) {
+      expect(key).toMatchObject({ kid: expect.any(String), use: 'sig', alg: expect.stringMatching(/^(ES|RS)256$/) });
+      // RFC 7518 section 6: members of private and symmetric keys.
+      for (const member of ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k']) expect(key).not.toHaveProperty(member);
+    }
+    expect(new Set(keys.map(key => key.kid)).size).toBe(keys.length);
+  });
+});
+
+describe('everything else at {auth_url}', () => {
+  it.each([
+    ['GET', '/'],
+    ['GET', '/oauth/v1/authorize'],
+    ['POST', '/oauth/v2/token'],
+    ['POST', '/oauth/v1/token/more'],
+    ['GET', '/.well-known/openid-configuration'],
+  ])('%s %s: 404 invalid_request', async (method, path) => {
+    const response = await fetch(`${authUrl}${path}`, { method });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: 'invalid_request', error_description: expect.any(String) });
+  });
+
+  it.each(['/.well-known/jwks.json', '/.well-known/oauth-authorization-server'])(
+    'POST %s: 405 with Allow (RFC 9110 section 15.5.6)',
+    async path => {
+      const response = await fetch(`${authUrl}${path}`, { method: 'POST' });
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toContain('GET');
+      expect(await response.json()).toMatchObject({ error: 'invalid_request' });
+    },
+  );
+});

@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { unique } from '../support/e2e-accounts.ts';
+import { type OpsSettings, runOps } from '../support/e2e-ops.ts';
+import { run } from '../support/e2e-target.ts';
+
+/** One line on standard error, nothing on standard output, and no stack trace. */
+const expectOneLine = async (code: number, message: RegExp, args: string[], settings?: OpsSettings) => {
+  const result = await runOps(args, settings);
+  expect(result).toMatchObject({ code, stdout: '' });
+  expect(result.stderr).toMatch(message);
+  expect(result.stderr.trimEnd().split('\n')).toHaveLength(1);
+};
+
+const folder = mkdtempSync(path.join(tmpdir(), 'emissor-ops-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const ended = { ClientsTable: 'clients', DynamoDbEndpoint: 'http://127.0.0.1:1', Region: 'us-east-1' };
+
+describe('ops says what is wrong in one line', () => {
+  const create = ['users', 'create', '--email', 'a@b.example.com', '--account', 'a', '--role', 'admin'];
+
+  it.concurrent.each([
+    ['an unknown command', ['clinets', 'list'], /unknown command 'clinets' \(Did you mean clients\?\)/],
+    ['an unknown subcommand', ['clients', 'lst'], /unknown command 'lst' \(Did you mean list\?\)/],
+    ['an unknown option', ['clients', 'list', '--jsno'], /unknown option '--jsno' \(Did you mean --json\?\)/],
+    ['a password as an argument', [...create, '--password=secret'], /unknown option '--password'$/m],
+    ['a missing option', ['clients', 'create', '--name', 'x'], /--grant/],
+    ['an unknown grant', ['clients', 'create', '--name', 'x', '--grant', 'implicit'], /password, refresh_token/],
+    ['an unknown role', ['users', 'set-role', 'a@b.example.com', 'owner'], /admin, member/],
+    ['an account id out of bounds', ['publish', '--account', 'a b', '--event', 'x', '--demand', '1'], /--account/],
+    ['a number that is none', ['publish', '--account', 'a', '--event', 'x', '--demand', '1e3'], /--demand/],
+    ['two targets', ['--stage', 'dev', '--outputs', 'x', 'clients', 'list'], /cannot be used with/],
+  ])('%s', (_title, args, message) => expectOneLine(2, message, args));
+
+  it.concurrent('an unknown client or user', async () => {
+    await expectOneLine(1, /no client "nobody"/, ['--outputs', run.outputsFile, 'clients', 'disable', 'nobody']);
+    await expectOneLine(1, /no user "nobody@x"/, ['--outputs', run.outputsFile, 'users', 'disable', 'nobody@x']);
+  });
+
+  it.concurrent.each([
+    ['an empty password', '\n', /password is empty/],
+    ['a password with NUL', 'a\0b', /NUL/],
+    ['a password over 1,024 bytes', 'é'.repeat(513), /longer than 1024 bytes/],
+  ])('%s', (_title, input, message) =>
+    expectOneLine(1, message, ['--outputs', run.outputsFile, ...create, '--email', `${unique()}@e2e.example.com`], {
+      input,
+    }),
+  );
+
+  it.concurrent.each([
+    ['an outputs file that is missing', undefined, /cannot be read/],
+    ['an outputs file that is none', 'no JSON', /not an outputs file/],
+    ['outputs of another version', '{}', /has no output "ClientsTable"/],
+    ['a run that has ended', JSON.stringify(ended), /nothing answers/],
+  ])('%s', async (_title, content, message) => {
+    const file = path.join(folder, `${unique()}.json`);
+    if (content !== undefined) writeFileSync(file, content);
+    await expectOneLine(1, message, ['--outputs', file, 'clients', 'list']);
+  });
+
+  it.concurrent('an unknown stage, and missing credentials', async () => {
+    const unknown = /unknown stage "qa": the stages are local, dev, prod\./;
+    await expectOneLine(1, unknown, ['--stage', 'qa', 'clients', 'list']);
+    const names = Object.keys(process.env).filter(name => name.startsWith('AWS_'));
+    const environment = {
+      ...Object.fromEntries(names.map(name => [name, undefined])),
+      HOME: '/nonexistent',
+      AWS_REGION: 'us-east-1',
+      AWS_EC2_METADATA_DISABLED: 'true',
+    };
+    await expectOneLine(1, /no usable AWS credentials/, ['--stage', 'dev', 'clients', 'list'], { environment });
+  });
+});
+
+describe('ops --help', () => {
+  it.concurrent.each([
+    [[]],
+    [['clients']],
+    [['users']],
+    [['clients', 'create']],
+    [['users', 'create']],
+    [['publish']],
+    [['deliveries']],
+    [['dlq']],
+  ])('%j shows examples', async args => {
+    const { code, stdout } = await runOps([...args, '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Examples:\n {2}npm run ops -- /);
+    expect(stdout).toContain('--json');
+  });
+});

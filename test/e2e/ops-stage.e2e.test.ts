@@ -1,0 +1,68 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createClient } from '../support/e2e-accounts.ts';
+import { runOps } from '../support/e2e-ops.ts';
+import { describeWith, output, outputs } from '../support/e2e-target.ts';
+
+// A stage is found by its stacks' outputs. Here a stand-in for CloudFormation tells the outputs of the run under test.
+
+/** DescribeStacks answers in the AWS Query protocol. */
+const stackXml = (name: string, entries: readonly (readonly [string, string])[]): string => {
+  const members = entries.map(
+    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+  );
+  return `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult>
+    <Stacks><member><StackName>${name}</StackName><CreationTime>2026-01-01T00:00:00Z</CreationTime>
+    <StackStatus>CREATE_COMPLETE</StackStatus><Outputs>${members.join('')}</Outputs></member></Stacks>
+    </DescribeStacksResult></DescribeStacksResponse>`;
+};
+
+const missingXml = (name: string): string =>
+  `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type>
+   <Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`;
+
+let server: Server;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    const name = new URLSearchParams(await text(request)).get('StackName') ?? '';
+    const entries = name === 'Emissor-dev-Data' ? [['ClientsTable', output('ClientsTable')] as const] : [];
+    const isThere = name.startsWith('Emissor-dev-');
+    response.writeHead(isThere ? 200 : 400, { 'content-type': 'text/xml' });
+    response.end(isThere ? stackXml(name, entries) : missingXml(name));
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  environment = {
+    AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    AWS_REGION: outputs.Region ?? 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    ...(outputs.DynamoDbEndpoint !== undefined && { AWS_ENDPOINT_URL_DYNAMODB: outputs.DynamoDbEndpoint }),
+  };
+});
+
+afterAll(() => server.close());
+
+describeWith(['engines'], 'ops --stage', () => {
+  it('works on the stage whose stacks are there', async () => {
+    const { clientId } = await createClient();
+    const { code, stdout } = await runOps(['--stage', 'dev', '--json', 'clients', 'list'], { environment });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).map((client: { clientId: string }) => client.clientId)).toContain(clientId);
+  });
+
+  it('says in one line that a stage is not deployed', async () => {
+    const { code, stdout, stderr } = await runOps(['--stage', 'prod', 'clients', 'list'], { environment });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^error: stage prod is not deployed in \S+: stack Emissor-prod-\w+ is missing \(.*\)\.\n$/);
+  });
+
+  it('says in one line that the deployed version lacks an output', async () => {
+    const { code, stderr } = await runOps(['--stage', 'dev', 'users', 'list'], { environment });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^error: stage dev has no output "UsersTable": .*\n$/);
+  });
+});

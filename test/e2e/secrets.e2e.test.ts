@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { createClient, createUser, logIn, postToken, refreshGrant, unique } from '../support/e2e-accounts.ts';
+import { until } from '../support/e2e-poll.ts';
+import { send } from '../support/e2e-queues.ts';
+import { describeWith, plant, run } from '../support/e2e-target.ts';
+
+// Secrets of all suites are planted and looked for when the run ends. This suite adds ways in which they go astray.
+describeWith(['log'], 'what the functions write', () => {
+  const written = () => readFileSync(run.logFile ?? '', 'utf8');
+
+  it('tells of what they did, and shows no secret that was sent to the wrong place', async () => {
+    const [client, user] = await Promise.all([createClient(), createUser()]);
+    const { refresh_token } = await logIn(client, user);
+    const stray = plant(`Stray${unique()}`);
+    const strays = [
+      { ...refreshGrant(client, refresh_token), grant_type: stray },
+      { ...refreshGrant(client, refresh_token), client_id: stray },
+      { ...refreshGrant(client, stray) },
+      { ...refreshGrant(client, refresh_token), scope: stray },
+      { [stray]: stray },
+    ];
+    for (const form of strays) expect((await postToken(form)).status).toBeGreaterThanOrEqual(400);
+    await postToken(strays[0] ?? {}, { authorization: `Basic ${plant(Buffer.from(`x:${stray}`).toString('base64'))}` });
+
+    const body = `{"${stray}"`;
+    await send(body, 'e2e');
+    await until('a line about the last of it', () => (/malformed/.test(written()) ? true : undefined));
+    expect(written()).toContain(client.clientId);
+    expect(written()).not.toContain(stray);
+  });
+});

@@ -1,0 +1,21 @@
+import { runOps } from './e2e-ops.ts';
+import { until } from './e2e-poll.ts';
+import { run } from './e2e-target.ts';
+
+/** A delivery as `ops deliveries show` reports it. */
+export interface Delivery {
+  readonly state: string;
+  readonly attempts: readonly { readonly resultado: string; readonly status: number | null }[];
+}
+
+/** Waits until a delivery is neither unknown nor under way. */
+export const settled = (id: string, limit?: number): Promise<Delivery> =>
+  until(
+    `the final state of ${id}`,
+    async () => {
+      const { code, stdout } = await runOps(['--outputs', run.outputsFile, '--json', 'deliveries', 'show', id]);
+      const delivery: Delivery | undefined = code === 0 ? JSON.parse(stdout) : undefined;
+      return delivery?.state === 'pendente' ? undefined : delivery;
+    },
+    limit,
+  );

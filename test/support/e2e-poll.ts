@@ -1,0 +1,21 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/**
+ * Asks again and again until there is an answer.
+ *
+ * @param what - what is awaited, for the failure.
+ * @throws when there is none within `limit` milliseconds.
+ */
+export const until = async <Value>(
+  what: string,
+  ask: () => Promise<Value | undefined> | Value | undefined,
+  limit = 20_000,
+): Promise<Value> => {
+  const deadline = Date.now() + limit;
+  for (;;) {
+    const value = await ask();
+    if (value !== undefined) return value;
+    if (Date.now() > deadline) throw new Error(`${what}: nothing in ${limit} ms.`);
+    await pause(50);
+  }
+};

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import {
+  DeleteMessageCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { output, outputs } from './e2e-target.ts';
+
+/** A client for the queues of the run under test; local engines take any credentials. */
+const queues = new SQSClient({
+  ...(outputs.Region !== undefined && { region: outputs.Region }),
+  ...(outputs.SqsEndpoint !== undefined && {
+    endpoint: outputs.SqsEndpoint,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  }),
+});
+
+/** Sends a message to the events queue, as a publisher does; gives the queue's message id. */
+export const send = async (body: string, account: string): Promise<string> => {
+  const answer = await queues.send(
+    new SendMessageCommand({ QueueUrl: output('EventsQueueUrl'), MessageBody: body, MessageGroupId: account }),
+  );
+  return answer.MessageId ?? '';
+};
+
+/** Puts a message on the dead-letter queue itself; gives its message id. */
+export const sendDeadLetter = async (body: string): Promise<string> => {
+  const answer = await queues.send(
+    new SendMessageCommand({ QueueUrl: output('DeadLetterQueueUrl'), MessageBody: body }),
+  );
+  return answer.MessageId ?? '';
+};
+
+/** An event as publishers describe it. */
+export interface PublishedEvent {
+  readonly event: string;
+  readonly id_demanda: number;
+  readonly id_proposta?: number;
+  readonly id?: string;
+}
+
+/** Publishes an event of an account; gives the queue's message id. */
+export const publish = (account: string, event: PublishedEvent): Promise<string> =>
+  send(JSON.stringify({ id_conta: account, ...event }), account);
+
+/** Takes what the dead-letter queue holds now, at most ten messages, off the queue. */
+export const takeDeadLetters = async (): Promise<readonly Message[]> => {
+  const QueueUrl = output('DeadLetterQueueUrl');
+  const answer = await queues.send(
+    new ReceiveMessageCommand({
+      QueueUrl,
+      MaxNumberOfMessages: 10,
+      MessageAttributeNames: ['All'],
+      WaitTimeSeconds: 1,
+    }),
+  );
+  const messages = answer.Messages ?? [];
+  await Promise.all(
+    messages.map(({ ReceiptHandle }) => queues.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))),
+  );
+  return messages;
+};
+
+/** The id of an event's delivery: the same for every copy of the event. `id` is the publisher's, or else the message's. */
+export const deliveryId = (account: string, event: string, id: string): string =>
+  `evt_${createHash('sha256')
+    .update(JSON.stringify([account, event, id]))
+    .digest('base64url')
+    .slice(0, 27)}`;

@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TestProject } from 'vitest/node';
+import type { Run } from './e2e-target.ts';
+
+// Vitest's global set-up of the end-to-end project: the run under test, for all suites together.
+//   EMISSOR_OUTPUTS=FILE  targets what that outputs file describes: a run that is up already, or a deployed stage
+//                         (written by `cdk deploy --outputs-file`).
+//   EMISSOR_HOSTS=FILE    with it, for a local run: the file its --hosts option names.
+//   EMISSOR_ATTEMPTS=N    with it, where the attempts of a delivery are a second apart: how many there are.
+// Without them a local run is started on free ports, and ended with the suites.
+
+const root = path.join(import.meta.dirname, '../..');
+
+/** Synthesis, bundling and start-up together, in milliseconds; generous, since tests share the machine. */
+const startLimit = 120_000;
+const stopLimit = 10_000;
+
+const retrySchedule = '1s,1s,1s';
+
+let stop: () => Promise<void> = async () => {};
+
+const readLog = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+const tail = (text: string, lines: number): string => text.trimEnd().split('\n').slice(-lines).join('\n');
+
+const answers = async (outputsFile: string): Promise<boolean> => {
+  try {
+    const { AuthUrl } = JSON.parse(readFileSync(outputsFile, 'utf8'));
+    const response = await fetch(`${AuthUrl}/.well-known/jwks.json`, { signal: AbortSignal.timeout(5_000) });
+    return response.ok;
+  } catch {
+    return false;
+  }
+};
+
+const untilReady = async (child: ChildProcess, run: Run, logFile: string): Promise<void> => {
+  const deadline = Date.now() + startLimit;
+  while (!(await answers(run.outputsFile))) {
+    const failed = child.exitCode !== null || child.signalCode !== null;
+    if (failed || Date.now() > deadline) {
+      const what = failed ? `ended with ${child.exitCode ?? child.signalCode}` : `was not ready in ${startLimit} ms`;
+      throw new Error(`The local run ${what}. It said:\n${tail(readLog(logFile), 60)}`);
+    }
+    await pause(100);
+  }
+};
+
+const end = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise<void>(resolve => child.once('exit', () => resolve()));
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopLimit);
+  await exited;
+  clearTimeout(timer);
+};
+
+/** Every secret that the suites planted; none may be found in what the run wrote. */
+const leaks = (run: Run, log: string): string[] => {
+  const planted = new Set(readLog(run.canaryFile).split('\n').filter(Boolean));
+  return [...planted].filter(secret => log.includes(secret));
+};
+
+const startRun = async (project: TestProject): Promise<Run> => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-e2e-'));
+  const file = (name: string) => path.join(folder, name);
+  const logFile = file('run.log');
+  const run: Run = {
+    outputsFile: file('outputs.json'),
+    hostsFile: file('hosts.json'),
+    logFile,
+    canaryFile: file('canaries'),
+    attempts: retrySchedule.split(',').length + 1,
+  };
+  writeFileSync(file('hosts.json'), '{}');
+  writeFileSync(run.canaryFile, '');
+  const log = openSync(logFile, 'a');
+  const options = ['--port', '0', '--outputs', run.outputsFile, '--hosts', file('hosts.json')];
+  const settings = ['--retry-schedule', retrySchedule, '--set', 'attemptTimeout=2s'];
+  const child = spawn(process.execPath, ['bin/local.ts', ...options, ...settings], {
+    cwd: root,
+    stdio: ['ignore', log, log],
+  });
+  // If vitest itself is ended early, the run goes with it.
+  const endNow = () => child.kill('SIGKILL');
+  process.once('exit', endNow);
+
+  stop = async () => {
+    await end(child);
+    process.removeListener('exit', endNow);
+    const output = readLog(logFile);
+    const found = leaks(run, output);
+    if (project.vitest.state.getCountOfFailedTests() > 0) {
+      process.stderr.write(`\nThe run under test wrote (last lines of ${logFile}):\n${tail(output, 80)}\n`);
+    } else if (found.length === 0) {
+      rmSync(folder, { recursive: true, force: true });
+    }
+    if (found.length > 0) throw new Error(`${found.length} planted secrets are in the run's output: ${logFile}`);
+  };
+  try {
+    await untilReady(child, run, logFile);
+  } catch (error) {
+    await end(child);
+    throw error;
+  }
+  return run;
+};
+
+const existingRun = (outputsFile: string): Run => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-e2e-'));
+  stop = async () => rmSync(folder, { recursive: true, force: true });
+  const hostsFile = process.env.EMISSOR_HOSTS;
+  return {
+    outputsFile: path.resolve(outputsFile),
+    hostsFile: hostsFile === undefined ? null : path.resolve(hostsFile),
+    logFile: null,
+    canaryFile: path.join(folder, 'canaries'),
+    attempts: Number(process.env.EMISSOR_ATTEMPTS) || null,
+  };
+};
+
+/** Starts or finds the run under test and tells every test file about it. */
+export const setup = async (project: TestProject): Promise<void> => {
+  const outputsFile = process.env.EMISSOR_OUTPUTS;
+  project.provide('run', outputsFile ? existingRun(outputsFile) : await startRun(project));
+};
+
+/** Ends the run that `setup` started, and fails if it wrote a planted secret. */
+export const teardown = async (): Promise<void> => stop();

@@ -1,0 +1,69 @@
+import { appendFileSync, readFileSync } from 'node:fs';
+import { describe, inject } from 'vitest';
+
+/** What the global set-up knows of the run under test; a feature that is `null` is not to be had there. */
+export interface Run {
+  readonly outputsFile: string;
+  /** The file that maps names of this machine into the run's Internet. */
+  readonly hostsFile: string | null;
+  /** All output of the run. */
+  readonly logFile: string | null;
+  /** Secrets that the run's output may not contain, one a line. */
+  readonly canaryFile: string;
+  /** Attempts a delivery gets, a second apart; `null` where they are hours apart. */
+  readonly attempts: number | null;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    run: Run;
+  }
+}
+
+/** The run under test. */
+export const run: Run = inject('run');
+
+/** The outputs of the run under test: all that the suites know of it. */
+export const outputs: Readonly<Record<string, string>> = JSON.parse(readFileSync(run.outputsFile, 'utf8'));
+
+/**
+ * One output by name.
+ *
+ * @throws when the run has no such output.
+ */
+export const output = (name: string): string => {
+  const value = outputs[name];
+  if (typeof value !== 'string') throw new Error(`${run.outputsFile} has no output ${name}.`);
+  return value;
+};
+
+/** {auth_url} and {base_url} of the interface. */
+export const authUrl = output('AuthUrl');
+export const baseUrl = output('BaseUrl');
+/** {demands_url}: links in events start with it. */
+export const demandsUrl = outputs.DemandsUrl ?? 'https://demandas.example.com';
+
+/** Notes a secret the suite gave to the service, so that the set-up can look for it in the run's output. */
+export const plant = <Secret extends string>(secret: Secret): Secret => {
+  appendFileSync(run.canaryFile, `${secret}\n`);
+  return secret;
+};
+
+/** What a suite may need of a run beyond its outputs. */
+const features = {
+  names: { present: run.hostsFile !== null, lack: 'names cannot be mapped to receivers here (no EMISSOR_HOSTS)' },
+  schedule: { present: run.attempts !== null, lack: 'attempts are too far apart here' },
+  engines: { present: outputs.DynamoDbEndpoint !== undefined, lack: 'the tables are on AWS here' },
+  log: { present: run.logFile !== null, lack: 'the output of the run is not at hand here' },
+};
+
+/** A suite that needs more than the outputs. Where the run lacks it the suite is skipped, and says so. */
+export const describeWith = (needs: readonly (keyof typeof features)[], title: string, suite: () => void): void => {
+  const lacks = needs.filter(need => !features[need].present).map(need => features[need].lack);
+  if (lacks.length === 0) {
+    describe(title, suite);
+    return;
+  }
+  console.warn(`SKIPPED "${title}": ${lacks.join('; ')}.`);
+  describe.skip(`${title} [skipped: ${lacks.join('; ')}]`, suite);
+};
