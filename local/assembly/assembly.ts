@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { LocalFault, messageOf } from '../fault.ts';
+
+const resourceSchema = z.object({
+  Type: z.string(),
+  Properties: z.record(z.string(), z.unknown()).default({}),
+  Condition: z.string().optional(),
+});
+
+const outputSchema = z.object({ Value: z.unknown(), Export: z.object({ Name: z.unknown() }).optional() });
+
+const templateSchema = z.object({
+  Parameters: z.record(z.string(), z.object({ Type: z.string(), Default: z.unknown() })).default({}),
+  Resources: z.record(z.string(), resourceSchema).default({}),
+  Outputs: z.record(z.string(), outputSchema).default({}),
+});
+
+const manifestSchema = z.object({
+  artifacts: z.record(
+    z.string(),
+    z.object({
+      type: z.string(),
+      dependencies: z.array(z.string()).default([]),
+      properties: z
+        .object({ templateFile: z.string().optional(), stackName: z.string().optional(), file: z.string().optional() })
+        .default({}),
+    }),
+  ),
+});
+
+const assetsSchema = z.object({
+  files: z
+    .record(
+      z.string(),
+      z.object({
+        source: z.object({ path: z.string().optional() }),
+        destinations: z.record(z.string(), z.object({ objectKey: z.string() })),
+      }),
+    )
+    .default({}),
+});
+
+/** A resource of a template, its properties unresolved. */
+export type Resource = z.output<typeof resourceSchema>;
+
+/** A CloudFormation template, as far as it is read here. */
+export type Template = z.output<typeof templateSchema>;
+
+/** One stack of the assembly. */
+export interface Stack {
+  readonly name: string;
+  readonly template: Template;
+}
+
+/** What the CDK app was synthesised to. */
+export interface Assembly {
+  /** Stacks in the order of their dependencies. */
+  readonly stacks: readonly Stack[];
+  /** Directory of an asset (a function's bundle), by the object key the templates know it under. */
+  readonly assets: ReadonlyMap<string, string>;
+}
+
+const readJson = <Schema extends z.ZodType>(schema: Schema, path: string): z.output<Schema> => {
+  try {
+    return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    throw new LocalFault(`The synthesised ${path} cannot be read: ${messageOf(error)}`);
+  }
+};
+
+type Artifacts = z.output<typeof manifestSchema>['artifacts'];
+
+/** Names of the artifacts, each after those it depends on. */
+const inDeploymentOrder = (artifacts: Artifacts): readonly string[] => {
+  const ordered = new Set<string>();
+  const visit = (name: string): void => {
+    if (ordered.has(name)) return;
+    for (const dependency of artifacts[name]?.dependencies ?? []) visit(dependency);
+    ordered.add(name);
+  };
+  for (const name of Object.keys(artifacts)) visit(name);
+  return [...ordered];
+};
+
+/**
+ * Reads the cloud assembly in a directory.
+ *
+ * @throws {LocalFault} when it is not one.
+ */
+export const readAssembly = (directory: string): Assembly => {
+  const { artifacts } = readJson(manifestSchema, join(directory, 'manifest.json'));
+  const stacks: Stack[] = [];
+  const assets = new Map<string, string>();
+  for (const name of inDeploymentOrder(artifacts)) {
+    const { type, properties } = artifacts[name] ?? { type: '', properties: {} };
+    if (type === 'aws:cloudformation:stack' && properties.templateFile) {
+      const template = readJson(templateSchema, join(directory, properties.templateFile));
+      stacks.push({ name: properties.stackName ?? name, template });
+    } else if (type === 'cdk:asset-manifest' && properties.file) {
+      for (const { source, destinations } of Object.values(
+        readJson(assetsSchema, join(directory, properties.file)).files,
+      )) {
+        const [destination] = Object.values(destinations);
+        if (destination && source.path) assets.set(destination.objectKey, join(directory, source.path));
+      }
+    }
+  }
+  if (stacks.length === 0) throw new LocalFault(`The assembly in ${directory} holds no stack.`);
+  return { stacks, assets };
+};

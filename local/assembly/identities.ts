@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { LocalFault } from '../fault.ts';
+import type { AttributeQuery, Environment } from './intrinsics.ts';
+
+/** The account everything lives in; the one that the queue engine has built in. */
+export const account = '000000000000';
+
+/** The region everything lives in. */
+export const region = 'us-east-1';
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** A name made of stack and logical id, the same on every run, so that kept data is found again. */
+export const physicalName = (stack: string, logicalId: string, longest = 255): string => {
+  const name = `${stack}-${logicalId}`;
+  return name.length <= longest ? name : `${name.slice(0, longest - 9)}-${digest(name).slice(0, 8)}`;
+};
+
+const arn = (service: string, resource: string): string => `arn:aws:${service}:${region}:${account}:${resource}`;
+
+/** The ARN of a table. */
+export const tableArn = (name: string): string => arn('dynamodb', `table/${name}`);
+
+/** The ARN of a queue. */
+export const queueArn = (name: string): string => arn('sqs', name);
+
+/** The ARN of a key. */
+export const keyArn = (id: string): string => arn('kms', `key/${id}`);
+
+/** The ARN of a function. */
+export const functionArn = (name: string): string => arn('lambda', `function:${name}`);
+
+/** The name in a function's ARN, in a version's, or in an integration's URI around one. */
+export const functionNameIn = (text: string): string | undefined => /:function:([A-Za-z0-9_-]+)/.exec(text)?.[1];
+
+/** A key's id has the form of a UUID. */
+const keyId = (stack: string, logicalId: string): string =>
+  digest(physicalName(stack, logicalId)).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+
+/** An API's id has the form of API Gateway's: ten letters and digits. */
+const apiId = (stack: string, logicalId: string): string => digest(physicalName(stack, logicalId)).slice(0, 10);
+
+/** The addresses that only the run itself knows. */
+export interface Addresses {
+  /** URL of the queue with that name. */
+  queueUrl(name: string): string;
+  /** `http://127.0.0.1:port` of an API, by its id. */
+  apiEndpoint(apiId: string): string;
+}
+
+type Attributes = Record<string, (query: AttributeQuery) => string>;
+
+const givenName = ({ stack, logicalId, resource }: AttributeQuery, property: string, longest: number): string => {
+  const given = resource.Properties[property];
+  return typeof given === 'string' ? given : physicalName(stack, logicalId, longest);
+};
+
+const makeAttributes = ({ queueUrl, apiEndpoint }: Addresses): Record<string, Attributes> => {
+  const tableName = (query: AttributeQuery) => givenName(query, 'TableName', 255);
+  const queueName = (query: AttributeQuery) => givenName(query, 'QueueName', 80);
+  const functionName = (query: AttributeQuery) => givenName(query, 'FunctionName', 64);
+  const topicName = (query: AttributeQuery) => givenName(query, 'TopicName', 256);
+  const topicArn = (query: AttributeQuery) => arn('sns', topicName(query));
+  const keyOf = ({ stack, logicalId }: AttributeQuery) => keyId(stack, logicalId);
+  const apiOf = ({ stack, logicalId }: AttributeQuery) => apiId(stack, logicalId);
+  const ruleName = (query: AttributeQuery) => givenName(query, 'Name', 64);
+  return {
+    'AWS::DynamoDB::GlobalTable': { Ref: tableName, Arn: query => tableArn(tableName(query)) },
+    'AWS::SQS::Queue': {
+      Ref: query => queueUrl(queueName(query)),
+      QueueName: queueName,
+      Arn: query => queueArn(queueName(query)),
+    },
+    'AWS::SNS::Topic': { Ref: topicArn, TopicArn: topicArn, TopicName: topicName },
+    'AWS::KMS::Key': { Ref: keyOf, KeyId: keyOf, Arn: query => keyArn(keyOf(query)) },
+    'AWS::Lambda::Function': { Ref: functionName, Arn: query => functionArn(functionName(query)) },
+    'AWS::Lambda::Version': {
+      Ref: ({ resource, resolve }) => `${functionArn(String(resolve(resource.Properties.FunctionName)))}:1`,
+      Version: () => '1',
+    },
+    'AWS::ApiGatewayV2::Api': { Ref: apiOf, ApiId: apiOf, ApiEndpoint: query => apiEndpoint(apiOf(query)) },
+    'AWS::ApiGatewayV2::Stage': { Ref: ({ resource }) => String(resource.Properties.StageName) },
+    'AWS::Events::Rule': { Ref: ruleName, Arn: query => arn('events', `rule/${ruleName(query)}`) },
+    'AWS::IAM::Role': {
+      Ref: query => givenName(query, 'RoleName', 64),
+      Arn: query => `arn:aws:iam::${account}:role/${givenName(query, 'RoleName', 64)}`,
+    },
+    'AWS::IAM::ManagedPolicy': {
+      Ref: query => `arn:aws:iam::${account}:policy/${givenName(query, 'ManagedPolicyName', 128)}`,
+    },
+    'AWS::Logs::LogGroup': {
+      Ref: query => givenName(query, 'LogGroupName', 512),
+      Arn: query => arn('logs', `log-group:${givenName(query, 'LogGroupName', 512)}:*`),
+    },
+  };
+};
+
+/**
+ * The environment that templates are resolved in. Resources without attributes of their own here (roles, alarms, …) are
+ * known by a name and an ARN that nothing looks behind.
+ */
+export const makeEnvironment = (addresses: Addresses): Environment => {
+  const known = makeAttributes(addresses);
+  return {
+    region,
+    account,
+    attributeOf: query => {
+      const attributes = known[query.resource.Type];
+      const attribute = attributes?.[query.attribute];
+      if (attribute) return attribute(query);
+      const name = physicalName(query.stack, query.logicalId);
+      if (query.attribute === 'Ref') return name;
+      if (!attributes && /Arn$|^Arn/.test(query.attribute)) return arn('local', name);
+      throw new LocalFault(
+        `${query.stack}/${query.logicalId}: the local cloud has no attribute "${query.attribute}" for ${query.resource.Type}.`,
+      );
+    },
+  };
+};

@@ -1,0 +1,140 @@
+import { LocalFault } from '../fault.ts';
+import type { Resource, Stack } from './assembly.ts';
+
+/** Whose attribute is asked for; `attribute` is `Ref` or the name that `Fn::GetAtt` gives. */
+export interface AttributeQuery {
+  readonly stack: string;
+  readonly logicalId: string;
+  readonly resource: Resource;
+  readonly attribute: string;
+  /** Resolves a property of that resource. */
+  readonly resolve: (node: unknown) => unknown;
+}
+
+/** The part of the world that templates cannot know: names, ARNs and addresses of this run. */
+export interface Environment {
+  readonly region: string;
+  readonly account: string;
+  attributeOf(query: AttributeQuery): string;
+}
+
+/** Resolves intrinsic functions within a stack; everything else is returned as it is. */
+export type Resolve = (node: unknown, stack: Stack) => unknown;
+
+/** `AWS::NoValue`: what holds it is left out. */
+const noValue = Symbol('AWS::NoValue');
+
+type Arguments = readonly unknown[];
+
+/**
+ * Makes the resolver of the intrinsic functions that the CDK puts into templates, across stacks
+ * (`Fn::ImportValue` and `Fn::GetStackOutput`).
+ *
+ * Resolving throws a {@link LocalFault} that names the stack for an intrinsic it does not know and for references to nothing.
+ */
+export const makeResolver = (stacks: readonly Stack[], environment: Environment): Resolve => {
+  const pseudoParameters = (stack: Stack): Record<string, unknown> => ({
+    'AWS::Region': environment.region,
+    'AWS::AccountId': environment.account,
+    'AWS::Partition': 'aws',
+    'AWS::URLSuffix': 'amazonaws.com',
+    'AWS::StackName': stack.name,
+    'AWS::StackId': `arn:aws:cloudformation:${environment.region}:${environment.account}:stack/${stack.name}/local`,
+    'AWS::NotificationARNs': [],
+    'AWS::NoValue': noValue,
+  });
+
+  const attribute = (stack: Stack, logicalId: string, name: string): string => {
+    const resource = stack.template.Resources[logicalId];
+    if (!resource) throw new LocalFault(`${stack.name} refers to "${logicalId}", which it does not have.`);
+    const resolveIn = (node: unknown) => resolve(node, stack);
+    return environment.attributeOf({ stack: stack.name, logicalId, resource, attribute: name, resolve: resolveIn });
+  };
+
+  const reference = (stack: Stack, name: string): unknown => {
+    const pseudo = pseudoParameters(stack);
+    if (name in pseudo) return pseudo[name];
+    const parameter = stack.template.Parameters[name];
+    if (!parameter) return attribute(stack, name, 'Ref');
+    if (parameter.Default === undefined || parameter.Type.startsWith('AWS::SSM::')) {
+      throw new LocalFault(`${stack.name} has a parameter without a value of its own: ${name}.`);
+    }
+    return parameter.Default;
+  };
+
+  const list = (node: unknown, stack: Stack, intrinsic: string): Arguments => {
+    const resolved = resolve(node, stack);
+    if (Array.isArray(resolved)) return resolved;
+    throw new LocalFault(`${stack.name}: ${intrinsic} needs a list.`);
+  };
+
+  const substitute = (argument: unknown, stack: Stack): string => {
+    const [text, variables] = Array.isArray(argument) ? argument : [argument, {}];
+    return String(text).replace(/\$\{(!?)([^}]+)\}/g, (_, literal: string, name: string) => {
+      if (literal) return `\${${name}}`;
+      if (Object.hasOwn(variables, name)) return String(resolve(variables[name], stack));
+      const dot = name.indexOf('.');
+      return String(dot < 0 ? reference(stack, name) : attribute(stack, name.slice(0, dot), name.slice(dot + 1)));
+    });
+  };
+
+  const importValue = (exportName: unknown): unknown => {
+    for (const stack of stacks) {
+      for (const { Value, Export } of Object.values(stack.template.Outputs)) {
+        if (Export && resolve(Export.Name, stack) === exportName) return resolve(Value, stack);
+      }
+    }
+    throw new LocalFault(`No stack exports "${String(exportName)}".`);
+  };
+
+  const stackOutput = (argument: unknown, stack: Stack): unknown => {
+    const { StackName, OutputName } = resolve(argument, stack) as Record<string, unknown>;
+    const owner = stacks.find(({ name }) => name === StackName);
+    const output = owner?.template.Outputs[String(OutputName)];
+    if (owner && output) return resolve(output.Value, owner);
+    throw new LocalFault(
+      `${stack.name} refers to output ${String(OutputName)} of ${String(StackName)}, which is not there.`,
+    );
+  };
+
+  const intrinsics: Record<string, (argument: unknown, stack: Stack) => unknown> = {
+    Ref: (argument, stack) => reference(stack, String(argument)),
+    'Fn::GetAtt': (argument, stack) => {
+      const [logicalId = '', ...name] = Array.isArray(argument) ? argument : String(argument).split('.');
+      return attribute(stack, String(logicalId), name.map(part => String(resolve(part, stack))).join('.'));
+    },
+    'Fn::Join': (argument, stack) => {
+      const [separator, parts] = list(argument, stack, 'Fn::Join');
+      return list(parts, stack, 'Fn::Join').join(String(separator));
+    },
+    'Fn::Split': (argument, stack) => {
+      const [separator, text] = list(argument, stack, 'Fn::Split');
+      return String(text).split(String(separator));
+    },
+    'Fn::Select': (argument, stack) => {
+      const [index, items] = list(argument, stack, 'Fn::Select');
+      return list(items, stack, 'Fn::Select')[Number(index)];
+    },
+    'Fn::Sub': substitute,
+    'Fn::ImportValue': (argument, stack) => importValue(resolve(argument, stack)),
+    'Fn::GetStackOutput': stackOutput,
+  };
+
+  const resolve: Resolve = (node, stack) => {
+    if (Array.isArray(node)) return node.map(item => resolve(item, stack)).filter(item => item !== noValue);
+    if (node === null || typeof node !== 'object') return node;
+    const entries = Object.entries(node);
+    const [only] = entries;
+    if (only && entries.length === 1) {
+      const [name, argument] = only;
+      const intrinsic = intrinsics[name];
+      if (intrinsic) return intrinsic(argument, stack);
+      if (name.startsWith('Fn::'))
+        throw new LocalFault(`${stack.name} uses ${name}, which the local cloud does not know.`);
+    }
+    return Object.fromEntries(
+      entries.map(([key, value]) => [key, resolve(value, stack)] as const).filter(([, value]) => value !== noValue),
+    );
+  };
+  return resolve;
+};

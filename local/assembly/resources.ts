@@ -1,0 +1,91 @@
+import type * as z from 'zod';
+import { LocalFault } from '../fault.ts';
+import type { Assembly } from './assembly.ts';
+import type { Resolve } from './intrinsics.ts';
+
+/** Resource types that the local cloud brings to life. */
+const liveTypes = [
+  'AWS::ApiGatewayV2::Api',
+  'AWS::ApiGatewayV2::Integration',
+  'AWS::ApiGatewayV2::Route',
+  'AWS::ApiGatewayV2::Stage',
+  'AWS::DynamoDB::GlobalTable',
+  'AWS::Events::Rule',
+  'AWS::IAM::Policy',
+  'AWS::KMS::Key',
+  'AWS::Lambda::EventSourceMapping',
+  'AWS::Lambda::Function',
+  'AWS::Lambda::Version',
+  'AWS::SNS::Topic',
+  'AWS::SQS::Queue',
+  'Custom::Trigger',
+] as const;
+
+/** Resource types that change nothing on one machine, with the reason. Anything in neither list stops the run. */
+export const inertTypes: Readonly<Record<string, string>> = {
+  'AWS::CDK::Metadata': 'tells AWS which constructs were used',
+  'AWS::CloudWatch::Alarm': 'nothing collects metrics locally',
+  'AWS::CloudWatch::CompositeAlarm': 'nothing collects metrics locally',
+  'AWS::CloudWatch::Dashboard': 'nothing collects metrics locally',
+  'AWS::IAM::ManagedPolicy': 'nobody takes it on locally',
+  'AWS::IAM::Role': 'a name that policies are enforced under',
+  'AWS::KMS::Alias': 'keys are known by their ARN locally',
+  'AWS::Lambda::EventInvokeConfig': 'asynchronous invocations are not repeated locally',
+  'AWS::Lambda::Permission': 'only what the template connects invokes a function locally',
+  'AWS::Logs::LogGroup': 'logs go to the terminal',
+  'AWS::Logs::MetricFilter': 'nothing collects metrics locally',
+  'AWS::SNS::Subscription': 'a topic only shows in the terminal what is published to it',
+  'AWS::SNS::TopicPolicy': 'only the policies of functions are enforced locally',
+  'AWS::SQS::QueuePolicy': 'only the policies of functions are enforced locally',
+};
+
+/** A type that the local cloud brings to life. */
+export type LiveType = (typeof liveTypes)[number];
+
+/** A live resource, its properties resolved. */
+export interface LiveResource {
+  readonly stack: string;
+  readonly logicalId: string;
+  readonly type: LiveType;
+  readonly properties: Record<string, unknown>;
+}
+
+const isLive = (type: string): type is LiveType => liveTypes.some(known => known === type);
+
+/**
+ * All live resources of an assembly, stack by stack in the order of their dependencies.
+ *
+ * @throws {LocalFault} for a resource of a type in neither list, naming it.
+ */
+export const liveResources = (assembly: Assembly, resolve: Resolve): readonly LiveResource[] =>
+  assembly.stacks.flatMap(stack =>
+    Object.entries(stack.template.Resources).flatMap(([logicalId, { Type: type, Properties, Condition }]) => {
+      if (type in inertTypes) return [];
+      if (!isLive(type)) {
+        throw new LocalFault(`The local cloud does not know the resource type ${type} (${stack.name}/${logicalId}).`);
+      }
+      if (Condition !== undefined) {
+        throw new LocalFault(`The local cloud knows no conditions, but ${stack.name}/${logicalId} depends on one.`);
+      }
+      const properties = resolve(Properties, stack) as Record<string, unknown>;
+      return [{ stack: stack.name, logicalId, type, properties }];
+    }),
+  );
+
+/** The resources of one type. */
+export const ofType = (resources: readonly LiveResource[], type: LiveType): readonly LiveResource[] =>
+  resources.filter(resource => resource.type === type);
+
+/**
+ * Reads a resource's properties. What the schema does not name is inert locally.
+ *
+ * @throws {LocalFault} that names resource, property and fault.
+ */
+export const readProperties = <Schema extends z.ZodType>(schema: Schema, resource: LiveResource): z.output<Schema> => {
+  const result = schema.safeParse(resource.properties);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new LocalFault(
+    `${resource.stack}/${resource.logicalId} (${resource.type}): ${issue?.path.join('.')}: ${issue?.message}`,
+  );
+};

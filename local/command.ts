@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { LocalFault } from './fault.ts';
+import { startLocalCloud } from './local-cloud.ts';
+import { type LocalOptions, parseOptions } from './options.ts';
+import { greeting } from './terminal/greeting.ts';
+import { openTerminal, type Terminal } from './terminal/terminal.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/** npm passes on the signal that the terminal has already sent: within this time, in milliseconds, it is the same one. */
+const echo = 500;
+
+/** Aborts at the first signal to end; a second one ends the process at once. */
+const listenForEnd = (): AbortSignal => {
+  const ending = new AbortController();
+  let firstAt: number | undefined;
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (firstAt !== undefined && Date.now() - firstAt > echo) process.exit(1);
+      firstAt ??= Date.now();
+      ending.abort();
+    });
+  }
+  return ending.signal;
+};
+
+const runUntilEnd = async (options: LocalOptions, terminal: Terminal, signal: AbortSignal): Promise<void> => {
+  process.on('uncaughtException', error => {
+    terminal.note(
+      'local cloud',
+      `a bug of its own, the run goes on: ${error.stack?.replaceAll(/\s*\n\s*/g, ' ')}`,
+      'error',
+    );
+  });
+  const cloud = await startLocalCloud({ ...options, root, terminal, signal });
+  for (const line of greeting(cloud.outputs, options.outputsFile)) terminal.say(line);
+  if (!signal.aborted) await once(signal, 'abort');
+  terminal.say('\nEnding: what is under way may finish. Ctrl-C again ends at once.');
+  await cloud.stop();
+};
+
+/**
+ * Runs the local cloud until it is told to end.
+ *
+ * @param words - the command line, without node and script
+ * @returns the exit code; everything the person can mend has been said in one line on stderr.
+ */
+export const runLocally = async (words: readonly string[]): Promise<number> => {
+  process.stdout.on('error', () => undefined); // whoever read it is gone; the run goes on
+  const signal = listenForEnd();
+  try {
+    const options = parseOptions(words, join(root, '.local/outputs.json'));
+    if (options) await runUntilEnd(options, openTerminal(process.stdout, process.env), signal);
+    return 0;
+  } catch (error) {
+    if (signal.aborted) return 0;
+    console.error(error instanceof LocalFault ? error.message : error);
+    return 1;
+  }
+};

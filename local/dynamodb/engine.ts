@@ -1,0 +1,61 @@
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import dynalite from 'dynalite';
+import { dynamoDbAccess } from '../iam/access-requests.ts';
+import type { Gate } from '../iam/gate.ts';
+import { listenOnLoopback, type ServiceStandIn } from '../loopback-server.ts';
+
+/** dynalite throws out of its event handlers when a request is cut off, so it is only given complete ones. */
+const replay = (request: IncomingMessage, body: Buffer): IncomingMessage => {
+  const { method, url, headers } = request;
+  return Object.assign(Readable.from(body.length > 0 ? [body] : []), { method, url, headers }) as IncomingMessage;
+};
+
+/** A body that is no JSON names nothing; the engine has its own answer to it. */
+const parseJson = (body: Buffer): Record<string, unknown> => {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return {};
+  }
+};
+
+/** What DynamoDB answers to a request that no policy allows. */
+const refusalOf = (gate: Gate, { headers }: IncomingMessage, body: Buffer): string | undefined => {
+  const message = gate.refusal(headers, () => dynamoDbAccess(String(headers['x-amz-target']), parseJson(body)));
+  return message && JSON.stringify({ __type: 'com.amazon.coral.service#AccessDeniedException', message });
+};
+
+const onlyCompleteAndAllowed =
+  (handle: RequestListener, gate: Gate): RequestListener =>
+  (request, response) => {
+    buffer(request).then(
+      body => {
+        const refusal = refusalOf(gate, request, body);
+        if (refusal === undefined) handle(replay(request, body), response);
+        else response.writeHead(400, { 'Content-Type': 'application/x-amz-json-1.0' }).end(refusal);
+      },
+      () => response.destroy(),
+    );
+  };
+
+/**
+ * Starts the DynamoDB engine on a free port of 127.0.0.1, in memory or in a directory of its own. It knows no TTL, no
+ * point-in-time recovery and no deletion protection: those are inert locally.
+ */
+export const startDynamoDb = async (gate: Gate, directory?: string): Promise<ServiceStandIn> => {
+  const server = dynalite({ createTableMs: 0, ...(directory === undefined ? {} : { path: directory }) });
+  const [handle] = server.listeners('request') as RequestListener[];
+  server.removeAllListeners('request');
+  if (handle) server.on('request', onlyCompleteAndAllowed(handle, gate));
+  const { port } = await listenOnLoopback(server);
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    stop: () =>
+      new Promise(resolve => {
+        server.close(() => resolve()); // calls back when the store is closed too
+        server.closeAllConnections();
+      }),
+  };
+};

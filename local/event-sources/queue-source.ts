@@ -1,0 +1,113 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { Invoke } from '../lambda/invocation.ts';
+import { succeeded } from './batch-response.ts';
+import { queueEvent } from './queue-record.ts';
+
+/** An SQS event source mapping of the template. */
+export interface QueueSourceDefinition {
+  readonly queueArn: string;
+  readonly batchSize: number;
+  /** Seconds that a batch may wait to fill up, counted from its first message. */
+  readonly batchingWindow: number;
+  readonly reportsItemFailures: boolean;
+  /** Batches under way at once. */
+  readonly concurrency: number;
+}
+
+/** What a queue source stands on. */
+export interface QueueSourceDependencies {
+  readonly client: Pick<SQSClient, 'send'>;
+  readonly queueUrl: string;
+  readonly invoke: Invoke;
+}
+
+/** A running event source. */
+export interface QueueSource {
+  /** Takes no more messages; resolves when the batches under way have ended. */
+  stop(): Promise<void>;
+}
+
+/** SQS hands out at most this many messages at once. */
+const mostReceived = 10;
+
+/** Seconds; the longest that SQS lets a receiver wait. */
+const longestPoll = 20;
+
+/** Milliseconds to wait after the queue could not be reached. */
+const pause = 1_000;
+
+/**
+ * Polls a queue and invokes a function with what it finds, up to `concurrency` batches at once. Messages of a failed
+ * batch, and the failed ones of a partly failed batch, stay hidden until their visibility timeout ends, as on AWS.
+ */
+export const startQueueSource = (
+  { queueArn, batchSize, batchingWindow, reportsItemFailures, concurrency }: QueueSourceDefinition,
+  { client, queueUrl, invoke }: QueueSourceDependencies,
+): QueueSource => {
+  const stopping = new AbortController();
+  const underWay = new Set<Promise<void>>();
+
+  const receive = async (most: number, seconds: number): Promise<readonly Message[]> => {
+    const command = new ReceiveMessageCommand({
+      QueueUrl: queueUrl,
+      MaxNumberOfMessages: Math.min(most, mostReceived),
+      WaitTimeSeconds: seconds,
+      MessageSystemAttributeNames: ['All'],
+      MessageAttributeNames: ['All'],
+    });
+    const { Messages: messages = [] } = await client.send(command, { abortSignal: stopping.signal });
+    return messages;
+  };
+
+  const collect = async (): Promise<readonly Message[]> => {
+    const batch = [...(await receive(batchSize, longestPoll))];
+    const deadline = Date.now() + batchingWindow * 1000;
+    while (batch.length > 0 && batch.length < batchSize && !stopping.signal.aborted) {
+      const left = Math.floor((deadline - Date.now()) / 1000);
+      if (left < 1) break;
+      batch.push(...(await receive(batchSize - batch.length, Math.min(left, longestPoll))));
+    }
+    return batch;
+  };
+
+  const process = async (batch: readonly Message[]): Promise<void> => {
+    const result = await invoke(JSON.stringify(queueEvent(batch, queueArn)));
+    const ids = batch.map(({ MessageId = '' }) => MessageId);
+    const done = new Set(succeeded(ids, result, reportsItemFailures));
+    const entries = batch
+      .filter(({ MessageId = '' }) => done.has(MessageId))
+      .map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+    for (let start = 0; start < entries.length; start += mostReceived) {
+      const Entries = entries.slice(start, start + mostReceived);
+      await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+    }
+  };
+
+  const poll = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      if (underWay.size >= concurrency) {
+        await Promise.race(underWay);
+        continue;
+      }
+      const batch = await collect().catch(async () => {
+        if (!stopping.signal.aborted) await wait(pause);
+        return [];
+      });
+      if (batch.length === 0) continue;
+      const run: Promise<void> = process(batch)
+        .catch(() => undefined) // what could not be deleted is delivered again
+        .finally(() => underWay.delete(run));
+      underWay.add(run);
+    }
+  };
+
+  const polling = poll();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await polling;
+      await Promise.all(underWay);
+    },
+  };
+};

@@ -1,0 +1,15 @@
+/**
+ * Something the person at the terminal can mend (an option, a port, a template). It is printed as its one line,
+ * without a stack; every other error is a bug of the local cloud.
+ */
+export class LocalFault extends Error {
+  override readonly name = 'LocalFault';
+}
+
+/** The message of whatever was thrown, on one line. */
+export const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).trim().split('\n')[0] ?? '';
+
+/** The system's error code (`EADDRINUSE`, `ENOENT`, …), where there is one. */
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

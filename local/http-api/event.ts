@@ -1,0 +1,129 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { account } from '../assembly/identities.ts';
+import type { RouteMatch } from './routes.ts';
+
+/** A request as it came over the wire, complete. */
+export interface IncomingRequest {
+  readonly method: string;
+  /** Decoded; begins with a slash. */
+  readonly path: string;
+  /** As sent, without the question mark. */
+  readonly rawQueryString: string;
+  /** `HTTP/1.1` */
+  readonly protocol: string;
+  /** Name, value, name, value, …, as sent. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+  /** The caller's address. */
+  readonly sourceIp: string;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+}
+
+/** Where an API lives. */
+export interface ApiAddress {
+  readonly apiId: string;
+  /** `127.0.0.1:port` */
+  readonly host: string;
+}
+
+/** They concern the connection to the gateway and go no further (RFC 9110 section 7.6.1). */
+const hopByHop = new Set(
+  'connection keep-alive proxy-connection te trailer transfer-encoding upgrade expect content-length'.split(' '),
+);
+
+/** Header name in lower case -> values in the order sent. */
+const collectHeaders = (rawHeaders: readonly string[]): Map<string, string[]> => {
+  const headers = new Map<string, string[]>();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase();
+    headers.set(name, [...(headers.get(name) ?? []), rawHeaders[index + 1] ?? '']);
+  }
+  return headers;
+};
+
+/** API Gateway takes these bodies for text; all others, forms and bodies without a type among them, become base64. */
+const isText = (contentType: string): boolean => {
+  const type = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
+  return type.startsWith('text/') || /^application\/(json|xml|javascript)$/.test(type);
+};
+
+/** `12/Mar/2020:19:03:58 +0000`, as in the common log format. */
+const logTime = (epoch: number): string => {
+  const [, day, month, year, time] = /, (\d\d) (\w+) (\d+) ([\d:]+)/.exec(new Date(epoch).toUTCString()) ?? [];
+  return `${day}/${month}/${year}:${time} +0000`;
+};
+
+const decodeQuery = (rawQueryString: string): Record<string, string> => {
+  const values = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(rawQueryString)) {
+    const earlier = values.get(name);
+    values.set(name, earlier === undefined ? value : `${earlier},${value}`);
+  }
+  return Object.fromEntries(values);
+};
+
+/** Leaves out what API Gateway leaves out when it is empty. */
+const ifAny = <Key extends string, Value extends object>(key: Key, value: Value) =>
+  (Object.keys(value).length > 0 ? { [key]: value } : {}) as { [K in Key]?: Value };
+
+const gatewayHeaders = (request: IncomingRequest, headers: Map<string, string[]>, { host }: ApiAddress) => {
+  const forwarded = [...(headers.get('x-forwarded-for') ?? []), request.sourceIp].join(', ');
+  const time = Math.floor(request.receivedAt / 1000).toString(16);
+  return {
+    'x-amzn-trace-id': `Root=1-${time}-${randomBytes(12).toString('hex')}`,
+    'x-forwarded-for': forwarded,
+    'x-forwarded-port': host.split(':')[1] ?? '',
+    'x-forwarded-proto': 'http',
+  };
+};
+
+/** The event of payload format 2.0 that API Gateway makes of a request. */
+export const makeEvent = (
+  request: IncomingRequest,
+  { routeKey, pathParameters }: RouteMatch<unknown>,
+  address: ApiAddress,
+): APIGatewayProxyEventV2 => {
+  const collected = collectHeaders(request.rawHeaders);
+  const cookies = (collected.get('cookie') ?? []).flatMap(value => value.split(/;\s*/)).filter(value => value !== '');
+  const own = [...collected].filter(([name]) => !hopByHop.has(name) && name !== 'cookie');
+  const headers: Record<string, string> = {
+    ...Object.fromEntries(own.map(([name, values]) => [name, values.join(',')])),
+    ...(request.body.length > 0 || collected.has('content-length')
+      ? { 'content-length': String(request.body.length) }
+      : {}),
+    ...gatewayHeaders(request, collected, address),
+  };
+  const isBase64Encoded = request.body.length > 0 && !isText(headers['content-type'] ?? '');
+  return {
+    version: '2.0',
+    routeKey,
+    rawPath: request.path,
+    rawQueryString: request.rawQueryString,
+    ...(cookies.length > 0 ? { cookies } : {}),
+    headers,
+    ...ifAny('queryStringParameters', decodeQuery(request.rawQueryString)),
+    requestContext: {
+      accountId: account,
+      apiId: address.apiId,
+      domainName: address.host,
+      domainPrefix: address.host.split('.')[0] ?? '',
+      http: {
+        method: request.method,
+        path: request.path,
+        protocol: request.protocol,
+        sourceIp: request.sourceIp,
+        userAgent: headers['user-agent'] ?? '',
+      },
+      requestId: randomUUID(),
+      routeKey,
+      stage: '$default',
+      time: logTime(request.receivedAt),
+      timeEpoch: request.receivedAt,
+    },
+    ...(request.body.length > 0 ? { body: request.body.toString(isBase64Encoded ? 'base64' : 'utf8') } : {}),
+    ...ifAny('pathParameters', pathParameters),
+    isBase64Encoded,
+  };
+};

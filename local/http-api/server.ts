@@ -1,0 +1,112 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type LoopbackServer, listenOnLoopback } from '../loopback-server.ts';
+import type { IncomingRequest } from './event.ts';
+import { type GatewayResponse, gatewayMessage } from './response.ts';
+
+/** Answers a complete request. */
+export type Answer = (request: IncomingRequest) => Promise<GatewayResponse>;
+
+/** The front of an HTTP API, listening from the start so that a taken port is noticed before anything else is done. */
+export interface HttpFront extends LoopbackServer {
+  /** From now on requests are answered; before, they get 503. */
+  open(answer: Answer): void;
+  /** Takes no more requests, lets those under way end. */
+  close(): void;
+}
+
+/** API Gateway's limits, in bytes. */
+const largestBody = 10 * 1024 * 1024;
+const largestHead = 10_240;
+
+const badRequest = gatewayMessage(400, 'Bad Request');
+const unavailable = gatewayMessage(503, 'Service Unavailable');
+const tooLarge = gatewayMessage(413, 'Request Entity Too Large');
+const internalError = gatewayMessage(500, 'Internal Server Error');
+const headTooLarge = gatewayMessage(431, 'Request Header Fields Too Large');
+
+const send = (response: ServerResponse, { status, headers, body }: GatewayResponse): void => {
+  for (const [name, value] of headers) response.appendHeader(name, value);
+  if (status !== 204 && status !== 304) response.setHeader('content-length', body.length); // RFC 9110 section 8.6
+  response.writeHead(status).end(body);
+};
+
+/** API Gateway hands paths over decoded; what cannot be decoded stays as it is. */
+const decodePath = (path: string): string =>
+  path.replace(/(?:%[0-9a-f]{2})+/gi, encoded => {
+    try {
+      return decodeURIComponent(encoded);
+    } catch {
+      return encoded;
+    }
+  });
+
+/** Path and query of a request target in origin form or in absolute form (RFC 9112 section 3.2). */
+const parseTarget = (target: string): { path: string; rawQueryString: string } | undefined => {
+  const origin = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^(?=\?|$)/, '/');
+  if (!origin.startsWith('/')) return undefined;
+  const mark = origin.indexOf('?');
+  const path = mark < 0 ? origin : origin.slice(0, mark);
+  return { path: decodePath(path), rawQueryString: mark < 0 ? '' : origin.slice(mark + 1) };
+};
+
+const headLength = ({ method = '', url = '', rawHeaders }: IncomingMessage): number =>
+  rawHeaders.reduce((length, part) => length + part.length, method.length + url.length);
+
+/** Reads the body as far as it is allowed; `undefined` when it is too large. */
+const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+  if (Number(request.headers['content-length'] ?? 0) > largestBody) return undefined;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    length += chunk.length;
+    if (length > largestBody) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};
+
+/** Starts the front on a port of 127.0.0.1; 0 takes any free one. @throws {LocalFault} when the port is taken. */
+export const startHttpFront = async (port: number): Promise<HttpFront> => {
+  let answer: Answer = async () => unavailable;
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const receivedAt = Date.now();
+    const target = parseTarget(request.url ?? '');
+    if (!target) return send(response, badRequest);
+    if (headLength(request) > largestHead) return send(response, headTooLarge);
+    const body = await readBody(request);
+    if (!body) {
+      send(response, tooLarge);
+      request.resume(); // a caller that is still sending would otherwise see a reset instead of the answer
+      return;
+    }
+    const { method = '', httpVersion, rawHeaders, socket } = request;
+    const sourceIp = socket.remoteAddress ?? '127.0.0.1';
+    const protocol = `HTTP/${httpVersion}`;
+    const answered = await answer({ ...target, method, protocol, rawHeaders, body, sourceIp, receivedAt });
+    try {
+      send(response, answered);
+    } catch {
+      for (const name of response.getHeaderNames()) response.removeHeader(name);
+      send(response, internalError); // a header that HTTP does not allow
+    }
+  };
+
+  const server = createServer({ maxHeaderSize: 8 * largestHead }, (request, response) => {
+    serve(request, response).catch(() => response.destroy()); // the caller went away
+  });
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  });
+  const listening = await listenOnLoopback(server, port);
+  return {
+    ...listening,
+    open: given => {
+      answer = given;
+    },
+    close: () => {
+      server.close();
+      server.closeIdleConnections();
+    },
+  };
+};

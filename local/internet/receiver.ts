@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { renderDeliveries } from './receiver-page.ts';
+
+/** One request as the built-in receiver got it. */
+export interface ReceivedDelivery {
+  /** RFC 3339, UTC. */
+  readonly at: string;
+  readonly method: string;
+  readonly path: string;
+  /** Names in lower case; duplicates joined by a comma and a blank. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** At most the first 16 KiB. */
+  readonly body: string;
+  /** The status it was answered with. */
+  readonly status: number;
+}
+
+/** The receiver behind `https://receiver.example.com`. */
+export interface Receiver {
+  readonly port: number;
+  /** Where a person or a test sees what it got. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The name the built-in receiver answers for. */
+export const receiverName = 'receiver.example.com';
+
+const keptDeliveries = 2_000;
+const keptBytes = 16 * 1024;
+
+const readStart = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    if (length < keptBytes) chunks.push(chunk.subarray(0, keptBytes - length));
+    length += chunk.length;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+};
+
+const joinHeaders = (request: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(Object.entries(request.headersDistinct).map(([name, values]) => [name, values?.join(', ') ?? '']));
+
+/** `/status/503` answers 503, so that retries can be watched; everything else 200. */
+const statusFor = (path: string): number => Number(/^\/status\/([2-5]\d\d)(?:[/?]|$)/.exec(path)?.[1] ?? 200);
+
+const answer = (response: ServerResponse, status: number, type: string, body: string): void => {
+  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body);
+};
+
+/** Starts the receiver on a free port of 127.0.0.1. `onDelivery` hears of each delivery as it comes. */
+export const startReceiver = async (onDelivery: (delivery: ReceivedDelivery) => void): Promise<Receiver> => {
+  let deliveries: ReceivedDelivery[] = [];
+
+  const show = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const view = `${request.method} ${request.url}`;
+    if (view === 'GET /') answer(response, 200, 'text/html; charset=utf-8', renderDeliveries(deliveries));
+    else if (view === 'GET /deliveries') answer(response, 200, 'application/json', JSON.stringify(deliveries));
+    else if (view === 'DELETE /deliveries') {
+      deliveries = [];
+      response.writeHead(204).end();
+    } else return false;
+    return true;
+  };
+
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = '', url: path = '' } = request;
+    const status = statusFor(path);
+    const at = new Date().toISOString();
+    const delivery = { at, method, path, headers: joinHeaders(request), body: await readStart(request), status };
+    deliveries = [...deliveries, delivery].slice(-keptDeliveries);
+    onDelivery(delivery);
+    response.writeHead(status).end();
+  };
+
+  const server = createServer((request, response) => {
+    const isAskedHere = request.headers.host === `127.0.0.1:${port}` || request.headers.host === `localhost:${port}`;
+    if (isAskedHere && show(request, response)) return;
+    receive(request, response).catch(() => response.destroy()); // cut off in the middle
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+};

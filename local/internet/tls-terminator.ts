@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { AddressBook } from './address-book.ts';
+import type { CertificateAuthority } from './certificates.ts';
+
+/** The TLS side of every mapped host, on one port of 127.0.0.1. */
+export interface TlsTerminator {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** The certificate shown to clients that name no host or one that is not mapped: it fits nobody. */
+const nobody = 'unmapped.invalid';
+
+/**
+ * Joins a TLS connection and a plain one, byte for byte: half-closed and reset ends arrive as such on the other side,
+ * so that a test server may hang, trickle, talk nonsense or tear the connection and the client sees just that.
+ */
+const join = (secure: TLSSocket, raw: Socket, port: number): void => {
+  const plain = connect({ host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true });
+  plain.on('error', () => raw.resetAndDestroy());
+  secure.on('error', () => plain.resetAndDestroy());
+  raw.on('error', () => plain.resetAndDestroy());
+  plain.on('close', () => secure.destroy());
+  secure.on('close', () => plain.destroy());
+  secure.pipe(plain);
+  plain.pipe(secure);
+};
+
+/** Starts the terminator on a free port. Which host a connection is for is told by its SNI (RFC 6066 section 3). */
+export const startTlsTerminator = async (
+  book: AddressBook,
+  authority: CertificateAuthority,
+): Promise<TlsTerminator> => {
+  const open = new Set<Socket>();
+
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, raw => {
+    open.add(raw);
+    raw.on('close', () => open.delete(raw));
+    raw.on('error', () => raw.destroy());
+    const secure = new TLSSocket(raw, {
+      isServer: true,
+      ALPNProtocols: ['http/1.1'],
+      SNICallback: (name, answer) => {
+        authority.contextFor(book.portOf(name) === undefined ? nobody : name).then(
+          context => answer(null, context),
+          error => answer(error),
+        );
+      },
+    });
+    secure.on('error', () => raw.destroy());
+    secure.on('secure', () => {
+      const name: unknown = 'servername' in secure ? secure.servername : undefined;
+      const port = typeof name === 'string' ? book.portOf(name) : undefined;
+      if (port === undefined) raw.resetAndDestroy();
+      else join(secure, raw, port);
+    });
+  });
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: async () => {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+};

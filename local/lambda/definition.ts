@@ -1,0 +1,79 @@
+import * as z from 'zod';
+import { functionArn, physicalName } from '../assembly/identities.ts';
+import { type LiveResource, readProperties } from '../assembly/resources.ts';
+import { LocalFault } from '../fault.ts';
+
+/** A function of the template. */
+export interface FunctionDefinition {
+  readonly name: string;
+  readonly arn: string;
+  /** How people call it: `auth/token`. */
+  readonly label: string;
+  /** Directory of its bundle. */
+  readonly directory: string;
+  /** `file.export` */
+  readonly handler: string;
+  /** MiB */
+  readonly memory: number;
+  readonly timeoutSeconds: number;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly reservedConcurrency?: number;
+  readonly logFormat: string;
+  readonly logLevel?: string;
+  readonly logGroup: string;
+}
+
+const functionSchema = z.object({
+  FunctionName: z.string().optional(),
+  Code: z.object({ S3Key: z.string() }),
+  Handler: z.string(),
+  Runtime: z.string(),
+  MemorySize: z.number().default(128),
+  Timeout: z.number().default(3),
+  Environment: z.object({ Variables: z.record(z.string(), z.coerce.string()).default({}) }).optional(),
+  ReservedConcurrentExecutions: z.number().optional(),
+  LoggingConfig: z
+    .object({
+      LogFormat: z.string().optional(),
+      LogGroup: z.string().optional(),
+      ApplicationLogLevel: z.string().optional(),
+    })
+    .default({}),
+});
+
+/** `Emissor-local-Auth` and `RotateKeys1A2B3C4D` become `auth/rotate-keys`. */
+const labelOf = ({ stack, logicalId }: LiveResource): string => {
+  const construct = logicalId.replace(/[0-9A-F]{8}$/, '').replace(/(?<=[a-z0-9])(?=[A-Z])/g, '-');
+  return `${stack.split('-').at(-1)}/${construct}`.toLowerCase();
+};
+
+/**
+ * Reads a function of the template.
+ *
+ * @param assets - directory of each bundle, by object key
+ * @throws {LocalFault}
+ */
+export const functionOf = (resource: LiveResource, assets: ReadonlyMap<string, string>): FunctionDefinition => {
+  const properties = readProperties(functionSchema, resource);
+  const name = properties.FunctionName ?? physicalName(resource.stack, resource.logicalId, 64);
+  const directory = assets.get(properties.Code.S3Key);
+  if (directory === undefined)
+    throw new LocalFault(`${resource.stack}/${resource.logicalId} has no code in the assembly.`);
+  const { LogFormat, LogGroup, ApplicationLogLevel } = properties.LoggingConfig;
+  return {
+    name,
+    arn: functionArn(name),
+    label: labelOf(resource),
+    directory,
+    handler: properties.Handler,
+    memory: properties.MemorySize,
+    timeoutSeconds: properties.Timeout,
+    variables: properties.Environment?.Variables ?? {},
+    ...(properties.ReservedConcurrentExecutions === undefined
+      ? {}
+      : { reservedConcurrency: properties.ReservedConcurrentExecutions }),
+    logFormat: LogFormat ?? 'Text',
+    ...(ApplicationLogLevel === undefined ? {} : { logLevel: ApplicationLogLevel }),
+    logGroup: LogGroup ?? `/aws/lambda/${name}`,
+  };
+};

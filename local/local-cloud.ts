@@ -1,0 +1,161 @@
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Assembly, readAssembly } from './assembly/assembly.ts';
+import { drawBlueprint } from './deployment/blueprint.ts';
+import { provisionDemo, provisionFunctions, provisionState, runTriggers } from './deployment/provision.ts';
+import { startTraffic } from './deployment/traffic.ts';
+import { type DataDirectory, makeRunDirectory, openDataDirectory } from './directories.ts';
+import { type HttpFront, startHttpFront } from './http-api/server.ts';
+import { startLoopbackInternet } from './internet/loopback-internet.ts';
+import type { ReceivedDelivery } from './internet/receiver.ts';
+import { writeRuntimeFiles } from './lambda/runtime-files.ts';
+import type { LocalOptions } from './options.ts';
+import { type RunOutputs, runOutputs, writeOutputs } from './outputs.ts';
+import { startServices } from './services.ts';
+import { synthesise } from './synthesis.ts';
+import type { Terminal } from './terminal/terminal.ts';
+
+/** What a local run is started with. */
+export interface LocalCloudRequest extends LocalOptions {
+  /** Directory of the project. */
+  readonly root: string;
+  readonly terminal: Terminal;
+  /** Breaks off a start that is still under way. */
+  readonly signal: AbortSignal;
+}
+
+/** A local run that is ready. */
+export interface LocalCloud {
+  readonly outputs: RunOutputs;
+  /** Lets what is under way end, for a few seconds at most, then ends everything. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds that invocations under way are given when the run ends. */
+const grace = 5_000;
+
+/** Undoes, last first, whatever was started so far. */
+type Undo = (() => unknown)[];
+
+const describeDelivery = ({ method, path, headers, body, status }: ReceivedDelivery): string => {
+  const event = /"event"\s*:\s*"([\w.]+)"/.exec(body)?.[1] ?? '';
+  return [method, path, event, headers['webhook-id'] ?? '', `answered ${status}`]
+    .filter(part => part !== '')
+    .join('  ');
+};
+
+const startFronts = async (port: number, undo: Undo) => {
+  const auth = await startHttpFront(port);
+  undo.push(auth.stop);
+  const base = await startHttpFront(port === 0 ? 0 : port + 1);
+  undo.push(base.stop);
+  return { auth, base };
+};
+
+/** Everything that the template does not decide: the Internet, the services, what function processes load. */
+const startSurroundings = async (
+  request: LocalCloudRequest,
+  data: DataDirectory | undefined,
+  runPath: string,
+  undo: Undo,
+) => {
+  const { terminal } = request;
+  const internet = await startLoopbackInternet(request, {
+    onDelivery: delivery => terminal.note('receiver', describeDelivery(delivery)),
+    onHostsChange: change =>
+      'fault' in change
+        ? terminal.note('hosts', `${change.fault} The names stay as they were.`, 'warn')
+        : terminal.note('hosts', `read again: ${change.names} names`),
+  });
+  undo.push(internet.stop);
+  const services = await startServices(data, {
+    onPublish: (topic, subject) => terminal.note('notification', `${topic}  ${subject}`),
+    onRefusal: message => terminal.note('iam', message, 'warn'),
+  });
+  undo.push(services.stop);
+  const files = await writeRuntimeFiles(runPath, internet.preload, internet.authorityCertificate);
+  return { internet, services, files };
+};
+
+type Surroundings = Awaited<ReturnType<typeof startSurroundings>>;
+
+/** Both take a while and neither needs the other. When one fails the other is waited for, so that it can be undone. */
+const prepare = async (request: LocalCloudRequest, output: string, surroundings: () => Promise<Surroundings>) => {
+  const { root, stageValues } = request;
+  const breaking = new AbortController();
+  const signal = AbortSignal.any([request.signal, breaking.signal]);
+  const logFile = join(root, '.local/synthesis.log');
+  const [surrounded, synthesised] = await Promise.allSettled([
+    surroundings().catch(error => {
+      breaking.abort();
+      throw error;
+    }),
+    synthesise({ root, output, stageValues, logFile, signal }),
+  ]);
+  if (surrounded.status === 'rejected') throw surrounded.reason;
+  if (synthesised.status === 'rejected') throw synthesised.reason;
+  return surrounded.value;
+};
+
+/** Brings the template to life and lets the world in. */
+const deploy = async (
+  request: LocalCloudRequest,
+  { internet, services, files }: Surroundings,
+  { auth, base }: { auth: HttpFront; base: HttpFront },
+  assembly: Assembly,
+  demoFile: string | undefined,
+  undo: Undo,
+): Promise<RunOutputs> => {
+  const { terminal } = request;
+  const blueprint = drawBlueprint(assembly, { auth: auth.port, base: base.port, queueUrl: services.sqs.urlOf });
+  await provisionState(blueprint, services);
+  const functions = provisionFunctions(blueprint, {
+    surroundings: { ...files, endpoints: services.endpoints },
+    onLine: ({ label }, line) => terminal.log(label, line),
+  });
+  undo.push(() => [...functions.values()].map(({ end }) => end()));
+  await runTriggers(blueprint, functions);
+  const demo = await provisionDemo(blueprint, services, demoFile);
+  request.signal.throwIfAborted();
+
+  const traffic = startTraffic({ blueprint, functions, services, fronts: [auth, base], terminal });
+  undo.push(() => Promise.race([traffic.stop(), wait(grace)]));
+  const outputs = runOutputs(blueprint.outputs, services, internet.receiverUrl, demo);
+  undo.push(writeOutputs(request.outputsFile, outputs));
+  return outputs;
+};
+
+const start = async (request: LocalCloudRequest, undo: Undo): Promise<RunOutputs> => {
+  const { root, terminal, dataDirectory } = request;
+  const fronts = await startFronts(request.port, undo);
+  const data = dataDirectory === undefined ? undefined : openDataDirectory(dataDirectory);
+  undo.push(() => data?.release());
+  const run = makeRunDirectory(join(root, '.local/runs'));
+  undo.push(run.remove);
+
+  const output = join(run.path, 'cdk.out');
+  const surroundings = await terminal.step('Synthesising the CDK app', () =>
+    prepare(request, output, () => startSurroundings(request, data, run.path, undo)),
+  );
+  return terminal.step('Starting the local cloud', () =>
+    deploy(request, surroundings, fronts, readAssembly(output), data?.demoFile, undo),
+  );
+};
+
+/**
+ * Starts a local run: synthesises the CDK app for stage `local` and brings its template to life on 127.0.0.1.
+ *
+ * @throws {LocalFault} for what the person at the terminal can mend; everything started so far is ended first.
+ */
+export const startLocalCloud = async (request: LocalCloudRequest): Promise<LocalCloud> => {
+  const undo: Undo = [];
+  const stop = async (): Promise<void> => {
+    for (let step = undo.pop(); step; step = undo.pop()) await step();
+  };
+  try {
+    return { outputs: await start(request, undo), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};

@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { codeOf, LocalFault } from './fault.ts';
+
+/** Where a server listens on 127.0.0.1. */
+export interface LoopbackServer {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** A stand-in for an AWS service, with the endpoint that SDK clients are given. */
+export interface ServiceStandIn {
+  /** `http://127.0.0.1:port` */
+  readonly endpoint: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Lets an HTTP server listen on 127.0.0.1; port 0 takes any free one. Idle connections stay open as long as the client
+ * wants, since a connection closed between two requests would look like a fault of the service.
+ *
+ * @throws {LocalFault} when the port is taken.
+ */
+export const listenOnLoopback = async (server: Server, port = 0): Promise<LoopbackServer> => {
+  server.keepAliveTimeout = 0;
+  server.listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if (codeOf(error) === 'EADDRINUSE') {
+      throw new LocalFault(`Port ${port} is in use: free it, or choose another with --port (0 takes any free one).`);
+    }
+    if (codeOf(error) === 'EACCES') throw new LocalFault(`Port ${port} is not open to you: choose one from 1024 up.`);
+    throw error;
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: async () => {
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+};

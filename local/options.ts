@@ -1,0 +1,106 @@
+import { resolve } from 'node:path';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { ConfigurationError, stageConfiguration } from '../lib/config.ts';
+import { LocalFault, messageOf } from './fault.ts';
+import { parseMapping } from './internet/hosts-file.ts';
+
+/** How a local run is to be: the command line, parsed. */
+export interface LocalOptions {
+  /** {auth_url} listens here and {base_url} on the next port; 0 takes any two free ports. */
+  readonly port: number;
+  /** Directory that keeps tables, queues, keys and the demo data across restarts; in memory without it. */
+  readonly dataDirectory?: string;
+  /** Public host name -> port of a plain HTTP server on 127.0.0.1. */
+  readonly mappings: ReadonlyMap<string, number>;
+  /** File with more names, read again whenever it changes. */
+  readonly hostsFile?: string;
+  /** Stage values to override, as the context of the CDK app. */
+  readonly stageValues: Readonly<Record<string, string>>;
+  /** Where the URLs and credentials of this run are written. */
+  readonly outputsFile: string;
+}
+
+const parsePort = (text: string): number => {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_534) return port;
+  throw new InvalidArgumentError('It must be a whole number from 0 to 65534.');
+};
+
+const addMapping = (text: string, earlier: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> => {
+  try {
+    const { name, port } = parseMapping(text);
+    return new Map([...earlier, [name, port]]);
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
+  }
+};
+
+const addStageValue = (text: string, earlier: Record<string, string> = {}): Record<string, string> => {
+  const [, key, value] = /^([A-Za-z][A-Za-z0-9]*)=(.*)$/s.exec(text) ?? [];
+  if (key === undefined || value === undefined) throw new InvalidArgumentError('It must be KEY=VALUE.');
+  if (key === 'stage') throw new InvalidArgumentError('A local run is always of stage "local".');
+  return { ...earlier, [key]: value };
+};
+
+/** commander prefixes its one line with "error: " and breaks it where the parser's reason starts. */
+const asFault = (error: unknown): unknown =>
+  error instanceof CommanderError
+    ? new LocalFault(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)
+    : error;
+
+const makeCommand = (defaultOutputsFile: string): Command =>
+  new Command('npm start --')
+    .description('Synthesises the CDK app for stage "local" and runs that very template on this machine.')
+    .option('--port <number>', 'auth listens here, the API on the next port; 0 takes any two free', parsePort, 4000)
+    .option('--data <directory>', 'keep state across restarts (default: in memory)')
+    .option('--map <host=url>', 'https://HOST/ leads to http://127.0.0.1:PORT (repeatable)', addMapping)
+    .option(
+      '--hosts <file>',
+      'JSON file of the same: name -> URL, or name -> list of addresses; re-read when it changes',
+    )
+    .option('--retry-schedule <waits>', 'waits between delivery attempts, like 1s,2s,5s')
+    .option('--set <key=value>', 'any value of the stage configuration (repeatable)', addStageValue)
+    .option('--outputs <file>', 'where URLs and demo credentials are written', defaultOutputsFile)
+    .helpOption('--help', 'show this help')
+    .allowExcessArguments(false)
+    .showSuggestionAfterError(false)
+    .configureOutput({ writeErr: () => undefined })
+    .exitOverride();
+
+/** Refused here, stage values need no synthesis to be found wrong. */
+const checkStageValues = (values: Record<string, string>): Record<string, string> => {
+  try {
+    stageConfiguration('local', values);
+    return values;
+  } catch (error) {
+    throw error instanceof ConfigurationError ? new LocalFault(error.message) : error;
+  }
+};
+
+/**
+ * Parses the command line (without node and script).
+ *
+ * @returns `undefined` when help was asked for and has been printed.
+ * @throws {LocalFault} for anything unknown or malformed.
+ */
+export const parseOptions = (words: readonly string[], defaultOutputsFile: string): LocalOptions | undefined => {
+  const command = makeCommand(defaultOutputsFile);
+  try {
+    command.parse(words, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return undefined;
+    throw asFault(error);
+  }
+  const given = command.opts();
+  return {
+    port: given.port,
+    ...(given.data === undefined ? {} : { dataDirectory: resolve(given.data) }),
+    mappings: given.map ?? new Map(),
+    ...(given.hosts === undefined ? {} : { hostsFile: resolve(given.hosts) }),
+    stageValues: checkStageValues({
+      ...given.set,
+      ...(given.retrySchedule === undefined ? {} : { retrySchedule: given.retrySchedule }),
+    }),
+    outputsFile: resolve(given.outputs),
+  };
+};

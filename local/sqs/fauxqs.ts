@@ -1,0 +1,84 @@
+import { buildApp } from 'fauxqs';
+import { account } from '../assembly/identities.ts';
+
+type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>;
+
+/** The engine's queues. */
+type QueueStore = Stores['sqsStore'];
+
+/** The engine's topics. */
+type TopicStore = Stores['snsStore'];
+
+/** The engine's web server. */
+export type QueueApp = ReturnType<typeof buildApp>;
+
+type Persistence = NonNullable<QueueStore['persistence']>;
+
+/** The engine, not yet listening. */
+export interface QueueEngine {
+  readonly app: QueueApp;
+  readonly queues: QueueStore;
+  readonly topics: TopicStore;
+  /**
+   * Loads what was kept and keeps every change from now on; the URLs of queues are those of `port`.
+   *
+   * @returns what closes the store, once the server is closed.
+   */
+  keepIn(directory: string, port: number): () => void;
+}
+
+interface Internals {
+  readonly SqsStore: new () => QueueStore;
+  readonly SnsStore: new () => TopicStore;
+  readonly S3Store: new () => Stores['s3Store'];
+  readonly PersistenceManager: new (directory: string) => Persistence;
+}
+
+/** The package exports its app factory only; its stores and its persistence are reached by their files. */
+const importInternals = async (): Promise<Internals> => {
+  const main = import.meta.resolve('fauxqs');
+  const files = ['./sqs/sqsStore.js', './sns/snsStore.js', './s3/s3Store.js', './persistence.js'];
+  const modules = await Promise.all(files.map(file => import(new URL(file, main).href)));
+  return Object.assign({}, ...modules);
+};
+
+/** The URL of a queue: the SDK follows its host, whatever endpoint it was given. */
+export const queueUrl = (port: number, name: string): string => `http://127.0.0.1:${port}/${account}/${name}`;
+
+/**
+ * As it comes, the engine writes NULL over a message's receive count when its visibility is set to 0, which its own
+ * schema refuses; the message is then lost until a restart.
+ */
+const mendVisibilityZero = (persistence: Persistence): void => {
+  const { db } = persistence as unknown as { db: { prepare(sql: string): { run(...values: string[]): unknown } } };
+  const statement = db.prepare(
+    'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?',
+  );
+  persistence.updateMessageReady = messageId => void statement.run(messageId);
+};
+
+/** Makes the queue engine. The package's own `startFauxqs` would listen on all interfaces. */
+export const makeQueueEngine = async (region: string): Promise<QueueEngine> => {
+  const { SqsStore, SnsStore, S3Store, PersistenceManager } = await importInternals();
+  const stores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() };
+  const { sqsStore: queues, snsStore: topics } = stores;
+  const app = buildApp({ logger: false, stores, defaultRegion: region });
+  queues.buildQueueUrl = (name, port) => queueUrl(Number(port), name);
+
+  return {
+    app,
+    queues,
+    topics,
+    keepIn: (directory, port) => {
+      const persistence = new PersistenceManager(directory);
+      mendVisibilityZero(persistence);
+      persistence.loadSqsAndSns(queues, topics);
+      queues.persistence = persistence;
+      topics.persistence = persistence;
+      for (const queue of queues.allQueues()) {
+        Object.assign(queue, { persistence, url: queueUrl(port, queue.name) }); // kept URLs have the last run's port
+      }
+      return () => persistence.close();
+    },
+  };
+};

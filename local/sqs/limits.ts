@@ -1,0 +1,75 @@
+import * as z from 'zod';
+import type { QueueApp } from './fauxqs.ts';
+
+const values = {
+  DelaySeconds: z.unknown().optional(),
+  VisibilityTimeout: z.unknown().optional(),
+  WaitTimeSeconds: z.unknown().optional(),
+};
+
+const bodySchema = z.object({ ...values, Entries: z.array(z.looseObject({ ...values, Id: z.unknown() })).optional() });
+
+type Values = z.output<z.ZodObject<typeof values>>;
+
+/** Seconds. */
+const longestDelay = 900;
+
+/** An entry of a batch that SQS would not have taken. */
+interface FailedEntry {
+  readonly Id: unknown;
+  readonly SenderFault: true;
+  readonly Code: string;
+  readonly Message: string;
+}
+
+const refusals = new WeakMap<object, readonly FailedEntry[]>();
+
+/** AWS reads these as 32-bit integers: a fraction does not even reach the range check. */
+const fractional = ({ DelaySeconds, VisibilityTimeout, WaitTimeSeconds }: Values): string | undefined =>
+  Object.entries({ DelaySeconds, VisibilityTimeout, WaitTimeSeconds }).find(
+    ([, value]) => value !== undefined && !Number.isInteger(value),
+  )?.[0];
+
+const outOfRange = ({ DelaySeconds: delay }: Values): string | undefined => {
+  if (typeof delay !== 'number' || (delay >= 0 && delay <= longestDelay)) return undefined;
+  return `Value ${delay} for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 and <= 900.`;
+};
+
+/**
+ * Makes the queue engine refuse delays that AWS refuses. It takes any, so that a delay over 15 minutes would work here
+ * and fail in production only.
+ */
+export const refuseWhatAwsRefuses = (app: QueueApp): void => {
+  app.addHook('preHandler', async (request, reply) => {
+    const parsed = bodySchema.safeParse(request.body);
+    if (!parsed.success || !String(request.headers['x-amz-target']).startsWith('AmazonSQS.')) return;
+    const { Entries: entries, ...own } = parsed.data;
+    const refuse = (type: string, message: string) =>
+      reply.status(400).header('content-type', 'application/x-amz-json-1.0').send({ __type: type, message });
+
+    const notWhole = [own, ...(entries ?? [])].map(fractional).find(name => name !== undefined);
+    if (notWhole) return refuse('com.amazon.coral.service#SerializationException', `${notWhole} must be an integer.`);
+    const reason = outOfRange(own);
+    if (reason) return refuse('com.amazonaws.sqs#InvalidParameterValue', reason);
+    if (!entries) return;
+
+    const failed = entries.flatMap(entry => {
+      const message = outOfRange(entry);
+      return message
+        ? [{ Id: entry.Id, SenderFault: true as const, Code: 'InvalidParameterValue', Message: message }]
+        : [];
+    });
+    if (failed.length === 0) return;
+    if (failed.length === entries.length) return reply.send({ Successful: [], Failed: failed });
+    refusals.set(request, failed);
+    Object.assign(request.body as object, { Entries: entries.filter(entry => !outOfRange(entry)) });
+    return;
+  });
+
+  app.addHook('preSerialization', async (request, _reply, payload: unknown) => {
+    const failed = refusals.get(request);
+    if (!failed || typeof payload !== 'object' || payload === null) return payload;
+    const others = 'Failed' in payload && Array.isArray(payload.Failed) ? payload.Failed : [];
+    return { ...payload, Failed: [...others, ...failed] };
+  });
+};

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import * as z from 'zod';
+import type { Assembly } from '../../../../local/assembly/assembly.ts';
+import { inertTypes, liveResources, ofType, readProperties } from '../../../../local/assembly/resources.ts';
+import { LocalFault } from '../../../../local/fault.ts';
+
+const assembly = (type: string, more: object = {}): Assembly => ({
+  assets: new Map(),
+  stacks: [
+    {
+      name: 'App-Data',
+      template: { Parameters: {}, Outputs: {}, Resources: { Thing: { Type: type, Properties: { Size: 1 }, ...more } } },
+    },
+  ],
+});
+const asIs = (node: unknown) => node;
+
+it('live resources come with their properties resolved', () => {
+  const resources = liveResources(assembly('AWS::SQS::Queue'), asIs);
+  expect(ofType(resources, 'AWS::SQS::Queue')).toEqual([
+    { stack: 'App-Data', logicalId: 'Thing', type: 'AWS::SQS::Queue', properties: { Size: 1 } },
+  ]);
+});
+
+it.each(Object.entries(inertTypes))('%s is inert: %s', (type, reason) => {
+  expect(liveResources(assembly(type), asIs)).toEqual([]);
+  expect(reason).not.toBe('');
+});
+
+it('an unknown type stops the run and is named, with its place', () => {
+  const read = () => liveResources(assembly('AWS::S3::Bucket'), asIs);
+  expect(read).toThrow(LocalFault);
+  expect(read).toThrow('does not know the resource type AWS::S3::Bucket (App-Data/Thing)');
+});
+
+it('a conditional resource stops the run', () => {
+  expect(() => liveResources(assembly('AWS::SQS::Queue', { Condition: 'IsProd' }), asIs)).toThrow(
+    /knows no conditions/,
+  );
+});
+
+it('a property that does not fit is named, with its place', () => {
+  const [resource] = liveResources(assembly('AWS::SQS::Queue'), asIs);
+  expect(() => resource && readProperties(z.object({ Size: z.string() }), resource)).toThrow(
+    /^App-Data\/Thing \(AWS::SQS::Queue\): Size: /,
+  );
+});

@@ -1,0 +1,206 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { FunctionDefinition } from '../../../../local/lambda/definition.ts';
+import { type LocalFunction, makeLocalFunction } from '../../../../local/lambda/function.ts';
+import { writeRuntimeFiles } from '../../../../local/lambda/runtime-files.ts';
+import type { RuntimeSurroundings } from '../../../../local/lambda/variables.ts';
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
+
+const directory = mkdtempSync(join(tmpdir(), 'emissor-function-'));
+let surroundings: RuntimeSurroundings;
+const made: LocalFunction[] = [];
+const lines: string[] = [];
+
+/** A function whose module is `code`. */
+const functionOf = (name: string, code: string, changes: Partial<FunctionDefinition> = {}): LocalFunction => {
+  writeFileSync(join(directory, `${name}.mjs`), code);
+  const definition: FunctionDefinition = {
+    name,
+    arn: `arn:aws:lambda:us-east-1:000000000000:function:${name}`,
+    label: `test/${name}`,
+    directory,
+    handler: `${name}.handler`,
+    memory: 128,
+    timeoutSeconds: 5,
+    variables: { OWN: 'value' },
+    logFormat: 'JSON',
+    logGroup: `/aws/lambda/${name}`,
+    ...changes,
+  };
+  const local = makeLocalFunction(definition, { surroundings, onLine: (_, line) => lines.push(line) });
+  made.push(local);
+  return local;
+};
+
+const returned = async (local: LocalFunction, event: unknown = {}): Promise<unknown> => {
+  const result = await local.invoke(JSON.stringify(event));
+  if (result.outcome === 'failed') throw new Error(result.fault.errorMessage);
+  return JSON.parse(result.payload);
+};
+
+const faultOf = async (local: LocalFunction, event: unknown = {}) => {
+  const result = await local.invoke(JSON.stringify(event));
+  return result.outcome === 'failed' ? result.fault : result;
+};
+
+beforeAll(async () => {
+  const preload = { terminatorPort: 1, builtIn: [], mappings: [] };
+  const files = await writeRuntimeFiles(directory, preload, '');
+  surroundings = { ...files, endpoints: { DYNAMODB: 'http://127.0.0.1:8000' } };
+});
+afterAll(() => {
+  for (const { end } of made) end();
+  rmSync(directory, { recursive: true });
+});
+
+describe('an invocation', () => {
+  it('has the event, the context of Lambda and an environment of its own', async () => {
+    const local = functionOf(
+      'whole',
+      `export const handler = async (event, context) => ({ event, context: { ...context, left: context.getRemainingTimeInMillis() },
+        variables: process.env, trace: process.env._X_AMZN_TRACE_ID, directory: process.cwd() });`,
+    );
+    const { event, context, variables, trace } = (await returned(local, { a: 1 })) as Record<
+      string,
+      Record<string, unknown>
+    >;
+    expect(event).toEqual({ a: 1 });
+    expect(context).toMatchObject({
+      functionName: 'whole',
+      functionVersion: '$LATEST',
+      invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:whole',
+      memoryLimitInMB: '128',
+      awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect(context?.left).toBeGreaterThan(3_000);
+    expect(context?.left).toBeLessThanOrEqual(5_000);
+    expect(trace).toMatch(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24};Parent=[0-9a-f]{16};Sampled=0$/);
+    expect(variables).toMatchObject({
+      OWN: 'value',
+      AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:8000',
+      AWS_LAMBDA_FUNCTION_NAME: 'whole',
+      AWS_REGION: 'us-east-1',
+      TZ: ':UTC',
+    });
+    for (const name of Object.keys(process.env).filter(key => /^(HOME|npm_|VITEST)/.test(key))) {
+      expect(variables).not.toHaveProperty(name);
+    }
+    expect(JSON.stringify(variables)).not.toContain('terminatorPort');
+  });
+
+  it('reuses an idle process and starts others when several come at once, up to the reserved concurrency', async () => {
+    const local = functionOf(
+      'counting',
+      `let count = 0; export const handler = async ({ milliseconds }) => {
+        count += 1; await new Promise(resolve => setTimeout(resolve, milliseconds)); return { count, process: process.pid }; };`,
+      { reservedConcurrency: 2 },
+    );
+    const first = (await returned(local, { milliseconds: 0 })) as { process: number };
+    expect(await returned(local, { milliseconds: 0 })).toEqual({ count: 2, process: first.process });
+    const together = (await Promise.all(
+      [1, 2, 3, 4].map(() => returned(local, { milliseconds: 200 })),
+    )) as (typeof first)[];
+    expect(new Set(together.map(answer => answer.process)).size).toBe(2);
+    await local.drain();
+  });
+});
+
+describe('a function that fails', () => {
+  it('reports what its handler threw, and lives on', async () => {
+    const local = functionOf(
+      'throwing',
+      `export const handler = async ({ bad }) => { if (bad) throw new RangeError('too far'); return process.pid; };`,
+    );
+    const before = await returned(local);
+    expect(await faultOf(local, { bad: true })).toEqual({ errorType: 'RangeError', errorMessage: 'too far' });
+    expect(await returned(local)).toBe(before);
+    expect(lines.some(line => line.includes('"Invoke Error"') && line.includes('too far'))).toBe(true);
+  });
+
+  it('is ended when its time is up, even in an endless loop, and replaced', async () => {
+    const local = functionOf(
+      'looping',
+      'export const handler = async ({ loop }) => { while (loop) {} return process.pid; };',
+      { timeoutSeconds: 1 },
+    );
+    const before = await returned(local);
+    expect(await faultOf(local, { loop: true })).toEqual({
+      errorType: 'Sandbox.Timedout',
+      errorMessage: expect.stringMatching(/^RequestId: [0-9a-f-]{36} Error: Task timed out after 1\.00 seconds$/),
+    });
+    expect(await returned(local)).not.toBe(before);
+  });
+
+  it.each([
+    ['exits', 'process.exit(3)', 'Runtime.ExitError', /Runtime exited with error: exit status 3$/],
+    [
+      'is killed',
+      "process.kill(process.pid, 'SIGKILL')",
+      'Runtime.ExitError',
+      /Runtime exited with error: signal: SIGKILL$/,
+    ],
+    [
+      'throws later',
+      "setTimeout(() => { throw new TypeError('late'); }); await new Promise(() => {});",
+      'TypeError',
+      /^late$/,
+    ],
+    [
+      'rejects later',
+      "void Promise.reject(new TypeError('lost')); await new Promise(() => {});",
+      'TypeError',
+      /^lost$/,
+    ],
+  ])('%s: the invocation fails with the reason, the next one works', async (name, code, errorType, errorMessage) => {
+    const local = functionOf(
+      name.replace(' ', '-'),
+      `export const handler = async ({ bad }) => { if (bad) { ${code} } return 'well'; };`,
+    );
+    expect(await faultOf(local, { bad: true })).toEqual({
+      errorType,
+      errorMessage: expect.stringMatching(errorMessage),
+    });
+    expect(await returned(local)).toBe('well');
+  });
+
+  it('is bounded in memory', async () => {
+    const local = functionOf(
+      'hoarding',
+      'const kept = []; export const handler = async () => { for (;;) kept.push(new Array(1e5).fill(1.5)); };',
+      { timeoutSeconds: 20 },
+    );
+    expect(await faultOf(local)).toMatchObject({
+      errorType: 'Runtime.ExitError',
+      errorMessage: expect.stringMatching(/SIGABRT$|134$/),
+    });
+  });
+
+  it.each([
+    ['broken', "throw new SyntaxError('cannot start');", 'SyntaxError', 'cannot start'],
+    ['empty', 'export const other = 1;', 'TypeError', 'empty.handler is undefined or not exported'],
+  ])('that cannot be loaded (%s) says so to every invocation', async (name, code, errorType, errorMessage) => {
+    const local = functionOf(name, code);
+    expect(await faultOf(local)).toEqual({ errorType, errorMessage });
+    expect(await faultOf(local)).toEqual({ errorType, errorMessage });
+  });
+
+  it('may not answer more than 6 MiB', async () => {
+    const local = functionOf('verbose', "export const handler = async () => 'x'.repeat(6 * 1024 * 1024);");
+    expect(await faultOf(local)).toMatchObject({ errorType: 'Function.ResponseSizeTooLarge' });
+  });
+});
+
+it('ends its processes with the run; what waits fails', async () => {
+  const local = functionOf('ending', 'export const handler = async () => new Promise(() => {});', {
+    reservedConcurrency: 1,
+  });
+  const both = [local.invoke('{}'), local.invoke('{}')];
+  await wait(300);
+  local.end();
+  expect((await Promise.all(both)).map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
+  expect(await faultOf(local)).toMatchObject({ errorType: 'Sandbox.Ended' });
+});

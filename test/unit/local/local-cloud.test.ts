@@ -1,0 +1,106 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type LocalCloud, type LocalCloudRequest, startLocalCloud } from '../../../local/local-cloud.ts';
+import { openTerminal } from '../../../local/terminal/terminal.ts';
+import { makeAssembly } from './fixture-assembly.ts';
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
+
+const root = mkdtempSync(join(tmpdir(), 'emissor-local-cloud-'));
+const outputsFile = join(root, 'outputs.json');
+const written: string[] = [];
+const terminal = openTerminal({ write: text => written.push(String(text)) > 0 }, {});
+const clouds: LocalCloud[] = [];
+
+/** An app that "synthesises" a hand-written assembly. */
+const writeApp = (changes: Record<string, object> = {}) => {
+  mkdirSync(join(root, 'bin'), { recursive: true });
+  const files = makeAssembly(changes);
+  writeFileSync(
+    join(root, 'bin/app.ts'),
+    `import { mkdirSync, writeFileSync } from 'node:fs'; import { dirname, join } from 'node:path';
+     const out = process.env.CDK_OUTDIR ?? '';
+     for (const [name, content] of Object.entries(${JSON.stringify(files)} as Record<string, string>)) {
+       mkdirSync(dirname(join(out, name)), { recursive: true }); writeFileSync(join(out, name), content); }`,
+  );
+};
+
+const start = async (changes: Partial<LocalCloudRequest> = {}): Promise<LocalCloud> => {
+  const signal = new AbortController().signal;
+  const cloud = await startLocalCloud({
+    root,
+    terminal,
+    signal,
+    port: 0,
+    mappings: new Map(),
+    stageValues: {},
+    outputsFile,
+    ...changes,
+  });
+  clouds.push(cloud);
+  return cloud;
+};
+
+const get = async (url: string) => {
+  const response = await fetch(url);
+  return [response.status, await response.json()] as const;
+};
+
+beforeAll(() => writeApp());
+afterEach(async () => {
+  for (const cloud of clouds.splice(0)) await cloud.stop();
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+describe('a run', () => {
+  it('brings the template to life: trigger, APIs, queue, and a demo client', async () => {
+    const { outputs } = await start();
+    expect(outputs).toMatchObject({
+      AuthUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      BaseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      ClientsTable: 'App-local-Data-Clients',
+      Demo: { Username: 'admin@example.com', AccountId: 'demo' },
+    });
+    expect(JSON.parse(readFileSync(outputsFile, 'utf8'))).toEqual(outputs);
+    expect(written.some(line => line.includes('auth/token') && line.includes('triggered'))).toBe(true);
+    expect(await get(`${outputs.AuthUrl}/token`)).toEqual([200, { routeKey: 'ANY /token', issuer: outputs.AuthUrl }]);
+    expect(await get(`${outputs.BaseUrl}/anything`)).toEqual([200, { routeKey: '$default', issuer: outputs.AuthUrl }]);
+
+    const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+    const sqs = new SQSClient({ region: outputs.Region, endpoint: outputs.SqsEndpoint, credentials });
+    await sqs.send(new SendMessageCommand({ QueueUrl: outputs.EventsQueueUrl, MessageBody: 'hello' }));
+    sqs.destroy();
+    await vi.waitFor(() => expect(written.join('')).toContain('got hello'), { timeout: 20_000 });
+  });
+
+  it('leaves nothing behind when it ends', async () => {
+    const cloud = await start();
+    await cloud.stop();
+    expect(existsSync(outputsFile)).toBe(false);
+    expect(existsSync(join(root, '.local/runs', String(process.pid)))).toBe(false);
+    await expect(fetch(cloud.outputs.AuthUrl)).rejects.toThrow();
+  });
+
+  it('keeps its demo client with --data', async () => {
+    const dataDirectory = join(root, 'data');
+    const first = await start({ dataDirectory });
+    await first.stop();
+    const second = await start({ dataDirectory });
+    expect(second.outputs.Demo).toEqual(first.outputs.Demo);
+  });
+
+  it('that cannot start ends what it had started, and names the reason', async () => {
+    const running = await start();
+    const port = Number(new URL(running.outputs.AuthUrl).port);
+    await expect(start({ port })).rejects.toThrow(`Port ${port} is in use`);
+    writeApp({ Bucket: { Type: 'AWS::S3::Bucket' } });
+    await expect(start()).rejects.toThrow('does not know the resource type AWS::S3::Bucket (App-local-Data/Bucket)');
+    writeApp({ AuthApi: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'x' } } });
+    await expect(start()).rejects.toThrow(/App-local-Data\/AuthApi: .* no attribute "ApiEndpoint"/);
+    writeApp();
+    await expect(start({ hostsFile: join(root, 'missing.json') })).rejects.toThrow('missing.json cannot be used');
+  });
+});

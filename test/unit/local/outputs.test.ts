@@ -1,0 +1,63 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Stack } from '../../../local/assembly/assembly.ts';
+import { runOutputs, stackOutputs, writeOutputs } from '../../../local/outputs.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'emissor-outputs-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const endpoints = { DYNAMODB: 'd', SQS: 'q', SNS: 'q', KMS: 'k' };
+const demo = { ClientId: 'c', ClientSecret: 's', Username: 'u', Password: 'p', AccountId: 'a' };
+const given = { AuthUrl: 'a', BaseUrl: 'b', EventsQueueUrl: 'e', DeadLetterQueueUrl: 'l', ClientsTable: 't' };
+const outputs = runOutputs(given, { endpoints }, 'r', demo);
+
+it('say all that a program needs', () => {
+  expect(outputs).toEqual({
+    ...given,
+    DynamoDbEndpoint: 'd',
+    SqsEndpoint: 'q',
+    KmsEndpoint: 'k',
+    Region: 'us-east-1',
+    ReceiverUrl: 'r',
+    Demo: demo,
+  });
+  expect(() => runOutputs({ AuthUrl: 'a' }, { endpoints }, 'r', demo)).toThrow('no output "BaseUrl"');
+});
+
+it("are the stacks' own, without the exports that only link stacks", () => {
+  const stack: Stack = {
+    name: 'App',
+    template: {
+      Parameters: {},
+      Resources: {},
+      Outputs: { AuthUrl: { Value: { Ref: 'x' } }, ExportsOutputRefX: { Value: 'y', Export: { Name: 'App:x' } } },
+    },
+  };
+  expect(stackOutputs([stack], () => 'resolved')).toEqual({ AuthUrl: 'resolved' });
+});
+
+describe('the outputs file', () => {
+  const file = join(directory, 'below', 'outputs.json');
+
+  it('is for its owner only, and goes with the run', () => {
+    const remove = writeOutputs(file, outputs);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(outputs);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    remove();
+    expect(existsSync(file)).toBe(false);
+    remove();
+  });
+
+  it('stays when another run has written its own meanwhile', () => {
+    const remove = writeOutputs(file, outputs);
+    writeFileSync(file, '{}');
+    remove();
+    expect(existsSync(file)).toBe(true);
+  });
+
+  it('that cannot be written is a fault in one line', () => {
+    expect(() => writeOutputs(join(file, 'below.json'), outputs)).toThrow(/^The outputs cannot be written: /);
+  });
+});

@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  ChangeMessageVisibilityCommand,
+  GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { LiveResource } from '../../../../local/assembly/resources.ts';
+import { makeGate } from '../../../../local/iam/gate.ts';
+import { type QueueService, queueOf, startSqs } from '../../../../local/sqs/engine.ts';
+
+const openGate = makeGate(() => undefined);
+
+const directory = mkdtempSync(join(tmpdir(), 'emissor-sqs-'));
+const ends: (() => unknown)[] = [];
+
+const start = async (kept?: string): Promise<{ sqs: QueueService; client: SQSClient; stop(): Promise<void> }> => {
+  const sqs = await startSqs({
+    gate: openGate,
+    onPublish: () => undefined,
+    ...(kept === undefined ? {} : { directory: kept }),
+  });
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const client = new SQSClient({ region: 'us-east-1', endpoint: sqs.endpoint, credentials, maxAttempts: 1 });
+  let isStopped = false;
+  const stop = async () => {
+    if (isStopped) return;
+    isStopped = true;
+    client.destroy();
+    await sqs.stop();
+  };
+  ends.push(stop);
+  return { sqs, client, stop };
+};
+
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const receive = async (client: SQSClient, QueueUrl: string) =>
+  (await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }))).Messages ?? [];
+
+describe('delays', () => {
+  it('over 15 minutes, negative or fractional are refused, as AWS does', async () => {
+    const { sqs, client } = await start();
+    sqs.ensureQueue({ name: 'q', attributes: {} });
+    const send = (DelaySeconds: number) =>
+      client.send(new SendMessageCommand({ QueueUrl: sqs.urlOf('q'), MessageBody: 'x', DelaySeconds }));
+    await expect(send(901)).rejects.toMatchObject({ name: 'InvalidParameterValue' });
+    await expect(send(-1)).rejects.toMatchObject({ name: 'InvalidParameterValue' });
+    await expect(send(0.3)).rejects.toMatchObject({ name: 'SerializationException' });
+    await expect(send(900)).resolves.toHaveProperty('MessageId');
+    expect(await receive(client, sqs.urlOf('q'))).toEqual([]);
+  });
+
+  it('of single entries fail those entries of a batch only', async () => {
+    const { sqs, client } = await start();
+    sqs.ensureQueue({ name: 'q', attributes: {} });
+    const send = (...delays: number[]) =>
+      client.send(
+        new SendMessageBatchCommand({
+          QueueUrl: sqs.urlOf('q'),
+          Entries: delays.map((DelaySeconds, index) => ({ Id: `e${index}`, MessageBody: `m${index}`, DelaySeconds })),
+        }),
+      );
+    const mixed = await send(0, 5000, 0);
+    expect(mixed.Successful?.map(({ Id }) => Id)).toEqual(['e0', 'e2']);
+    expect(mixed.Failed).toEqual([
+      { Id: 'e1', SenderFault: true, Code: 'InvalidParameterValue', Message: expect.stringContaining('5000') },
+    ]);
+    expect((await send(901)).Failed).toHaveLength(1);
+    await expect(send(0, 1.5)).rejects.toMatchObject({ name: 'SerializationException' });
+    expect((await receive(client, sqs.urlOf('q'))).map(({ Body }) => Body)).toEqual(['m0', 'm2']);
+  });
+});
+
+describe('kept queues', () => {
+  it('keep a message whose visibility is set to 0, with its receive count', async () => {
+    const { sqs, client, stop } = await start(directory);
+    sqs.ensureQueue({ name: 'q', attributes: {} });
+    const QueueUrl = sqs.urlOf('q');
+    await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'x' }));
+    const [first] = await receive(client, QueueUrl);
+    await client.send(
+      new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: first?.ReceiptHandle, VisibilityTimeout: 0 }),
+    );
+    expect(await receive(client, QueueUrl)).toHaveLength(1);
+    await stop();
+    const again = await start(directory);
+    const names = ['ApproximateNumberOfMessagesNotVisible'] as const;
+    const counts = await again.client.send(
+      new GetQueueAttributesCommand({ QueueUrl: again.sqs.urlOf('q'), AttributeNames: [...names] }),
+    );
+    expect(counts.Attributes).toEqual({ ApproximateNumberOfMessagesNotVisible: '1' });
+  });
+
+  it("keep their messages and take the template's new attributes and this run's port", async () => {
+    const first = await start(directory);
+    first.sqs.ensureQueue({ name: 'q', attributes: { VisibilityTimeout: '30' } });
+    await first.client.send(new SendMessageCommand({ QueueUrl: first.sqs.urlOf('q'), MessageBody: 'kept' }));
+    await first.stop();
+
+    const { sqs, client } = await start(directory);
+    sqs.ensureQueue({ name: 'q', attributes: { VisibilityTimeout: '60' } });
+    const { QueueUrl = '' } = await client.send(new GetQueueUrlCommand({ QueueName: 'q' }));
+    expect(QueueUrl).toBe(sqs.urlOf('q'));
+    const { Attributes } = await client.send(
+      new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['VisibilityTimeout'] }),
+    );
+    expect(Attributes).toEqual({ VisibilityTimeout: '60' });
+    expect((await receive(client, QueueUrl)).map(({ Body }) => Body)).toEqual(['kept']);
+  });
+});
+
+it('gives up on a message after its last receive', async () => {
+  const { sqs, client } = await start();
+  const deadLetterTargetArn = 'arn:aws:sqs:us-east-1:000000000000:dead';
+  sqs.ensureQueue({ name: 'dead', attributes: {} });
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 1 });
+  sqs.ensureQueue({ name: 'q', attributes: { VisibilityTimeout: '0', RedrivePolicy } });
+  await client.send(new SendMessageCommand({ QueueUrl: sqs.urlOf('q'), MessageBody: 'x' }));
+  expect(await receive(client, sqs.urlOf('q'))).toHaveLength(1);
+  expect(await receive(client, sqs.urlOf('q'))).toHaveLength(0);
+  expect(await receive(client, sqs.urlOf('dead'))).toHaveLength(1);
+});
+
+it('tells of notifications by topic and subject', async () => {
+  const told: string[][] = [];
+  const sqs = await startSqs({ gate: openGate, onPublish: (...words) => told.push(words) });
+  ends.push(sqs.stop);
+  sqs.ensureTopic('Operations');
+  const body = new URLSearchParams({
+    Action: 'Publish',
+    TopicArn: 'arn:aws:sns:us-east-1:000000000000:Operations',
+    Subject: 'Alarm',
+    Message: 'secret',
+  });
+  expect((await fetch(sqs.endpoint, { method: 'POST', body })).status).toBe(200);
+  expect(told).toEqual([['Operations', 'Alarm']]);
+});
+
+it('reads a queue as the CDK writes it', () => {
+  const resource: LiveResource = {
+    stack: 'App',
+    logicalId: 'Events',
+    type: 'AWS::SQS::Queue',
+    properties: {
+      VisibilityTimeout: 180,
+      SqsManagedSseEnabled: true,
+      RedrivePolicy: { deadLetterTargetArn: 'arn', maxReceiveCount: 100 },
+    },
+  };
+  expect(queueOf(resource)).toEqual({
+    name: 'App-Events',
+    attributes: { VisibilityTimeout: '180', RedrivePolicy: '{"deadLetterTargetArn":"arn","maxReceiveCount":100}' },
+  });
+});
