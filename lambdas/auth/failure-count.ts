@@ -22,10 +22,10 @@ const lockLength = (failures: number, threshold: number): number =>
 /** Counts failures in single items of any table and tells the lock they add up to. */
 export interface FailureCount {
   isLocked(item: Item | undefined): boolean;
-  /** Counts one failure, beginning from the item as it was last read; not while a lock stands. */
-  add(address: ItemAddress, item: Item | undefined): Promise<void>;
-  /** Forgets the failures; not while a lock stands. */
-  clear(address: ItemAddress, item: Item | undefined): Promise<void>;
+  /** Counts one failure, beginning from the item as it was last read. False while a lock stands: nothing is counted then. */
+  add(address: ItemAddress, item: Item | undefined): Promise<boolean>;
+  /** Forgets the failures. False while a lock stands: nothing is forgotten then. */
+  clear(address: ItemAddress): Promise<boolean>;
 }
 
 /** What a failure count stands on. */
@@ -109,13 +109,13 @@ export const makeFailureCount = ({ documents, now, threshold }: FailureCountDepe
     add: async (address, item) => {
       let latest = item;
       for (let turn = 0; turn < turns && !isLocked(latest); turn++) {
-        if (await tryAdd(address, read(latest))) return;
+        if (await tryAdd(address, read(latest))) return true;
         [latest] = await readTogether(documents, [address]);
       }
+      return false;
     },
 
-    clear: async ({ table, key }, item) => {
-      if (!item) return;
+    clear: async ({ table, key }) => {
       try {
         await documents.send(
           new DeleteCommand({
@@ -125,8 +125,10 @@ export const makeFailureCount = ({ documents, now, threshold }: FailureCountDepe
             ExpressionAttributeValues: { ':now': now() },
           }),
         );
+        return true;
       } catch (error) {
-        if (!isConditionFailed(error)) throw error;
+        if (isConditionFailed(error)) return false;
+        throw error;
       }
     },
   };

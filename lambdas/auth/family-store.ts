@@ -3,10 +3,14 @@ import { isConditionFailed, readTogether } from '../platform/dynamodb.ts';
 import { type Family, familyAddress, parseFamily } from './family.ts';
 
 /** How a rotation changes a family: the counter grows by one besides. */
-type Rotation = Pick<Family, 'keyId' | 'rotatedAt' | 'idleExpiresAt'>;
+type Rotation = Pick<Family, 'keyId' | 'rotatedAt' | 'idleExpiresAt'> & { readonly rotationId: string };
 
-/** Writes to refresh families; each is one conditional write of one item. */
+/**
+ * Writes to refresh families; each is one write of one item. The SDK repeats a write whose answer got lost, so each must
+ * bear being done twice.
+ */
 export interface FamilyStore {
+  /** Its id is random: there is none of that id, unless by this very call. */
   createFamily(family: Family): Promise<void>;
   findFamily(familyId: string): Promise<Family | undefined>;
   /** The family as it is after the rotation; `undefined` when another rotation or a revocation came first. */
@@ -30,13 +34,7 @@ const ttl = ({ idleExpiresAt, absoluteExpiresAt }: Pick<Family, 'idleExpiresAt' 
 /** Makes the store of table `Families`: partition `familyId`, one item per login. */
 export const makeFamilyStore = ({ documents, tableName }: FamilyStoreDependencies): FamilyStore => ({
   createFamily: async family => {
-    await documents.send(
-      new PutCommand({
-        TableName: tableName,
-        Item: { ...family, ttl: ttl(family) },
-        ConditionExpression: 'attribute_not_exists(familyId)',
-      }),
-    );
+    await documents.send(new PutCommand({ TableName: tableName, Item: { ...family, ttl: ttl(family) } }));
   },
 
   findFamily: async familyId => {
@@ -52,12 +50,13 @@ export const makeFamilyStore = ({ documents, tableName }: FamilyStoreDependencie
           Key: familyAddress(tableName, family.familyId).key,
           ConditionExpression: '#counter = :presented AND attribute_not_exists(revokedAt)',
           UpdateExpression:
-            'SET #counter = :next, keyId = :keyId, rotatedAt = :now, idleExpiresAt = :idle, #ttl = :ttl',
+            'SET #counter = :next, keyId = :keyId, rotationId = :rotationId, rotatedAt = :now, idleExpiresAt = :idle, #ttl = :ttl',
           ExpressionAttributeNames: { '#counter': 'counter', '#ttl': 'ttl' },
           ExpressionAttributeValues: {
             ':presented': family.counter,
             ':next': family.counter + 1,
             ':keyId': rotation.keyId,
+            ':rotationId': rotation.rotationId,
             ':now': rotation.rotatedAt,
             ':idle': rotation.idleExpiresAt,
             ':ttl': ttl({ ...family, ...rotation }),

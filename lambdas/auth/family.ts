@@ -20,6 +20,8 @@ const familySchema = z.object({
   rotatedAt: z.number(),
   idleExpiresAt: z.number(),
   absoluteExpiresAt: z.number(),
+  /** Random, of the latest rotation: tells a rotation that was repeated because its answer got lost from another one. */
+  rotationId: z.string().optional(),
   revokedAt: z.number().optional(),
   revokedFor: z.enum(['reuse', 'revocation']).optional(),
 });

@@ -2,6 +2,7 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import { KMSClient } from '@aws-sdk/client-kms';
 import middy from '@middy/core';
+import { clientSettings } from '../platform/client-settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { makeDocuments } from '../platform/dynamodb.ts';
 import { readEnvironment } from '../platform/environment.ts';
@@ -14,7 +15,7 @@ const { logger, metrics } = makeTelemetry('introspect');
 const answer = makeIntrospectFunction({
   environment: readEnvironment(introspectEnvironment),
   documents: makeDocuments(),
-  kms: new KMSClient({ maxAttempts: 3 }),
+  kms: new KMSClient(clientSettings),
   log: logger,
   count: name => metrics.addMetric(name, 'Count', 1),
   now: systemClock,

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../platform/clock.ts';
-import { type Item, type ItemAddress, readTogether } from '../platform/dynamodb.ts';
+import type { Item, ItemAddress } from '../platform/dynamodb.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { makeFailureCount } from './failure-count.ts';
 
@@ -21,12 +21,14 @@ type LockoutRecords = Record<keyof LockoutAddresses, Item | undefined>;
 export interface Lockout {
   /** Addresses for a client and a normalised e-mail address, whether or not a user has it. */
   addresses(clientId: string, email: string): Promise<LockoutAddresses>;
-  read(addresses: LockoutAddresses): Promise<LockoutRecords>;
   /** Whether a lock stands. Tries while it does are neither counted nor do they extend it. */
   stands(records: LockoutRecords): boolean;
   countFailure(addresses: LockoutAddresses, records: LockoutRecords): Promise<void>;
-  /** Forgets the failures after a success. */
-  clear(addresses: LockoutAddresses, records: LockoutRecords): Promise<void>;
+  /**
+   * Commits a success: forgets the failures, in the same writes that make sure no lock stands at this moment. False when
+   * one does: of many guesses at once, the right one counts only if it comes before the lock.
+   */
+  commit(addresses: LockoutAddresses): Promise<boolean>;
 }
 
 /** What the lockout stands on; the keyring must be able to open MAC keys. */
@@ -60,26 +62,18 @@ export const makeLockout = ({ documents, tableName, keyring, now }: LockoutDepen
       return { oneClient: address('client', clientId, email), allClients: address('everyone', email) };
     },
 
-    read: async addresses => {
-      const [ofOneClient, ofAllClients] = await readTogether(documents, [addresses.oneClient, addresses.allClients]);
-      return { oneClient: ofOneClient, allClients: ofAllClients };
-    },
-
     stands,
 
     countFailure: async (addresses, records) => {
       if (stands(records)) return;
-      await Promise.all([
-        oneClient.add(addresses.oneClient, records.oneClient),
-        allClients.add(addresses.allClients, records.allClients),
-      ]);
+      // What the lock of one client keeps out must not count for the others: a burst would lock the user for everybody.
+      const isCounted = await oneClient.add(addresses.oneClient, records.oneClient);
+      if (isCounted) await allClients.add(addresses.allClients, records.allClients);
     },
 
-    clear: async (addresses, records) => {
-      await Promise.all([
-        oneClient.clear(addresses.oneClient, records.oneClient),
-        allClients.clear(addresses.allClients, records.allClients),
-      ]);
+    commit: async addresses => {
+      const cleared = await Promise.all([oneClient.clear(addresses.oneClient), allClients.clear(addresses.allClients)]);
+      return cleared.every(isCleared => isCleared);
     },
   };
 };

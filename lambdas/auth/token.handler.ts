@@ -2,6 +2,7 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import { KMSClient } from '@aws-sdk/client-kms';
 import middy from '@middy/core';
+import { clientSettings } from '../platform/client-settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { makeDocuments } from '../platform/dynamodb.ts';
 import { readEnvironment } from '../platform/environment.ts';
@@ -17,7 +18,7 @@ const { logger, metrics } = makeTelemetry('token');
 const answer = makeTokenFunction({
   environment,
   documents: makeDocuments(),
-  kms: new KMSClient({ maxAttempts: 3 }),
+  kms: new KMSClient(clientSettings),
   passwords: passwordHashing,
   log: logger,
   count: name => metrics.addMetric(name, 'Count', 1),

@@ -3,8 +3,15 @@ const mask = '***';
 /** A secret's beginning at the end of a text is masked from this many characters on: shorter ones are coincidences. */
 const shortestRemnant = 4;
 
-/** As a JSON string would hold the text: receivers that echo their headers do so in JSON. */
-const asJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+/** A character as a JSON string may hold it, in any of the ways encoders have: receivers echo headers in JSON. */
+const inJson = (character: string): string => {
+  const plain = RegExp.escape(character);
+  const escaped = /["\\/]/.test(character) ? `|\\\\${plain}` : '';
+  return `(?:${plain}${escaped}|\\\\u${character.charCodeAt(0).toString(16).padStart(4, '0')})`;
+};
+
+/** Finds a secret wherever it stands, plain or in JSON. */
+const anywhere = (secret: string): RegExp => new RegExp([...secret].map(inJson).join(''), 'gi');
 
 /** Masks a secret that the end of the text cuts through. */
 const withoutRemnant = (text: string, secret: string): string => {
@@ -20,10 +27,11 @@ const withoutRemnant = (text: string, secret: string): string => {
  */
 export const makeRedaction = (authorization: string | undefined): ((text: string) => string) => {
   if (!authorization) return text => text;
-  const credential = authorization.slice(authorization.indexOf(' ') + 1);
-  const secrets = [...new Set([authorization, asJson(authorization), credential, asJson(credential)])];
+  const credential = authorization.replace(/^\S+ +/, '');
+  const secrets = [...new Set([authorization, credential])];
+  const patterns = secrets.map(anywhere);
   return text => {
-    const whole = secrets.reduce((rest, secret) => rest.replaceAll(secret, mask), text);
+    const whole = patterns.reduce((rest, pattern) => rest.replaceAll(pattern, mask), text);
     return secrets.reduce(withoutRemnant, whole);
   };
 };

@@ -1,5 +1,5 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { clientSettings } from '../platform/client-settings.ts';
 
-/** The queues' client. Short timeouts: a hung socket would otherwise eat a whole invocation. */
-export const makeSqs = (): SQSClient =>
-  new SQSClient({ maxAttempts: 3, requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000 } });
+/** The queues' client. */
+export const makeSqs = (): SQSClient => new SQSClient(clientSettings);

@@ -5,19 +5,14 @@ import {
   type BatchGetCommandOutput,
   DynamoDBDocumentClient,
 } from '@aws-sdk/lib-dynamodb';
+import { clientSettings } from './client-settings.ts';
 
 /** A DynamoDB item as the document client reads and writes it. */
 export type Item = Record<string, unknown>;
 
-/**
- * The document client all stores share. Timeouts are short because a hung socket would otherwise eat a whole
- * invocation, and attempts few because the callers have a retry of their own.
- */
+/** The document client all stores share. */
 export const makeDocuments = (): DynamoDBDocumentClient =>
-  DynamoDBDocumentClient.from(
-    new DynamoDBClient({ maxAttempts: 3, requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000 } }),
-    { marshallOptions: { removeUndefinedValues: true } },
-  );
+  DynamoDBDocumentClient.from(new DynamoDBClient(clientSettings), { marshallOptions: { removeUndefinedValues: true } });
 
 const isNamed = (error: unknown, ...names: string[]): boolean => error instanceof Error && names.includes(error.name);
 

@@ -2,11 +2,14 @@ import { DecryptCommand, type KMSClient } from '@aws-sdk/client-kms';
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from './clock.ts';
 
+/** Every kind of key. */
+export const keyKinds = ['signing', 'mac', 'sealing'] as const;
+
 /**
  * What a key is for. Each kind is wrapped under its own KMS encryption context (`purpose`), so that a function may be
  * allowed to open one kind and not the others.
  */
-export type KeyKind = 'signing' | 'mac' | 'sealing';
+export type KeyKind = (typeof keyKinds)[number];
 
 /** Algorithms that access tokens can be signed with (RFC 7518 section 3.1). */
 export type SigningAlgorithm = 'ES256' | 'RS256';
@@ -73,6 +76,7 @@ export interface KeyringDependencies {
 /** Makes a keyring over the `Keyring` table; one per function instance. */
 export const makeKeyring = ({ documents, kms, tableName, now }: KeyringDependencies): Keyring => {
   const cached = new Map<KeyKind, { readAt: number; keys: Promise<readonly KeyringKey[]> }>();
+  const lookedUpAt = new Map<KeyKind, number>();
   const opened = new Map<string, Promise<Uint8Array>>();
 
   const read = async (kind: KeyKind): Promise<readonly KeyringKey[]> => {
@@ -109,7 +113,11 @@ export const makeKeyring = ({ documents, kms, tableName, now }: KeyringDependenc
     },
     find: async (kind, keyId) => {
       const isAsked = (key: KeyringKey) => key.keyId === keyId;
-      return (await list(kind)).find(isAsked) ?? (await list(kind, lookupPause)).find(isAsked);
+      const known = (await list(kind)).find(isAsked);
+      if (known) return known;
+      const isPauseOver = now() - (lookedUpAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= lookupPause;
+      if (isPauseOver) lookedUpAt.set(kind, now());
+      return (await list(kind, isPauseOver ? 0 : lifetime)).find(isAsked); // else as the last look found it
     },
     open: key => {
       const known = opened.get(key.keyId);
@@ -117,7 +125,10 @@ export const makeKeyring = ({ documents, kms, tableName, now }: KeyringDependenc
       if (!kms) throw new KeyNotFoundError(key.kind);
       const bytes = kms
         .send(new DecryptCommand({ CiphertextBlob: key.wrapped, EncryptionContext: keyringContext(key.kind) }))
-        .then(answer => answer.Plaintext ?? new Uint8Array());
+        .then(({ Plaintext: plaintext }) => {
+          if (!plaintext?.length) throw new KeyNotFoundError(key.kind); // anybody knows the empty key
+          return plaintext;
+        });
       opened.set(key.keyId, bytes);
       bytes.catch(() => opened.delete(key.keyId));
       return bytes;

@@ -88,6 +88,8 @@ export interface Dynalite {
   readonly endpoint: string;
   /** Every DynamoDB operation sent through `documents` so far, such as `BatchGetItemCommand`; empty it to count anew. */
   readonly operations: string[];
+  /** Sends the next operation of that name twice, as the SDK does when the first answer gets lost. */
+  repeatNext(operation: string): void;
   stop(): Promise<void>;
 }
 
@@ -105,6 +107,7 @@ export const startDynalite = async (...names: TableName[]): Promise<Dynalite> =>
   });
   await Promise.all(names.map(name => createTable(client, name)));
   const operations: string[] = [];
+  let repeated: string | undefined;
   client.middlewareStack.add(
     (next, context) => args => {
       operations.push(context.commandName ?? 'unknown');
@@ -112,10 +115,22 @@ export const startDynalite = async (...names: TableName[]): Promise<Dynalite> =>
     },
     { step: 'initialize', name: 'recordOperations' },
   );
+  client.middlewareStack.add(
+    (next, context) => async args => {
+      if (context.commandName !== repeated) return next(args);
+      repeated = undefined;
+      await next(args);
+      return next(args);
+    },
+    { step: 'finalizeRequest', name: 'repeatOperation' },
+  );
   return {
     documents: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
     endpoint,
     operations,
+    repeatNext: operation => {
+      repeated = operation;
+    },
     stop: async () => {
       client.destroy();
       server.closeAllConnections();

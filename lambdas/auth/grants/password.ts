@@ -112,18 +112,12 @@ export const makePasswordGrant = (dependencies: PasswordGrantDependencies): Gran
           const fault = loginFault(user, isMatch, client);
           if (fault || !user) return refuse(fault ?? 'user_unknown', lockout.countFailure(locks, failures));
 
-          // many guesses at once are all read before the first is counted: what counts is whether a lock stands now
-          const failuresByNow = await lockout.read(locks);
-          if (lockout.stands(failuresByNow)) return refuse('user_locked_meanwhile');
+          if (!(await lockout.commit(locks))) return refuse('user_locked_meanwhile');
 
           const scopes = scopesOfUser(requested ?? allScopes, user);
           const family = await newFamily(client, user, scopes);
           decision.familyId = family.familyId;
-          await Promise.all([
-            families.createFamily(family),
-            lockout.clear(locks, failuresByNow),
-            rehash(user, password),
-          ]);
+          await Promise.all([families.createFamily(family), rehash(user, password)]);
           return dependencies.issueTokens({ client, family, scopes });
         },
       };

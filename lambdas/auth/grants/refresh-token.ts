@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
+import type { MakeId } from '../../platform/identifiers.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { type Decision, reuseReason } from '../audit.ts';
 import type { Client } from '../client.ts';
@@ -23,6 +24,7 @@ export interface RefreshTokenGrantDependencies {
   readonly issueTokens: IssueTokens;
   readonly refreshIdleSeconds: number;
   readonly now: Clock;
+  readonly makeId: MakeId;
 }
 
 const tokenRule = { missing: 'refresh_token_missing', tooLong: 'refresh_token_too_long', mostBytes: 512 } as const;
@@ -57,7 +59,7 @@ const scopesToGrant = (requested: ReadonlySet<Scope> | undefined, family: Family
 
 /** The refresh grant (RFC 6749 section 6) with rotation and reuse detection (RFC 9700 section 4.14.2). */
 export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencies): Grant => {
-  const { usersTable, familiesTable, families, clientLimit, keyring, now } = dependencies;
+  const { usersTable, familiesTable, families, clientLimit, keyring, now, makeId } = dependencies;
 
   const readOwnToken = makeRefreshTokenVerification(keyring);
 
@@ -66,10 +68,11 @@ export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencie
     throw new OAuthError('refresh_token_refused', { reason });
   };
 
-  const rotate = async (family: Family): Promise<Family | undefined> => {
+  const rotate = async (family: Family, rotationId: string): Promise<Family | undefined> => {
     const { keyId } = await keyring.active('mac');
     const idleExpiresAt = now() + dependencies.refreshIdleSeconds * 1_000;
     return families.rotateFamily(family, {
+      rotationId,
       keyId,
       rotatedAt: now(),
       idleExpiresAt: Math.min(idleExpiresAt, family.absoluteExpiresAt),
@@ -95,15 +98,17 @@ export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencie
     family: Family,
     decision: Decision,
   ): Promise<Family> => {
+    const rotationId = makeId(22);
     let latest: Family | undefined = family;
     for (let turn = 0; turn < turns && latest; turn++) {
       if ((await requireStanding(token, client, latest)) === 'previous') {
         decision.reason = 'grace';
         return latest;
       }
-      const rotated = await rotate(latest);
+      const rotated = await rotate(latest, rotationId);
       if (rotated) return rotated;
       latest = await families.findFamily(token.familyId);
+      if (latest?.rotationId === rotationId && latest.revokedAt === undefined) return latest; // done, but the answer got lost
     }
     return refuse(client, 'refresh_token_unknown');
   };

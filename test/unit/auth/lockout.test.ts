@@ -115,6 +115,15 @@ describe('the lockout', () => {
     expect(await login(username, password)).toMatchObject({ status: 200 });
   });
 
+  it('keeps a burst through one client from locking the user for the others', async () => {
+    const { username, password } = await service.makeUser();
+    const other = await service.makeClient();
+    await Promise.all(Array.from({ length: 64 }, () => login(username, 'wrong')));
+    await login(username, 'wrong');
+    expect(await login(username, password)).toMatchObject(refused);
+    expect(await login(username, password, other)).toMatchObject({ status: 200 });
+  });
+
   it('never makes valid logins of one user wait for each other', async () => {
     const { username, password } = await service.makeUser();
     const answers = await Promise.all(Array.from({ length: 20 }, () => login(username, password)));

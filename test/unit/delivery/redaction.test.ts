@@ -10,6 +10,9 @@ describe('what a receiver echoes', () => {
     ['a value without scheme', 's3cr3t-t0ken', '>s3cr3t-t0ken<', '>***<'],
     ['a credential of several words', 'Digest a="b c", d=e', 'got a="b c", d=e.', 'got ***.'],
     ['escaped in JSON', 'Digest a="b"', '{"h":"Digest a=\\"b\\""}', '{"h":"***"}'],
+    ['after two spaces', 'ApiKey  k3y', 'got k3y', 'got ***'],
+    ['with slashes escaped, as PHP does', 'Basic ab/cd/ef==', '{"h":"Basic ab\\/cd\\/ef=="}', '{"h":"***"}'],
+    ['with signs escaped, as Go does', 'Bearer a<b&c', '{"h":"a\\u003cb\\u0026c"}', '{"h":"***"}'],
     ['cut off at the end', 'Bearer s3cr3t-t0ken', 'you sent s3cr3t-t0', 'you sent ***'],
     ['nothing of ours', 'Bearer s3cr3t-t0ken', 'fine', 'fine'],
   ])('%s', (_, authorization, text, expected) => {

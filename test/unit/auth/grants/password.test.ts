@@ -75,7 +75,8 @@ describe('a login', () => {
     expect(service.dynalite.operations).toEqual([
       'BatchGetItemCommand',
       'BatchGetItemCommand',
-      'BatchGetItemCommand',
+      'DeleteItemCommand', // both locks, at once
+      'DeleteItemCommand',
       'PutItemCommand',
     ]);
   });

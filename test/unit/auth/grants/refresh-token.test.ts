@@ -211,3 +211,23 @@ describe('whoever is out is out at the next refresh', () => {
     expect(await refresh(first.json.refresh_token)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
   });
 });
+
+describe('a write whose answer got lost and that the SDK repeats', () => {
+  it.each([0, 30])('rotates once and is no reuse, at %i s of grace', async graceSeconds => {
+    const { id, secret } = await service.makeClient({ graceSeconds });
+    const user = await service.makeUser();
+    const first = await login({ id, secret }, user);
+    service.dynalite.repeatNext('UpdateItemCommand');
+    const second = await refresh(first.json.refresh_token, { id, secret });
+    expect(second.status).toBe(200);
+    expect(await refresh(second.json.refresh_token, { id, secret })).toMatchObject({ status: 200 });
+  });
+
+  it('logs in once', async () => {
+    const user = await service.makeUser();
+    service.dynalite.repeatNext('PutItemCommand');
+    const first = await login(client, user);
+    expect(first.status).toBe(200);
+    expect(await refresh(first.json.refresh_token)).toMatchObject({ status: 200 });
+  });
+});
