@@ -145,7 +145,7 @@ const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
 };
 
 /** The names of all stage values. */
-export const stageKeys = Object.keys(schema.shape) as readonly (keyof typeof schema.shape)[];
+const stageKeys = Object.keys(schema.shape) as readonly (keyof typeof schema.shape)[];
 
 const isStageName = (name: unknown): name is StageName => stageNames.some(known => known === name);
 

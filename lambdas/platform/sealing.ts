@@ -5,7 +5,7 @@ const nonceLength = 12;
 const tagLength = 16;
 
 /** Thrown when a sealed value does not open: it was altered, or belongs to another binding. */
-export class SealBrokenError extends Error {
+class SealBrokenError extends Error {
   override readonly name = 'SealBrokenError';
   constructor() {
     super('A sealed value does not open under its key and binding.');
