@@ -1,4 +1,4 @@
-import { Duration, Stack, Validations } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Stack, Validations } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as triggers from 'aws-cdk-lib/triggers';
@@ -119,6 +119,8 @@ export class AuthStack extends Stack {
     rotateKeys.allow(['dynamodb:Query', 'dynamodb:PutItem', 'dynamodb:DeleteItem'], data.keyring.tableArn);
     allowKeyUse(rotateKeys, data.key, ['kms:GenerateDataKeyPairWithoutPlaintext'], ['signing']);
     allowKeyUse(rotateKeys, data.key, ['kms:GenerateDataKeyWithoutPlaintext'], ['mac', 'sealing']);
+    // The operator's command line rotates with the very settings of the function.
+    new CfnOutput(this, 'RotateKeysSettings', { value: this.toJsonString(rotateKeys.variables) });
     new events.Rule(this, 'RotateKeysDaily', {
       description: 'Keeps the keyring fresh',
       schedule: events.Schedule.rate(Duration.days(1)),

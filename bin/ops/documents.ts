@@ -2,19 +2,25 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { makeClientStore } from '../../lambdas/auth/client-store.ts';
 import { makeUserStore } from '../../lambdas/auth/user-store.ts';
+import { makeReadHistory } from '../../lambdas/delivery/delivery-history.ts';
 import { makeDeliveryStore } from '../../lambdas/delivery/delivery-store.ts';
+import { makeFindWebhook } from '../../lambdas/delivery/lookup.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
 import { connectionSettings } from './connection-settings.ts';
 import { requireOutput, type Target } from './target.ts';
 
 // Loaded by the commands that reach a table, when they do: the SDK takes longer to load than the rest takes to run.
 
+/** Access to the target's tables. */
+export const connectDocuments = (target: Target): DynamoDBDocumentClient =>
+  DynamoDBDocumentClient.from(new DynamoDBClient(connectionSettings(target, target.outputs.DynamoDbEndpoint)), {
+    marshallOptions: { removeUndefinedValues: true },
+  });
+
 const connect = (target: Target) => ({
-  documents: DynamoDBDocumentClient.from(
-    new DynamoDBClient(connectionSettings(target, target.outputs.DynamoDbEndpoint)),
-    { marshallOptions: { removeUndefinedValues: true } },
-  ),
+  documents: connectDocuments(target),
   now: systemClock,
   makeId: randomId,
 });
@@ -27,12 +33,24 @@ export const openClients = (target: Target) =>
 export const openUsers = (target: Target) =>
   makeUserStore({ ...connect(target), tableName: requireOutput(target, 'UsersTable') });
 
-/** The target's deliveries, to be read: how long they are kept matters to writes only. */
+/** The target's webhooks. */
+export const openWebhooks = (target: Target) =>
+  makeOperatorStore({ ...connect(target), tableName: requireOutput(target, 'WebhooksTable') });
+
+/**
+ * The target's deliveries, to be read or begun anew: how long they are kept matters only where a final state is written,
+ * which is the service's own affair.
+ */
 export const openDeliveries = (target: Target) => {
-  const { read } = makeDeliveryStore({
-    ...connect(target),
-    table: requireOutput(target, 'DeliveriesTable'),
-    historyDays: 0,
-  });
-  return { read };
+  const connection = connect(target);
+  const { documents } = connection;
+  const table = requireOutput(target, 'DeliveriesTable');
+  const store = makeDeliveryStore({ ...connection, table, historyDays: 0 });
+  const { read, update } = store;
+  return {
+    read,
+    update,
+    history: makeReadHistory({ documents, table, store }),
+    findWebhook: makeFindWebhook(documents, requireOutput(target, 'WebhooksTable')),
+  };
 };

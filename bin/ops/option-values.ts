@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { EVENT_NAMES, type EventName, isEventName } from '../../lambdas/webhooks/webhook.ts';
 
 /** An account id, as the interface allows them. */
 export const accountId = (value: string): string => {
@@ -14,3 +15,9 @@ export const wholeNumber =
     if (/^\d+$/.test(value) && number >= least && number <= most) return number;
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
   };
+
+/** The name of an event that webhooks are registered for. */
+export const eventName = (value: string): EventName => {
+  if (isEventName(value)) return value;
+  throw new InvalidArgumentError(`It must be one of ${EVENT_NAMES.join(', ')}.`);
+};

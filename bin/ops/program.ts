@@ -2,9 +2,11 @@ import { Command, CommanderError, Option } from 'commander';
 import { addClients } from './clients.ts';
 import { addDeliveries } from './deliveries.ts';
 import { addDlq } from './dlq.ts';
+import { addKeys } from './keys.ts';
 import { addPublish } from './publish.ts';
 import { CommandFailed, run } from './run.ts';
 import { addUsers } from './users.ts';
+import { addWebhooks } from './webhooks.ts';
 
 const examples = `
 Without --stage the commands work on the local run that "npm start" started in this folder.
@@ -28,7 +30,7 @@ const tidy = (message: string): string =>
 const makeProgram = (): Command => {
   const program = new Command('ops')
     .usage('[options] <command>')
-    .description('Operates an Emissor: its clients and users, and the events it delivers.')
+    .description('Operates an Emissor: its clients, users and keys, its webhooks, and the events it delivers.')
     .addOption(
       new Option('--stage <name>', 'a deployed stage, found by its CloudFormation stacks').conflicts('outputs'),
     )
@@ -40,6 +42,8 @@ const makeProgram = (): Command => {
     .exitOverride();
   addClients(program, run);
   addUsers(program, run);
+  addKeys(program, run);
+  addWebhooks(program, run);
   addPublish(program, run);
   addDeliveries(program, run);
   addDlq(program, run);

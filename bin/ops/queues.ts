@@ -5,6 +5,8 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
+import { makeRetryQueue, type RetryQueue } from '../../lambdas/delivery/retry-queue.ts';
+import { systemClock } from '../../lambdas/platform/clock.ts';
 import { connectionSettings } from './connection-settings.ts';
 import { requireOutput, type Target } from './target.ts';
 
@@ -49,6 +51,14 @@ const fromMessage = ({ MessageId, Body, Attributes, MessageAttributes, ReceiptHa
     receipt: ReceiptHandle ?? '',
   };
 };
+
+/** Connects to the target's retry queue, as its functions do. */
+export const openRetryQueue = (target: Target): RetryQueue =>
+  makeRetryQueue({
+    sqs: new SQSClient(connectionSettings(target, target.outputs.SqsEndpoint)),
+    queueUrl: requireOutput(target, 'RetryQueueUrl'),
+    now: systemClock,
+  });
 
 /** Connects to the target's queues. */
 export const openQueues = (target: Target): Queues => {

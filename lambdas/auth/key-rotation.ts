@@ -10,6 +10,7 @@ import type { MakeId } from '../platform/identifiers.ts';
 import {
   type KeyKind,
   type KeyringKey,
+  keyKinds,
   keyringContext,
   makeKeyring,
   type SigningAlgorithm,
@@ -17,7 +18,7 @@ import {
 import { planRotation, type RotationPolicy } from './rotation-plan.ts';
 
 /** What a rotation did to one kind of key. */
-interface RotationResult {
+export interface RotationResult {
   readonly kind: KeyKind;
   /** The generation that was made; `undefined` when none was due, or another run made it at the same moment. */
   readonly created?: number;
@@ -44,14 +45,12 @@ export interface KeyRotation {
    * Makes the keys that are due and deletes those nothing depends on any more. Safe to run at any time, twice at once,
    * and again after dying half-way: each step is one write that only the first run gets through.
    */
-  rotateKeys(): Promise<readonly RotationResult[]>;
+  rotateKeys(kinds?: readonly KeyKind[]): Promise<readonly RotationResult[]>;
   /** Makes a key that is active at once; `revoke` deletes all others, and what they signed, authenticated or sealed with them. */
   rotateNow(kind: KeyKind, options?: { readonly revoke?: boolean }): Promise<RotationResult>;
 }
 
 const keyPairSpecs = { ES256: 'ECC_NIST_P256', RS256: 'RSA_2048' } as const;
-
-const kinds: readonly KeyKind[] = ['signing', 'mac', 'sealing'];
 
 /** Makes the rotation over table `Keyring`: partition `kind`, range `generation`; see platform/keyring.ts. */
 export const makeKeyRotation = (dependencies: KeyRotationDependencies): KeyRotation => {
@@ -112,7 +111,7 @@ export const makeKeyRotation = (dependencies: KeyRotationDependencies): KeyRotat
   };
 
   return {
-    rotateKeys: () => Promise.all(kinds.map(rotateKind)),
+    rotateKeys: (kinds = keyKinds) => Promise.all(kinds.map(rotateKind)),
 
     rotateNow: async (kind, { revoke = false } = {}) => {
       const keys = await list(kind);

@@ -1,28 +1,21 @@
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import { KMSClient } from '@aws-sdk/client-kms';
 import middy from '@middy/core';
+import { clientSettings } from '../platform/client-settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { makeDocuments } from '../platform/dynamodb.ts';
 import { readEnvironment } from '../platform/environment.ts';
 import { randomId } from '../platform/identifiers.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
 import { rotateKeysEnvironment } from './environment.ts';
-import { makeKeyRotation } from './key-rotation.ts';
-import { rotationPolicies } from './rotation-plan.ts';
+import { makeRotateKeysFunction } from './rotate-keys-function.ts';
 
 const environment = readEnvironment(rotateKeysEnvironment);
 const { logger, metrics } = makeTelemetry('rotate-keys');
-const rotation = makeKeyRotation({
+const rotation = makeRotateKeysFunction({
+  environment,
   documents: makeDocuments(),
-  kms: new KMSClient({ maxAttempts: 3 }),
-  tableName: environment.KEYRING_TABLE,
-  keyArn: environment.KEY_ARN,
-  algorithm: environment.SIGNING_ALGORITHM,
-  policies: rotationPolicies({
-    periodSeconds: environment.KEY_ROTATION_SECONDS,
-    accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
-    refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
-  }),
+  kms: new KMSClient(clientSettings),
   now: systemClock,
   makeId: randomId,
 });

@@ -42,9 +42,18 @@ const publishedBeforeUse = day;
 /** Made this early, a key is published in time even if the daily run fails once. */
 const madeBeforeUse = 2 * publishedBeforeUse;
 
-/** When a key stops being the active one: the first use of any later one. */
+/** When a key stops being the active one: the first use of any later one; `Infinity` while there is none. */
 const lastUse = (key: KeyringKey, keys: readonly KeyringKey[]): number =>
   Math.min(...keys.filter(({ generation }) => generation > key.generation).map(({ activeFrom }) => activeFrom));
+
+/** Where a key stands in its life: published but not used yet, in use, or kept for what was made with it. */
+export type KeyState = 'next' | 'active' | 'retiring';
+
+/** The state of a key among all keys of its kind; told by the clock, since none is stored. */
+export const keyState = (key: KeyringKey, keys: readonly KeyringKey[], now: number): KeyState => {
+  if (lastUse(key, keys) <= now) return 'retiring';
+  return key.activeFrom <= now ? 'active' : 'next';
+};
 
 /**
  * Plans the rotation of one kind of key, given all its keys, oldest first. The first key is active at once. A changed

@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { createHmac, createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type BearerAuthentication, makeBearerAuthentication } from '../../../lambdas/auth/bearer.ts';
@@ -117,7 +117,6 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
     const resigned = async (header: object, claims: object = {}, own = false) => {
       const keys = await service.keyring.list('signing');
       const real = keys.find(({ keyId }) => keyId === decode(0).kid);
-      const { createPrivateKey } = await import('node:crypto');
       const foreign =
         algorithm === 'ES256'
           ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
@@ -176,10 +175,57 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
       expect(await outcome(await resigned({}, claims, true))).toBe('invalid');
     });
 
-    it('claims given twice, or changed', async () => {
+    it('claims changed', async () => {
       const [header, , signature] = token.split('.');
-      const twice = JSON.stringify(decode(1)).replace('{', '{"account_id":"another",');
-      expect(await outcome(`${header}.${encode(twice)}.${signature}`)).toBe('invalid');
+      const changed = encode({ ...decode(1), account_id: 'another' });
+      expect(await outcome(`${header}.${changed}.${signature}`)).toBe('invalid');
+    });
+
+    /** Our own signature, over whatever it is. */
+    const signText = async (header: string, claims: string) => {
+      const [key] = (await service.keyring.list('signing')).filter(({ keyId }) => keyId === decode(0).kid);
+      if (!key) throw new Error('The key is gone.');
+      const der = Buffer.from(await service.keyring.open(key));
+      const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+      const text = `${encode(header)}.${encode(claims)}`;
+      const signature = sign('sha256', Buffer.from(text), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+      return `${text}.${signature.toString('base64url')}`;
+    };
+
+    it('a claim or a header parameter given twice, even under our own signature (RFC 7519 4)', async () => {
+      const [header, claims] = [JSON.stringify(decode(0)), JSON.stringify(decode(1))];
+      expect(await outcome(await signText(header, claims))).toBe('authenticated'); // the forgery tool itself works
+      const twice = (text: string, member: string) => [
+        text.replace('{', `{${member},`),
+        text.replace(/}$/, `,${member}}`),
+      ];
+      for (const doubled of twice(claims, '"account_id":"another"')) {
+        expect(await outcome(await signText(header, doubled))).toBe('invalid');
+      }
+      for (const doubled of twice(header, '"alg":"none"')) {
+        expect(await outcome(await signText(doubled, claims))).toBe('invalid');
+      }
+      const repeated = claims.replace(/"sub":"[^"]*"/, member => `${member},${member}`);
+      expect(await outcome(await signText(header, repeated))).toBe('invalid');
+    });
+
+    it.each([
+      ['with blanks', (json: string) => json.replaceAll(',', ', ')],
+      ['with a line break at the end', (json: string) => `${json}\n`],
+      ['with an escaped letter', (json: string) => json.replace('"sub"', '"\\u0073ub"')],
+      ['that is no object', () => '[]'],
+      ['that is no JSON', () => 'sub=me'],
+    ])('claims %s, even under our own signature', async (_, respell) => {
+      const token = await signText(JSON.stringify(decode(0)), respell(JSON.stringify(decode(1))));
+      expect(await outcome(token)).toBe('invalid');
+    });
+
+    it('an empty signature, and one of zeros', async () => {
+      const signed = token.slice(0, token.lastIndexOf('.') + 1);
+      const length = Buffer.from(token.slice(signed.length), 'base64url').length;
+      for (const size of [0, 1, length]) {
+        expect(await outcome(signed + Buffer.alloc(size).toString('base64url'))).toBe('invalid');
+      }
     });
 
     it('another spelling of the same bytes', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type KeyRotation, makeKeyRotation } from '../../../lambdas/auth/key-rotation.ts';
-import { rotationPolicies } from '../../../lambdas/auth/rotation-plan.ts';
+import { keyState, rotationPolicies } from '../../../lambdas/auth/rotation-plan.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import { type KeyKind, makeKeyring, type SigningAlgorithm } from '../../../lambdas/platform/keyring.ts';
 import { type FrozenClock, frozenClock } from '../../support/clock.ts';
@@ -83,7 +83,7 @@ describe('the rotation of keys', () => {
     for (const [generation, { publishedAt, activeFrom }] of seen) {
       if (generation > 1) expect(activeFrom - publishedAt).toBeGreaterThanOrEqual(day);
     }
-  });
+  }, 60_000);
 
   it('publishes a day ahead even when it comes late', async () => {
     await rotation.rotateKeys();
@@ -122,6 +122,33 @@ describe('the rotation of keys', () => {
     expect((await keyring().active('signing')).algorithm).toBe('ES256');
     clock.advance(day);
     expect((await keyring().active('signing')).algorithm).toBe('RS256');
+  });
+});
+
+describe('the state of a key', () => {
+  const states = async () => {
+    const keys = await keyring().list('mac');
+    return keys.map(key => keyState(key, keys, clock.now()));
+  };
+
+  it('is next, active, retiring, as the clock says', async () => {
+    await rotation.rotateKeys();
+    expect(await states()).toEqual(['active']);
+    clock.advance(88 * day);
+    await rotation.rotateKeys();
+    expect(await states()).toEqual(['active', 'next']);
+    clock.advance(2 * day - 1);
+    expect(await states()).toEqual(['active', 'next']);
+    clock.advance(1);
+    expect(await states()).toEqual(['retiring', 'active']);
+  });
+
+  it('is retiring for a key that was overtaken before its first use', async () => {
+    await rotation.rotateKeys();
+    clock.advance(89 * day);
+    await rotation.rotateKeys();
+    await rotation.rotateNow('mac');
+    expect(await states()).toEqual(['retiring', 'retiring', 'active']);
   });
 });
 

@@ -70,4 +70,31 @@ describe('refresh tokens', () => {
       { numRuns: 1_000 },
     );
   });
+
+  it('are refused when put together from others', () => {
+    fc.assert(
+      fc.property(
+        contents,
+        contents,
+        fc.tuple(...Array.from({ length: 4 }, () => fc.boolean())),
+        (one, other, picks) => {
+          const genuine = [one, other].map(content => writeRefreshToken(content, key));
+          const [first = [], second = []] = genuine.map(text => text.split('.'));
+          const mixed = picks.map((isFirst, part) => (isFirst ? first : second)[part]).join('.');
+          expect(accepts(mixed)).toBe(genuine.includes(mixed));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('are refused when forged: nothing without the key passes', () => {
+    fc.assert(
+      fc.property(contents, fc.uint8Array({ minLength: 32, maxLength: 32 }), (content, mac) => {
+        const { familyId, counter, keyId } = content;
+        expect(accepts(`${familyId}.${counter}.${keyId}.${Buffer.from(mac).toString('base64url')}`)).toBe(false);
+        expect(accepts(writeRefreshToken(content, mac))).toBe(false);
+      }),
+    );
+  });
 });

@@ -1,0 +1,40 @@
+import { KMSClient } from '@aws-sdk/client-kms';
+import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
+import type { KeyRotation } from '../../lambdas/auth/key-rotation.ts';
+import { makeRotateKeysFunction } from '../../lambdas/auth/rotate-keys-function.ts';
+import { systemClock } from '../../lambdas/platform/clock.ts';
+import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { type Keyring, makeKeyring } from '../../lambdas/platform/keyring.ts';
+import { connectionSettings } from './connection-settings.ts';
+import { connectDocuments } from './documents.ts';
+import { Fault } from './fault.ts';
+import { requireOutput, type Target } from './target.ts';
+
+// Loaded by the commands that reach the keyring, when they do: the SDK takes longer to load than the rest takes to run.
+
+/** The target's keyring; it lists keys and opens none. Read afresh by each one that is opened. */
+export const openKeyring = (target: Target): Pick<Keyring, 'list'> =>
+  makeKeyring({
+    documents: connectDocuments(target),
+    tableName: requireOutput(target, 'KeyringTable'),
+    now: systemClock,
+  });
+
+const settingsOf = (target: Target) => {
+  try {
+    return rotateKeysEnvironment.parse(JSON.parse(requireOutput(target, 'RotateKeysSettings')));
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    throw new Fault(`${target.label} has key settings of another version: deploy or start this version first.`);
+  }
+};
+
+/** The target's key rotation, with the settings of its scheduled function. */
+export const openRotation = (target: Target): KeyRotation =>
+  makeRotateKeysFunction({
+    environment: settingsOf(target),
+    documents: connectDocuments(target),
+    kms: new KMSClient(connectionSettings(target, target.outputs.KmsEndpoint)),
+    now: systemClock,
+    makeId: randomId,
+  });

@@ -1,0 +1,106 @@
+import { type Command, Option } from 'commander';
+import type { OperatorStore } from '../../lambdas/webhooks/operator-store.ts';
+import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
+import { Fault } from './fault.ts';
+import { accountId, eventName } from './option-values.ts';
+import { type Report, table } from './report.ts';
+import type { Run } from './run.ts';
+import type { Target } from './target.ts';
+
+const openStore = async (target: Target): Promise<OperatorStore> =>
+  (await import('./documents.ts')).openWebhooks(target);
+
+const iso = (moment: number | undefined): string | null =>
+  moment === undefined ? null : new Date(moment).toISOString();
+
+/** What is shown of a webhook: no secret, sealed or not, and of its URL no more than where it leads. */
+const view = (webhook: Webhook) => ({
+  accountId: webhook.accountId,
+  evento: webhook.evento,
+  webhookId: webhook.webhookId,
+  host: URL.parse(webhook.url)?.host ?? null,
+  status: webhook.status,
+  suspensionReason: webhook.suspensionReason,
+  failingSince: iso(webhook.failingSince),
+  slowSince: iso(webhook.slowSince),
+  createdAt: iso(webhook.createdAt),
+  updatedAt: iso(webhook.updatedAt),
+});
+
+interface ListOptions {
+  readonly account?: string;
+  readonly status?: Webhook['status'];
+}
+
+const list = async (target: Target, { account, status }: ListOptions): Promise<Report> => {
+  const all = await (await openStore(target)).listAll();
+  const webhooks = all
+    .filter(webhook => account === undefined || webhook.accountId === account)
+    .filter(webhook => status === undefined || webhook.status === status)
+    .map(view);
+  type Row = ReturnType<typeof view>;
+  const columns = [
+    { heading: 'ACCOUNT', cell: (row: Row) => row.accountId },
+    { heading: 'EVENT', cell: (row: Row) => row.evento },
+    { heading: 'HOST', cell: (row: Row) => row.host ?? '-' },
+    { heading: 'STATUS', cell: (row: Row) => row.status },
+    { heading: 'REASON', cell: (row: Row) => row.suspensionReason ?? '-' },
+    { heading: 'FAILING SINCE', cell: (row: Row) => row.failingSince ?? '-' },
+  ];
+  return { json: webhooks, text: table(webhooks, columns, 'No such webhooks.') };
+};
+
+interface WebhookOptions {
+  readonly account: string;
+  readonly event: EventName;
+}
+
+const noWebhook = ({ account, event }: WebhookOptions) =>
+  new Fault(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
+
+const suspend = async (target: Target, options: WebhookOptions): Promise<Report> => {
+  const webhook = await (await openStore(target)).suspend(options.account, options.event);
+  if (!webhook) throw noWebhook(options);
+  const text = `The webhook of ${options.account} for ${options.event} is suspended: its events are held.`;
+  return { json: view(webhook), text };
+};
+
+const reactivate = async (target: Target, options: WebhookOptions): Promise<Report> => {
+  const webhook = await (await openStore(target)).reactivate(options.account, options.event);
+  if (!webhook) throw noWebhook(options);
+  const text = `The webhook of ${options.account} for ${options.event} is active. What was held waits for a replay.`;
+  return { json: view(webhook), text };
+};
+
+const examples = `
+Examples:
+  npm run ops -- webhooks list --status suspenso
+  npm run ops -- --stage prod webhooks suspend --account acme --event demanda.criada
+  npm run ops -- --stage prod webhooks reactivate --account acme --event demanda.criada`;
+
+/** Adds `webhooks`. */
+export const addWebhooks = (program: Command, run: Run): void => {
+  const webhooks = program
+    .command('webhooks')
+    .description('webhooks of all accounts: list, suspend, reactivate')
+    .addHelpText('after', examples);
+
+  webhooks
+    .command('list')
+    .description('list webhooks, with why they are suspended')
+    .option('--account <id>', 'those of this account only', accountId)
+    .addOption(new Option('--status <status>', 'those of this status only').choices(['ativo', 'suspenso']))
+    .action((options: ListOptions, command: Command) => run(command, target => list(target, options)));
+
+  for (const [name, description, act] of [
+    ['suspend', 'hold the events of a webhook; its account cannot end that', suspend],
+    ['reactivate', 'end the suspension of a webhook, whatever its reason', reactivate],
+  ] as const) {
+    webhooks
+      .command(name)
+      .description(description)
+      .requiredOption('--account <id>', 'the account', accountId)
+      .requiredOption('--event <name>', 'the event that the webhook is for', eventName)
+      .action((options: WebhookOptions, command: Command) => run(command, target => act(target, options)));
+  }
+};

@@ -1,0 +1,184 @@
+import { createRequire } from 'node:module';
+import * as oauth from 'oauth4webapi';
+import * as openid from 'openid-client';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Client, createClient, createUser, type User } from '../support/e2e-accounts.ts';
+import { authUrl, baseUrl, plant } from '../support/e2e-target.ts';
+
+// What integrators use, as they find it: nothing here speaks HTTP by itself. On this machine {auth_url} is plain HTTP,
+// which the strict ones want to be told.
+
+const isPlain = authUrl.startsWith('http:');
+const insecure = { [oauth.allowInsecureRequests]: isPlain };
+
+let client: Client;
+let user: User;
+beforeAll(async () => {
+  [client, user] = await Promise.all([createClient(), createUser()]);
+});
+
+const credentials = () => ({ username: user.email, password: user.password });
+const plantTokens = <Tokens extends { access_token: string; refresh_token?: string | undefined }>(
+  tokens: Tokens,
+): Tokens => {
+  plant(tokens.access_token);
+  if (tokens.refresh_token !== undefined) plant(tokens.refresh_token);
+  return tokens;
+};
+const bothTokens = { access_token: expect.any(String), refresh_token: expect.any(String), expires_in: 900 };
+
+describe('oauth4webapi', () => {
+  const discover = async (): Promise<oauth.AuthorizationServer> => {
+    const issuer = new URL(authUrl);
+    const response = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure });
+    return oauth.processDiscoveryResponse(issuer, response);
+  };
+
+  describe.each([
+    ['Basic', oauth.ClientSecretBasic],
+    ['the body', oauth.ClientSecretPost],
+  ])('with the client secret by %s', (_way, authenticate) => {
+    let server: oauth.AuthorizationServer;
+    let self: oauth.Client;
+    let secret: oauth.ClientAuth;
+    beforeAll(async () => {
+      server = await discover();
+      self = { client_id: client.clientId };
+      secret = authenticate(client.clientSecret);
+    });
+    const logIn = async (more: Record<string, string> = {}) => {
+      const form = { ...credentials(), ...more };
+      const response = await oauth.genericTokenEndpointRequest(server, self, secret, 'password', form, insecure);
+      return plantTokens(await oauth.processGenericTokenEndpointResponse(server, self, response));
+    };
+    const refresh = async (refreshToken = '') => {
+      const response = await oauth.refreshTokenGrantRequest(server, self, secret, refreshToken, insecure);
+      return plantTokens(await oauth.processRefreshTokenResponse(server, self, response));
+    };
+    const introspect = async (token = '') => {
+      const response = await oauth.introspectionRequest(server, self, secret, token, insecure);
+      return oauth.processIntrospectionResponse(server, self, response);
+    };
+
+    it('logs in, refreshes, introspects and revokes', async () => {
+      const first = await logIn();
+      expect(first).toMatchObject({ ...bothTokens, token_type: 'bearer' });
+      const second = await refresh(first.refresh_token);
+      expect(second).toMatchObject(bothTokens);
+      expect(second.refresh_token).not.toBe(first.refresh_token);
+
+      expect(await introspect(second.access_token)).toMatchObject({ active: true, sub: user.userId, iss: authUrl });
+      const revoked = await oauth.revocationRequest(server, self, secret, second.refresh_token ?? '', insecure);
+      await oauth.processRevocationResponse(revoked);
+      expect(await introspect(second.access_token)).toEqual({ active: false });
+    });
+
+    it('is told what is wrong in its own terms', async () => {
+      const refusal = { error: 'invalid_grant', status: 400, error_description: expect.any(String) };
+      await expect(logIn({ password: 'wrong' })).rejects.toMatchObject(refusal);
+      await expect(refresh('forged')).rejects.toMatchObject(refusal);
+      await expect(logIn({ scope: 'everything' })).rejects.toMatchObject({ error: 'invalid_scope' });
+      secret = authenticate('wrong');
+      await expect(logIn()).rejects.toMatchObject({
+        name: 'WWWAuthenticateChallengeError',
+        status: 401,
+        cause: [{ scheme: 'basic', parameters: { realm: 'oauth', error: 'invalid_client' } }],
+      });
+    });
+  });
+
+  it('validates the access token as a resource server would (RFC 9068 section 4)', async () => {
+    const server = await discover();
+    const self = { client_id: client.clientId };
+    const secret = oauth.ClientSecretPost(client.clientSecret);
+    const login = oauth.genericTokenEndpointRequest(server, self, secret, 'password', credentials(), insecure);
+    const { access_token } = await oauth.processGenericTokenEndpointResponse(server, self, await login);
+    const request = new Request(`${baseUrl}/v1/webhooks`, {
+      headers: { authorization: `Bearer ${plant(access_token)}` },
+    });
+    const claims = await oauth.validateJwtAccessToken(server, request, baseUrl, insecure);
+    expect(claims).toMatchObject({ sub: user.userId, client_id: client.clientId });
+  });
+});
+
+describe('openid-client', () => {
+  it.each([
+    ['Basic', openid.ClientSecretBasic],
+    ['the body', openid.ClientSecretPost],
+  ])('logs in, refreshes, introspects and revokes, with the client secret by %s', async (_way, authenticate) => {
+    const { clientId, clientSecret } = client;
+    const config = await openid.discovery(new URL(authUrl), clientId, undefined, authenticate(clientSecret), {
+      algorithm: 'oauth2',
+      execute: isPlain ? [openid.allowInsecureRequests] : [],
+    });
+    const first = plantTokens(await openid.genericGrantRequest(config, 'password', credentials()));
+    expect(first).toMatchObject(bothTokens);
+    expect(first.expiresIn()).toBeGreaterThan(890);
+
+    const second = plantTokens(await openid.refreshTokenGrant(config, first.refresh_token ?? ''));
+    expect(second).toMatchObject(bothTokens);
+    const narrow = { scope: 'webhooks:read' };
+    const third = plantTokens(await openid.refreshTokenGrant(config, second.refresh_token ?? '', narrow));
+    expect(third.scope).toBe('webhooks:read');
+
+    const resource = new URL(`${baseUrl}/v1/webhooks`);
+    const { status } = await openid.fetchProtectedResource(config, third.access_token, resource, 'GET');
+    expect(status).toBe(200);
+    expect(await openid.tokenIntrospection(config, third.access_token)).toMatchObject({ active: true });
+    await openid.tokenRevocation(config, third.access_token);
+    expect(await openid.tokenIntrospection(config, third.access_token)).toEqual({ active: false });
+    await expect(openid.refreshTokenGrant(config, third.refresh_token ?? '')).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+  });
+});
+
+/** The part of simple-oauth2 that is used here; it carries no types. */
+interface SimpleToken {
+  readonly token: { readonly access_token: string; readonly refresh_token: string; readonly scope?: string };
+  expired(windowSeconds?: number): boolean;
+  refresh(parameters?: { readonly scope?: string }): Promise<SimpleToken>;
+  revokeAll(): Promise<void>;
+}
+interface SimpleOAuth2 {
+  readonly ResourceOwnerPassword: new (
+    configuration: object,
+  ) => {
+    getToken(parameters: { username: string; password: string; scope?: string[] }): Promise<SimpleToken>;
+  };
+}
+const { ResourceOwnerPassword } = createRequire(import.meta.url)('simple-oauth2') as SimpleOAuth2;
+
+describe('simple-oauth2', () => {
+  const connect = (authorizationMethod: string, options: object = {}) =>
+    new ResourceOwnerPassword({
+      client: { id: client.clientId, secret: client.clientSecret },
+      auth: { tokenHost: authUrl, tokenPath: '/oauth/v1/token', revokePath: '/oauth/v1/revoke' },
+      options: { authorizationMethod, ...options },
+    });
+
+  it.each([
+    ['Basic, form-encoded first', 'header', { credentialsEncodingMode: 'strict' }],
+    ['Basic, as it is', 'header', { credentialsEncodingMode: 'loose' }],
+    ['the body', 'body', {}],
+  ])('logs in, refreshes and revokes, with the client secret by %s', async (_way, method, options) => {
+    const first = await connect(method, options).getToken({ ...credentials(), scope: ['webhooks:read'] });
+    plantTokens(first.token);
+    expect(first.token).toMatchObject({ ...bothTokens, scope: 'webhooks:read' });
+    expect(first.expired(890)).toBe(false);
+    const second = await first.refresh();
+    plantTokens(second.token);
+    expect(second.token).toMatchObject(bothTokens);
+    expect(second.token.refresh_token).not.toBe(first.token.refresh_token);
+    await second.revokeAll();
+    await expect(second.refresh()).rejects.toMatchObject({ data: { payload: { error: 'invalid_grant' } } });
+  });
+
+  it.each(['header', 'body'])('is told what is wrong, with the client secret in the %s', async method => {
+    const login = connect(method).getToken({ ...credentials(), password: 'wrong' });
+    await expect(login).rejects.toMatchObject({
+      output: { statusCode: 400 },
+      data: { payload: { error: 'invalid_grant' } },
+    });
+  });
+});

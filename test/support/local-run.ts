@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const root = path.join(import.meta.dirname, '../..');
+
+/** What the outputs file of a local run says, as far as anybody asks. */
+export interface LocalOutputs {
+  readonly AuthUrl: string;
+  readonly BaseUrl: string;
+  readonly EventsQueueUrl: string;
+  readonly DynamoDbEndpoint: string;
+  readonly SqsEndpoint: string;
+  readonly KmsEndpoint: string;
+  readonly Region: string;
+  readonly Demo: Readonly<Record<'ClientId' | 'ClientSecret' | 'Username' | 'Password' | 'AccountId', string>>;
+  readonly ClientsTable: string;
+  readonly UsersTable: string;
+  readonly FamiliesTable: string;
+  readonly LockoutsTable: string;
+  readonly KeyringTable: string;
+  readonly WebhooksTable: string;
+  readonly DeliveriesTable: string;
+  readonly RetryQueueUrl: string;
+  readonly DeadLetterQueueUrl: string;
+  readonly DemandsUrl: string;
+}
+
+/** A local run of somebody's own; nobody else sends it anything. */
+export interface LocalRun {
+  readonly outputs: LocalOutputs;
+  readonly outputsFile: string;
+  /** All that it wrote; gone when it has stopped. */
+  readonly logFile: string;
+  /** The functions' processes are this one's children. */
+  readonly processId: number;
+  /** From the command to ready, in milliseconds. */
+  readonly readyMs: number;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a local run on free ports. When this resolves no function has been called yet, but the one that makes the keys.
+ *
+ * @throws when it ends before it is ready.
+ */
+export const startLocalRun = async (...options: string[]): Promise<LocalRun> => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-run-'));
+  const outputsFile = path.join(folder, 'outputs.json');
+  const logFile = path.join(folder, 'run.log');
+  const log = openSync(logFile, 'a');
+  const start = performance.now();
+  const run = spawn(process.execPath, ['bin/local.ts', '--port', '0', '--outputs', outputsFile, ...options], {
+    cwd: root,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  const endNow = () => run.kill('SIGKILL');
+  process.once('exit', endNow);
+  const stop = async () => {
+    process.removeListener('exit', endNow);
+    run.kill('SIGTERM');
+    if (run.exitCode === null && run.signalCode === null) await once(run, 'exit');
+    rmSync(folder, { recursive: true });
+  };
+  while (!existsSync(outputsFile)) {
+    if (run.exitCode !== null) {
+      await stop();
+      throw new Error('The local run did not start: try "npm start".');
+    }
+    await pause(20);
+  }
+  const readyMs = performance.now() - start;
+  const outputs = JSON.parse(readFileSync(outputsFile, 'utf8'));
+  return { outputs, outputsFile, logFile, processId: run.pid ?? 0, readyMs, stop };
+};
