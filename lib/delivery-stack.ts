@@ -5,9 +5,10 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import type { DeliverEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
+import type { DeliverEnvironment, HistoryEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
 import type { DeliveryMetric } from '../lambdas/delivery/telemetry.ts';
 import { Alarms } from './constructs/alarm.ts';
+import { route } from './constructs/http-endpoint.ts';
 import { allowKeyUse, allowListingKeys } from './constructs/keyring-access.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import { deadLetterQueue, workQueue } from './constructs/work-queue.ts';
@@ -24,7 +25,10 @@ export interface DeliveryStackProps extends StageProps {
 /** An attempt, and the reads and writes around it, fit into this. */
 const consumerTimeout = Duration.seconds(45);
 
-/** The queues, their consumers, and the sweeper that brings back what waits longer than a queue can hold it. */
+/**
+ * The queues, their consumers, the sweeper that brings back what waits longer than a queue can hold it, and the part of
+ * {base_url} that shows deliveries and sends them again.
+ */
 export class DeliveryStack extends Stack {
   constructor(scope: Construct, id: string, props: DeliveryStackProps) {
     super(scope, id, props);
@@ -86,17 +90,59 @@ export class DeliveryStack extends Stack {
       memorySize: 512,
       environment: {
         DELIVERIES_TABLE: data.deliveries.tableName,
+        WEBHOOKS_TABLE: data.webhooks.tableName,
         RETRY_QUEUE_URL: retryQueue.queueUrl,
+        OPERATIONS_TOPIC_ARN: data.operations.topicArn,
         HISTORY_DAYS: environment.HISTORY_DAYS,
       },
     });
     sweep.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.deliveries.tableArn);
     sweep.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/due`);
+    sweep.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/byWebhook`);
+    sweep.allow(['dynamodb:BatchGetItem'], data.webhooks.tableArn);
     sweep.allow(['sqs:SendMessage'], retryQueue.queueArn);
+    sweep.allow(['sns:Publish'], data.operations.topicArn);
     new events.Rule(this, 'SweepEveryMinute', {
-      description: 'Moves deliveries that fall due to the retry queue',
+      description: 'Moves deliveries that fall due to the retry queue, drives replays, announces suspensions',
       schedule: events.Schedule.rate(Duration.minutes(1)),
       targets: [new targets.LambdaFunction(sweep)],
+    });
+
+    const history = new NodeFunction<HistoryEnvironment>(this, 'History', {
+      configuration,
+      entry: 'lambdas/delivery/history.handler.ts',
+      timeout: Duration.seconds(20),
+      memorySize: 1024,
+      environment: {
+        CLIENTS_TABLE: data.clients.tableName,
+        USERS_TABLE: data.users.tableName,
+        FAMILIES_TABLE: data.families.tableName,
+        KEYRING_TABLE: data.keyring.tableName,
+        WEBHOOKS_TABLE: data.webhooks.tableName,
+        DELIVERIES_TABLE: data.deliveries.tableName,
+        RETRY_QUEUE_URL: retryQueue.queueUrl,
+        ISSUER: data.auth.url,
+        AUDIENCE: data.base.url,
+        DEMANDS_URL: configuration.demandsUrl,
+        HISTORY_DAYS: environment.HISTORY_DAYS,
+      },
+    });
+    for (const table of [data.clients, data.users, data.families, data.webhooks]) {
+      history.allow(['dynamodb:BatchGetItem'], table.tableArn);
+    }
+    history.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.deliveries.tableArn);
+    history.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/byWebhook`);
+    history.allow(['sqs:SendMessage'], retryQueue.queueArn);
+    allowListingKeys(history, data, ['signing']);
+    route(this, 'TestRoute', data.base, '/v1/webhooks/{evento}/teste', history);
+    route(this, 'DeliveriesRoute', data.base, '/v1/webhooks/{evento}/entregas', history);
+    route(this, 'DeliveryRoute', data.base, '/v1/webhooks/{evento}/entregas/{id}', history);
+    route(this, 'ResendRoute', data.base, '/v1/webhooks/{evento}/entregas/{id}/reenvio', history);
+    route(this, 'ReplaysRoute', data.base, '/v1/webhooks/{evento}/reenvios', history);
+    route(this, 'ReplayRoute', data.base, '/v1/webhooks/{evento}/reenvios/{id}', history);
+    alarms.add('HistoryCrashes', {
+      description: 'The history API fails or times out.',
+      metric: history.metricErrors(),
     });
 
     alarms.add('DeadLetters', {

@@ -1,12 +1,11 @@
-import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import { ChangeMessageVisibilityCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import type { Context, SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { describeError } from '../platform/telemetry.ts';
 import type { ProcessRecord } from './deliver.ts';
 import type { DeliveryTelemetry } from './telemetry.ts';
 
 /** Beyond the attempt itself: reading before it and storing after it, in milliseconds. */
-const timeAround = 6_000;
+const timeAround = 10_000;
 
 /** The longest that a message which could not be processed waits before it is tried again, in seconds. */
 const longestDeferral = 900;
@@ -47,20 +46,21 @@ export const makeConsumer = (dependencies: ConsumerDependencies) => {
     }
   };
 
-  return (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
-    const processOrDefer = async (record: SQSRecord) => {
-      try {
-        if (context.getRemainingTimeInMillis() < attemptTimeoutMs + timeAround) throw new OutOfTimeError();
-        await process(record);
-      } catch (error) {
-        await defer(record, error);
-        throw error;
-      }
-    };
-    // A thrown invocation would make Lambda slow the whole queue down: failures are reported message by message.
-    return processPartialResponse(event, processOrDefer, new BatchProcessor(EventType.SQS), {
-      context,
-      throwOnFullBatchFailure: false,
-    });
+  /** Gives what is to be reported: nothing for a message that is done with. */
+  const processOrDefer = async (record: SQSRecord, context: Context): Promise<SQSBatchItemFailure[]> => {
+    try {
+      if (context.getRemainingTimeInMillis() < attemptTimeoutMs + timeAround) throw new OutOfTimeError();
+      await process(record);
+      return [];
+    } catch (error) {
+      await defer(record, error);
+      return [{ itemIdentifier: record.messageId }];
+    }
+  };
+
+  // A thrown invocation would make Lambda slow the whole queue down: failures are reported message by message.
+  return async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
+    const failures = await Promise.all(event.Records.map(record => processOrDefer(record, context)));
+    return { batchItemFailures: failures.flat() };
   };
 };

@@ -10,7 +10,7 @@ import type { DeliveryTelemetry } from './telemetry.ts';
 import type { TakeTurn } from './turn.ts';
 
 /** Clocks of the queue and of the registration may differ by this much, in milliseconds. */
-const clockTolerance = 2_000;
+const clockTolerance = 500;
 
 /** Processes one message of a queue. To return is to acknowledge it; to throw is to leave it for later. */
 export type ProcessRecord = (record: SQSRecord) => Promise<void>;

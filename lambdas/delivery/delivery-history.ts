@@ -60,11 +60,11 @@ export const makeReadHistory = ({ documents, table, store }: DeliveryHistoryDepe
     return (answer.Items ?? []) as unknown as Entry[];
   };
 
-  /** The next entries over all shards: the newest `limit` of the newest `limit` of each. */
+  /** The next entries over all shards: the newest `limit` of the newest of each; one more of each tells if there are more. */
   const readEntries = async ({ accountId, evento, limit }: HistoryQuery, after: string | undefined) => {
-    const shards = await Promise.all(listShardsOf(accountId, evento).map(shard => readShard(shard, limit, after)));
+    const shards = await Promise.all(listShardsOf(accountId, evento).map(shard => readShard(shard, limit + 1, after)));
     const entries = shards.flat().toSorted((one, other) => (one.listKey < other.listKey ? 1 : -1));
-    return entries.slice(0, limit);
+    return { entries: entries.slice(0, limit), hasMore: entries.length > limit };
   };
 
   return async query => {
@@ -72,17 +72,18 @@ export const makeReadHistory = ({ documents, table, store }: DeliveryHistoryDepe
     const deliveries: Delivery[] = [];
     let next = query.after;
     for (let looked = 0; looked < longestLook; ) {
-      const entries = await readEntries(query, next);
+      const { entries, hasMore } = await readEntries(query, next);
       looked += entries.length;
       const read = new Map((await store.read(entries.map(({ id }) => id))).map(found => [found.id, found]));
-      for (const { id, listKey } of entries) {
+      for (const [at, { id, listKey }] of entries.entries()) {
         const delivery = read.get(id);
         next = listKey;
         if (!delivery || (state && delivery.state !== state)) continue;
         deliveries.push(delivery);
-        if (deliveries.length === limit) return { deliveries, next };
+        if (deliveries.length < limit) continue;
+        return { deliveries, next: hasMore || at < entries.length - 1 ? next : undefined };
       }
-      if (entries.length < limit) return { deliveries, next: undefined };
+      if (!hasMore) return { deliveries, next: undefined };
     }
     return { deliveries, next };
   };

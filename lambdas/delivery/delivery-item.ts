@@ -16,22 +16,42 @@ const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOSt
 /** The range key of index `due`: it sorts by time, and ends in the id because equal keys could hide each other. */
 export const dueKey = (lookAt: number, id: string): string => `${isoTime(lookAt)}#${id}`;
 
-/** Greater than every `dueKey` up to that moment, and smaller than every later one. */
-export const dueUntil = (moment: number): string => `${isoTime(moment)}#~`;
+/** Greater than every key (`dueAt`, `listKey`) up to that moment, and smaller than every later one. */
+export const keysUntil = (moment: number): string => `${isoTime(moment)}#~`;
+
+/** Where an item stands in index `due`: found by the sweeper from that moment on. */
+export const dueAttributes = (id: string, lookAt: number): Item => ({
+  dueShard: dueShards[hashOf(id) % dueShards.length],
+  dueAt: dueKey(lookAt, id),
+});
+
+/** The moment, in seconds since the epoch, from which an item that was final at `settledAt` may be cleaned up. */
+export const cleanUpAt = (settledAt: number, historyDays: number): number =>
+  Math.ceil(settledAt / 1_000) + historyDays * 24 * 60 * 60;
 
 /** The partitions of index `byWebhook` that one webhook's deliveries are spread over. */
 export const listShardsOf = (accountId: string, evento: string): readonly string[] =>
   Array.from({ length: listShardCount }, (_, shard) => `${accountId}#${evento}#${shard}`);
 
+/** So long before a held delivery may be cleaned up the sweeper counts it as expired. Milliseconds. */
+const countedBefore = 3_600_000;
+
+/** When the sweeper must look at a delivery: at its next attempt, or, while it is held, at its end. */
+const nextLook = ({ state, wait, settledAt }: Delivery, historyDays: number): number | undefined => {
+  if (state !== 'retida' || settledAt === undefined) return wait?.lookAt;
+  return cleanUpAt(settledAt, historyDays) * 1_000 - countedBefore;
+};
+
 /** The attributes of a delivery that only the indexes and the clean-up need. */
 const derivedAttributes = (delivery: Delivery, historyDays: number): Item => {
-  const { id, accountId, evento, createdAt, wait, settledAt } = delivery;
+  const { id, accountId, evento, createdAt, settledAt } = delivery;
+  const lookAt = nextLook(delivery, historyDays);
   const listShards = listShardsOf(accountId, evento);
   return {
     listShard: listShards[hashOf(id) % listShardCount],
     listKey: `${isoTime(createdAt)}#${id}`,
-    ...(wait && { dueShard: dueShards[hashOf(id) % dueShards.length], dueAt: dueKey(wait.lookAt, id) }),
-    ...(settledAt !== undefined && { ttl: Math.ceil(settledAt / 1_000) + historyDays * 24 * 60 * 60 }),
+    ...(lookAt !== undefined && dueAttributes(id, lookAt)),
+    ...(settledAt !== undefined && { ttl: cleanUpAt(settledAt, historyDays) }),
   };
 };
 

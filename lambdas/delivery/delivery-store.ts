@@ -2,12 +2,13 @@ import { type DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } 
 import type { Clock } from '../platform/clock.ts';
 import { type Item, isConditionFailed, readTogether } from '../platform/dynamodb.ts';
 import type { Delivery, Wait } from './delivery.ts';
-import { deliveryFromItem, dueKey, dueUntil, itemFromDelivery } from './delivery-item.ts';
+import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
 
 /*
  * Table `Deliveries`: partition key `id` (`evt_…`), one item per event that had a webhook, its attempts in a list within.
  *
- * Index `due` (dueShard, dueAt = `<time>#<id>`) holds the pending deliveries only. Its time is when the sweeper must
+ * Index `due` (dueShard, dueAt = `<time>#<id>`) holds the pending deliveries, and the held ones, whose expiry is counted an
+ * hour before they are cleaned up. Its time is when the sweeper must
  * look at the delivery, which is how each attempt's message is sent once:
  *   - a wait of up to 15 min: the message is sent, delayed, with the outcome before it. The sweeper looks 2 min after
  *     it was due, and finds nothing unless that message, or the process sending it, was lost;
@@ -21,6 +22,10 @@ import { deliveryFromItem, dueKey, dueUntil, itemFromDelivery } from './delivery
  *
  * `ttl` (seconds) stands on final states only and merely cleans up: what is past it is treated as gone here.
  * Every write of an outcome is conditional on the attempt it is the outcome of.
+ *
+ * Beside deliveries the table holds what belongs to a webhook's deliveries, under ids that begin with its kind and `#`:
+ * `reenvios` (replays under way), `suspensoes` (suspensions to be announced), `testes` (the count of tests). Index `due`
+ * holds the first two as well: they are the sweeper's errands.
  */
 
 /** What the sweeper finds in the index: to be read before it is acted on, since the index lags. */
@@ -45,6 +50,8 @@ export interface DeliveryStore {
   update(before: Delivery, after: Delivery): Promise<boolean>;
   /** Claims a pending delivery for the sweeper and moves its next look. False: another sweeper or attempt was quicker. */
   claim(delivery: Delivery & { readonly wait: Wait }, next: Wait): Promise<boolean>;
+  /** Takes a held delivery that expires out of index `due`. False: it was sent again, or somebody else was quicker. */
+  expire(entry: DueEntry): Promise<boolean>;
   /** The entries of a shard that the sweeper must look at by now, the oldest first: a page of those after one. */
   due(shard: string, after?: DueEntry): Promise<DueEntry[]>;
 }
@@ -132,13 +139,27 @@ export const makeDeliveryStore = ({ documents, table, now, historyDays }: Delive
         ),
       ),
 
+    expire: ({ id, dueAt }) =>
+      whether(
+        documents.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: { id },
+            UpdateExpression: 'REMOVE dueShard, dueAt',
+            ConditionExpression: 'dueAt = :seen AND #state = :held',
+            ExpressionAttributeNames: { '#state': 'state' },
+            ExpressionAttributeValues: { ':seen': dueAt, ':held': 'retida' },
+          }),
+        ),
+      ),
+
     due: async (shard, after) => {
       const answer = await documents.send(
         new QueryCommand({
           TableName: table,
           IndexName: 'due',
           KeyConditionExpression: 'dueShard = :shard AND dueAt <= :now',
-          ExpressionAttributeValues: { ':shard': shard, ':now': dueUntil(now()) },
+          ExpressionAttributeValues: { ':shard': shard, ':now': keysUntil(now()) },
           Limit: duePage,
           ...(after && { ExclusiveStartKey: { ...after } }),
         }),

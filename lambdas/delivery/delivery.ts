@@ -66,7 +66,23 @@ export interface Delivery {
   readonly wait?: Wait;
   /** When the delivery reached its state; not set while `pendente`. */
   readonly settledAt?: number;
+  /** The replay that last began a schedule for it. */
+  readonly replayId?: string;
 }
+
+const testPrefix = 'teste_';
+
+/** The id of a test's delivery. `unique` is random. */
+export const testIdOf = (unique: string): string => `${testPrefix}${unique}`;
+
+/**
+ * Whether a delivery is a test: a sample event that gets one attempt, also while its webhook is suspended, and says nothing
+ * about the webhook's health.
+ */
+export const isTest = ({ id }: Pick<Delivery, 'id'>): boolean => id.startsWith(testPrefix);
+
+/** Whether a text can be the id of a delivery: of an event's, or of a test's. */
+export const isDeliveryId = (text: string): boolean => /^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$/.test(text);
 
 /** A delivery keeps its latest attempts only, lest its item outgrows what the store takes. */
 export const keptAttempts = 30;

@@ -4,6 +4,8 @@ import { list, text, wholeNumber } from '../platform/environment.ts';
 /** The waits between attempts: milliseconds, separated by commas. n waits make n + 1 attempts. */
 const retrySchedule = list.pipe(z.array(wholeNumber));
 
+const demandsUrl = text.transform(url => url.replace(/\/+$/, ''));
+
 /** What both consumers read: Deliver (events queue, first attempts) and Redeliver (retry queue). */
 export const deliverEnvironment = z.object({
   WEBHOOKS_TABLE: text,
@@ -15,7 +17,7 @@ export const deliverEnvironment = z.object({
   RETRY_QUEUE_URL: text,
   DEAD_LETTER_QUEUE_URL: text,
   /** The public address of demands that links begin with; a slash at its end makes no difference. */
-  DEMANDS_URL: text.transform(url => url.replace(/\/+$/, '')),
+  DEMANDS_URL: demandsUrl,
   RETRY_SCHEDULE: retrySchedule,
   /** From resolving the name to the last response header. */
   ATTEMPT_TIMEOUT_MS: wholeNumber,
@@ -33,10 +35,36 @@ export type DeliverEnvironment = z.input<typeof deliverEnvironment>;
 /** What the sweeper reads. */
 export const sweepEnvironment = z.object({
   DELIVERIES_TABLE: text,
+  /** Replays end, and suspensions are announced, by what stands here. */
+  WEBHOOKS_TABLE: text,
   RETRY_QUEUE_URL: text,
+  /** The topic that suspensions are announced on. */
+  OPERATIONS_TOPIC_ARN: text,
   /** How long a delivery is kept after its final state: the sweeper ends what could not be attempted for ten days. */
   HISTORY_DAYS: wholeNumber,
 });
 
 /** The environment of Sweep, as the infrastructure sets it. */
 export type SweepEnvironment = z.input<typeof sweepEnvironment>;
+
+/** What the history reads: deliveries by their webhook, resends, tests and replays. */
+export const historyEnvironment = z.object({
+  CLIENTS_TABLE: text,
+  USERS_TABLE: text,
+  FAMILIES_TABLE: text,
+  KEYRING_TABLE: text,
+  WEBHOOKS_TABLE: text,
+  DELIVERIES_TABLE: text,
+  RETRY_QUEUE_URL: text,
+  /** {auth_url}, as access tokens name it in `iss`. */
+  ISSUER: text,
+  /** {base_url}, as access tokens name it in `aud`. */
+  AUDIENCE: text,
+  /** The public address of demands that the links of sample events begin with. */
+  DEMANDS_URL: demandsUrl,
+  /** How long a delivery is kept after its final state, and a replay after its end. */
+  HISTORY_DAYS: wholeNumber,
+});
+
+/** The environment of History, as the infrastructure sets it. */
+export type HistoryEnvironment = z.input<typeof historyEnvironment>;

@@ -77,6 +77,10 @@ const eventBody = (evento: EventName, ids: Ids, demandsUrl: string): string => {
   });
 };
 
+/** The body of a test: that of an event whose ids are 0, which no demand has. `demandsUrl` has no slash at its end. */
+export const sampleBody = (evento: EventName, demandsUrl: string): string =>
+  eventBody(evento, { id_demanda: 0, id_proposta: 0 }, demandsUrl);
+
 const rejected = (reason: RejectedMessage['reason'], detail: string): ParsedMessage => ({
   outcome: 'rejected',
   reason,

@@ -3,6 +3,7 @@ import { describeError } from '../platform/telemetry.ts';
 import type { Webhook } from '../webhooks/webhook.ts';
 import type { AttemptOutcome } from './attempt.ts';
 import type { Delivery } from './delivery.ts';
+import type { NoteSuspension } from './suspension-notice.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 import type { WebhookHealth } from './webhook-health.ts';
 
@@ -25,6 +26,8 @@ export type NoteHealth = (webhook: Webhook, outcome: AttemptOutcome, after: Deli
 /** What noting stands on. */
 export interface HealthNotesDependencies extends DeliveryTelemetry {
   readonly health: WebhookHealth;
+  /** Called before a webhook is suspended. */
+  readonly noteSuspension: NoteSuspension;
   readonly now: Clock;
 }
 
@@ -32,10 +35,11 @@ export interface HealthNotesDependencies extends DeliveryTelemetry {
  * Makes the notes. The record is written when something changes, not at every attempt: a busy webhook would otherwise
  * throttle its own item. Streaks are therefore counted in memory, by each function instance for itself.
  */
-export const makeNoteHealth = ({ health, now, log, count }: HealthNotesDependencies): NoteHealth => {
+export const makeNoteHealth = ({ health, noteSuspension, now, log, count }: HealthNotesDependencies): NoteHealth => {
   const streaks = new Map<string, number>();
 
   const suspend = async (webhook: Webhook, reason: 'gone' | 'sem_sucesso') => {
+    await noteSuspension(webhook);
     if (!(await health.suspend(webhook, reason))) return;
     count('WebhookSuspended');
     log.warn('webhook suspended', { account: webhook.accountId, event: webhook.evento, reason });

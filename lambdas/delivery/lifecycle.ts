@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts';
 import type { AttemptOutcome } from './attempt.ts';
-import { type AttemptRecord, type Delivery, keptAttempts, settled, type Wait } from './delivery.ts';
+import { type AttemptRecord, type Delivery, isTest, keptAttempts, settled, type Wait } from './delivery.ts';
 import { faultWait, type Random, retryWait } from './retry-schedule.ts';
 
 /** The longest that a queue holds a message back, in milliseconds. Longer waits are the sweeper's. */
@@ -31,12 +31,12 @@ export const movedToRetryLane = (delivery: Delivery, now: number): Delivery & { 
 });
 
 /**
- * A delivery that begins a new schedule: due now, nothing charged. Its numbers go on, so that messages of its earlier
- * life stay stale.
+ * A delivery that begins a new schedule: due now, or after `waitMs` milliseconds, and nothing charged. Its numbers go on,
+ * so that messages of its earlier life stay stale.
  */
-export const restarted = (delivery: Delivery, now: number): Delivery & { readonly wait: Wait } => {
+export const restarted = (delivery: Delivery, now: number, waitMs = 0): Delivery & { readonly wait: Wait } => {
   const { settledAt: _, ...rest } = delivery;
-  return { ...rest, state: 'pendente', scheduledAt: now, charged: 0, faults: 0, wait: waitOf(0, now) };
+  return { ...rest, state: 'pendente', scheduledAt: now, charged: 0, faults: 0, wait: waitOf(waitMs, now) };
 };
 
 /** The wait after the sweeper sends a delivery's message: its due time stays, the next look doubles if it was overdue. */
@@ -76,6 +76,7 @@ export const makeAfterAttempt =
       faults: 0,
       attempts: withRecord(delivery.attempts, outcome.record),
     };
+    if (isTest(delivery)) return settled(attempted, outcome.outcome === 'delivered' ? 'entregue' : 'falhou', moment);
     switch (outcome.outcome) {
       case 'delivered':
         return settled(attempted, 'entregue', moment);

@@ -1,3 +1,5 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { readTogether } from '../platform/dynamodb.ts';
 import { type EventName, parseWebhook, type Webhook, webhookKey } from '../webhooks/webhook.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
@@ -17,4 +19,15 @@ export const makeLookup =
   async (id, accountId, evento) => {
     const [delivery, item] = await store.readWith(id, { table: webhooksTable, key: webhookKey(accountId, evento) });
     return { delivery, webhook: item && parseWebhook(item) };
+  };
+
+/** Finds the webhook that is registered now; consistent and uncached. */
+export type FindWebhook = (accountId: string, evento: EventName) => Promise<Webhook | undefined>;
+
+/** Makes the same reading for whoever needs no delivery beside it. */
+export const makeFindWebhook =
+  (documents: Pick<DynamoDBDocumentClient, 'send'>, webhooksTable: string): FindWebhook =>
+  async (accountId, evento) => {
+    const [item] = await readTogether(documents, [{ table: webhooksTable, key: webhookKey(accountId, evento) }]);
+    return item && parseWebhook(item);
   };

@@ -5,10 +5,17 @@ import type { Context } from 'aws-lambda';
 import { systemClock } from '../platform/clock.ts';
 import { makeDocuments } from '../platform/dynamodb.ts';
 import { readEnvironment } from '../platform/environment.ts';
+import { makeReadHistory } from './delivery-history.ts';
 import { makeDeliveryStore } from './delivery-store.ts';
 import { sweepEnvironment } from './environment.ts';
+import { makeFindWebhook } from './lookup.ts';
+import { makePublishSuspension } from './operations-topic.ts';
+import { makeReplayErrand } from './replay-errand.ts';
+import { makeRunReplay, replayPage } from './replay-run.ts';
+import { makeReplayStore, replaysPrefix } from './replay-store.ts';
 import { makeRetryQueue } from './retry-queue.ts';
 import { makeSqs } from './sqs-client.ts';
+import { makeAnnounceSuspension, noticesPrefix } from './suspension-notice.ts';
 import { makeSweep } from './sweep.ts';
 import { makeDeliveryTelemetry } from './telemetry.ts';
 
@@ -19,19 +26,39 @@ const environment = readEnvironment(sweepEnvironment);
 const telemetry = makeDeliveryTelemetry('sweep');
 const now = systemClock;
 
-const sweep = makeSweep({
+const documents = makeDocuments();
+const table = environment.DELIVERIES_TABLE;
+const stored = { documents, table, now, historyDays: environment.HISTORY_DAYS };
+const store = makeDeliveryStore(stored);
+const replays = makeReplayStore(stored);
+const retryQueue = makeRetryQueue({ sqs: makeSqs(), queueUrl: environment.RETRY_QUEUE_URL, now });
+const findWebhook = makeFindWebhook(documents, environment.WEBHOOKS_TABLE);
+
+const readHistory = makeReadHistory({ documents, table, store });
+const run = makeRunReplay({
   ...telemetry,
-  store: makeDeliveryStore({
-    documents: makeDocuments(),
-    table: environment.DELIVERIES_TABLE,
-    now,
-    historyDays: environment.HISTORY_DAYS,
-  }),
-  retryQueue: makeRetryQueue({ sqs: makeSqs(), queueUrl: environment.RETRY_QUEUE_URL, now }),
+  replays,
+  readHistory,
+  store,
+  findWebhook,
+  retryQueue,
+  page: replayPage,
   now,
 });
+const publish = makePublishSuspension(environment.OPERATIONS_TOPIC_ARN);
 
-/** Every minute: sends what falls due and brings back what is overdue. */
+const sweep = makeSweep({
+  ...telemetry,
+  store,
+  retryQueue,
+  now,
+  errands: {
+    [replaysPrefix]: makeReplayErrand({ replays, run, now }),
+    [noticesPrefix]: makeAnnounceSuspension({ ...telemetry, documents, table, now, findWebhook, publish }),
+  },
+});
+
+/** Every minute: sends what falls due, brings back what is overdue, drives replays and announces suspensions. */
 export const handler = middy()
   .use(injectLambdaContext(telemetry.logger))
   .use(logMetrics(telemetry.metrics))

@@ -10,10 +10,15 @@ import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 /** What a queue takes in one call. */
 const sendBatch = 10;
 
+/** Does what an entry of index `due` stands for that is no delivery, and goes on for as long as `hasTime` says so. */
+export type Errand = (entry: DueEntry, hasTime: () => boolean) => Promise<void>;
+
 /** What the sweeper stands on. */
 export interface SweepDependencies extends DeliveryTelemetry {
-  readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update'>;
+  readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update' | 'expire'>;
   readonly retryQueue: Pick<RetryQueue, 'sendAll'>;
+  /** By what comes before the first `#` of an entry's id. */
+  readonly errands: Readonly<Record<string, Errand>>;
   readonly now: Clock;
 }
 
@@ -21,7 +26,7 @@ export interface SweepDependencies extends DeliveryTelemetry {
 export type Sweep = (hasTime: () => boolean) => Promise<void>;
 
 /** Makes the sweeper; `delivery-store.ts` tells how it and the queue share the waits. */
-export const makeSweep = ({ store, retryQueue, now, log, count }: SweepDependencies): Sweep => {
+export const makeSweep = ({ store, retryQueue, errands, now, log, count }: SweepDependencies): Sweep => {
   const isWaiting = (delivery: Delivery): delivery is WaitingDelivery => delivery.wait !== undefined;
 
   /** A delivery whose attempts never get recorded must not go on for ever. */
@@ -69,8 +74,16 @@ export const makeSweep = ({ store, retryQueue, now, log, count }: SweepDependenc
     }
   };
 
+  const expire = async (entries: readonly DueEntry[], deliveries: readonly Delivery[]) => {
+    const held = new Set(deliveries.filter(({ state }) => state === 'retida').map(({ id }) => id));
+    const expired = await Promise.all(entries.filter(({ id }) => held.has(id)).map(store.expire));
+    const counted = expired.filter(isExpired => isExpired).length;
+    if (counted > 0) count('HeldExpired', counted);
+  };
+
   const handle = async (entries: readonly DueEntry[]) => {
     const deliveries = await store.read(entries.map(({ id }) => id));
+    await expire(entries, deliveries);
     const due = deliveries.filter(isWaiting).filter(({ wait }) => wait.lookAt <= now());
     const claimed = (await Promise.all(due.map(claim))).filter(delivery => delivery !== undefined);
     for (let start = 0; start < claimed.length; start += sendBatch) {
@@ -78,19 +91,29 @@ export const makeSweep = ({ store, retryQueue, now, log, count }: SweepDependenc
     }
   };
 
-  const sweepShard = async (shard: string, hasTime: () => boolean) => {
+  const errandOf = ({ id }: DueEntry): Errand | undefined => errands[id.split('#', 1)[0] ?? ''];
+
+  /** Gives the errands that it met. */
+  const sweepShard = async (shard: string, hasTime: () => boolean): Promise<DueEntry[]> => {
+    const met: DueEntry[] = [];
     let last: DueEntry | undefined;
     while (hasTime()) {
       const entries = await store.due(shard, last);
       last = entries.at(-1);
-      if (!last) return;
-      await handle(entries);
+      if (!last) break;
+      met.push(...entries.filter(errandOf));
+      await handle(entries.filter(entry => !errandOf(entry)));
     }
+    return met;
   };
 
   return async hasTime => {
     const sweeps = await Promise.allSettled(dueShards.map(shard => sweepShard(shard, hasTime)));
-    const failures = sweeps.filter(sweep => sweep.status === 'rejected').map(({ reason }) => describeError(reason));
+    // Deliveries come first: an errand may take all the time that is left.
+    const met = sweeps.flatMap(sweep => (sweep.status === 'fulfilled' ? sweep.value : []));
+    const runs = await Promise.allSettled(met.map(entry => errandOf(entry)?.(entry, hasTime)));
+    const rejected = [...sweeps, ...runs].filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
+    const failures = rejected.map(({ reason }) => describeError(reason));
     if (failures.length > 0)
       throw new Error(`The sweep failed: ${failures.map(({ errorName }) => errorName).join(', ')}`);
   };

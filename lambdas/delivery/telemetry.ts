@@ -13,6 +13,8 @@ export type DeliveryMetric =
   | 'Exhausted'
   | 'Held'
   | 'Cancelled'
+  /** Held deliveries that nobody sent again within the time they are kept. */
+  | 'HeldExpired'
   /** Messages that no attempt was made for. */
   | 'EventWithoutWebhook'
   | 'DuplicateDropped'
@@ -25,6 +27,8 @@ export type DeliveryMetric =
   /** Retries that could not be sent: the sweeper brings them back. */
   | 'RetryNotSent'
   | 'WebhookSuspended'
+  /** Deliveries that began a new schedule because a replay asked for it. */
+  | 'Replayed'
   /** What the sweeper sent: long waits that fell due, and deliveries that were overdue. */
   | 'SweptDue'
   | 'SweptOverdue';

@@ -1,4 +1,5 @@
 import { KMSClient } from '@aws-sdk/client-kms';
+import { clientSettings } from '../platform/client-settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { makeDocuments } from '../platform/dynamodb.ts';
 import { makeGuardedPost } from '../platform/egress/guarded-post.ts';
@@ -15,6 +16,7 @@ import { makeAfterAttempt } from './lifecycle.ts';
 import { makeLookup } from './lookup.ts';
 import { makeRetryQueue } from './retry-queue.ts';
 import { makeSqs } from './sqs-client.ts';
+import { makeNoteSuspension } from './suspension-notice.ts';
 import { makeDeliveryTelemetry } from './telemetry.ts';
 import { makeTakeTurn } from './turn.ts';
 import { makeWebhookHealth } from './webhook-health.ts';
@@ -25,10 +27,7 @@ export const wireConsumer = (serviceName: string) => {
   const telemetry = makeDeliveryTelemetry(serviceName);
   const documents = makeDocuments();
   const sqs = makeSqs();
-  const kms = new KMSClient({
-    maxAttempts: 3,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000 },
-  });
+  const kms = new KMSClient(clientSettings);
   const now = systemClock;
 
   const store = makeDeliveryStore({
@@ -51,6 +50,7 @@ export const wireConsumer = (serviceName: string) => {
     noteHealth: makeNoteHealth({
       ...telemetry,
       health: makeWebhookHealth({ documents, table: environment.WEBHOOKS_TABLE, now }),
+      noteSuspension: makeNoteSuspension({ documents, table: environment.DELIVERIES_TABLE, now }),
       now,
     }),
     retryQueue: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),

@@ -2,6 +2,7 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { KMSClient } from '@aws-sdk/client-kms';
 import middy from '@middy/core';
 import { makeBearerAuthentication } from '../auth/bearer.ts';
+import { clientSettings } from '../platform/client-settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { makeDocuments } from '../platform/dynamodb.ts';
 import { makeResolver } from '../platform/egress/resolver.ts';
@@ -16,6 +17,7 @@ import { webhooksEnvironment } from './environment.ts';
 import { makeOperations } from './operations.ts';
 import { makeSigningSecret } from './signing-secret.ts';
 import { makeUrlCheck } from './url-check.ts';
+import { makeWebhookResources } from './webhook-resources.ts';
 import { makeWebhookStore } from './webhook-store.ts';
 
 const environment = readEnvironment(webhooksEnvironment);
@@ -23,7 +25,7 @@ const { logger } = makeTelemetry('webhooks');
 const documents = makeDocuments();
 const keyring = makeKeyring({
   documents,
-  kms: new KMSClient({ maxAttempts: 3 }),
+  kms: new KMSClient(clientSettings),
   tableName: environment.KEYRING_TABLE,
   now: systemClock,
 });
@@ -46,13 +48,15 @@ export const handler = middy<HttpRequest, HttpResponse>()
         audience: environment.AUDIENCE,
         now: systemClock,
       }),
-      operations: makeOperations({
-        store: makeWebhookStore({ documents, tableName: environment.WEBHOOKS_TABLE }),
-        sealing: makeSealing(keyring),
-        checkUrl: makeUrlCheck({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
-        makeSecret: makeSigningSecret,
-        makeId: randomId,
-        now: systemClock,
-      }),
+      resources: makeWebhookResources(
+        makeOperations({
+          store: makeWebhookStore({ documents, tableName: environment.WEBHOOKS_TABLE }),
+          sealing: makeSealing(keyring),
+          checkUrl: makeUrlCheck({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
+          makeSecret: makeSigningSecret,
+          makeId: randomId,
+          now: systemClock,
+        }),
+      ),
     }),
   );

@@ -2,45 +2,16 @@ import type { BearerAuthentication } from '../auth/bearer.ts';
 import { isThrottled } from '../platform/dynamodb.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import { describeError, type Log } from '../platform/telemetry.ts';
-import { admit, type NeededScope } from './access.ts';
-import type { makeOperations, Operation } from './operations.ts';
+import { admit } from './access.ts';
 import { Problem, toProblemResponse } from './problem.ts';
+import type { Call, Endpoint, Resource } from './resource.ts';
 
 /** What the API stands on. */
 export interface ApiDependencies {
   readonly authenticate: BearerAuthentication;
-  readonly operations: ReturnType<typeof makeOperations>;
+  readonly resources: readonly Resource[];
   readonly log: Log;
 }
-
-interface Endpoint {
-  readonly needs: NeededScope;
-  readonly run: Operation;
-}
-
-interface Resource {
-  readonly path: RegExp;
-  /** In the order that `Allow` lists them. */
-  readonly methods: Readonly<Record<string, Endpoint>>;
-}
-
-const makeResources = (operations: ApiDependencies['operations']): readonly Resource[] => {
-  const reading = (run: Operation): Endpoint => ({ needs: 'webhooks:read', run });
-  const managing = (run: Operation): Endpoint => ({ needs: 'webhooks:manage', run });
-  return [
-    { path: /^\/v1\/webhooks$/, methods: { GET: reading(operations.list), POST: managing(operations.register) } },
-    {
-      path: /^\/v1\/webhooks\/(?<evento>[^/]+)$/,
-      methods: {
-        GET: reading(operations.show),
-        PUT: managing(operations.replace),
-        DELETE: managing(operations.remove),
-      },
-    },
-    { path: /^\/v1\/webhooks\/(?<evento>[^/]+)\/segredo$/, methods: { POST: managing(operations.rotateSecret) } },
-    { path: /^\/v1\/webhooks\/(?<evento>[^/]+)\/reativacao$/, methods: { POST: managing(operations.reactivate) } },
-  ];
-};
 
 /** A path segment as it was meant; one that does not decode names nothing, and stays as it is. */
 const decodeSegment = (segment: string): string => {
@@ -63,15 +34,13 @@ const toProblem = (error: unknown, log: Log): Problem => {
 };
 
 /**
- * Makes the webhook management API. The checks run in one order for every endpoint: path, method, token, role, scope;
- * then the operation's own: media type, size, JSON, values, existence, conflicts.
+ * Makes an API of {base_url}. The checks run in one order for every endpoint: path, method, token, role, scope; then the
+ * operation's own: media type, size, JSON, values, existence, conflicts.
  */
-export const makeApi = ({ authenticate, operations, log }: ApiDependencies) => {
-  const resources = makeResources(operations);
-
-  const route = (request: HttpRequest): { endpoint: Endpoint; evento: string } => {
-    for (const { path, methods } of resources) {
-      const match = path.exec(request.rawPath);
+export const makeApi = ({ authenticate, resources, log }: ApiDependencies) => {
+  const route = (request: HttpRequest): { endpoint: Endpoint; path: Call['path'] } => {
+    for (const { path: pattern, methods } of resources) {
+      const match = pattern.exec(request.rawPath);
       if (!match) continue;
       const { method } = request.requestContext.http;
       const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined;
@@ -79,16 +48,17 @@ export const makeApi = ({ authenticate, operations, log }: ApiDependencies) => {
         const allow = Object.keys(methods).join(', ');
         throw new Problem(405, 'method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
       }
-      return { endpoint, evento: decodeSegment(match.groups?.evento ?? '') };
+      const names = Object.entries(match.groups ?? {});
+      return { endpoint, path: Object.fromEntries(names.map(([name, text]) => [name, decodeSegment(text)])) };
     }
     throw new Problem(404, 'not_found', 'There is nothing at this path.');
   };
 
   return async (request: HttpRequest): Promise<HttpResponse> => {
     try {
-      const { endpoint, evento } = route(request);
+      const { endpoint, path } = route(request);
       const caller = await admit(authenticate, request.headers.authorization, endpoint.needs);
-      const response = await endpoint.run({ caller, request, evento });
+      const response = await endpoint.run({ caller, request, path });
       const { accountId: account, userId, clientId } = caller;
       const { method } = request.requestContext.http;
       log.info('request answered', { method, status: response.statusCode, account, userId, clientId });

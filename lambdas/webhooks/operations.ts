@@ -1,27 +1,17 @@
 import type * as z from 'zod';
-import type { Principal } from '../auth/bearer.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { HttpRequest, HttpResponse } from '../platform/http.ts';
+import type { HttpRequest } from '../platform/http.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import type { Sealing } from '../platform/sealing.ts';
 import { readJson } from './json-body.ts';
 import { Problem, validationFailed, webhookNotFound } from './problem.ts';
+import { readBody } from './read-body.ts';
+import { answer, eventIn, noContent, type Operation } from './resource.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
 import type { CheckUrl } from './url-check.ts';
-import { authorizationBinding, type EventName, isEventName, secretBinding, toRecord } from './webhook.ts';
-import { readBody, registration, replacement, secretRotation, urlIn } from './webhook-input.ts';
+import { authorizationBinding, type EventName, secretBinding, toRecord } from './webhook.ts';
+import { registration, replacement, secretRotation, urlIn } from './webhook-input.ts';
 import type { WebhookStore } from './webhook-store.ts';
-
-/** An admitted request. */
-interface Call {
-  readonly caller: Principal;
-  readonly request: HttpRequest;
-  /** The event as the path names it, decoded; empty for the collection. Any text: it may name no event. */
-  readonly evento: string;
-}
-
-/** Does what a method and path stand for. @throws {Problem} for what the caller can mend. */
-export type Operation = (call: Call) => Promise<HttpResponse>;
 
 /** What the operations stand on. */
 export interface OperationDependencies {
@@ -35,17 +25,6 @@ export interface OperationDependencies {
 
 /** How often a rotation is tried while others rotate the same secret. */
 const rotationTries = 3;
-
-const answer = (statusCode: number, body: object, headers: Record<string, string> = {}): HttpResponse => ({
-  statusCode,
-  headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
-  body: JSON.stringify(body),
-});
-
-const eventIn = ({ evento }: Call): EventName => {
-  if (!isEventName(evento)) throw webhookNotFound();
-  return evento;
-};
 
 /** Makes the operations on webhooks: the endpoints, without their paths and the order of their checks. */
 export const makeOperations = ({ store, sealing, checkUrl, makeSecret, makeId, now }: OperationDependencies) => {
@@ -112,7 +91,7 @@ export const makeOperations = ({ store, sealing, checkUrl, makeSecret, makeId, n
 
   const remove: Operation = async call => {
     if (!(await store.remove(call.caller.accountId, eventIn(call)))) throw webhookNotFound();
-    return { statusCode: 204, headers: { 'cache-control': 'no-store' } };
+    return noContent;
   };
 
   const rotateSecret: Operation = async call => {

@@ -3,13 +3,13 @@ import * as z from 'zod';
 import type { HttpResponse } from '../platform/http.ts';
 
 const finding = z.object({
-  /** JSON Pointer (RFC 6901) to the value in the request body; empty for the body itself. */
+  /** JSON Pointer (RFC 6901) to the value in the body, or to the query parameter; empty for the body itself. */
   pointer: z.string(),
   code: z.string(),
   detail: z.string(),
 });
 
-/** One thing that is wrong with a request body, and how to mend it. */
+/** One thing that is wrong with a request, and how to mend it. */
 export type Finding = Readonly<z.infer<typeof finding>>;
 
 /** The body of every refusal: problem details (RFC 9457). `code` tells refusals of one status apart. */
@@ -46,9 +46,9 @@ export class Problem extends Error {
   }
 }
 
-/** The refusal of a body that is JSON, but not what the operation takes. */
+/** The refusal of a body or query that can be read, but is not what the operation takes. */
 export const validationFailed = (errors: readonly Finding[]): Problem =>
-  new Problem(422, 'validation_failed', 'The request body is not acceptable: errors lists every reason.', { errors });
+  new Problem(422, 'validation_failed', 'The request is not acceptable: errors lists every reason.', { errors });
 
 /** The refusal of an event that the account has no webhook for; unknown event names are no different. */
 export const webhookNotFound = (): Problem =>

@@ -25,13 +25,13 @@ export interface WebhookStore {
   find(accountId: string, evento: EventName): Promise<Webhook | undefined>;
   /** An account's webhooks, by event name. */
   list(accountId: string): Promise<readonly Webhook[]>;
-  /** Replaces URL and authorization and ends a series of failures; a suspension stays. */
+  /** Replaces URL and authorization and forgets the receiver's health; a suspension stays. */
   replace(accountId: string, evento: EventName, replacement: Replacement): Promise<Webhook | undefined>;
   /** Gives whether there was one. */
   remove(accountId: string, evento: EventName): Promise<boolean>;
   /** Sets the secrets of the webhook as it was read; gives `false` when it is another one, or its secrets are others, by now. */
   replaceSecrets(read: Webhook, secrets: readonly SigningSecret[], updatedAt: number): Promise<boolean>;
-  /** Ends a suspension and a series of failures, unless an operator suspended; gives the webhook as it is then. */
+  /** Ends a suspension and forgets the receiver's health, unless an operator suspended; gives the webhook as it is then. */
   reactivate(accountId: string, evento: EventName, updatedAt: number): Promise<Webhook | undefined>;
 }
 
@@ -95,7 +95,11 @@ export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookSto
 
     replace: async (accountId, evento, { url, sealedAuthorization, updatedAt }) => {
       const authorization = sealedAuthorization === undefined ? [] : [', sealedAuthorization = :authorization'];
-      const removed = ['failingSince', ...(sealedAuthorization === undefined ? ['sealedAuthorization'] : [])];
+      const removed = [
+        'failingSince',
+        'slowSince',
+        ...(sealedAuthorization === undefined ? ['sealedAuthorization'] : []),
+      ];
       const answer = await unlessRefused(
         documents.send(
           new UpdateCommand({
@@ -150,7 +154,8 @@ export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookSto
           new UpdateCommand({
             TableName,
             Key: webhookKey(accountId, evento),
-            UpdateExpression: 'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince',
+            UpdateExpression:
+              'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince, slowSince',
             ConditionExpression: '#status = :suspended AND suspensionReason <> :operator',
             ExpressionAttributeNames: { '#status': 'status' },
             ExpressionAttributeValues: {

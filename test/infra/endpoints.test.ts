@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resourcesOf, stageTemplates } from './templates.ts';
 
-const { Data, Auth, Webhooks } = stageTemplates('prod', { apiRateLimit: 123, apiBurstLimit: 45 });
+const { Data, Auth, Webhooks, Delivery } = stageTemplates('prod', { apiRateLimit: 123, apiBurstLimit: 45 });
 const routes = (template: typeof Auth) =>
   resourcesOf(template, 'AWS::ApiGatewayV2::Route').map(([, route]) => route.Properties.RouteKey);
 
@@ -16,10 +16,18 @@ describe('the endpoints', () => {
       '$default',
     ]);
     expect(routes(Webhooks)).toEqual(['ANY /v1/webhooks', 'ANY /v1/webhooks/{proxy+}', '$default']);
+    expect(routes(Delivery)).toEqual([
+      'ANY /v1/webhooks/{evento}/teste',
+      'ANY /v1/webhooks/{evento}/entregas',
+      'ANY /v1/webhooks/{evento}/entregas/{id}',
+      'ANY /v1/webhooks/{evento}/entregas/{id}/reenvio',
+      'ANY /v1/webhooks/{evento}/reenvios',
+      'ANY /v1/webhooks/{evento}/reenvios/{id}',
+    ]);
   });
 
   it('take format 2.0, which keeps the bytes of forms', () => {
-    for (const template of [Auth, Webhooks]) {
+    for (const template of [Auth, Webhooks, Delivery]) {
       for (const [id, integration] of resourcesOf(template, 'AWS::ApiGatewayV2::Integration')) {
         expect(integration.Properties.PayloadFormatVersion, id).toBe('2.0');
       }

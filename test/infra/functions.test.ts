@@ -9,7 +9,7 @@ const logGroups = templates.flatMap(template => resourcesOf(template, 'AWS::Logs
 
 describe('every function', () => {
   it('runs on Node.js 24, arm64', () => {
-    expect(functions).toHaveLength(9);
+    expect(functions).toHaveLength(10);
     for (const [id, { Properties }] of functions) {
       expect(Properties, id).toMatchObject({
         Runtime: 'nodejs24.x',

@@ -38,8 +38,8 @@ describe('synthesising without credentials', () => {
       .filter(name => name.startsWith('asset.'))
       .map(name => join(output, name, 'index.mjs'))
       .filter(path => statSync(path, { throwIfNoEntry: false }));
-    expect(entries).toHaveLength(9);
-    expect(new Set(entries.map(path => readFileSync(path, 'utf8'))).size).toBe(9);
+    expect(entries).toHaveLength(10);
+    expect(new Set(entries.map(path => readFileSync(path, 'utf8'))).size).toBe(10);
     for (const path of entries) expect(statSync(path).size).toBeLessThanOrEqual(430 * 1024);
   });
 });

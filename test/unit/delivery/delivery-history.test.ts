@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../lambdas/delivery/delivery.ts';
 import { makeReadHistory } from '../../../lambdas/delivery/delivery-history.ts';
@@ -75,6 +76,41 @@ describe('the history', () => {
     });
     expect(pages.flat()).toEqual(all);
   });
+
+  it('holds everything that was there from the beginning exactly once, whatever is written between pages', async () => {
+    const write = fc.record({
+      at: fc.integer({ min: -60, max: 60 }),
+      state: fc.constantFrom('entregue' as const, 'falhou' as const, 'retida' as const),
+    });
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 30 }),
+        fc.integer({ min: 1, max: 11 }),
+        fc.array(write, { maxLength: 20 }),
+        async (count, limit, writes) => {
+          const accountId = `property-${++run}`;
+          const all = await fill(accountId, count);
+          let added = 1_000;
+          const pages = await readAll(accountId, limit, undefined, async () => {
+            // one delivery is added, before, among or after those that are there, and one of those changes
+            const { at, state } = writes.pop() ?? { at: 0, state: 'falhou' as const };
+            const changed = all[Math.abs(at) % count];
+            const createdAt = noon + at * 1_000;
+            const fresh = aDelivery({ id: idOf(accountId, added++), accountId, createdAt });
+            await storeHere().create(settled(fresh, state, noon));
+            if (changed) await storeHere().update(changed, settled({ ...changed, attempt: 2 }, state, noon));
+          });
+          const ids = pages.flat().map(({ id }) => id);
+          expect(new Set(ids).size).toBe(ids.length);
+          const original = new Set(all.map(({ id }) => id));
+          expect(ids.filter(id => original.has(id))).toEqual(all.map(({ id }) => id));
+          expect(pages.every(page => page.length <= limit)).toBe(true);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  }, 60_000);
 
   it('of one state holds all of that state, however rare', async () => {
     const all = await fill('rare', 900, number => (number % 300 === 0 ? 'falhou' : 'entregue'));

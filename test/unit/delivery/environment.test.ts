@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type DeliverEnvironment, deliverEnvironment } from '../../../lambdas/delivery/environment.ts';
+import {
+  type DeliverEnvironment,
+  deliverEnvironment,
+  type HistoryEnvironment,
+  historyEnvironment,
+} from '../../../lambdas/delivery/environment.ts';
 import { readEnvironment } from '../../../lambdas/platform/environment.ts';
 
 const variables: DeliverEnvironment = {
@@ -34,5 +39,30 @@ describe('the environment of the consumers', () => {
     ['DEMANDS_URL', ''],
   ])('names %s when it is malformed', (name, value) => {
     expect(() => readEnvironment(deliverEnvironment, { ...variables, [name]: value })).toThrow(name);
+  });
+});
+
+const historyVariables: HistoryEnvironment = {
+  CLIENTS_TABLE: 'Clients',
+  USERS_TABLE: 'Users',
+  FAMILIES_TABLE: 'Families',
+  KEYRING_TABLE: 'Keyring',
+  WEBHOOKS_TABLE: 'Webhooks',
+  DELIVERIES_TABLE: 'Deliveries',
+  RETRY_QUEUE_URL: 'http://retries',
+  ISSUER: 'https://auth.emissor.com.br',
+  AUDIENCE: 'https://api.emissor.com.br',
+  DEMANDS_URL: 'https://demandas.com.br/',
+  HISTORY_DAYS: '30',
+};
+
+describe('the environment of the history', () => {
+  it('is read into what it needs', () => {
+    const read = readEnvironment(historyEnvironment, historyVariables);
+    expect(read).toMatchObject({ DEMANDS_URL: 'https://demandas.com.br', HISTORY_DAYS: 30 });
+  });
+
+  it.each(Object.keys(historyVariables))('names %s when it is missing', name => {
+    expect(() => readEnvironment(historyEnvironment, { ...historyVariables, [name]: undefined })).toThrow(name);
   });
 });

@@ -30,7 +30,8 @@ const notes = ({ fails = false } = {}) => {
     spedUp: step('spedUp'),
     suspend: (_: unknown, reason: string) => step(`suspend ${reason}`)(),
   };
-  return { note: makeNoteHealth({ ...telemetry, health, now: frozenClock().now }), did, ...telemetry };
+  const noteSuspension = async () => void did.push('notice');
+  return { note: makeNoteHealth({ ...telemetry, health, noteSuspension, now: frozenClock().now }), did, ...telemetry };
 };
 
 describe('what an attempt says about its webhook', () => {
@@ -39,9 +40,9 @@ describe('what an attempt says about its webhook', () => {
     ['another failure', failingFor(1), failure(), pending, []],
     ['the first success', failingFor(1), success, pending, ['recovered']],
     ['another success', aWebhook(), success, pending, []],
-    ['410', aWebhook(), gone, pending, ['suspend gone']],
+    ['410', aWebhook(), gone, pending, ['notice', 'suspend gone']],
     ['our own fault', aWebhook(), ownFault(), pending, []],
-    ['exhaustion after 5 days of failure', failingFor(5), failure(), exhausted, ['suspend sem_sucesso']],
+    ['exhaustion after 5 days of failure', failingFor(5), failure(), exhausted, ['notice', 'suspend sem_sucesso']],
     ['exhaustion after less', failingFor(4.99), failure(), exhausted, []],
     ['5 days of failure without exhaustion', failingFor(5), failure(), pending, []],
   ])('%s', async (_, webhook, outcome, after, expected) => {

@@ -1,23 +1,42 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { DeleteCommand, type DynamoDBDocumentClient, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSRecord } from 'aws-lambda';
+import type { BearerAuthentication } from '../../../lambdas/auth/bearer.ts';
+import { parseScope } from '../../../lambdas/auth/scope.ts';
 import { makeAttempt } from '../../../lambdas/delivery/attempt.ts';
 import { makeDeadLetters } from '../../../lambdas/delivery/dead-letters.ts';
 import { makeDeliver } from '../../../lambdas/delivery/deliver.ts';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
+import { makeReadHistory } from '../../../lambdas/delivery/delivery-history.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
 import { makeNoteHealth } from '../../../lambdas/delivery/health-notes.ts';
+import { makeHistoryOperations } from '../../../lambdas/delivery/history-operations.ts';
+import { makeHistoryResources } from '../../../lambdas/delivery/history-resources.ts';
 import { makeAfterAttempt } from '../../../lambdas/delivery/lifecycle.ts';
-import { makeLookup } from '../../../lambdas/delivery/lookup.ts';
+import { makeFindWebhook, makeLookup } from '../../../lambdas/delivery/lookup.ts';
 import { makeRedeliver } from '../../../lambdas/delivery/redeliver.ts';
+import { makeReplayErrand } from '../../../lambdas/delivery/replay-errand.ts';
+import { makeReplayOperations } from '../../../lambdas/delivery/replay-operations.ts';
+import { makeRunReplay, replayPage } from '../../../lambdas/delivery/replay-run.ts';
+import { makeReplayStore } from '../../../lambdas/delivery/replay-store.ts';
 import { makeResend } from '../../../lambdas/delivery/resend.ts';
 import { makeRetryQueue } from '../../../lambdas/delivery/retry-queue.ts';
+import {
+  makeAnnounceSuspension,
+  makeNoteSuspension,
+  type SuspensionAnnouncement,
+} from '../../../lambdas/delivery/suspension-notice.ts';
 import { makeSweep } from '../../../lambdas/delivery/sweep.ts';
+import { makeCountTest } from '../../../lambdas/delivery/test-limit.ts';
+import { makeTestOperation } from '../../../lambdas/delivery/test-operation.ts';
 import { makeTakeTurn } from '../../../lambdas/delivery/turn.ts';
 import { makeWebhookHealth } from '../../../lambdas/delivery/webhook-health.ts';
 import type { PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
+import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
+import { randomId } from '../../../lambdas/platform/identifiers.ts';
+import { makeApi } from '../../../lambdas/webhooks/api.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { frozenClock } from '../../support/clock.ts';
 import type { Dynalite } from '../../support/dynalite.ts';
@@ -51,6 +70,49 @@ export interface Crash {
   readonly hasEffect: boolean;
 }
 
+/** A request to the history's API. */
+export interface Sent {
+  readonly body?: unknown;
+  /** In place of the JSON of `body`. */
+  readonly raw?: string;
+  readonly query?: string;
+  readonly headers?: Record<string, string>;
+  /** `<role>|<scope> <scope>|<account>`; an administrator of `conta-1` with both scopes unless told otherwise. */
+  readonly token?: string;
+}
+
+/** The API's answer. */
+export interface Answered {
+  readonly status: number | undefined;
+  readonly headers: Record<string, unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON freely
+  readonly json: any;
+}
+
+const authenticate: BearerAuthentication = async authorization => {
+  if (authorization === undefined || !authorization.startsWith('Bearer ')) return { outcome: 'missing' };
+  const [role, scopes, accountId = ''] = authorization.slice('Bearer '.length).split('|');
+  if (role !== 'admin' && role !== 'member') return { outcome: 'invalid' };
+  const granted = parseScope(scopes ?? '') ?? new Set();
+  const principal = { clientId: 'c', userId: 'u', familyId: 'f', role, scopes: granted, accountId } as const;
+  return { outcome: 'authenticated', principal };
+};
+
+const toRequest = (method: string, rawPath: string, { body, raw, query = '', headers, token }: Sent) => {
+  const bytes = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  return {
+    rawPath,
+    rawQueryString: query,
+    headers: {
+      authorization: `Bearer ${token ?? 'admin|webhooks:read webhooks:manage|conta-1'}`,
+      ...(bytes !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    requestContext: { http: { method } },
+    ...(bytes !== undefined && { body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true }),
+  } as unknown as HttpRequest;
+};
+
 class ProcessDied extends Error {}
 
 /** A process of the simulation: a function's invocation. */
@@ -83,8 +145,10 @@ const emptyTables = async ({ documents }: Dynalite) => {
  * The whole of delivery in one process: the production units over a real store, queues that deliver at least once, a
  * clock that only moves when told, receivers that answer what they are told, and processes that die at any step. Begins with
  * empty tables.
+ *
+ * @param page - deliveries that a replay looks at between two saves.
  */
-export const simulate = async (dynalite: Dynalite) => {
+export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   await emptyTables(dynalite);
   const clock = frozenClock();
   const telemetry = fakeTelemetry();
@@ -92,6 +156,7 @@ export const simulate = async (dynalite: Dynalite) => {
   const retries: Message[] = [];
   const deadLetters: { body: string; reason: string }[] = [];
   const posts: Posted[] = [];
+  const announced: SuspensionAnnouncement[] = [];
   const answers: PostOutcome[] = [];
   let messages = 0;
 
@@ -147,6 +212,7 @@ export const simulate = async (dynalite: Dynalite) => {
     noteHealth: makeNoteHealth({
       ...telemetry,
       health: makeWebhookHealth({ documents, table: 'Webhooks', now }),
+      noteSuspension: makeNoteSuspension({ documents, table: 'Deliveries', now }),
       now,
     }),
     afterAttempt: makeAfterAttempt({ schedule, now, random: () => 0.5 }),
@@ -175,7 +241,34 @@ export const simulate = async (dynalite: Dynalite) => {
   const deliver = makeDeliver({ ...dependencies, demandsUrl: 'https://demandas.com.br' });
   const redeliver = makeRedeliver(dependencies);
   const resend = makeResend({ ...telemetry, store, retryQueue, now });
-  const sweep = makeSweep({ ...telemetry, store, retryQueue, now });
+
+  const findWebhook = makeFindWebhook(documents, 'Webhooks');
+  const readHistory = makeReadHistory({ documents, table: 'Deliveries', store });
+  const replays = makeReplayStore({ documents, table: 'Deliveries', now, historyDays: 30 });
+  const shared = { ...telemetry, store, retryQueue, findWebhook, now };
+  const run = makeRunReplay({ ...shared, replays, readHistory, page });
+  const publish = (announcement: SuspensionAnnouncement) => call(async () => void announced.push(announcement));
+  const sweep = makeSweep({
+    ...shared,
+    errands: {
+      reenvios: makeReplayErrand({ replays, run, now }),
+      suspensoes: makeAnnounceSuspension({ ...shared, documents, table: 'Deliveries', publish }),
+    },
+  });
+  const api = makeApi({
+    log: telemetry.log,
+    authenticate,
+    resources: makeHistoryResources({
+      history: makeHistoryOperations({ findWebhook, lookup: dependencies.lookup, readHistory, resend }),
+      replays: makeReplayOperations({ ...shared, replays, run, makeId: randomId }),
+      test: makeTestOperation({
+        ...shared,
+        countTest: makeCountTest({ documents, table: 'Deliveries', now }),
+        demandsUrl: 'https://demandas.com.br',
+        makeId: randomId,
+      }),
+    }),
+  });
 
   /** Runs a process that may die; false: it did. */
   const survives = async (run: () => Promise<void>, crash?: Crash): Promise<boolean> => {
@@ -204,9 +297,14 @@ export const simulate = async (dynalite: Dynalite) => {
     return true;
   };
 
-  const all = async (): Promise<Delivery[]> => {
+  const items = async () => {
     const found = await dynalite.documents.send(new ScanCommand({ TableName: 'Deliveries', ConsistentRead: true }));
-    return (found.Items ?? []).map(deliveryFromItem).toSorted((one, other) => one.id.localeCompare(other.id));
+    return found.Items ?? [];
+  };
+
+  const all = async (): Promise<Delivery[]> => {
+    const deliveries = (await items()).filter(({ id }) => !id.includes('#')).map(deliveryFromItem);
+    return deliveries.toSorted((one, other) => one.id.localeCompare(other.id));
   };
 
   return {
@@ -218,12 +316,19 @@ export const simulate = async (dynalite: Dynalite) => {
     retries,
     store,
     resend,
+    announced,
+    items,
     all,
     /** Puts a message on the events queue. */
     publish: (message: object | string) => put(events, typeof message === 'string' ? message : JSON.stringify(message)),
     register: async (changes: Partial<Webhook> = {}) => {
       const Item = aWebhook({ createdAt: now(), updatedAt: now(), ...changes });
       await dynalite.documents.send(new PutCommand({ TableName: 'Webhooks', Item }));
+    },
+    /** The webhook as it is stored. */
+    webhook: async () => {
+      const Key = { accountId: 'conta-1', evento: 'demanda.criada' };
+      return (await dynalite.documents.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
     },
     remove: async () => {
       const Key = { accountId: 'conta-1', evento: 'demanda.criada' };
@@ -233,13 +338,24 @@ export const simulate = async (dynalite: Dynalite) => {
     deliverNext: (planned?: Crash, isTwice?: boolean) => consume(events, deliver, planned, isTwice),
     /** Attempt of the next message of the retry queue. */
     redeliverNext: (planned?: Crash, isTwice?: boolean) => consume(retries, redeliver, planned, isTwice),
+    /** A request to the history's API; nothing comes back from a process that dies. */
+    request: async (method: string, path: string, sent: Sent = {}, planned?: Crash): Promise<Answered | undefined> => {
+      let response: HttpResponse | undefined;
+      await survives(async () => {
+        response = await api(toRequest(method, path, sent));
+      }, planned);
+      if (!response) return undefined;
+      const { statusCode: status, headers = {}, body = '' } = response;
+      return { status, headers, json: body === '' ? undefined : JSON.parse(body) };
+    },
     /** One run of the sweeper. */
     sweep: (planned?: Crash) => survives(() => sweep(() => true), planned),
     /** Lets everything run its course without further accidents. */
     settle: async () => {
       for (let step = 0; step < 400; step++) {
         if ((await consume(events, deliver)) || (await consume(retries, redeliver))) continue;
-        const looks = (await all()).flatMap(({ wait }) => (wait ? [wait.lookAt] : []));
+        const waiting = (await items()).filter(({ state, dueAt }) => dueAt && state !== 'retida');
+        const looks = waiting.map(({ dueAt }) => Date.parse(dueAt.split('#')[0]));
         const times = [...looks, ...[...events, ...retries].map(({ visibleAt }) => visibleAt)];
         if (times.length === 0) return;
         clock.set(Math.max(now(), Math.min(...times)));

@@ -98,16 +98,18 @@ describe('the sweeper', () => {
       read: async () => [waiting(noon)],
       claim: async () => true,
       update: async () => true,
+      expire: async () => false,
       ...changes,
     };
     const retryQueue = { sendAll: async (all: readonly WaitingDelivery[]) => sent.push(...all) - all.length };
     const { now } = frozenClock();
-    await makeSweep({ ...fakeTelemetry(), store, retryQueue, now })(() => true);
+    await makeSweep({ ...fakeTelemetry(), store, retryQueue, errands: {}, now })(() => true);
     expect(sent).toEqual([]);
     await makeSweep({
       ...fakeTelemetry(),
       store: { ...store, read: async () => [waiting(noon)], claim: async () => true },
       retryQueue,
+      errands: {},
       now,
     })(() => true);
     expect(sent).toHaveLength(1);
@@ -119,13 +121,14 @@ describe('the sweeper', () => {
       read: async () => Array.from({ length: 11 }, () => waiting(noon)),
       claim: async () => true,
       update: async () => true,
+      expire: async () => false,
     };
     const telemetry = fakeTelemetry();
     const sendAll = async (all: readonly WaitingDelivery[]) => {
       if (all.length === 10) throw new Error('the queue is down');
       return 1;
     };
-    await makeSweep({ ...telemetry, store, retryQueue: { sendAll }, now: frozenClock().now })(() => true);
+    await makeSweep({ ...telemetry, store, retryQueue: { sendAll }, errands: {}, now: frozenClock().now })(() => true);
     expect(telemetry.counts).toMatchObject({ RetryNotSent: 16 * 11 });
   });
 
@@ -140,11 +143,28 @@ describe('the sweeper', () => {
       read: async () => [],
       claim: async () => true,
       update: async () => true,
+      expire: async () => false,
     };
     const retryQueue = { sendAll: async () => 0 };
-    const sweep = makeSweep({ ...fakeTelemetry(), store, retryQueue, now: frozenClock().now });
+    const sweep = makeSweep({ ...fakeTelemetry(), store, retryQueue, errands: {}, now: frozenClock().now });
     await expect(sweep(() => true)).rejects.toThrow('The sweep failed: Error');
     expect(seen).toHaveLength(16);
+  });
+
+  it('counts each held delivery that expires, once, before it is cleaned up', async () => {
+    await world.register({ status: 'suspenso', suspensionReason: 'operador' });
+    world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 8 });
+    while (await world.deliverNext());
+    const held = (await world.all()).filter(({ state }) => state === 'retida').length;
+    expect(held).toBeGreaterThan(0);
+    world.clock.advance(29 * 24 * 60 * minute);
+    await world.sweep();
+    expect(world.counts).not.toHaveProperty('HeldExpired');
+    world.clock.advance(23.5 * 60 * minute);
+    await world.sweep();
+    await world.sweep();
+    expect(world.counts).toMatchObject({ HeldExpired: held });
+    expect((await world.items()).some(({ dueAt, state }) => dueAt && state === 'retida')).toBe(false);
   });
 
   it('ends a delivery whose attempts were lost for ten days', async () => {

@@ -19,6 +19,7 @@ import {
   webhookKey,
   webhookRecord,
 } from '../../../lambdas/webhooks/webhook.ts';
+import { makeWebhookResources } from '../../../lambdas/webhooks/webhook-resources.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
@@ -73,14 +74,16 @@ const apiOver = (used: WebhookStore) =>
   makeApi({
     authenticate,
     log,
-    operations: makeOperations({
-      store: used,
-      sealing,
-      checkUrl: makeUrlCheck({ resolve, ownHosts: ['base.emissor.example.net'] }),
-      makeSecret: makeSigningSecret,
-      makeId: randomId,
-      now: clock.now,
-    }),
+    resources: makeWebhookResources(
+      makeOperations({
+        store: used,
+        sealing,
+        checkUrl: makeUrlCheck({ resolve, ownHosts: ['base.emissor.example.net'] }),
+        makeSecret: makeSigningSecret,
+        makeId: randomId,
+        now: clock.now,
+      }),
+    ),
   });
 
 interface Sent {

@@ -1,0 +1,75 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
+import middy from '@middy/core';
+import { makeBearerAuthentication } from '../auth/bearer.ts';
+import { systemClock } from '../platform/clock.ts';
+import { makeDocuments } from '../platform/dynamodb.ts';
+import { readEnvironment } from '../platform/environment.ts';
+import type { HttpRequest, HttpResponse } from '../platform/http.ts';
+import { randomId } from '../platform/identifiers.ts';
+import { makeKeyring } from '../platform/keyring.ts';
+import { makeApi } from '../webhooks/api.ts';
+import { makeReadHistory } from './delivery-history.ts';
+import { makeDeliveryStore } from './delivery-store.ts';
+import { historyEnvironment } from './environment.ts';
+import { makeHistoryOperations } from './history-operations.ts';
+import { makeHistoryResources } from './history-resources.ts';
+import { makeFindWebhook, makeLookup } from './lookup.ts';
+import { makeReplayOperations } from './replay-operations.ts';
+import { makeRunReplay, replayPage } from './replay-run.ts';
+import { makeReplayStore } from './replay-store.ts';
+import { makeResend } from './resend.ts';
+import { makeRetryQueue } from './retry-queue.ts';
+import { makeSqs } from './sqs-client.ts';
+import { makeDeliveryTelemetry } from './telemetry.ts';
+import { makeCountTest } from './test-limit.ts';
+import { makeTestOperation } from './test-operation.ts';
+
+const environment = readEnvironment(historyEnvironment);
+const telemetry = makeDeliveryTelemetry('history');
+const documents = makeDocuments();
+const now = systemClock;
+
+const table = environment.DELIVERIES_TABLE;
+const stored = { documents, table, now, historyDays: environment.HISTORY_DAYS };
+const store = makeDeliveryStore(stored);
+const replays = makeReplayStore(stored);
+const retryQueue = makeRetryQueue({ sqs: makeSqs(), queueUrl: environment.RETRY_QUEUE_URL, now });
+const findWebhook = makeFindWebhook(documents, environment.WEBHOOKS_TABLE);
+const lookup = makeLookup(store, environment.WEBHOOKS_TABLE);
+const readHistory = makeReadHistory({ documents, table, store });
+const shared = { ...telemetry, store, retryQueue, findWebhook, now };
+
+const run = makeRunReplay({ ...shared, replays, readHistory, page: replayPage });
+
+/** {base_url}: what concerns a webhook's deliveries, under /v1/webhooks/{evento}. Bodies name business: never logged. */
+export const handler = middy<HttpRequest, HttpResponse>()
+  .use(injectLambdaContext(telemetry.logger, { logEvent: false }))
+  .use(logMetrics(telemetry.metrics))
+  .handler(
+    makeApi({
+      log: telemetry.log,
+      authenticate: makeBearerAuthentication({
+        documents,
+        keyring: makeKeyring({ documents, tableName: environment.KEYRING_TABLE, now }),
+        tables: {
+          clients: environment.CLIENTS_TABLE,
+          users: environment.USERS_TABLE,
+          families: environment.FAMILIES_TABLE,
+        },
+        issuer: environment.ISSUER,
+        audience: environment.AUDIENCE,
+        now,
+      }),
+      resources: makeHistoryResources({
+        history: makeHistoryOperations({ findWebhook, lookup, readHistory, resend: makeResend(shared) }),
+        replays: makeReplayOperations({ ...shared, replays, run, makeId: randomId }),
+        test: makeTestOperation({
+          ...shared,
+          countTest: makeCountTest({ documents, table, now }),
+          demandsUrl: environment.DEMANDS_URL,
+          makeId: randomId,
+        }),
+      }),
+    }),
+  );

@@ -1,0 +1,139 @@
+import * as z from 'zod';
+import type { Clock } from '../platform/clock.ts';
+import type { MakeId } from '../platform/identifiers.ts';
+import { describeError, type Log } from '../platform/telemetry.ts';
+import { readJson } from '../webhooks/json-body.ts';
+import { Problem, validationFailed, webhookNotFound } from '../webhooks/problem.ts';
+import { readBody } from '../webhooks/read-body.ts';
+import { answer, type Call, eventIn, noContent, type Operation } from '../webhooks/resource.ts';
+import type { Webhook } from '../webhooks/webhook.ts';
+import { keysUntil } from './delivery-item.ts';
+import { replayRequest } from './history-input.ts';
+import { webhookSuspended } from './history-operations.ts';
+import type { FindWebhook } from './lookup.ts';
+import type { PastReplay, Replay } from './replay.ts';
+import type { RunReplay } from './replay-run.ts';
+import type { ReplayStore, Replays } from './replay-store.ts';
+
+/** A new replay is in the hands of whoever began it for this long, in milliseconds; then the sweeper goes on. */
+const firstClaim = 20_000;
+
+/** What is due within this many milliseconds leaves at once; the rest is the sweeper's. */
+const firstSlice = 5_000;
+
+/** The steps (counting or sending a page) that the request waits for. */
+const firstSteps = 20;
+
+/** A replay as responses show it. */
+export const replayRecord = z.object({
+  id: z.string(),
+  estado: z.enum(['em_andamento', 'concluido', 'cancelado']),
+  /** Deliveries that it is to send; `null` until they are counted. */
+  total: z.int().nonnegative().nullable(),
+  enviadas: z.int().nonnegative(),
+});
+
+/** What the operations on replays stand on. */
+export interface ReplayOperationDependencies {
+  readonly findWebhook: FindWebhook;
+  readonly replays: Pick<ReplayStore, 'find' | 'start' | 'cancel'>;
+  readonly run: RunReplay;
+  readonly makeId: MakeId;
+  readonly now: Clock;
+  readonly log: Log;
+}
+
+const toRecord = ({ id, state, total, countedTo, sent }: PastReplay): z.infer<typeof replayRecord> => ({
+  id,
+  estado: state,
+  total: countedTo === null ? total : null,
+  enviadas: sent,
+});
+
+const inProgress = (): Problem =>
+  new Problem(409, 'replay_in_progress', 'A replay of this webhook is under way: wait for its end, or cancel it.');
+
+/** Makes the operations on replays: start, show, cancel. */
+export const makeReplayOperations = (dependencies: ReplayOperationDependencies) => {
+  const { findWebhook, replays, run, makeId, now, log } = dependencies;
+
+  const webhookOf = async (call: Call): Promise<Webhook> => {
+    const webhook = await findWebhook(call.caller.accountId, eventIn(call));
+    if (!webhook) throw webhookNotFound();
+    return webhook;
+  };
+
+  /** Begins what can be begun at once; the sweeper goes on from wherever this ends. */
+  const runFirstSlice = async (replay: Replay) => {
+    let steps = 0;
+    try {
+      await run(replay, firstSlice, () => steps++ < firstSteps);
+    } catch (error) {
+      log.warn('replay not begun yet; the sweeper will', { replayId: replay.id, ...describeError(error) });
+    }
+  };
+
+  const findReplay = async (call: Call): Promise<{ shown: PastReplay; latest: Replay }> => {
+    const { accountId, evento } = await webhookOf(call);
+    const found = await replays.find(accountId, evento);
+    const { id } = call.path;
+    const shown = found && [found.latest, ...found.past].find(replay => replay.id === id);
+    if (!found || !shown) throw new Problem(404, 'replay_not_found', 'There is no such replay of this webhook.');
+    return { shown, latest: found.latest };
+  };
+
+  /** A replay of a registration that is gone does not hold up the next one's. */
+  const isUnderWay = ({ latest }: Replays, { webhookId }: Webhook) =>
+    latest.state === 'em_andamento' && latest.webhookId === webhookId;
+
+  const start: Operation = async call => {
+    const { value, findings } = readBody(replayRequest, readJson(call.request));
+    if (value === undefined) throw validationFailed(findings);
+    const webhook = await webhookOf(call);
+    if (webhook.status === 'suspenso') throw webhookSuspended();
+    const { accountId, evento, webhookId } = webhook;
+    const found = await replays.find(accountId, evento);
+    if (found && isUnderWay(found, webhook)) throw inProgress();
+
+    const moment = now();
+    const to = Math.min(value.ate, moment);
+    const place = keysUntil(to);
+    const replay: Replay = {
+      id: `reenvio_${makeId(22)}`,
+      accountId,
+      evento,
+      webhookId,
+      from: value.desde,
+      to,
+      wanted: value.estado,
+      state: 'em_andamento',
+      startedAt: moment,
+      total: 0,
+      countedTo: place,
+      sent: 0,
+      sentTo: place,
+      paceAt: moment,
+      claim: 1,
+      lookAt: moment + firstClaim,
+    };
+    if (!(await replays.start(replay, found))) throw inProgress();
+    await runFirstSlice(replay);
+    const begun = await replays.find(accountId, evento);
+    const shown = begun?.latest.id === replay.id ? begun.latest : replay;
+    return answer(202, toRecord(shown), { location: `/v1/webhooks/${evento}/reenvios/${replay.id}` });
+  };
+
+  const show: Operation = async call => {
+    const { shown } = await findReplay(call);
+    return answer(200, toRecord(shown));
+  };
+
+  /** To cancel what has ended changes nothing. */
+  const cancel: Operation = async call => {
+    const { shown, latest } = await findReplay(call);
+    if (shown.id === latest.id) await replays.cancel(latest);
+    return noContent;
+  };
+
+  return { start, show, cancel } satisfies Record<string, Operation>;
+};

@@ -1,0 +1,131 @@
+import type { Clock } from '../platform/clock.ts';
+import { describeError } from '../platform/telemetry.ts';
+import { type Delivery, settled } from './delivery.ts';
+import type { ReadHistory } from './delivery-history.ts';
+import type { DeliveryStore } from './delivery-store.ts';
+import { restarted } from './lifecycle.ts';
+import type { FindWebhook } from './lookup.ts';
+import { isWantedBy, type Replay, wasSentBy } from './replay.ts';
+import type { ReplayStore } from './replay-store.ts';
+import type { RetryQueue, WaitingDelivery } from './retry-queue.ts';
+import type { DeliveryTelemetry } from './telemetry.ts';
+
+/** Ten deliveries a second: one every so many milliseconds. */
+const pace = 100;
+
+/** Deliveries looked at between two saves: what a crash makes the next claimant look at again. At most 100. */
+export const replayPage = 100;
+
+/** What a queue takes in one call. */
+const sendBatch = 10;
+
+/**
+ * Works on a replay that was claimed, until it ends, what is due within `ahead` milliseconds is sent, or `hasTime` says
+ * no. To be cut off anywhere costs nothing but time: the next claimant goes on.
+ */
+export type RunReplay = (replay: Replay, ahead: number, hasTime: () => boolean) => Promise<void>;
+
+/** What running a replay stands on. */
+export interface ReplayRunDependencies extends DeliveryTelemetry {
+  readonly replays: Pick<ReplayStore, 'save' | 'end'>;
+  readonly readHistory: ReadHistory;
+  readonly store: Pick<DeliveryStore, 'read' | 'update'>;
+  readonly findWebhook: FindWebhook;
+  readonly retryQueue: Pick<RetryQueue, 'sendAll'>;
+  /** See `replayPage`. */
+  readonly page: number;
+  readonly now: Clock;
+}
+
+const iso = (moment: number): string => new Date(moment).toISOString();
+
+/** The place to go on from, `null` where all that follows is older than the range: places begin with the time. */
+const placeAfter = ({ from }: Replay, next: string | undefined): string | null =>
+  next !== undefined && next >= iso(from) ? next : null;
+
+/** Makes the runner of replays. */
+export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay => {
+  const { replays, readHistory, store, findWebhook, retryQueue, page, now, log, count } = dependencies;
+
+  const describe = ({ id, accountId, evento }: Replay) => ({ replayId: id, account: accountId, event: evento });
+
+  const end = async (replay: Replay, state: 'concluido' | 'cancelado') => {
+    if (!(await replays.end(replay, state))) return;
+    log.info('replay ended', { ...describe(replay), state, total: replay.total, sent: replay.sent });
+  };
+
+  const countOn = async (replay: Replay): Promise<Replay | undefined> => {
+    const { accountId, evento, webhookId, wanted: state, countedTo } = replay;
+    const after = countedTo ?? undefined;
+    const { deliveries, next } = await readHistory({ accountId, evento, state, limit: page, after });
+    const wanted = deliveries.filter(delivery => isWantedBy(replay, delivery));
+    const found = wanted.filter(delivery => delivery.webhookId === webhookId).length;
+    return replays.save({ ...replay, total: replay.total + found, countedTo: placeAfter(replay, next) });
+  };
+
+  /** Messages that are not sent leave their deliveries overdue: the sweeper finds them. */
+  const send = async (deliveries: readonly WaitingDelivery[]) => {
+    try {
+      const failed = await retryQueue.sendAll(deliveries);
+      if (failed > 0) count('RetryNotSent', failed);
+    } catch (error) {
+      count('RetryNotSent', deliveries.length);
+      log.error('replayed deliveries not sent; the sweeper will', describeError(error));
+    }
+  };
+
+  /** Begins a delivery's new schedule. Nothing: it is no longer as it was read. */
+  const restart = async (replay: Replay, delivery: Delivery, dueAt: number): Promise<WaitingDelivery | undefined> => {
+    const moment = now();
+    const after = { ...restarted(delivery, moment, Math.max(dueAt - moment, 0)), replayId: replay.id };
+    return (await store.update(delivery, after)) ? after : undefined;
+  };
+
+  const cancel = async (delivery: Delivery) => {
+    if (await store.update(delivery, settled(delivery, 'cancelada', now()))) count('Cancelled');
+  };
+
+  const sendOn = async (replay: Replay): Promise<Replay | undefined> => {
+    const { accountId, evento, webhookId, sentTo } = replay;
+    const { deliveries, next } = await readHistory({ accountId, evento, limit: page, after: sentTo });
+    const wanted = deliveries.filter(delivery => isWantedBy(replay, delivery));
+    await Promise.all(wanted.filter(delivery => delivery.webhookId !== webhookId).map(cancel));
+
+    const own = wanted.filter(delivery => delivery.webhookId === webhookId);
+    // What an earlier claimant sent without saving it has taken its turns, and still counts.
+    const earlier = deliveries.filter(delivery => wasSentBy(replay, delivery)).length;
+    const begin = Math.max(replay.paceAt, now()) + earlier * pace;
+    const tried = await Promise.all(own.map((delivery, at) => restart(replay, delivery, begin + at * pace)));
+    const sent = tried.filter(delivery => delivery !== undefined);
+    if (sent.length > 0) count('Replayed', sent.length);
+    for (let start = 0; start < sent.length; start += sendBatch) await send(sent.slice(start, start + sendBatch));
+
+    const missed = own.filter((_, at) => tried[at] === undefined).map(({ id }) => id);
+    const meanwhile = (await store.read(missed)).filter(delivery => wasSentBy(replay, delivery)).length;
+    const place = placeAfter(replay, next);
+    const saved = await replays.save({
+      ...replay,
+      sent: replay.sent + earlier + sent.length + meanwhile,
+      sentTo: place ?? iso(replay.from),
+      paceAt: begin + own.length * pace,
+    });
+    if (saved?.state !== 'em_andamento' || place !== null) return saved;
+    await end(saved, 'concluido');
+    return undefined;
+  };
+
+  const mayGoOn = async ({ accountId, evento, webhookId }: Replay): Promise<boolean> => {
+    const webhook = await findWebhook(accountId, evento);
+    return webhook?.webhookId === webhookId && webhook.status === 'ativo';
+  };
+
+  return async (claimed, ahead, hasTime) => {
+    let replay: Replay | undefined = claimed;
+    while (replay?.state === 'em_andamento' && hasTime()) {
+      if (!(await mayGoOn(replay))) return end(replay, 'cancelado');
+      if (replay.countedTo !== null) replay = await countOn(replay);
+      else if (replay.paceAt < now() + ahead) replay = await sendOn(replay);
+      else return;
+    }
+  };
+};

@@ -1,0 +1,46 @@
+import type * as z from 'zod';
+import type { Finding } from './problem.ts';
+
+const escapePointer = (name: PropertyKey): string => String(name).replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** The JSON Pointer (RFC 6901) to a place. */
+export const pointerTo = (path: readonly PropertyKey[]): string => path.map(name => `/${escapePointer(name)}`).join('');
+
+/** A choice that is not there: of events there is a code of its own. */
+const choiceFault = (pointer: string): string => (pointer === '/evento' ? 'unknown_event' : 'invalid_value');
+
+const describeIssue = (issue: z.core.$ZodIssue, body: unknown): Finding[] => {
+  const pointer = pointerTo(issue.path);
+  const isMissing = issue.path.length === 1 && !Object.hasOwn(Object(body), String(issue.path[0]));
+  if (isMissing) return [{ pointer, code: 'required', detail: 'This field is required.' }];
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map(key => ({
+        pointer: pointerTo([...issue.path, key]),
+        code: 'unknown_field',
+        detail: 'There is no such field here.',
+      }));
+    case 'invalid_type':
+      return [{ pointer, code: 'wrong_type', detail: `Must be of the JSON type ${issue.expected}.` }];
+    case 'invalid_value':
+      if (typeof Object(body)[String(issue.path[0])] !== 'string') {
+        return [{ pointer, code: 'wrong_type', detail: 'Must be of the JSON type string.' }];
+      }
+      return [{ pointer, code: choiceFault(pointer), detail: `Must be one of ${issue.values.join(', ')}.` }];
+    default:
+      return [{ pointer, code: 'invalid_value', detail: `Value ${issue.message}.` }];
+  }
+};
+
+/** What a body (or query) says, or everything that is wrong with it. */
+export interface Reading<T> {
+  readonly value: T | undefined;
+  readonly findings: readonly Finding[];
+}
+
+/** Holds a JSON body, or the parameters of a query, against a schema and gives all findings at once, without repeating a value. */
+export const readBody = <Schema extends z.ZodType>(schema: Schema, body: unknown): Reading<z.output<Schema>> => {
+  const result = schema.safeParse(body);
+  if (result.success) return { value: result.data, findings: [] };
+  return { value: undefined, findings: result.error.issues.flatMap(issue => describeIssue(issue, body)) };
+};

@@ -1,0 +1,108 @@
+import { Webhook } from 'standardwebhooks';
+import { beforeAll, expect, it } from 'vitest';
+import { createClient } from '../support/e2e-accounts.ts';
+import { settled } from '../support/e2e-deliveries.ts';
+import { ops, runOps } from '../support/e2e-ops.ts';
+import { until } from '../support/e2e-poll.ts';
+import { deliveryId, publish } from '../support/e2e-queues.ts';
+import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
+import { describeWith, run } from '../support/e2e-target.ts';
+import { callApi, expectProblem, openSession, register, type Session } from '../support/e2e-webhooks.ts';
+
+const evento = 'demanda.criada';
+const base = `/v1/webhooks/${evento}`;
+
+describeWith(['names'], 'the history', () => {
+  let receiver: Receiver;
+  let session: Session;
+  let secret: string;
+
+  beforeAll(async () => {
+    receiver = await startReceiver('history');
+    session = await openSession(await createClient());
+    secret = await register(session, { evento, url: receiver.url('/history') });
+    return () => receiver.stop();
+  });
+
+  const call = (method: string, path: string, body?: unknown) =>
+    callApi(method, base + path, { token: session.token, ...(body === undefined ? {} : { body }) });
+  const account = () => session.user.account;
+
+  /** Publishes an event that the receiver refuses for good, which suspends the webhook. */
+  const hold = async (): Promise<string> => {
+    receiver.script('/history', { status: 410 });
+    const id = deliveryId(account(), evento, await publish(account(), { event: evento, id_demanda: 2 }));
+    expect(await settled(id)).toMatchObject({ state: 'retida' });
+    receiver.script('/history', { status: 200 });
+    return id;
+  };
+
+  it('tests a webhook with a signed sample', async () => {
+    const { status, json } = await call('POST', '/teste');
+    expect(status).toBe(202);
+    const [sample] = await receiver.waitFor('/history', 1);
+    expect(sample?.headers['webhook-id']).toBe(json?.id);
+    expect(sample?.body).toBe('{"event":"demanda.criada","id_demanda":0}');
+    new Webhook(secret).verify(sample?.body ?? '', (sample?.headers ?? {}) as Record<string, string>);
+    const shown = await until('its outcome', async () => {
+      const { json: delivery } = await call('GET', `/entregas/${json?.id}`);
+      return delivery?.estado === 'pendente' ? undefined : delivery;
+    });
+    expect(shown).toMatchObject({ estado: 'entregue', corpo: sample?.body });
+  });
+
+  it('lists, shows and sends again what was delivered', async () => {
+    const id = deliveryId(account(), evento, await publish(account(), { event: evento, id_demanda: 1 }));
+    expect(await settled(id)).toMatchObject({ state: 'entregue' });
+    const listed = await call('GET', '/entregas?estado=entregue&limite=1');
+    expect(listed.json).toMatchObject({ entregas: [{ id, estado: 'entregue', tentativas: 1 }] });
+    const next = await call('GET', `/entregas?limite=1&cursor=${listed.json?.proximo_cursor}`);
+    expect(next.json).toMatchObject({ entregas: [{ id: expect.stringMatching(/^teste_/) }], proximo_cursor: null });
+
+    expect(await call('POST', `/entregas/${id}/reenvio`)).toMatchObject({ status: 202, json: { id } });
+    const again = await until('the second attempt', async () => {
+      const { json } = await call('GET', `/entregas/${id}`);
+      return Array.isArray(json?.tentativas) && json.tentativas.length === 2 ? json : undefined;
+    });
+    expect(again).toMatchObject({ estado: 'entregue' });
+    expectProblem(await call('GET', '/entregas?limite=0'), 422, 'validation_failed');
+    expectProblem(await call('GET', '/entregas/evt_x'), 404, 'delivery_not_found');
+  });
+
+  it('replays what was held while the webhook was suspended', async () => {
+    const held = await hold();
+    expectProblem(await call('POST', `/entregas/${held}/reenvio`), 409, 'webhook_suspended');
+    expect((await call('POST', '/reativacao')).status).toBe(200);
+    const body = { desde: new Date(0).toISOString(), ate: new Date().toISOString(), estado: 'retida' };
+    const { status, headers, json } = await call('POST', '/reenvios', body);
+    expect(status).toBe(202);
+    expect(headers.get('location')).toBe(`${base}/reenvios/${json?.id}`);
+    expect(await settled(held)).toMatchObject({ state: 'entregue' });
+    expect((await call('GET', `/reenvios/${json?.id}`)).json).toEqual({
+      id: json?.id,
+      estado: 'concluido',
+      total: 1,
+      enviadas: 1,
+    });
+    expect((await call('DELETE', `/reenvios/${json?.id}`)).status).toBe(204);
+  });
+
+  it('is the operator’s too', async () => {
+    const options = ['--account', account(), '--event', evento];
+    expect(await ops(['webhooks', 'suspend', ...options])).toMatchObject({ suspensionReason: 'operador' });
+    expectProblem(await call('POST', '/reativacao'), 409, 'suspended_by_operator');
+    const id = deliveryId(account(), evento, await publish(account(), { event: evento, id_demanda: 3 }));
+    expect(await settled(id)).toMatchObject({ state: 'retida' });
+    const suspended = await ops<object[]>(['webhooks', 'list', '--account', account(), '--status', 'suspenso']);
+    expect(suspended).toMatchObject([{ evento, status: 'suspenso', suspensionReason: 'operador' }]);
+
+    const refused = await runOps(['--outputs', run.outputsFile, 'deliveries', 'resend', id]);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^error: .*suspended.*\n$/);
+    expect(await ops(['webhooks', 'reactivate', ...options])).toMatchObject({ status: 'ativo' });
+    expect(await ops(['deliveries', 'resend', id])).toEqual({ id, resent: true });
+    expect(await settled(id)).toMatchObject({ state: 'entregue' });
+    const listed = await ops<{ id: string }[]>(['deliveries', 'list', ...options, '--state', 'entregue']);
+    expect(listed.map(delivery => delivery.id)).toContain(id);
+  });
+});
