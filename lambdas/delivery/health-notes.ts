@@ -10,17 +10,22 @@ import type { WebhookHealth } from './webhook-health.ts';
 /** A webhook that has failed for this long, in milliseconds, is suspended by the next delivery that exhausts. */
 const longestFailing = 5 * 24 * 60 * 60_000;
 
-/** An attempt that took longer holds its batch up, and one that took less shows a webhook to be well. Milliseconds. */
-const slowAttempt = 5_000;
-const quickAttempt = 2_000;
+/**
+ * An attempt that takes longer holds its batch up, and moves its webhook's first attempts to the retry lane while it is under
+ * way (`slow-watch.ts`); a success that takes less moves them back. In milliseconds.
+ */
+export const longestQuickAttempt = 2_000;
 
-/** So many failed or slow attempts in a row move a webhook's first attempts to the retry lane. */
+/** So many failed attempts in a row move a webhook's first attempts to the retry lane. */
 const longestStreak = 3;
 
 /** Webhooks whose streaks one function instance remembers. */
 const rememberedStreaks = 1_000;
 
-/** Notes what an attempt says about its webhook. Never throws: what cannot be noted now, the next attempt notes. */
+/**
+ * Notes what an attempt says about its webhook. Throws only when a receiver that is gone could not be suspended: nobody
+ * would ever ask it again. Whatever else cannot be noted now, the next attempt notes.
+ */
 export type NoteHealth = (webhook: Webhook, outcome: AttemptOutcome, after: Delivery) => Promise<void>;
 
 /** What noting stands on. */
@@ -66,13 +71,13 @@ export const makeNoteHealth = ({ health, noteSuspension, now, log, count }: Heal
   const noteLane = async (webhook: Webhook, { outcome, record }: AttemptOutcome) => {
     if (outcome === 'own_fault') return;
     const { webhookId, slowSince } = webhook;
-    if (outcome !== 'delivered' || record.duracao_ms > slowAttempt) {
+    if (outcome !== 'delivered') {
       const isLong = lengthen(webhookId) >= longestStreak;
       if (isLong && slowSince === undefined) await health.slowedDown(webhook);
       return;
     }
     streaks.delete(webhookId);
-    if (slowSince !== undefined && record.duracao_ms <= quickAttempt) await health.spedUp(webhook);
+    if (slowSince !== undefined && record.duracao_ms <= longestQuickAttempt) await health.spedUp(webhook);
   };
 
   return async (webhook, outcome, after) => {
@@ -81,6 +86,7 @@ export const makeNoteHealth = ({ health, noteSuspension, now, log, count }: Heal
       await noteLane(webhook, outcome);
     } catch (error) {
       log.error('webhook health not stored', { ...describeDelivery(after), ...describeError(error) });
+      if (outcome.outcome === 'gone') throw error;
     }
   };
 };

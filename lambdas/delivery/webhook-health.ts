@@ -37,15 +37,24 @@ interface Change {
 /** Makes the writer of webhooks' health. */
 export const makeWebhookHealth = ({ documents, table, now }: WebhookHealthDependencies): WebhookHealth => {
   const change = async (webhook: Webhook, { update, when, names, values }: Change): Promise<boolean> => {
+    const sameAuthorization =
+      webhook.sealedAuthorization === undefined
+        ? 'attribute_not_exists(sealedAuthorization)'
+        : 'sealedAuthorization = :authorization';
     try {
       await documents.send(
         new UpdateCommand({
           TableName: table,
           Key: webhookKey(webhook.accountId, webhook.evento),
           UpdateExpression: update,
-          ConditionExpression: `webhookId = :webhookId AND updatedAt = :updatedAt AND ${when}`,
-          ExpressionAttributeNames: names,
-          ExpressionAttributeValues: { ':webhookId': webhook.webhookId, ':updatedAt': webhook.updatedAt, ...values },
+          ConditionExpression: `webhookId = :webhookId AND #url = :url AND ${sameAuthorization} AND ${when}`,
+          ExpressionAttributeNames: { '#url': 'url', ...names },
+          ExpressionAttributeValues: {
+            ':webhookId': webhook.webhookId,
+            ':url': webhook.url,
+            ':authorization': webhook.sealedAuthorization, // left out of the request where there is none
+            ...values,
+          },
         }),
       );
       return true;

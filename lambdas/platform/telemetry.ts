@@ -7,13 +7,18 @@ export interface Telemetry {
   readonly metrics: Metrics;
 }
 
+const nothing = (): void => undefined;
+
+/** Requests that count nothing are ordinary: Metrics would warn of each of them. */
+const quiet = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: console.error };
+
 /**
  * Structured logs (one JSON line each) and metrics (CloudWatch embedded metric format) of one function.
  * Neither is ever given a request's or a message's body: what is logged is named field by field.
  */
 export const makeTelemetry = (serviceName: string): Telemetry => ({
   logger: new Logger({ serviceName }),
-  metrics: new Metrics({ serviceName }), // its namespace, one per stage, is in the environment
+  metrics: new Metrics({ serviceName, logger: quiet }), // its namespace, one per stage, is in the environment
 });
 
 /** The narrow part of the logger that units below the handlers are given. */

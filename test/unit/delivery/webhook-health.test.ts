@@ -53,9 +53,15 @@ describe('a webhook’s health', () => {
     expect(await stored()).toMatchObject({ suspensionReason: 'gone' });
   });
 
+  it('is suspended although its secret was rotated during the attempt', async () => {
+    await put(aWebhook({ updatedAt: noon + 500 }));
+    expect(await health().suspend(aWebhook(), 'gone')).toBe(true);
+  });
+
   it.each([
     ['another registration', { webhookId: 'webhook-0' }],
-    ['an earlier URL', { updatedAt: noon - 1 }],
+    ['an earlier URL', { url: 'https://earlier.example.com/' }],
+    ['an earlier credential', { sealedAuthorization: 'k.earlier' }],
   ])('is not changed by an attempt at %s', async (_, earlier) => {
     const attempted = aWebhook(earlier);
     expect(await health().startedFailing(attempted)).toBe(false);
