@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
+import { ResourceOwnerPassword } from 'simple-oauth2';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient, createUser, type User } from '../support/e2e-accounts.ts';
 import { authUrl, baseUrl, plant } from '../support/e2e-target.ts';
@@ -132,22 +132,6 @@ describe('openid-client', () => {
     });
   });
 });
-
-/** The part of simple-oauth2 that is used here; it carries no types. */
-interface SimpleToken {
-  readonly token: { readonly access_token: string; readonly refresh_token: string; readonly scope?: string };
-  expired(windowSeconds?: number): boolean;
-  refresh(parameters?: { readonly scope?: string }): Promise<SimpleToken>;
-  revokeAll(): Promise<void>;
-}
-interface SimpleOAuth2 {
-  readonly ResourceOwnerPassword: new (
-    configuration: object,
-  ) => {
-    getToken(parameters: { username: string; password: string; scope?: string[] }): Promise<SimpleToken>;
-  };
-}
-const { ResourceOwnerPassword } = createRequire(import.meta.url)('simple-oauth2') as SimpleOAuth2;
 
 describe('simple-oauth2', () => {
   const connect = (authorizationMethod: string, options: object = {}) =>

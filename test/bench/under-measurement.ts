@@ -1,0 +1,20 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a server under measurement tells its parent: first where it listens, then its processor time when asked. */
+export type Told = { readonly port: number } | { readonly cpuMs: number };
+
+const tell = (told: Told): void => void process.send?.(told);
+
+/** Makes this process a server under measurement: it listens on a free port, and tells its processor time on any message. */
+export const serveUnderMeasurement = async (server: Server): Promise<void> => {
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage();
+    tell({ cpuMs: (user + system) / 1_000 });
+  });
+  process.on('disconnect', () => process.exit());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  tell({ port: (server.address() as AddressInfo).port });
+};
