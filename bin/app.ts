@@ -5,10 +5,7 @@ import { addStage } from '../lib/stage.ts';
 
 const app = new App();
 try {
-  addStage(
-    app,
-    contextConfiguration(key => app.node.tryGetContext(key)),
-  );
+  addStage(app, contextConfiguration(app.node.getAllContext()));
 } catch (error) {
   if (!(error instanceof ConfigurationError)) throw error;
   console.error(error.message);

@@ -135,7 +135,7 @@ const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
     clientFailureLimit: 100_000,
     apiRateLimit: 10_000,
     apiBurstLimit: 5_000,
-    firstAttemptConcurrency: 4,
+    firstAttemptConcurrency: 16,
     retryConcurrency: 2,
     logRetentionDays: 1,
     removalPolicy: 'destroy',
@@ -173,7 +173,9 @@ export const stageConfiguration = (name: unknown, overrides: Record<string, unkn
  *
  * @throws {ConfigurationError}
  */
-export const contextConfiguration = (context: (key: string) => unknown): StageConfiguration => {
-  const overrides = stageKeys.map(key => [key, context(key)] as const).filter(([, value]) => value !== undefined);
-  return stageConfiguration(context('stage') ?? 'dev', Object.fromEntries(overrides));
+export const contextConfiguration = (context: Readonly<Record<string, unknown>>): StageConfiguration => {
+  const { stage = 'dev', ...others } = context;
+  // The CDK's own keys all have a colon or a slash: what has neither was meant for us, and may be misspelt.
+  const overrides = Object.entries(others).filter(([key]) => !/[:/]/.test(key));
+  return stageConfiguration(stage, Object.fromEntries(overrides));
 };

@@ -3,19 +3,23 @@ import { ConfigurationError, contextConfiguration, stageConfiguration, stageName
 
 describe('the stage configuration', () => {
   it('is dev when nobody says otherwise', () => {
-    expect(contextConfiguration(() => undefined).stage).toBe('dev');
+    expect(contextConfiguration({ '@aws-cdk/core:some': true }).stage).toBe('dev');
   });
 
   it.each(stageNames)('knows the stage %s', stage => {
-    expect(contextConfiguration(key => (key === 'stage' ? stage : undefined)).stage).toBe(stage);
+    expect(contextConfiguration({ stage }).stage).toBe(stage);
   });
 
   it('takes any value from the context, with units where it is a time', () => {
-    const context: Record<string, string> = { stage: 'prod', retrySchedule: '1s, 2m,3h', apiRateLimit: '7' };
-    expect(contextConfiguration(key => context[key])).toMatchObject({
+    const context = { stage: 'prod', retrySchedule: '1s, 2m,3h', apiRateLimit: '7' };
+    expect(contextConfiguration(context)).toMatchObject({
       retrySchedule: [1_000, 120_000, 10_800_000],
       apiRateLimit: 7,
     });
+  });
+
+  it('refuses what looks like a value but is none, so that a typo never deploys a default', () => {
+    expect(() => contextConfiguration({ stage: 'prod', demandsUlr: 'https://x.com.br' })).toThrow(/demandsUlr/);
   });
 
   it('has the default retry schedule of ten attempts over three days', () => {
