@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import type { Keyring, KeyringKey } from '../platform/keyring.ts';
@@ -14,7 +14,7 @@ const claimsSchema = z.object({
   account_id: z.string(),
   /** The refresh family the token belongs to. */
   sid: z.string(),
-  scope: z.string().optional(),
+  scope: z.optional(z.string()),
   jti: z.string(),
   iat: z.number(),
   exp: z.number(),

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Item, ItemAddress } from '../platform/dynamodb.ts';
 
 /** The grants a client can be allowed. */
@@ -12,19 +12,19 @@ const clientSecretSchema = z.object({
   /** SHA-256, base64url: the secret itself is random and long, so nothing slower is needed. */
   hash: z.string(),
   createdAt: z.number(),
-  expiresAt: z.number().optional(),
+  expiresAt: z.optional(z.number()),
 });
 
 const clientSchema = z.object({
   clientId: z.string(),
   name: z.string(),
   /** At most two, the newest first, so that a secret can be replaced without an outage. */
-  secrets: z.array(clientSecretSchema).max(2),
+  secrets: z.array(clientSecretSchema).check(z.maxLength(2)),
   grants: z.array(z.enum(grantTypes)),
   /** Only users of this account may log in through the client. */
-  accountId: z.string().optional(),
+  accountId: z.optional(z.string()),
   /** How long after a rotation the previous refresh token still gives the same successor; 0 is strict. */
-  graceSeconds: z.int().min(0),
+  graceSeconds: z.int().check(z.minimum(0)),
   /** Whether the client may introspect tokens of other clients. */
   introspect: z.boolean(),
   status: z.enum(['enabled', 'disabled']),

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { text, wholeNumber } from '../platform/environment.ts';
 
 /** What the token function reads from its environment; durations in seconds, limits per minute. */
@@ -30,7 +30,7 @@ export type DiscoveryEnvironment = z.input<typeof discoveryEnvironment>;
 export const rotateKeysEnvironment = z.object({
   KEYRING_TABLE: text,
   KEY_ARN: text,
-  SIGNING_ALGORITHM: z.enum(['ES256', 'RS256']),
+  SIGNING_ALGORITHM: z.enum(['ES256', 'RS256'], 'must be ES256 or RS256'),
   KEY_ROTATION_SECONDS: wholeNumber,
   ACCESS_TOKEN_SECONDS: wholeNumber,
   REFRESH_ABSOLUTE_SECONDS: wholeNumber,
@@ -54,7 +54,7 @@ export const revokeEnvironment = z.object({
 export type RevokeEnvironment = z.input<typeof revokeEnvironment>;
 
 /** What the introspection function reads from its environment. */
-export const introspectEnvironment = revokeEnvironment.extend({ USERS_TABLE: text });
+export const introspectEnvironment = z.extend(revokeEnvironment, { USERS_TABLE: text });
 
 /** The introspection function's environment as infrastructure sets it. */
 export type IntrospectEnvironment = z.input<typeof introspectEnvironment>;

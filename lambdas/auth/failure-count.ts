@@ -1,5 +1,5 @@
 import { DeleteCommand, type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
 import { type Item, type ItemAddress, isConditionFailed, readTogether } from '../platform/dynamodb.ts';
 
@@ -12,7 +12,7 @@ const memory = 24 * 60 * 60_000;
 /** Every lost turn means that somebody else's failure was counted, and the lock that soon follows ends the race. */
 const turns = 10;
 
-const countSchema = z.object({ failures: z.number(), lockedUntil: z.number().optional(), expiresAt: z.number() });
+const countSchema = z.object({ failures: z.number(), lockedUntil: z.optional(z.number()), expiresAt: z.number() });
 type Count = z.output<typeof countSchema>;
 
 /** How long the n-th failure locks, in milliseconds: not at all below the threshold, from there 1 s doubling to 15 min. */

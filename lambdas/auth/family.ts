@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Item, ItemAddress } from '../platform/dynamodb.ts';
 
 const familySchema = z.object({
@@ -21,9 +21,9 @@ const familySchema = z.object({
   idleExpiresAt: z.number(),
   absoluteExpiresAt: z.number(),
   /** Random, of the latest rotation: tells a rotation that was repeated because its answer got lost from another one. */
-  rotationId: z.string().optional(),
-  revokedAt: z.number().optional(),
-  revokedFor: z.enum(['reuse', 'revocation']).optional(),
+  rotationId: z.optional(z.string()),
+  revokedAt: z.optional(z.number()),
+  revokedFor: z.optional(z.enum(['reuse', 'revocation'])),
 });
 
 /** One login with all refresh tokens and access tokens that come of it. Moments are in milliseconds since the epoch. */

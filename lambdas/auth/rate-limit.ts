@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
 import { type Item, type ItemAddress, isConditionFailed } from '../platform/dynamodb.ts';
 

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import type { rotateKeysEnvironment } from './environment.ts';
 import { type KeyRotation, type KeyRotationDependencies, makeKeyRotation } from './key-rotation.ts';
 import { rotationPolicies } from './rotation-plan.ts';

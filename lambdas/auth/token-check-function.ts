@@ -1,6 +1,6 @@
 import type { KMSClient } from '@aws-sdk/client-kms';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
 import { makeKeyring } from '../platform/keyring.ts';
 import type { Log } from '../platform/telemetry.ts';

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Item, ItemAddress } from '../platform/dynamodb.ts';
 
 /** What a user may do on the account. */

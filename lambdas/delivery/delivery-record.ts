@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Delivery } from './delivery.ts';
 
 const time = z.iso.datetime();
@@ -8,22 +8,22 @@ export const deliveryRecord = z.object({
   id: z.string(),
   estado: z.enum(['pendente', 'entregue', 'falhou', 'retida', 'cancelada']),
   criado_em: time,
-  proxima_tentativa_em: time.nullable(),
+  proxima_tentativa_em: z.nullable(time),
   /** Attempts made so far. */
-  tentativas: z.int().nonnegative(),
+  tentativas: z.int().check(z.nonnegative()),
 });
 
 const attemptRecord = z.object({
-  numero: z.int().positive(),
+  numero: z.int().check(z.positive()),
   iniciada_em: time,
-  duracao_ms: z.int().nonnegative(),
+  duracao_ms: z.int().check(z.nonnegative()),
   resultado: z.enum(['entregue', 'http', 'tempo_esgotado', 'conexao', 'tls', 'dns', 'bloqueada', 'interno']),
-  status: z.int().nullable(),
-  resposta: z.string().nullable(),
+  status: z.nullable(z.int()),
+  resposta: z.nullable(z.string()),
 });
 
 /** A delivery as it is shown alone: with the body it sends, as that is signed, and its latest attempts. */
-export const deliveryDetail = deliveryRecord.extend({ corpo: z.string(), tentativas: z.array(attemptRecord) });
+export const deliveryDetail = z.extend(deliveryRecord, { corpo: z.string(), tentativas: z.array(attemptRecord) });
 
 const iso = (moment: number): string => new Date(moment).toISOString();
 

@@ -1,10 +1,13 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { list, text, wholeNumber } from '../platform/environment.ts';
 
 /** The waits between attempts: milliseconds, separated by commas. n waits make n + 1 attempts. */
-const retrySchedule = list.pipe(z.array(wholeNumber));
+const retrySchedule = z.pipe(list, z.array(wholeNumber));
 
-const demandsUrl = text.transform(url => url.replace(/\/+$/, ''));
+const demandsUrl = z.pipe(
+  text,
+  z.transform(url => url.replace(/\/+$/, '')),
+);
 
 /** What both consumers read: Deliver (events queue, first attempts) and Redeliver (retry queue). */
 export const deliverEnvironment = z.object({

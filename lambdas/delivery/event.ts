@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { EVENT_NAMES, type EventName, isEventName } from '../webhooks/webhook.ts';
 
-const positiveInteger = z.int().positive();
+const notPositiveInteger = 'must be a whole number from 1 to 2^53 - 1';
+const positiveInteger = z.int(notPositiveInteger).check(z.positive(notPositiveInteger));
 
 const demandFields = { id_demanda: positiveInteger };
 const proposalFields = { id_proposta: positiveInteger, id_demanda: positiveInteger };
@@ -28,13 +29,13 @@ const catalogue: Record<EventName, { fields: typeof demandFields | typeof propos
   'reembolso.solicitado': { fields: proposalFields, link: linkToDemand },
 };
 
+const notAccount = 'must be 1 to 64 letters, digits, _ or -';
+const notId = 'must be 1 to 128 characters';
+
 const envelope = z.object({
-  id_conta: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
+  id_conta: z.string(notAccount).check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, notAccount)),
   /** The publisher's idempotency id, counted in characters and not in UTF-16 units. */
-  id: z
-    .string()
-    .refine(id => id !== '' && [...id].length <= 128, 'must be 1 to 128 characters')
-    .optional(),
+  id: z.optional(z.string(notId).check(z.refine(id => id !== '' && [...id].length <= 128, notId))),
 });
 
 /** A business event, ready to be delivered. */
@@ -108,7 +109,7 @@ export const parseEventMessage = (text: string, messageId: string, demandsUrl: s
   if (typeof evento !== 'string') return rejected('malformed', 'event: must be a string');
   if (!isEventName(evento)) return rejected('unknown_event', `event: must be one of ${EVENT_NAMES.join(', ')}`);
 
-  const parsed = envelope.extend(catalogue[evento].fields).safeParse(message);
+  const parsed = z.extend(envelope, catalogue[evento].fields).safeParse(message);
   if (!parsed.success) {
     const faults = parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
     return rejected('malformed', faults.join('; '));

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import { describeError, type Log } from '../platform/telemetry.ts';
@@ -29,8 +29,8 @@ export const replayRecord = z.object({
   id: z.string(),
   estado: z.enum(['em_andamento', 'concluido', 'cancelado']),
   /** Deliveries that it is to send; `null` until they are counted. */
-  total: z.int().nonnegative().nullable(),
-  enviadas: z.int().nonnegative(),
+  total: z.nullable(z.int().check(z.nonnegative())),
+  enviadas: z.int().check(z.nonnegative()),
 });
 
 /** What the operations on replays stand on. */

@@ -1,5 +1,5 @@
 import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
 import { eventName } from '../webhooks/webhook.ts';
 import type { Delivery, Wait } from './delivery.ts';
@@ -10,7 +10,7 @@ export const retryMessage = z.object({
   id: z.string(),
   id_conta: z.string(),
   evento: eventName,
-  tentativa: z.int().positive(),
+  tentativa: z.int().check(z.positive()),
 });
 
 /** A pending delivery. */

@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
 import { type ItemAddress, isConditionFailed, readTogether } from '../platform/dynamodb.ts';
 import type { EventName } from '../webhooks/webhook.ts';

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { list, text } from '../platform/environment.ts';
 
 /** The environment of the webhook management function. */

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
 import type { HttpRequest } from '../platform/http.ts';
 import type { MakeId } from '../platform/identifiers.ts';
@@ -29,7 +29,7 @@ const rotationTries = 3;
 /** Makes the operations on webhooks: the endpoints, without their paths and the order of their checks. */
 export const makeOperations = ({ store, sealing, checkUrl, makeSecret, makeId, now }: OperationDependencies) => {
   /** Reads a body with a `url`, and gives all findings at once, the URL's among them. */
-  const readChecked = async <Schema extends z.ZodType>(schema: Schema, request: HttpRequest) => {
+  const readChecked = async <Schema extends z.ZodMiniType>(schema: Schema, request: HttpRequest) => {
     const body = readJson(request);
     const { value, findings } = readBody(schema, body);
     const url = urlIn(body);

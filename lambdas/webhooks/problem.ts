@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { HttpResponse } from '../platform/http.ts';
 
 const finding = z.object({
@@ -18,7 +18,7 @@ const problemBody = z.object({
   status: z.int(),
   detail: z.string(),
   code: z.string(),
-  errors: z.array(finding).optional(),
+  errors: z.optional(z.array(finding)),
 });
 
 /** The titles of the statuses refusals have (RFC 9110 section 15). `node:http` knows them too, but costs 30 ms to import. */

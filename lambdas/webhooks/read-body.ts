@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import type { Finding } from './problem.ts';
 
 const escapePointer = (name: PropertyKey): string => String(name).replaceAll('~', '~0').replaceAll('/', '~1');
@@ -39,7 +39,7 @@ export interface Reading<T> {
 }
 
 /** Holds a JSON body, or the parameters of a query, against a schema and gives all findings at once, without repeating a value. */
-export const readBody = <Schema extends z.ZodType>(schema: Schema, body: unknown): Reading<z.output<Schema>> => {
+export const readBody = <Schema extends z.ZodMiniType>(schema: Schema, body: unknown): Reading<z.output<Schema>> => {
   const result = schema.safeParse(body);
   if (result.success) return { value: result.data, findings: [] };
   return { value: undefined, findings: result.error.issues.flatMap(issue => describeIssue(issue, body)) };

@@ -1,15 +1,18 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { eventName } from './webhook.ts';
 
 /** Visible ASCII and inner spaces (RFC 9110 section 5.5 allows more; receivers do not). */
 const authorization = /^[\x21-\x7e](?:[\x20-\x7e]{0,2046}[\x21-\x7e])?$/;
 
 /** The value for the Authorization header of deliveries; `null` counts as absent. */
-const autorizacao = z
-  .string()
-  .regex(authorization, 'must be 1 to 2048 visible ASCII characters, with spaces only between them')
-  .nullish()
-  .transform(value => value ?? undefined);
+const autorizacao = z.pipe(
+  z.nullish(
+    z
+      .string()
+      .check(z.regex(authorization, 'must be 1 to 2048 visible ASCII characters, with spaces only between them')),
+  ),
+  z.transform(value => value ?? undefined),
+);
 
 /** The body that registers a webhook. `url` is judged by the URL policy afterwards. */
 export const registration = z.strictObject({ evento: eventName, url: z.string(), autorizacao });
@@ -18,7 +21,7 @@ export const registration = z.strictObject({ evento: eventName, url: z.string(),
 export const replacement = z.strictObject({ url: z.string(), autorizacao });
 
 /** The body that asks for a new signing secret. */
-export const secretRotation = z.strictObject({ imediato: z.boolean().default(false) });
+export const secretRotation = z.strictObject({ imediato: z._default(z.boolean(), false) });
 
 /** The `url` of a body, wherever it is a text: it is judged even if other fields are wrong. */
 export const urlIn = (body: unknown): string | undefined => {

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** The events that a webhook can be registered for, by the name that registrations, paths and deliveries use. */
 export const EVENT_NAMES = [
@@ -21,14 +21,14 @@ export type EventName = z.infer<typeof eventName>;
 /** Whether a text is one of the event names, in exactly this spelling. */
 export const isEventName = (text: string): text is EventName => eventName.safeParse(text).success;
 
-const milliseconds = z.number().int().nonnegative();
+const milliseconds = z.int().check(z.nonnegative());
 
 const signingSecret = z.object({
   /** The `whsec_…` text, sealed under `secretBinding`. */
   sealed: z.string(),
   createdAt: milliseconds,
   /** When a newer secret took its place; it signs too for a while after that. */
-  replacedAt: milliseconds.optional(),
+  replacedAt: z.optional(milliseconds),
 });
 
 /** One signing secret of a webhook; times in milliseconds since the epoch. */
@@ -42,15 +42,15 @@ const webhook = z.object({
   /** As registered. It was judged then, and is judged again at every attempt. */
   url: z.string(),
   /** The Authorization header's value, sealed under `authorizationBinding`. */
-  sealedAuthorization: z.string().optional(),
+  sealedAuthorization: z.optional(z.string()),
   /** Newest first; the first one is the current one. */
   secrets: z.array(signingSecret),
   status: z.enum(['ativo', 'suspenso']),
-  suspensionReason: z.enum(['gone', 'sem_sucesso', 'operador']).nullable(),
+  suspensionReason: z.nullable(z.enum(['gone', 'sem_sucesso', 'operador'])),
   /** The first failed attempt since the last registration, replacement, reactivation or success. */
-  failingSince: milliseconds.optional(),
+  failingSince: z.optional(milliseconds),
   /** Since when first attempts take the retry lane, because the receiver kept failing or answering slowly. */
-  slowSince: milliseconds.optional(),
+  slowSince: z.optional(milliseconds),
   createdAt: milliseconds,
   updatedAt: milliseconds,
 });
@@ -64,7 +64,7 @@ export const webhookKey = (accountId: string, evento: EventName) => ({ accountId
 /**
  * Reads a stored item, ignoring attributes that are not the webhook's own.
  *
- * @throws {z.ZodError} when the item is not a webhook.
+ * @throws {z.core.$ZodError} when the item is not a webhook.
  */
 export const parseWebhook = (item: unknown): Webhook => webhook.parse(item);
 
@@ -81,7 +81,7 @@ export const webhookRecord = z.object({
   url: z.string(),
   autorizacao_definida: z.boolean(),
   estado: z.enum(['ativo', 'suspenso']),
-  motivo_suspensao: z.enum(['gone', 'sem_sucesso', 'operador']).nullable(),
+  motivo_suspensao: z.nullable(z.enum(['gone', 'sem_sucesso', 'operador'])),
   criado_em: z.iso.datetime(),
   atualizado_em: z.iso.datetime(),
 });
