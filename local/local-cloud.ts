@@ -5,6 +5,7 @@ import { drawBlueprint } from './deployment/blueprint.ts';
 import { provisionDemo, provisionFunctions, provisionState, runTriggers } from './deployment/provision.ts';
 import { startTraffic } from './deployment/traffic.ts';
 import { type DataDirectory, makeRunDirectory, openDataDirectory } from './directories.ts';
+import { faultsOf, noFaults } from './faults.ts';
 import { type HttpFront, startHttpFront } from './http-api/server.ts';
 import { startLoopbackInternet } from './internet/loopback-internet.ts';
 import type { ReceivedDelivery } from './internet/receiver.ts';
@@ -68,13 +69,17 @@ const startSurroundings = async (
         : terminal.note('hosts', `read again: ${change.names} names`),
   });
   undo.push(internet.stop);
-  const services = await startServices(data, {
-    onPublish: (topic, subject) => terminal.note('notification', `${topic}  ${subject}`),
-    onRefusal: message => terminal.note('iam', message, 'warn'),
-  });
+  const { faultsFile } = request;
+  const onStrike = (kind: string) => terminal.note('faults', `${kind}, as ${faultsFile} asks`, 'warn');
+  const faults = faultsFile === undefined ? noFaults : faultsOf(faultsFile, Math.random, onStrike);
+  const listeners = {
+    onPublish: (topic: string, subject: string) => terminal.note('notification', `${topic}  ${subject}`),
+    onRefusal: (message: string) => terminal.note('iam', message, 'warn'),
+  };
+  const services = await startServices(data, listeners, faults);
   undo.push(services.stop);
   const files = await writeRuntimeFiles(runPath, internet.preload, internet.authorityCertificate);
-  return { internet, services, files };
+  return { internet, services, files, faults };
 };
 
 type Surroundings = Awaited<ReturnType<typeof startSurroundings>>;
@@ -100,7 +105,7 @@ const prepare = async (request: LocalCloudRequest, output: string, surroundings:
 /** Brings the template to life and lets the world in. */
 const deploy = async (
   request: LocalCloudRequest,
-  { internet, services, files }: Surroundings,
+  { internet, services, files, faults }: Surroundings,
   { auth, base }: { auth: HttpFront; base: HttpFront },
   assembly: Assembly,
   demoFile: string | undefined,
@@ -118,7 +123,7 @@ const deploy = async (
   const demo = await provisionDemo(blueprint, services, demoFile);
   request.signal.throwIfAborted();
 
-  const traffic = startTraffic({ blueprint, functions, services, fronts: [auth, base], terminal });
+  const traffic = startTraffic({ blueprint, functions, services, fronts: [auth, base], terminal, faults });
   undo.push(() => Promise.race([traffic.stop(), wait(grace)]));
   const outputs = runOutputs(blueprint.outputs, services, internet.receiverUrl, demo);
   undo.push(writeOutputs(request.outputsFile, outputs));

@@ -14,6 +14,8 @@ export interface LocalOptions {
   readonly mappings: ReadonlyMap<string, number>;
   /** File with more names, read again whenever it changes. */
   readonly hostsFile?: string;
+  /** File that says what goes wrong on purpose, read again whenever it changes. */
+  readonly faultsFile?: string;
   /** Stage values to override, as the context of the CDK app. */
   readonly stageValues: Readonly<Record<string, string>>;
   /** Where the URLs and credentials of this run are written. */
@@ -58,6 +60,10 @@ const makeCommand = (defaultOutputsFile: string): Command =>
       '--hosts <file>',
       'JSON file of the same: name -> URL, or name -> list of addresses; re-read when it changes',
     )
+    .option(
+      '--faults <file>',
+      'JSON file of what is to go wrong and how often (docs/delivery.md); re-read when it changes',
+    )
     .option('--retry-schedule <waits>', 'waits between delivery attempts, like 1s,2s,5s')
     .option('--set <key=value>', 'any value of the stage configuration (repeatable)', addStageValue)
     .option('--outputs <file>', 'where URLs and demo credentials are written', defaultOutputsFile)
@@ -97,6 +103,7 @@ export const parseOptions = (words: readonly string[], defaultOutputsFile: strin
     ...(given.data === undefined ? {} : { dataDirectory: resolve(given.data) }),
     mappings: given.map ?? new Map(),
     ...(given.hosts === undefined ? {} : { hostsFile: resolve(given.hosts) }),
+    ...(given.faults === undefined ? {} : { faultsFile: resolve(given.faults) }),
     stageValues: checkStageValues({
       ...given.set,
       ...(given.retrySchedule === undefined ? {} : { retrySchedule: given.retrySchedule }),

@@ -1,5 +1,6 @@
 import type { DataDirectory } from './directories.ts';
 import { startDynamoDb } from './dynamodb/engine.ts';
+import type { Faults } from './faults.ts';
 import { type Gate, makeGate } from './iam/gate.ts';
 import { masterKey } from './kms/master-key.ts';
 import { type KeyService, startKms } from './kms/server.ts';
@@ -30,11 +31,12 @@ export interface ServiceListeners {
 export const startServices = async (
   data: DataDirectory | undefined,
   { onPublish, onRefusal }: ServiceListeners,
+  faults: Faults,
 ): Promise<Services> => {
   const gate = makeGate(onRefusal);
   const [dynamoDb, sqs, kms] = await Promise.all([
-    startDynamoDb(gate, data?.tables),
-    startSqs({ gate, onPublish, ...(data ? { directory: data.queues } : {}) }),
+    startDynamoDb(gate, data?.tables, faults),
+    startSqs({ gate, faults, onPublish, ...(data ? { directory: data.queues } : {}) }),
     startKms(masterKey(data?.masterKeyFile), gate),
   ]);
   return {

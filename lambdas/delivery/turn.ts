@@ -6,6 +6,7 @@ import { type Delivery, isTest, settled } from './delivery.ts';
 import type { NoteHealth } from './health-notes.ts';
 import { type AfterAttempt, isHandedOver, movedToRetryLane } from './lifecycle.ts';
 import type { RetryQueue, WaitingDelivery } from './retry-queue.ts';
+import type { WatchForSlowness } from './slow-watch.ts';
 import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from './telemetry.ts';
 
 /** Stores what became of a delivery. False: another copy of the message was quicker. */
@@ -25,6 +26,7 @@ export type TakeTurn = (delivery: Delivery, webhook: Webhook | undefined, save: 
 export interface TurnDependencies extends DeliveryTelemetry {
   readonly attempt: Attempt;
   readonly afterAttempt: AfterAttempt;
+  readonly watchForSlowness: WatchForSlowness;
   readonly noteHealth: NoteHealth;
   readonly retryQueue: Pick<RetryQueue, 'send'>;
   readonly now: Clock;
@@ -44,7 +46,7 @@ const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
 
 /** Makes the turn that both consumers give their deliveries. */
 export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
-  const { attempt, afterAttempt, noteHealth, retryQueue, now, log, count } = dependencies;
+  const { attempt, watchForSlowness, afterAttempt, noteHealth, retryQueue, now, log, count } = dependencies;
 
   const sendRetry = async (delivery: WaitingDelivery) => {
     if (!isHandedOver(delivery.wait)) return;
@@ -85,7 +87,9 @@ export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
       count('MovedToRetryLane');
       return record(delivery, movedToRetryLane(delivery, now()), save);
     }
+    const endWatch = isTest(delivery) ? undefined : watchForSlowness(webhook);
     const outcome = await attempt(webhook, delivery);
+    await endWatch?.();
     const after = afterAttempt(delivery, outcome);
     if (!isTest(delivery)) await noteHealth(webhook, outcome, after);
     await record(delivery, after, save, outcome);

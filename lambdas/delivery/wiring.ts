@@ -15,6 +15,7 @@ import { makeNoteHealth } from './health-notes.ts';
 import { makeAfterAttempt } from './lifecycle.ts';
 import { makeLookup } from './lookup.ts';
 import { makeRetryQueue } from './retry-queue.ts';
+import { makeWatchForSlowness, systemTimer } from './slow-watch.ts';
 import { makeSqs } from './sqs-client.ts';
 import { makeNoteSuspension } from './suspension-notice.ts';
 import { makeDeliveryTelemetry } from './telemetry.ts';
@@ -43,13 +44,15 @@ export const wireConsumer = (serviceName: string) => {
     timeoutMs: environment.ATTEMPT_TIMEOUT_MS,
     serviceVersion: environment.SERVICE_VERSION,
   });
+  const health = makeWebhookHealth({ documents, table: environment.WEBHOOKS_TABLE, now });
   const takeTurn = makeTakeTurn({
     ...telemetry,
     attempt,
     afterAttempt: makeAfterAttempt({ schedule: environment.RETRY_SCHEDULE, now, random: Math.random }),
+    watchForSlowness: makeWatchForSlowness({ ...telemetry, health, after: systemTimer }),
     noteHealth: makeNoteHealth({
       ...telemetry,
-      health: makeWebhookHealth({ documents, table: environment.WEBHOOKS_TABLE, now }),
+      health,
       noteSuspension: makeNoteSuspension({ documents, table: environment.DELIVERIES_TABLE, now }),
       now,
     }),

@@ -4,6 +4,7 @@ import { ofType } from '../assembly/resources.ts';
 import { eventSourceOf, scheduleOf } from '../event-sources/definition.ts';
 import { startQueueSource } from '../event-sources/queue-source.ts';
 import { startSchedule } from '../event-sources/schedule.ts';
+import type { Faults } from '../faults.ts';
 import { apisOf } from '../http-api/definition.ts';
 import { makeGateway } from '../http-api/gateway.ts';
 import { makeRouteTable } from '../http-api/routes.ts';
@@ -21,6 +22,7 @@ export interface TrafficDependencies {
   readonly services: Services;
   readonly fronts: readonly HttpFront[];
   readonly terminal: Terminal;
+  readonly faults: Faults;
 }
 
 /** Requests, messages and schedules on their way to functions. */
@@ -47,14 +49,19 @@ const openApis = ({ blueprint, functions, fronts, terminal }: TrafficDependencie
   }
 };
 
-const startSources = ({ blueprint, functions, services }: TrafficDependencies) => {
+const startSources = ({ blueprint, functions, services, faults }: TrafficDependencies) => {
   const client = new SQSClient({ region, endpoint: services.sqs.endpoint, credentials: localCredentials });
   const sources = ofType(blueprint.resources, 'AWS::Lambda::EventSourceMapping').map(resource => {
     const source = eventSourceOf(resource);
     const { invoke, concurrency } = functionNamed(functions, source.functionName);
     return startQueueSource(
       { ...source, concurrency: Math.min(source.concurrency, concurrency) }, // more would wait here and grow stale
-      { client, invoke, queueUrl: services.sqs.urlOf(source.queueArn.split(':').at(-1) ?? '') },
+      {
+        client,
+        invoke,
+        queueUrl: services.sqs.urlOf(source.queueArn.split(':').at(-1) ?? ''),
+        repeats: () => faults.strikes('repeatedBatches'),
+      },
     );
   });
   return async () => {

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import dynalite from 'dynalite';
+import { type Faults, noFaults } from '../faults.ts';
 import { dynamoDbAccess } from '../iam/access-requests.ts';
 import type { Gate } from '../iam/gate.ts';
 import { listenOnLoopback, type ServiceStandIn } from '../loopback-server.ts';
@@ -27,12 +28,19 @@ const refusalOf = (gate: Gate, { headers }: IncomingMessage, body: Buffer): stri
   return message && JSON.stringify({ __type: 'com.amazon.coral.service#AccessDeniedException', message });
 };
 
+/** What DynamoDB answers to a request beyond a table's throughput. */
+const throttled = JSON.stringify({
+  __type: 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException',
+  message: 'The level of configured provisioned throughput for the table was exceeded.',
+});
+
 const onlyCompleteAndAllowed =
-  (handle: RequestListener, gate: Gate): RequestListener =>
+  (handle: RequestListener, gate: Gate, faults: Faults): RequestListener =>
   (request, response) => {
     buffer(request).then(
       body => {
-        const refusal = refusalOf(gate, request, body);
+        const isThrottled = faults.strikesRequest('throttledReadsAndWrites', request.headers);
+        const refusal = refusalOf(gate, request, body) ?? (isThrottled ? throttled : undefined);
         if (refusal === undefined) handle(replay(request, body), response);
         else response.writeHead(400, { 'Content-Type': 'application/x-amz-json-1.0' }).end(refusal);
       },
@@ -44,11 +52,15 @@ const onlyCompleteAndAllowed =
  * Starts the DynamoDB engine on a free port of 127.0.0.1, in memory or in a directory of its own. It knows no TTL, no
  * point-in-time recovery and no deletion protection: those are inert locally.
  */
-export const startDynamoDb = async (gate: Gate, directory?: string): Promise<ServiceStandIn> => {
+export const startDynamoDb = async (
+  gate: Gate,
+  directory?: string,
+  faults: Faults = noFaults,
+): Promise<ServiceStandIn> => {
   const server = dynalite({ createTableMs: 0, ...(directory === undefined ? {} : { path: directory }) });
   const [handle] = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
-  if (handle) server.on('request', onlyCompleteAndAllowed(handle, gate));
+  if (handle) server.on('request', onlyCompleteAndAllowed(handle, gate, faults));
   const { port } = await listenOnLoopback(server);
   return {
     endpoint: `http://127.0.0.1:${port}`,

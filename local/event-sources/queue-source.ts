@@ -20,6 +20,8 @@ export interface QueueSourceDependencies {
   readonly client: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
   readonly invoke: Invoke;
+  /** Whether a batch is handed over a second time, as SQS may do at any moment. Never, unless told otherwise. */
+  readonly repeats?: () => boolean;
 }
 
 /** A running event source. */
@@ -34,6 +36,9 @@ const mostReceived = 10;
 /** Seconds; the longest that SQS lets a receiver wait. */
 const longestPoll = 20;
 
+/** Milliseconds by which a batch that is handed over a second time may lag behind. */
+const longestLag = 1_000;
+
 /** Milliseconds to wait after the queue could not be reached. */
 const pause = 1_000;
 
@@ -43,7 +48,7 @@ const pause = 1_000;
  */
 export const startQueueSource = (
   { queueArn, batchSize, batchingWindow, reportsItemFailures, concurrency }: QueueSourceDefinition,
-  { client, queueUrl, invoke }: QueueSourceDependencies,
+  { client, queueUrl, invoke, repeats = () => false }: QueueSourceDependencies,
 ): QueueSource => {
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
@@ -71,8 +76,15 @@ export const startQueueSource = (
     return batch;
   };
 
+  /** The copy has no say in what becomes of the messages; it comes with or after them. */
+  const repeat = async (payload: string): Promise<void> => {
+    await wait(Math.random() * longestLag);
+    await invoke(payload);
+  };
+
   const process = async (batch: readonly Message[]): Promise<void> => {
-    const result = await invoke(JSON.stringify(queueEvent(batch, queueArn)));
+    const payload = JSON.stringify(queueEvent(batch, queueArn));
+    const [result] = await Promise.all([invoke(payload), repeats() ? repeat(payload) : undefined]);
     const ids = batch.map(({ MessageId = '' }) => MessageId);
     const done = new Set(succeeded(ids, result, reportsItemFailures));
     const entries = batch

@@ -13,7 +13,7 @@ export interface Gate {
 }
 
 /** The access key id that a request was signed with (AWS Signature Version 4). */
-const accessKeyIdIn = ({ authorization }: IncomingHttpHeaders): string =>
+export const accessKeyIdIn = ({ authorization }: IncomingHttpHeaders): string =>
   /Credential=([^/]+)\//.exec(authorization ?? '')?.[1] ?? '';
 
 /** Makes the gate. `onRefusal` hears of each refusal: a permission is missing in the template. */

@@ -23,7 +23,7 @@ export interface FunctionHost {
 }
 
 /** Processes of one function at most, whatever AWS would allow: they share this machine. */
-const mostProcesses = 10;
+const mostProcesses = 16;
 
 /** More at once would only compete for the processors. */
 const mostStarting = Math.max(1, availableParallelism());

@@ -2,9 +2,11 @@ import type { AddressInfo } from 'node:net';
 import * as z from 'zod';
 import { physicalName, queueArn, region } from '../assembly/identities.ts';
 import { type LiveResource, readProperties } from '../assembly/resources.ts';
+import { type Faults, noFaults } from '../faults.ts';
 import { snsAccess, sqsAccess } from '../iam/access-requests.ts';
 import type { Gate } from '../iam/gate.ts';
 import type { ServiceStandIn } from '../loopback-server.ts';
+import { makeFair } from './fair-order.ts';
 import { makeQueueEngine, queueUrl } from './fauxqs.ts';
 import { refuseWhatAwsRefuses } from './limits.ts';
 
@@ -27,6 +29,7 @@ export interface QueueService extends ServiceStandIn {
 export interface QueueServiceOptions {
   readonly gate: Gate;
   readonly directory?: string;
+  readonly faults?: Faults;
   /** Told of each notification; not of its content. */
   readonly onPublish: (topic: string, subject: string) => void;
 }
@@ -67,7 +70,12 @@ export const topicOf = (resource: LiveResource): string =>
 const publication = z.object({ Action: z.literal('Publish'), TopicArn: z.string(), Subject: z.string().default('') });
 
 /** Starts the engine on a free port of 127.0.0.1. */
-export const startSqs = async ({ directory, gate, onPublish }: QueueServiceOptions): Promise<QueueService> => {
+export const startSqs = async ({
+  directory,
+  gate,
+  faults = noFaults,
+  onPublish,
+}: QueueServiceOptions): Promise<QueueService> => {
   const { app, queues, topics, keepIn } = await makeQueueEngine(region);
   app.addHook('preHandler', async (request, reply) => {
     const target = String(request.headers['x-amz-target'] ?? '');
@@ -79,6 +87,12 @@ export const startSqs = async ({ directory, gate, onPublish }: QueueServiceOptio
     return reply.status(403).header('content-type', 'application/x-amz-json-1.0').send(error);
   });
   refuseWhatAwsRefuses(app);
+  app.addHook('preHandler', async (request, reply) => {
+    const isSend = /^AmazonSQS\.SendMessage/.test(String(request.headers['x-amz-target']));
+    if (!isSend || !faults.strikesRequest('refusedSends', request.headers)) return;
+    const error = { __type: 'com.amazonaws.sqs#RequestThrottled', message: 'The request was denied: throttling.' };
+    return reply.status(400).header('content-type', 'application/x-amz-json-1.0').send(error);
+  });
   app.addHook('preHandler', async request => {
     const { success, data } = publication.safeParse(request.body);
     if (success) onPublish(data.TopicArn.split(':').at(-1) ?? '', data.Subject);
@@ -93,7 +107,7 @@ export const startSqs = async ({ directory, gate, onPublish }: QueueServiceOptio
     ensureQueue: ({ name, attributes }) => {
       const kept = queues.getQueueByName(name);
       if (kept) kept.setAttributes(attributes);
-      else queues.createQueue(name, queueUrl(port, name), queueArn(name), attributes);
+      makeFair(kept ?? queues.createQueue(name, queueUrl(port, name), queueArn(name), attributes), Date.now);
     },
     ensureTopic: name => void topics.createTopic(name, undefined, undefined, region),
     stop: async () => {

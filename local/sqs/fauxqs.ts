@@ -4,7 +4,7 @@ import { account } from '../assembly/identities.ts';
 type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>;
 
 /** The engine's queues. */
-type QueueStore = Stores['sqsStore'];
+export type QueueStore = Stores['sqsStore'];
 
 /** The engine's topics. */
 type TopicStore = Stores['snsStore'];

@@ -34,6 +34,10 @@ const turn = async (
       return outcome;
     },
     afterAttempt: makeAfterAttempt({ schedule, now, random: () => 1 }),
+    watchForSlowness: () => {
+      did.push('watch');
+      return async () => void did.push('end watch');
+    },
     noteHealth: async () => void did.push('note health'),
     retryQueue: {
       send: async waiting => {
@@ -57,14 +61,14 @@ const turn = async (
 describe('a delivery’s turn', () => {
   it('a success is recorded, and nothing else', async () => {
     const { did, saved, counts } = await turn(aDelivery(), aWebhook());
-    expect(did).toEqual(['attempt', 'note health', 'save']);
+    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save']);
     expect(saved).toMatchObject({ state: 'entregue' });
     expect(counts).toEqual({ Delivered: 1 });
   });
 
   it('a failure is recorded before its retry is sent', async () => {
     const { did, sent, counts } = await turn(aDelivery(), aWebhook({ failingSince: noon }), { outcome: failure() });
-    expect(did).toEqual(['attempt', 'note health', 'save', 'send']);
+    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save', 'send']);
     expect(sent).toMatchObject([{ attempt: 2, wait: { nextAttemptAt: noon + 5_000 } }]);
     expect(counts).toEqual({ AttemptFailed: 1 });
   });
@@ -72,7 +76,7 @@ describe('a delivery’s turn', () => {
   it('a wait of more than 15 min is left to the sweeper', async () => {
     const webhook = aWebhook({ failingSince: noon });
     const { did } = await turn(aDelivery(), webhook, { outcome: failure(), schedule: [900_001] });
-    expect(did).toEqual(['attempt', 'note health', 'save']);
+    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save']);
   });
 
   it('a retry that cannot be sent is no failure: the sweeper finds it', async () => {
@@ -121,7 +125,7 @@ describe('a slow webhook', () => {
 
   it('has it made there: the lane changes, not the schedule', async () => {
     const { did, saved } = await turn(aDelivery(), slow, { outcome: failure(), lane: 'retry' });
-    expect(did).toEqual(['attempt', 'note health', 'save', 'send']);
+    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save', 'send']);
     expect(saved).toMatchObject({ attempt: 2, charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
   });
 

@@ -88,3 +88,17 @@ it('survives callers that go away in the middle of a request', async () => {
   }
   expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual([]);
 });
+
+it('throttles functions when the run is told to', async () => {
+  const struck: string[] = [];
+  const faults = { strikes: () => false, strikesRequest: (kind: string) => struck.push(kind) > 0 };
+  const { endpoint, stop } = await startDynamoDb(openGate, undefined, faults);
+  ends.push(stop);
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const client = new DynamoDBClient({ region: 'us-east-1', endpoint, credentials, maxAttempts: 1 });
+  await expect(client.send(new ListTablesCommand({}))).rejects.toMatchObject({
+    name: 'ProvisionedThroughputExceededException',
+  });
+  client.destroy();
+  expect(struck).toEqual(['throttledReadsAndWrites']);
+});

@@ -39,6 +39,7 @@ const poll = async (
   handle: (event: SQSEvent) => Promise<unknown>,
   changes: Partial<QueueSourceDefinition> = {},
   visibilityTimeout = '1',
+  repeats?: () => boolean,
 ): Promise<string> => {
   queues += 1;
   const name = `queue-${queues}`;
@@ -64,7 +65,7 @@ const poll = async (
       concurrency: 5,
       ...changes,
     },
-    { client, queueUrl, invoke },
+    { client, queueUrl, invoke, ...(repeats && { repeats }) },
   );
   return queueUrl;
 };
@@ -193,4 +194,15 @@ it('stops at once when idle, and after what is under way otherwise', async () =>
   finish();
   await stopped;
   expect(await remaining(queueUrl)).toBe(0);
+});
+
+it('hands a batch over twice when it is told to; the copy has no say in what becomes of the messages', async () => {
+  let calls = 0;
+  const handle = async ({ Records }: SQSEvent) => {
+    calls += 1;
+    return { batchItemFailures: calls === 2 ? Records.map(({ messageId }) => ({ itemIdentifier: messageId })) : [] };
+  };
+  const queueUrl = await poll(['once'], handle, {}, '30', () => true);
+  await until(() => expect(calls).toBe(2));
+  await until(async () => expect(await remaining(queueUrl)).toBe(0));
 });

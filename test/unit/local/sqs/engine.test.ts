@@ -162,3 +162,16 @@ it('reads a queue as the CDK writes it', () => {
     attributes: { VisibilityTimeout: '180', RedrivePolicy: '{"deadLetterTargetArn":"arn","maxReceiveCount":100}' },
   });
 });
+
+it('refuses what functions send when the run is told to, and nothing else', async () => {
+  const faults = { strikes: () => false, strikesRequest: () => true };
+  const sqs = await startSqs({ gate: openGate, faults, onPublish: () => undefined });
+  ends.push(() => sqs.stop());
+  sqs.ensureQueue({ name: 'q', attributes: {} });
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const client = new SQSClient({ region: 'us-east-1', endpoint: sqs.endpoint, credentials, maxAttempts: 1 });
+  const send = new SendMessageCommand({ QueueUrl: sqs.urlOf('q'), MessageBody: 'x' });
+  await expect(client.send(send)).rejects.toMatchObject({ name: 'RequestThrottled' });
+  expect(await receive(client, sqs.urlOf('q'))).toEqual([]);
+  client.destroy();
+});

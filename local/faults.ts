@@ -1,0 +1,78 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import * as z from 'zod';
+import { LocalFault, messageOf } from './fault.ts';
+import { accessKeyIdIn } from './iam/gate.ts';
+
+const share = z.number().min(0).max(1).default(0);
+
+/** The faults file: which share of what goes wrong, from 0 (the default) to 1. */
+const faultsSchema = z.strictObject({
+  /** Functions' requests to tables that are throttled. */
+  throttledReadsAndWrites: share,
+  /** Functions' messages that a queue does not take. */
+  refusedSends: share,
+  /** Batches that are handed to their function a second time, while the first is under way or after it. */
+  repeatedBatches: share,
+});
+
+/** What can go wrong. */
+export type FaultKind = keyof z.output<typeof faultsSchema>;
+
+/**
+ * Faults that a local run is told to have, to see what the service makes of them. They befall what functions ask of the
+ * stand-ins, from outside: the bundles know nothing of it, and neither the run itself nor the operator is met by any.
+ */
+export interface Faults {
+  /** Whether this is one that goes wrong; whoever asks must then let it. */
+  strikes(kind: FaultKind): boolean;
+  /** The same for a request, which must be a function's. */
+  strikesRequest(kind: FaultKind, headers: IncomingHttpHeaders): boolean;
+}
+
+/** The access key id of everybody who is no function. */
+const nobodysKey = 'local';
+
+const readFaults = (file: string): z.output<typeof faultsSchema> =>
+  faultsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+
+/** None, unless a file says otherwise. */
+export const noFaults: Faults = { strikes: () => false, strikesRequest: () => false };
+
+/**
+ * Takes the faults from a file, which is looked at on every question; what is malformed, for instance because it is
+ * being written, leaves the last good one in force.
+ *
+ * @param onStrike - hears of each fault.
+ * @throws {LocalFault} when the file cannot be used at the start.
+ */
+export const faultsOf = (file: string, random: () => number, onStrike: (kind: FaultKind) => void): Faults => {
+  let seen = '';
+  let shares: z.output<typeof faultsSchema>;
+  try {
+    shares = readFaults(file);
+  } catch (error) {
+    throw new LocalFault(`The faults file ${file} cannot be used: ${messageOf(error)}`);
+  }
+  const current = () => {
+    const status = statSync(file, { bigint: true, throwIfNoEntry: false });
+    const version = status ? `${status.ino}:${status.size}:${status.mtimeNs}` : seen;
+    if (version === seen) return shares;
+    seen = version;
+    try {
+      shares = readFaults(file);
+    } catch {
+      seen = ''; // to be looked at again
+    }
+    return shares;
+  };
+  const strikes = (kind: FaultKind): boolean => {
+    if (random() >= current()[kind]) return false;
+    onStrike(kind);
+    return true;
+  };
+  return {
+    strikes,
+    strikesRequest: (kind, headers) => accessKeyIdIn(headers) !== nobodysKey && strikes(kind),
+  };
+};
