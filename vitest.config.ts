@@ -19,6 +19,8 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      // A run of its own, with the machine to itself: it measures time, and kills what it finds.
+      { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], sequence: { groupOrder: 2 } } },
     ],
   },
 });

@@ -1,0 +1,184 @@
+import { Webhook } from 'standardwebhooks';
+import type { AttemptRecord, Delivery } from '../../lambdas/delivery/delivery.ts';
+import type { Kind } from './kinds.ts';
+import type { Registration } from './population.ts';
+import type { PublishedEvent } from './publisher.ts';
+import type { Arrival, Inspect } from './receivers.ts';
+
+/** All that is known when the run is over. */
+export interface Evidence {
+  readonly kinds: readonly Kind[];
+  readonly published: readonly PublishedEvent[];
+  /** The table `Deliveries`, by id. */
+  readonly deliveries: ReadonlyMap<string, Delivery>;
+  readonly arrivals: readonly Arrival[];
+  /** Waits between attempts in milliseconds. */
+  readonly schedule: readonly number[];
+  /** How long an attempt may take, in milliseconds. */
+  readonly attemptTimeout: number;
+  /** When all this was found, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** One line of the table: what became of the events that were sent to one kind of receiver. */
+export interface KindRow {
+  readonly kind: string;
+  readonly published: number;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly held: number;
+  readonly cancelled: number;
+  /** No webhook, hence no delivery. */
+  readonly unstored: number;
+  /** Requests that arrived. */
+  readonly requests: number;
+  /** Requests beyond the attempts that are recorded: made once more, since the first one's outcome was not stored. */
+  readonly duplicates: number;
+  /** Attempts that our own faults kept from being made. */
+  readonly ownFaults: number;
+  /** Waiting still, their message lost with the process that was to send it: the sweeper will bring them back. */
+  readonly leftToSweeper: number;
+  /** Events without the end that they must have. */
+  readonly lost: number;
+}
+
+/** What an audit gives. */
+export interface Audit {
+  readonly rows: readonly KindRow[];
+  /** What is wrong, one line each. */
+  readonly findings: readonly string[];
+  /** How much later than due the attempts after a wait began, in milliseconds, in ascending order. */
+  readonly lateness: readonly number[];
+}
+
+/** A fault of our own is waited out for this long at least, in milliseconds. */
+const shortestFaultWait = 60_000;
+
+/** The clock that attempts are recorded by has milliseconds, and durations are rounded. */
+const rounding = 3;
+
+const startOf = ({ iniciada_em }: AttemptRecord): number => Date.parse(iniciada_em);
+const endOf = (record: AttemptRecord): number => startOf(record) + record.duracao_ms;
+
+/** Checks the attempts of one delivery against its receiver's kind and the schedule. */
+const auditAttempts = (
+  { attempts, state }: Delivery,
+  kind: Kind,
+  { schedule, attemptTimeout }: Evidence,
+  late: (milliseconds: number) => void,
+): readonly string[] => {
+  const findings: string[] = [];
+  let charged = 0;
+  for (const [index, record] of attempts.entries()) {
+    const { resultado, numero, status } = record;
+    if (resultado !== 'interno') charged += 1;
+    // A busy machine is slow: any receiver may take too long, but then it did.
+    const isLate = resultado === 'tempo_esgotado' && record.duracao_ms >= attemptTimeout - rounding;
+    const isExpected = resultado === 'interno' || isLate || kind.results.includes(resultado);
+    if (!isExpected) findings.push(`attempt ${numero}: ${resultado}`);
+    const next = attempts[index + 1];
+    if (!next) continue;
+    if (next.numero <= numero) findings.push(`attempt ${next.numero} comes after ${numero}`);
+    if (resultado === 'entregue') findings.push(`attempt ${next.numero} after a success`);
+    const asked = status === 429 || status === 503 ? (kind.askedMs ?? 0) : 0;
+    const scheduled = resultado === 'interno' ? shortestFaultWait : (schedule[charged - 1] ?? 0);
+    const earliest = resultado === 'interno' ? scheduled : Math.max(scheduled * 0.8, asked);
+    const waited = startOf(next) - endOf(record);
+    if (waited < earliest - rounding) findings.push(`attempt ${next.numero} after ${waited} ms, not ${earliest} ms`);
+    if (resultado !== 'interno') late(waited - Math.max(scheduled, asked));
+  }
+  if (state === 'falhou' && charged !== schedule.length + 1) findings.push(`failed after ${charged} attempts`);
+  if (state === 'entregue' && attempts.at(-1)?.resultado !== 'entregue') findings.push('delivered without a success');
+  return findings;
+};
+
+/** Makes the inspection of arrivals: each must have come as it was registered, and signed. */
+export const inspectionOf = (registrations: readonly Registration[]): Inspect => {
+  const byHost = new Map(registrations.map(registration => [registration.host, registration]));
+  return (headers, body) => {
+    const registration = byHost.get(String(headers.host));
+    if (!registration) return `it came to ${headers.host}`;
+    if (headers.authorization !== registration.authorization) return 'the authorization is not the registered one';
+    try {
+      new Webhook(registration.secret).verify(body, headers as Record<string, string>);
+    } catch {
+      return 'the signature does not fit';
+    }
+    return undefined;
+  };
+};
+
+/** Whether a delivery came as the event was published, to the receiver it was registered for. */
+const auditArrival = ({ fault, headers, body }: Arrival, event: PublishedEvent | undefined): string | undefined => {
+  if (!event) return 'nobody published it';
+  const { registration, idDemanda } = event;
+  if (headers.host !== registration.host) return `it came to ${headers.host}`;
+  const said = JSON.parse(body);
+  if (said.event !== registration.evento || said.id_demanda !== idDemanda) return 'the body is another event’s';
+  return fault;
+};
+
+const isIn = (delivery: Delivery | undefined, state: Kind['state']): boolean =>
+  state === 'not stored' ? delivery === undefined : delivery?.state === state;
+
+/** Whether a delivery is overdue, but stands in the index that the sweeper reads and is not its to act on yet. */
+export const isLeftToSweeper = (delivery: Delivery | undefined, now: number): boolean =>
+  delivery?.wait !== undefined && delivery.wait.nextAttemptAt + 2_000 < now && delivery.wait.lookAt > now;
+
+/** Accounts for every event that was published, and for everything that arrived. */
+export const audit = (evidence: Evidence): Audit => {
+  const { kinds, published, deliveries, arrivals, at } = evidence;
+  const findings: string[] = [];
+  const lateness: number[] = [];
+  const events = new Map(published.map(event => [event.deliveryId, event]));
+  const arrived = new Map<string, number>();
+
+  for (const arrival of arrivals) {
+    const id = String(arrival.headers['webhook-id']);
+    arrived.set(id, (arrived.get(id) ?? 0) + 1);
+    const fault = auditArrival(arrival, events.get(id));
+    if (fault) findings.push(`arrival of ${id}: ${fault}`);
+  }
+  for (const id of deliveries.keys()) if (!events.has(id)) findings.push(`delivery ${id}: nobody published it`);
+
+  const rows = kinds.map((kind): KindRow => {
+    const own = [...events.values()].filter(({ registration }) => registration.kind === kind);
+    const found = own.map(({ deliveryId }) => deliveries.get(deliveryId));
+    const lost = own.filter(({ deliveryId }, index) => {
+      const delivery = found[index];
+      if (isLeftToSweeper(delivery, at)) return false;
+      const isMissed = !isIn(delivery, kind.state) || (kind.state === 'entregue' && !arrived.has(deliveryId));
+      if (isMissed)
+        findings.push(`LOST ${deliveryId} (${kind.name}): ${delivery?.state ?? 'not stored'}, not ${kind.state}`);
+      return isMissed;
+    });
+    for (const delivery of found.filter(value => value !== undefined)) {
+      const faults = auditAttempts(delivery, kind, evidence, milliseconds => lateness.push(milliseconds));
+      findings.push(...faults.map(fault => `${delivery.id} (${kind.name}): ${fault}`));
+    }
+    const inState = (state: string) => found.filter(delivery => delivery?.state === state).length;
+    const made = found.flatMap(delivery => delivery?.attempts ?? []);
+    const requestsOf = (id: string) => arrived.get(id) ?? 0;
+    const chargedOf = (delivery: Delivery | undefined) =>
+      delivery?.attempts.filter(({ resultado }) => resultado !== 'interno').length ?? 0;
+    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+    const charged = sum(found.map(chargedOf));
+    return {
+      kind: kind.name,
+      published: own.length,
+      delivered: inState('entregue'),
+      failed: inState('falhou'),
+      held: inState('retida'),
+      cancelled: inState('cancelada'),
+      unstored: found.filter(delivery => delivery === undefined).length,
+      requests: sum(own.map(({ deliveryId }) => requestsOf(deliveryId))),
+      duplicates: sum(
+        own.map(({ deliveryId }, index) => Math.max(0, requestsOf(deliveryId) - chargedOf(found[index]))),
+      ),
+      ownFaults: made.length - charged,
+      leftToSweeper: found.filter(delivery => isLeftToSweeper(delivery, at)).length,
+      lost: lost.length,
+    };
+  });
+  return { rows, findings, lateness: lateness.sort((one, other) => one - other) };
+};

@@ -1,0 +1,262 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Delivery } from '../../lambdas/delivery/delivery.ts';
+import type { FaultKind } from '../../local/faults.ts';
+import { makeAddressBook } from '../../local/internet/address-book.ts';
+import { startLocalRun } from '../support/local-run.ts';
+import { type Audit, audit, inspectionOf, isLeftToSweeper } from './audit.ts';
+import { messagesIn, readDeliveries, setVisibility, takeAll } from './engines.ts';
+import { type Kind, receiverKinds } from './kinds.ts';
+import { type AccountPlan, documentsOf, hostOf, type Registration, settle } from './population.ts';
+import { type PublishedEvent, publishEvents, queuesOf, sendAll } from './publisher.ts';
+import { makeRandom, type Random, shuffled } from './random.ts';
+import { startReceivers } from './receivers.ts';
+import { type Damage, damageIn, rage, type StormPlan, writeFaults } from './storm.ts';
+
+/** A run to be. Times in milliseconds unless said otherwise. */
+export interface ChaosPlan {
+  readonly events: number;
+  readonly accounts: number;
+  readonly seed: number;
+  /** The run ends after this long, come what may. */
+  readonly limit: number;
+  /** Events are published evenly over this time; the storm lasts as long. */
+  readonly publishing: number;
+  /** Waits between attempts, as `--retry-schedule` takes them. In whole seconds. */
+  readonly waits: readonly number[];
+  /** What receivers that ask for time ask for: whole seconds. */
+  readonly patience: number;
+  /** The same, of those whose webhook is deleted meanwhile. */
+  readonly longPatience: number;
+  /** Seconds that a message stays hidden: how long it takes to come back from a process that was killed. */
+  readonly visibility: number;
+  /** Whether it is waited for the sweeper to bring back what was lost between storing and sending: two to three minutes. */
+  readonly waitsForSweeper: boolean;
+  readonly storm: StormPlan;
+}
+
+/** What came of it. */
+export interface ChaosReport extends Audit {
+  readonly damage: Damage;
+  /** Messages that are no events, and of those the ones in the dead-letter queue. */
+  readonly malformed: number;
+  readonly deadLettered: number;
+  /** Events that were published once more, with the publisher's own id. */
+  readonly republished: number;
+  readonly seconds: number;
+}
+
+type Say = (line: string) => void;
+
+/** An attempt takes this long at most. */
+const attemptTimeout = 1_500;
+
+/** Each account has webhooks for so many events. */
+const placesPerAccount = 4;
+
+const faultKinds: readonly FaultKind[] = ['throttledReadsAndWrites', 'refusedSends', 'repeatedBatches'];
+
+const planAccounts = (count: number, kinds: readonly Kind[], prefix: string): readonly AccountPlan[] =>
+  Array.from({ length: count }, (_, index) => ({
+    account: `${prefix}${index}`,
+    kinds: Array.from({ length: placesPerAccount }, (__, place) => {
+      return kinds[(index * placesPerAccount + place) % kinds.length] as Kind;
+    }),
+  }));
+
+/** What the names lead to: a receiver while webhooks are registered, then whatever the receiver's kind says. */
+const hostTables = (plans: readonly AccountPlan[], port: number) => {
+  const places = plans.flatMap(({ account, kinds }) =>
+    kinds.map((kind, place) => ({ kind, host: hostOf(account, place) })),
+  );
+  const receiver = `http://127.0.0.1:${port}`;
+  const before = Object.fromEntries(places.map(({ host }) => [host, receiver]));
+  const stays = places.filter(({ kind }) => kind.nameAfterwards === undefined).map(({ host }) => host);
+  // The name then leads to the address of another receiver, which has no certificate for it.
+  const builtIn = new Map([['receiver.example.com', port]]);
+  const book = makeAddressBook({ builtIn, mappings: new Map(stays.map(host => [host, port])) });
+  const addresses = {
+    nothing: [],
+    loopback: ['127.0.0.1'],
+    'someone-elses': book.addressesOf(stays[0] ?? '') ?? [],
+  };
+  const after = places.map(({ kind, host }) => [host, kind.nameAfterwards ? addresses[kind.nameAfterwards] : receiver]);
+  return { before, after: Object.fromEntries(after) };
+};
+
+const garbage = (index: number, account: string): string =>
+  index % 2 === 0
+    ? `no event at all, ${index}`
+    : JSON.stringify({ id_conta: account, event: 'nobody.knows', id_demanda: index + 1 });
+
+/** Publishes everything, evenly over time. */
+const publishAll = async (
+  { events, publishing }: ChaosPlan,
+  registrations: readonly Registration[],
+  random: Random,
+  publish: (registrations: readonly Registration[], firstId: number) => Promise<void>,
+): Promise<void> => {
+  // Webhooks that are to be deleted get theirs first, so that all of these are waiting by then.
+  const doomed = registrations.filter(({ kind }) => kind.isDeleted);
+  const others = registrations.filter(({ kind }) => !kind.isDeleted);
+  const share = Math.round((events * doomed.length) / registrations.length);
+  const targets = Array.from({ length: events }, (_, index) => {
+    const list = index < share ? doomed : others;
+    return list[index % list.length] as Registration;
+  });
+  const order = [...shuffled(targets.slice(0, share), random), ...shuffled(targets.slice(share), random)];
+  const start = Date.now();
+  for (let first = 0; first < order.length; first += 10) {
+    await publish(order.slice(first, first + 10), first + 1);
+    await pause(Math.max(0, start + (publishing * (first + 10)) / events - Date.now()));
+  }
+};
+
+/** Runs the local cloud through a storm and accounts for every event. Always ends: within its limit, or soon after. */
+export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Promise<ChaosReport> => {
+  const startedAt = Date.now();
+  const random = makeRandom(plan.seed);
+  const kinds = receiverKinds(plan.patience, plan.longPatience);
+  const plans = planAccounts(plan.accounts, kinds, `chaos-${plan.seed}-`);
+  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-chaos-'));
+  const [hostsFile, faultsFile] = [path.join(folder, 'hosts.json'), path.join(folder, 'faults.json')];
+  const receivers = await startReceivers(kinds);
+  const hosts = hostTables(plans, receivers.port);
+  writeFileSync(hostsFile, JSON.stringify(hosts.before));
+  writeFaults(faultsFile, {});
+
+  say('Starting the local cloud …');
+  const waits = plan.waits.map(wait => `${wait / 1_000}s`).join(',');
+  const run = await startLocalRun(
+    ...['--hosts', hostsFile, '--faults', faultsFile, '--retry-schedule', waits],
+    ...[
+      '--set',
+      `attemptTimeout=${attemptTimeout}ms`,
+      '--set',
+      'firstAttemptConcurrency=8',
+      '--set',
+      'retryConcurrency=12',
+    ],
+  ).catch(error => {
+    receivers.stop();
+    throw error;
+  });
+  const sqs = queuesOf(run.outputs);
+  const documents = documentsOf(run.outputs);
+  const { EventsQueueUrl, RetryQueueUrl, DeadLetterQueueUrl, DeliveriesTable } = run.outputs;
+  const deadline = startedAt + plan.limit;
+
+  const published: PublishedEvent[] = [];
+  const garbled = new Set<string>();
+  let republished = 0;
+
+  const publish = async (batch: readonly Registration[], firstId: number) => {
+    const made = await publishEvents(sqs, run.outputs, batch, firstId, () => random() < 0.3);
+    published.push(...made);
+    const again = made.filter(({ hasOwnId }) => hasOwnId && random() < 0.3);
+    const bad = random() < 0.1 ? [garbage(firstId, batch[0]?.account ?? '')] : [];
+    for (const body of bad) garbled.add(body);
+    republished += again.length;
+    const extra = [
+      ...again.map(({ message, registration }) => ({ body: message, account: registration.account })),
+      ...bad.map(body => ({ body, account: 'nobody' })),
+    ];
+    if (extra.length > 0) await sendAll(sqs, EventsQueueUrl, extra.slice(0, 10));
+  };
+
+  /** Deletes the webhooks that are to be deleted, once all of their events wait. */
+  const deleteDoomed = async (registrations: readonly Registration[]) => {
+    const doomed = registrations.filter(({ kind }) => kind.isDeleted);
+    const ids = published.filter(({ registration }) => registration.kind.isDeleted).map(event => event.deliveryId);
+    for (;;) {
+      const stored = await readDeliveries(documents, DeliveriesTable);
+      if (ids.every(id => stored.has(id))) break;
+      if (Date.now() > deadline) return;
+      await pause(1_000);
+    }
+    await Promise.all(doomed.map(({ remove }) => remove()));
+  };
+
+  /** Reading the whole table takes the engine's time: it is done once the queues have run dry. */
+  const untilSettled = async () => {
+    let said = Date.now();
+    while (Date.now() < deadline) {
+      const queued = (await messagesIn(sqs, EventsQueueUrl)) + (await messagesIn(sqs, RetryQueueUrl));
+      if (queued === 0) {
+        const stored = await readDeliveries(documents, DeliveriesTable);
+        const now = Date.now();
+        const isAwaited = (delivery: Delivery) => plan.waitsForSweeper || !isLeftToSweeper(delivery, now);
+        const pending = [...stored.values()].filter(({ state }) => state === 'pendente').filter(isAwaited).length;
+        const awaited = published.filter(({ registration }) => !registration.kind.isUnregistered);
+        if (pending === 0 && awaited.every(({ deliveryId }) => stored.has(deliveryId))) return;
+        say(`  The queues are empty; ${pending} deliveries wait for the sweeper.`);
+        await pause(plan.waitsForSweeper ? 5_000 : 500);
+      } else if (Date.now() - said > 15_000) {
+        said = Date.now();
+        say(`  ${queued} messages on the queues`);
+      }
+      await pause(500);
+    }
+  };
+
+  try {
+    say(`Registering the webhooks of ${plan.accounts} accounts …`);
+    const registrations = await settle(run.outputs, plans, receivers.pathOf);
+    receivers.inspectWith(inspectionOf(registrations));
+    for (const url of [EventsQueueUrl, RetryQueueUrl]) await setVisibility(sqs, url, plan.visibility);
+    writeFileSync(hostsFile, JSON.stringify(hosts.after));
+
+    say(`Publishing ${plan.events} events in ${plan.publishing / 1_000} s, in a storm …`);
+    const calm = new AbortController();
+    const storm = rage(run, faultsFile, plan.storm, random, calm.signal);
+    try {
+      await publishAll(plan, registrations, random, publish);
+    } finally {
+      calm.abort();
+    }
+    const kills = await storm;
+    say('Everything is published, and the storm is over.');
+    await deleteDoomed(registrations);
+    await untilSettled();
+
+    const deliveries = await readDeliveries(documents, DeliveriesTable);
+    const result = audit({
+      kinds,
+      published,
+      deliveries,
+      arrivals: receivers.arrivals,
+      schedule: plan.waits,
+      attemptTimeout,
+      at: Date.now(),
+    });
+    const findings = [...result.findings];
+    const dead = await takeAll(sqs, DeadLetterQueueUrl);
+    const deadBodies = new Set(dead.map(({ Body = '' }) => Body));
+    for (const body of deadBodies) if (!garbled.has(body)) findings.push(`in the dead-letter queue: ${body}`);
+    for (const body of garbled) if (!deadBodies.has(body)) findings.push(`LOST, not in the dead-letter queue: ${body}`);
+    const left = (await messagesIn(sqs, EventsQueueUrl)) + (await messagesIn(sqs, RetryQueueUrl));
+    if (left > 0) findings.push(`${left} messages are left on the queues`);
+    if (receivers.followed() > 0) findings.push(`${receivers.followed()} redirects were followed`);
+    const log = readFileSync(run.logFile, 'utf8');
+    const secrets = registrations.flatMap(({ secret, authorization }) => [secret, authorization]).filter(Boolean);
+    const leaked = secrets.filter(secret => log.includes(secret)).length + (log.includes('"id_demanda":') ? 1 : 0);
+    if (leaked > 0) findings.push(`${leaked} secrets or payloads are in the run's log`);
+    return {
+      ...result,
+      findings,
+      damage: damageIn(run, kills, faultKinds),
+      malformed: garbled.size,
+      deadLettered: deadBodies.size,
+      republished,
+      seconds: (Date.now() - startedAt) / 1_000,
+    };
+  } finally {
+    sqs.destroy();
+    documents.destroy();
+    await run.stop();
+    receivers.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+};

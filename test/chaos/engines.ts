@@ -1,0 +1,62 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import {
+  DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  type QueueAttributeName,
+  ReceiveMessageCommand,
+  SetQueueAttributesCommand,
+} from '@aws-sdk/client-sqs';
+import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { type Delivery, isDeliveryId } from '../../lambdas/delivery/delivery.ts';
+import { deliveryFromItem } from '../../lambdas/delivery/delivery-item.ts';
+import type { Item } from '../../lambdas/platform/dynamodb.ts';
+
+const counts: QueueAttributeName[] = [
+  'ApproximateNumberOfMessages',
+  'ApproximateNumberOfMessagesNotVisible',
+  'ApproximateNumberOfMessagesDelayed',
+];
+
+/** Messages in a queue, whatever their state. */
+export const messagesIn = async (sqs: SQSClient, QueueUrl: string): Promise<number> => {
+  const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: counts }));
+  return Object.values(Attributes).reduce((sum, value) => sum + Number(value), 0);
+};
+
+/** Sets for how many seconds a received message stays hidden. */
+export const setVisibility = async (sqs: SQSClient, QueueUrl: string, seconds: number): Promise<void> => {
+  const Attributes = { VisibilityTimeout: String(seconds) };
+  await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
+};
+
+/** Takes all messages that a queue shows off it. */
+export const takeAll = async (sqs: SQSClient, QueueUrl: string): Promise<readonly Message[]> => {
+  const taken: Message[] = [];
+  for (;;) {
+    const receive = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] });
+    const { Messages = [] } = await sqs.send(receive);
+    if (Messages.length === 0) return taken;
+    taken.push(...Messages);
+    const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+    await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+  }
+};
+
+/** All deliveries of a table, by id. */
+export const readDeliveries = async (
+  documents: DynamoDBDocumentClient,
+  TableName: string,
+): Promise<ReadonlyMap<string, Delivery>> => {
+  const found = new Map<string, Delivery>();
+  let ExclusiveStartKey: Item | undefined;
+  do {
+    const page = await documents.send(
+      new ScanCommand({ TableName, ConsistentRead: true, ...(ExclusiveStartKey && { ExclusiveStartKey }) }),
+    );
+    const items = (page.Items ?? []).filter(({ id }) => isDeliveryId(String(id)));
+    for (const item of items) found.set(String(item.id), deliveryFromItem(item));
+    ExclusiveStartKey = page.LastEvaluatedKey;
+  } while (ExclusiveStartKey);
+  return found;
+};

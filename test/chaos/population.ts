@@ -1,0 +1,95 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { makeUserStore } from '../../lambdas/auth/user-store.ts';
+import { systemClock } from '../../lambdas/platform/clock.ts';
+import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
+import type { LocalOutputs } from '../support/local-run.ts';
+import type { Kind } from './kinds.ts';
+
+/** One account's place for one event: a webhook, or the lack of one. */
+export interface Registration {
+  readonly account: string;
+  readonly evento: EventName;
+  readonly kind: Kind;
+  /** Name of its receiver. */
+  readonly host: string;
+  readonly secret: string;
+  readonly authorization: string;
+  /** Deletes the webhook. */
+  remove(): Promise<void>;
+}
+
+/** A client of a run's DynamoDB stand-in, for everything that has no other way in. */
+export const documentsOf = ({ Region, DynamoDbEndpoint }: LocalOutputs): DynamoDBDocumentClient =>
+  DynamoDBDocumentClient.from(
+    new DynamoDBClient({
+      region: Region,
+      endpoint: DynamoDbEndpoint,
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    }),
+    { marshallOptions: { removeUndefinedValues: true } },
+  );
+
+const logIn = async ({ AuthUrl, Demo }: LocalOutputs, username: string, password: string): Promise<string> => {
+  const form = { grant_type: 'password', client_id: Demo.ClientId, client_secret: Demo.ClientSecret };
+  const body = new URLSearchParams({ ...form, username, password });
+  const response = await fetch(`${AuthUrl}/oauth/v1/token`, { method: 'POST', body });
+  if (!response.ok) throw new Error(`The token endpoint answered ${response.status}.`);
+  return ((await response.json()) as { access_token: string }).access_token;
+};
+
+/** Makes an account with an admin and gives what calls {base_url} in its name. */
+const openAccount = async (outputs: LocalOutputs, accountId: string) => {
+  const documents = documentsOf(outputs);
+  const users = makeUserStore({ documents, tableName: outputs.UsersTable, now: systemClock, makeId: randomId });
+  const [email, password] = [`${accountId}@chaos.example.com`, randomId(22)];
+  await users.createUser({ email, password, accountId, role: 'admin' });
+  documents.destroy();
+  const token = await logIn(outputs, email, password);
+  return async (method: string, path: string, expected: number, body?: unknown): Promise<Record<string, unknown>> => {
+    const response = await fetch(`${outputs.BaseUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (response.status !== expected) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === '' ? {} : JSON.parse(text);
+  };
+};
+
+/** What each account is to have: a kind of receiver for each of its first events. */
+export interface AccountPlan {
+  readonly account: string;
+  readonly kinds: readonly Kind[];
+}
+
+/** The name that a receiver is given. */
+export const hostOf = (account: string, place: number): string => `r${place}-${account}.example.com`;
+
+/** Makes the accounts and registers their webhooks over the API, as their admins would. */
+export const settle = async (
+  outputs: LocalOutputs,
+  plans: readonly AccountPlan[],
+  pathOf: (kind: Kind) => string,
+): Promise<readonly Registration[]> => {
+  const registrations: Registration[] = [];
+  for (const { account, kinds } of plans) {
+    const call = await openAccount(outputs, account);
+    const made = kinds.map(async (kind, place): Promise<Registration> => {
+      const evento = EVENT_NAMES[place];
+      if (evento === undefined) throw new Error('An account has no more events than there are.');
+      const host = hostOf(account, place);
+      const authorization = `Bearer ${randomId(30)}`;
+      const remove = async () => void (await call('DELETE', `/v1/webhooks/${evento}`, 204));
+      const common = { account, evento, kind, host, authorization, remove };
+      if (kind.isUnregistered) return { ...common, secret: '' };
+      const input = { evento, url: `https://${host}${pathOf(kind)}`, autorizacao: authorization };
+      const { segredo } = await call('POST', '/v1/webhooks', 201, input);
+      return { ...common, secret: String(segredo) };
+    });
+    registrations.push(...(await Promise.all(made)));
+  }
+  return registrations;
+};

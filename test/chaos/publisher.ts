@@ -1,0 +1,77 @@
+import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { deliveryIdOf } from '../../lambdas/delivery/event.ts';
+import type { LocalOutputs } from '../support/local-run.ts';
+import type { Registration } from './population.ts';
+
+/** An event as it was published. */
+export interface PublishedEvent {
+  /** Its delivery's id, by the rule of the interface. */
+  readonly deliveryId: string;
+  readonly registration: Registration;
+  readonly idDemanda: number;
+  /** The message, to be published once more. */
+  readonly message: string;
+  /** Whether the message holds the publisher's own id, so that another one like it is the same event. */
+  readonly hasOwnId: boolean;
+}
+
+/** A client of a run's queues. */
+export const queuesOf = ({ Region, SqsEndpoint }: LocalOutputs): SQSClient =>
+  new SQSClient({
+    region: Region,
+    endpoint: SqsEndpoint,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+
+/** What is to be sent: a message's body and the account it is of. */
+interface Outgoing {
+  readonly body: string;
+  readonly account: string;
+}
+
+/** Sends up to ten messages. Gives their ids. @throws when the queue does not take all of them. */
+export const sendAll = async (
+  sqs: SQSClient,
+  QueueUrl: string,
+  messages: readonly Outgoing[],
+): Promise<readonly string[]> => {
+  const Entries = messages.map(({ body, account }, index) => ({
+    Id: String(index),
+    MessageBody: body,
+    MessageGroupId: account,
+  }));
+  const { Successful = [], Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+  if (Failed.length > 0 || Successful.length !== messages.length) throw new Error('The events queue refused messages.');
+  return messages.map((_, index) => Successful.find(({ Id }) => Id === String(index))?.MessageId ?? '');
+};
+
+/** Publishes one event for each registration of a list of up to ten. Demand ids are counted up from `firstId`. */
+export const publishEvents = async (
+  sqs: SQSClient,
+  { EventsQueueUrl }: LocalOutputs,
+  registrations: readonly Registration[],
+  firstId: number,
+  hasOwnId: (index: number) => boolean,
+): Promise<readonly PublishedEvent[]> => {
+  const events = registrations.map((registration, index) => {
+    const { account, evento } = registration;
+    const idDemanda = firstId + index;
+    const own = hasOwnId(index) ? { id: `chaos-${idDemanda}` } : {};
+    const ids = { id_demanda: idDemanda, id_proposta: idDemanda };
+    return {
+      registration,
+      idDemanda,
+      own,
+      message: JSON.stringify({ id_conta: account, event: evento, ...ids, ...own }),
+    };
+  });
+  const outgoing = events.map(({ message, registration }) => ({ body: message, account: registration.account }));
+  const messageIds = await sendAll(sqs, EventsQueueUrl, outgoing);
+  return events.map(({ registration, idDemanda, own, message }, index) => ({
+    deliveryId: deliveryIdOf(registration.account, registration.evento, own.id ?? messageIds[index] ?? ''),
+    registration,
+    idDemanda,
+    message,
+    hasOwnId: own.id !== undefined,
+  }));
+};

@@ -1,0 +1,90 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FaultKind } from '../../local/faults.ts';
+import type { LocalRun } from '../support/local-run.ts';
+import { functionProcesses } from './processes.ts';
+import { pick, type Random } from './random.ts';
+
+/** Shares of what goes wrong. */
+type Shares = Partial<Record<FaultKind, number>>;
+
+/** How a run is troubled. Milliseconds. */
+export interface StormPlan {
+  /** Between two kills. */
+  readonly killEvery: number;
+  /** Functions whose processes are killed. */
+  readonly victims: RegExp;
+  /** Always. */
+  readonly background: Shares;
+  /** For the first part of each period. */
+  readonly gusts: Shares;
+  readonly gustLength: number;
+  readonly gustPeriod: number;
+}
+
+/** How often each fault was injected. */
+export interface Damage {
+  readonly kills: number;
+  /** Of those, processes that were serving an invocation. */
+  readonly killsAtWork: number;
+  readonly strikes: Readonly<Record<string, number>>;
+}
+
+/** Writes the faults of a run, in one piece. */
+export const writeFaults = (file: string, shares: Shares): void => {
+  writeFileSync(`${file}.new`, JSON.stringify(shares));
+  renameSync(`${file}.new`, file);
+};
+
+/** Troubles a run until the signal aborts; then nothing goes wrong any more. Gives the number of processes killed. */
+export const rage = async (
+  { processId }: LocalRun,
+  faultsFile: string,
+  plan: StormPlan,
+  random: Random,
+  signal: AbortSignal,
+): Promise<number> => {
+  let kills = 0;
+  const every = async (milliseconds: () => number, act: () => void) => {
+    while (!signal.aborted) {
+      act();
+      await pause(milliseconds(), undefined, { signal }).catch(() => undefined);
+    }
+  };
+  let isGust = false;
+  const weather = every(
+    () => (isGust ? plan.gustLength : plan.gustPeriod - plan.gustLength),
+    () => {
+      isGust = !isGust;
+      writeFaults(faultsFile, isGust ? { ...plan.background, ...plan.gusts } : plan.background);
+    },
+  );
+  const killing = every(
+    () => plan.killEvery * (0.5 + random()),
+    () => {
+      const victims = functionProcesses(processId, plan.victims);
+      if (victims.length === 0) return;
+      try {
+        process.kill(pick(victims, random), 'SIGKILL');
+        kills += 1;
+      } catch {
+        // it ended by itself
+      }
+    },
+  );
+  await Promise.all([weather, killing]);
+  writeFaults(faultsFile, {});
+  return kills;
+};
+
+const countIn = (log: string, pattern: RegExp): number => [...log.matchAll(pattern)].length;
+
+/** What the run itself says was done to it. */
+export const damageIn = ({ logFile }: LocalRun, kills: number, kinds: readonly FaultKind[]): Damage => {
+  const log = readFileSync(logFile, 'utf8');
+  return {
+    kills,
+    killsAtWork: countIn(log, /RequestId: [0-9a-f-]{36} Error: Runtime exited with error: signal: SIGKILL/g),
+    strikes: Object.fromEntries(kinds.map(kind => [kind, countIn(log, new RegExp(` ${kind}, as `, 'g'))])),
+  };
+};
