@@ -210,7 +210,7 @@ export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Pro
 
     say(`Publishing ${plan.events} events in ${plan.publishing / 1_000} s, in a storm …`);
     const calm = new AbortController();
-    const storm = rage(run, faultsFile, plan.storm, random, calm.signal);
+    const storm = rage(run, faultsFile, plan.storm, random, () => receivers.arrivals.length > 0, calm.signal);
     try {
       await publishAll(plan, registrations, random, publish);
     } finally {

@@ -57,6 +57,13 @@ const main = async (): Promise<number> => {
   return isWell && !isFelt ? 0 : 1;
 };
 
+// Whoever ends this ends the local run too: it hears of `exit`, not of signals.
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  process.once(signal, () => process.exit(code));
+
 process.exit(
   await main().catch(error => {
     console.error(error instanceof TypeError ? `${error.message}\n${usage}` : error);

@@ -17,6 +17,7 @@ export const fullPlan: ChaosPlan = {
   waitsForSweeper: true,
   storm: {
     killEvery: 3_000,
+    leastKills: 10,
     victims,
     background: { throttledReadsAndWrites: 0.01, repeatedBatches: 0.1 },
     gusts: { throttledReadsAndWrites: 0.5, refusedSends: 0.4, repeatedBatches: 0.2 },
@@ -32,17 +33,18 @@ export const fullPlan: ChaosPlan = {
  */
 export const shortPlan: ChaosPlan = {
   ...fullPlan,
-  events: 200,
-  accounts: 11,
+  events: 160,
+  accounts: 8,
   limit: 60_000,
-  publishing: 3_000,
+  publishing: 2_000,
   waits: [1_000, 1_000],
   patience: 3_000,
   longPatience: 6_000,
   visibility: 3,
   waitsForSweeper: false,
   storm: {
-    killEvery: 800,
+    killEvery: 600,
+    leastKills: 2,
     victims: /-Deliver[0-9A-F]{8}$/,
     background: { throttledReadsAndWrites: 0.02, repeatedBatches: 0.3 },
     gusts: { repeatedBatches: 0.3 },

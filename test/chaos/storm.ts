@@ -12,6 +12,8 @@ type Shares = Partial<Record<FaultKind, number>>;
 export interface StormPlan {
   /** Between two kills. */
   readonly killEvery: number;
+  /** So many are killed, even if it takes longer than the storm lasts: processes that are still starting are spared. */
+  readonly leastKills: number;
   /** Functions whose processes are killed. */
   readonly victims: RegExp;
   /** Always. */
@@ -36,19 +38,35 @@ export const writeFaults = (file: string, shares: Shares): void => {
   renameSync(`${file}.new`, file);
 };
 
-/** Troubles a run until the signal aborts; then nothing goes wrong any more. Gives the number of processes killed. */
+/** The longest that the last kills are waited for, in milliseconds. */
+const longestOvertime = 15_000;
+
+/**
+ * Troubles a run until the signal aborts; then nothing goes wrong any more.
+ *
+ * @param isAtWork - whether the consumers have begun: before that nobody is killed.
+ * @returns the number of processes killed.
+ */
 export const rage = async (
   { processId }: LocalRun,
   faultsFile: string,
   plan: StormPlan,
   random: Random,
+  isAtWork: () => boolean,
   signal: AbortSignal,
 ): Promise<number> => {
   let kills = 0;
-  const every = async (milliseconds: () => number, act: () => void) => {
-    while (!signal.aborted) {
+  let overAt = Number.POSITIVE_INFINITY;
+  signal.addEventListener('abort', () => {
+    overAt = Date.now();
+  });
+  const isOver = () => signal.aborted;
+  const isEnough = () => isOver() && (kills >= plan.leastKills || Date.now() - overAt > longestOvertime);
+  const every = async (milliseconds: () => number, act: () => void, ends: () => boolean) => {
+    while (!ends()) {
       act();
-      await pause(milliseconds(), undefined, { signal }).catch(() => undefined);
+      const left = milliseconds();
+      await (ends === isOver ? pause(left, undefined, { signal }).catch(() => undefined) : pause(left));
     }
   };
   let isGust = false;
@@ -58,12 +76,13 @@ export const rage = async (
       isGust = !isGust;
       writeFaults(faultsFile, isGust ? { ...plan.background, ...plan.gusts } : plan.background);
     },
+    isOver,
   );
   const killing = every(
     () => plan.killEvery * (0.5 + random()),
     () => {
       const victims = functionProcesses(processId, plan.victims);
-      if (victims.length === 0) return;
+      if (victims.length === 0 || !isAtWork()) return;
       try {
         process.kill(pick(victims, random), 'SIGKILL');
         kills += 1;
@@ -71,6 +90,7 @@ export const rage = async (
         // it ended by itself
       }
     },
+    isEnough,
   );
   await Promise.all([weather, killing]);
   writeFaults(faultsFile, {});
