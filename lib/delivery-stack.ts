@@ -2,6 +2,7 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
@@ -53,6 +54,8 @@ export class DeliveryStack extends Stack {
       SERVICE_VERSION: props.serviceVersion,
     };
     const alarms = new Alarms(this, 'Alarms', { topic: data.operations, configuration });
+    // The retry queue's consumer feeds its own queue, a turn of a delivery or of a replay at a time, and means to: turns
+    // end by their own count and dates.
     const consumer = (name: string, entry: string, source: sqs.Queue, maxConcurrency: number): void => {
       const deliver = new NodeFunction<DeliverEnvironment>(this, name, {
         configuration,
@@ -60,6 +63,7 @@ export class DeliveryStack extends Stack {
         timeout: consumerTimeout,
         memorySize: 1024,
         environment,
+        ...(source === retryQueue ? { recursiveLoop: lambda.RecursiveLoop.ALLOW } : {}),
       });
       deliver.addEventSource(
         new SqsEventSource(source, { batchSize: 10, maxConcurrency, reportBatchItemFailures: true }),

@@ -56,6 +56,8 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly memorySize: number;
   /** @default - shares what the account has left */
   readonly reservedConcurrentExecutions?: number | undefined;
+  /** `ALLOW` for a function that feeds its own queue: Lambda ends a chain of some 16 invocations otherwise. */
+  readonly recursiveLoop?: lambda.RecursiveLoop;
 }
 
 /**
@@ -89,6 +91,7 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
       ...(props.reservedConcurrentExecutions
         ? { reservedConcurrentExecutions: props.reservedConcurrentExecutions }
         : {}),
+      ...(props.recursiveLoop ? { recursiveLoop: props.recursiveLoop } : {}),
     });
     this.entry = props.entry;
     this.variables = props.environment;
