@@ -8,9 +8,18 @@ import type { Target } from './target.ts';
 
 const open = async (target: Target): Promise<Queues> => (await import('./queues.ts')).openQueues(target);
 
+/** Tells that the queue may hold more than was seen. */
+const more = (inHand: number): string =>
+  inHand === 0
+    ? ''
+    : `\n\nAbout ${inHand} more may be in the hands of another command: they show again within a minute.`;
+
 const list = async (target: Target, limit: number): Promise<Report> => {
   const letters: DeadLetter[] = [];
-  for await (const letter of (await open(target)).deadLetters({ limit, hiddenSeconds: 10 })) letters.push(letter);
+  const queues = await open(target);
+  const inHand = await queues.countInHand();
+  for await (const letter of queues.deadLetters(limit)) letters.push(letter);
+  const stillInHand = Math.min(inHand, await queues.countInHand());
   const columns = [
     { heading: 'MESSAGE ID', cell: ({ messageId }: DeadLetter) => messageId },
     { heading: 'SENT', cell: ({ sentAt }: DeadLetter) => sentAt ?? '-' },
@@ -19,27 +28,24 @@ const list = async (target: Target, limit: number): Promise<Report> => {
   ];
   return {
     json: letters.map(({ receipt: _receipt, ...letter }) => letter),
-    text: table(
-      letters,
-      columns,
-      'The dead-letter queue shows no message (one just looked at is hidden for a moment).',
-    ),
+    text: table(letters, columns, 'The dead-letter queue shows no message.') + more(stillInHand),
   };
 };
 
 const redrive = async (target: Target, options: RedriveOptions): Promise<Report> => {
   const { redriveDeadLetters } = await import('./redrive.ts');
-  const { moved, kept } = await redriveDeadLetters(await open(target), options);
+  const { moved, kept, inHand } = await redriveDeadLetters(await open(target), options);
   const columns = [
     { heading: 'MESSAGE ID', cell: ({ messageId }: KeptLetter) => messageId },
     { heading: 'KEPT BECAUSE', cell: ({ detail }: KeptLetter) => detail },
   ];
   const keptLines = kept.length === 0 ? '' : `\n\n${table(kept, columns, '')}`;
-  return { json: { moved, kept }, text: `Moved ${moved}, kept ${kept.length}.${keptLines}` };
+  const text = `Moved ${moved}, kept ${kept.length}.${keptLines}${more(inHand)}`;
+  return { json: { moved, kept, inHand }, text };
 };
 
 const examples = `
-A message that one command has looked at is hidden from the next: for 10 seconds by list, for 60 by redrive.
+Messages are named by the id they were published under. While a command works on messages no other one sees them.
 
 Examples:
   npm run ops -- dlq list

@@ -1,5 +1,7 @@
 import {
+  ChangeMessageVisibilityBatchCommand,
   DeleteMessageCommand,
+  GetQueueAttributesCommand,
   type Message,
   ReceiveMessageCommand,
   SendMessageCommand,
@@ -17,6 +19,7 @@ export type QueueName = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl
 
 /** A message of the dead-letter queue. */
 export interface DeadLetter {
+  /** The id it was published under, which those that the delivery function put there carry beside their own. */
   readonly messageId: string;
   readonly body: string;
   /** RFC 3339, UTC. */
@@ -32,18 +35,29 @@ export interface Queues {
   /** Sends a message in the group of its account; gives the message id. */
   send(queue: QueueName, body: string, account: string): Promise<string>;
   /**
-   * Takes dead letters in hand, each once, until the queue shows no more or `limit` is reached. They stay on the queue,
-   * hidden for `hiddenSeconds` from whoever else looks.
+   * Takes dead letters in hand, each once, until the queue shows no more or `limit` is reached. Meanwhile nobody else sees
+   * them; at the end those that were not removed show again.
    */
-  deadLetters(options: { limit: number; hiddenSeconds: number }): AsyncGenerator<DeadLetter>;
+  deadLetters(limit: number): AsyncGenerator<DeadLetter>;
+  /**
+   * About how many dead letters somebody has in hand: they show again within a minute. SQS counts late, so that of two
+   * counts around some work of one's own the smaller is the others'.
+   */
+  countInHand(): Promise<number>;
   /** Takes a dead letter off the queue for good. */
   remove(letter: DeadLetter): Promise<void>;
 }
 
+/** How long a dead letter in hand stays hidden when whoever has it ends without a word. In seconds. */
+const hiddenSeconds = 60;
+
+/** The most entries that SQS takes in a batch. */
+const longestBatch = 10;
+
 const fromMessage = ({ MessageId, Body, Attributes, MessageAttributes, ReceiptHandle }: Message): DeadLetter => {
   const sentAt = Number(Attributes?.SentTimestamp);
   return {
-    messageId: MessageId ?? '',
+    messageId: MessageAttributes?.original_message_id?.StringValue ?? MessageId ?? '',
     body: Body ?? '',
     sentAt: Number.isFinite(sentAt) ? new Date(sentAt).toISOString() : null,
     reason: MessageAttributes?.reason?.StringValue ?? null,
@@ -64,6 +78,32 @@ export const openRetryQueue = (target: Target): RetryQueue =>
 export const openQueues = (target: Target): Queues => {
   const sqs = new SQSClient(connectionSettings(target, target.outputs.SqsEndpoint));
   const urlOf = (queue: QueueName) => requireOutput(target, queue);
+  const removed = new Set<string>();
+
+  const receive = async (most: number): Promise<readonly Message[]> => {
+    const answer = await sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl: urlOf('DeadLetterQueueUrl'),
+        MaxNumberOfMessages: Math.min(most, longestBatch),
+        VisibilityTimeout: hiddenSeconds,
+        WaitTimeSeconds: 1,
+        MessageAttributeNames: ['All'],
+        MessageSystemAttributeNames: ['SentTimestamp'],
+      }),
+    );
+    return answer.Messages ?? [];
+  };
+
+  /** Shows dead letters again. What cannot be shown now shows by itself when its time is over. */
+  const release = async (receipts: readonly string[]): Promise<void> => {
+    for (let start = 0; start < receipts.length; start += longestBatch) {
+      const Entries = receipts
+        .slice(start, start + longestBatch)
+        .map((ReceiptHandle, index) => ({ Id: `${index}`, ReceiptHandle, VisibilityTimeout: 0 }));
+      const QueueUrl = urlOf('DeadLetterQueueUrl');
+      await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries })).catch(() => undefined);
+    }
+  };
 
   return {
     send: async (queue, body, account) => {
@@ -73,30 +113,37 @@ export const openQueues = (target: Target): Queues => {
       return answer.MessageId ?? '';
     },
 
-    deadLetters: async function* ({ limit, hiddenSeconds }) {
-      const seen = new Set<string>();
-      while (seen.size < limit) {
-        const answer = await sqs.send(
-          new ReceiveMessageCommand({
-            QueueUrl: urlOf('DeadLetterQueueUrl'),
-            MaxNumberOfMessages: Math.min(10, limit - seen.size),
-            VisibilityTimeout: hiddenSeconds,
-            WaitTimeSeconds: 1,
-            MessageAttributeNames: ['All'],
-            MessageSystemAttributeNames: ['SentTimestamp'],
-          }),
-        );
-        const fresh = (answer.Messages ?? []).map(fromMessage).filter(({ messageId }) => !seen.has(messageId));
-        if (fresh.length === 0) return;
-        for (const letter of fresh) {
-          seen.add(letter.messageId);
-          yield letter;
+    deadLetters: async function* (limit) {
+      const receipts = new Map<string, string>();
+      let seenAgain = 0;
+      try {
+        while (receipts.size < limit) {
+          const messages = await receive(limit - receipts.size);
+          const fresh = messages.filter(({ MessageId = '' }) => !receipts.has(MessageId));
+          for (const { MessageId = '', ReceiptHandle = '' } of messages) receipts.set(MessageId, ReceiptHandle);
+          seenAgain += messages.length - fresh.length;
+          // Those in hand for too long come round again, before others perhaps; but all of them only once.
+          if (messages.length === 0 || seenAgain > receipts.size) return;
+          yield* fresh.map(fromMessage);
         }
+      } finally {
+        await release([...receipts.values()].filter(receipt => !removed.has(receipt)));
       }
+    },
+
+    countInHand: async () => {
+      const { Attributes } = await sqs.send(
+        new GetQueueAttributesCommand({
+          QueueUrl: urlOf('DeadLetterQueueUrl'),
+          AttributeNames: ['ApproximateNumberOfMessagesNotVisible'],
+        }),
+      );
+      return Number(Attributes?.ApproximateNumberOfMessagesNotVisible ?? 0);
     },
 
     remove: async ({ receipt }) => {
       await sqs.send(new DeleteMessageCommand({ QueueUrl: urlOf('DeadLetterQueueUrl'), ReceiptHandle: receipt }));
+      removed.add(receipt);
     },
   };
 };

@@ -24,7 +24,7 @@ type Destination =
   | { readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl'; readonly body: string; readonly account: string }
   | { readonly refused: string };
 
-/** An event without an id of its own gets its message id, which the queue would otherwise change: it stays the same event. */
+/** An event without an id of its own gets the message id it was published under: it stays the same event. */
 const destinationOf = ({ messageId, body }: DeadLetter): Destination => {
   const verdict = parseEventMessage(body, messageId, 'https://unused.example.com');
   if (verdict.outcome === 'event') {
@@ -49,14 +49,18 @@ const move = async (queues: Queues, letter: DeadLetter): Promise<Destination> =>
   return destination;
 };
 
-/** Puts dead letters that can be processed now back on the queue they belong to; the others stay. */
+/**
+ * Puts dead letters that can be processed now back on the queue they belong to; the others stay. `inHand` is about how
+ * many somebody else has in hand.
+ */
 export const redriveDeadLetters = async (
   queues: Queues,
   { rate, limit }: RedriveOptions,
-): Promise<{ moved: number; kept: readonly KeptLetter[] }> => {
+): Promise<{ moved: number; kept: readonly KeptLetter[]; inHand: number }> => {
+  const inHand = await queues.countInHand();
   const kept: KeptLetter[] = [];
   let moved = 0;
-  for await (const letter of queues.deadLetters({ limit, hiddenSeconds: 60 })) {
+  for await (const letter of queues.deadLetters(limit)) {
     const destination = await move(queues, letter);
     if ('refused' in destination) {
       kept.push({ messageId: letter.messageId, detail: destination.refused });
@@ -65,5 +69,5 @@ export const redriveDeadLetters = async (
       await pause(1_000 / rate);
     }
   }
-  return { moved, kept };
+  return { moved, kept, inHand: Math.min(inHand, await queues.countInHand()) };
 };

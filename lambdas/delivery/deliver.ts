@@ -35,7 +35,7 @@ export const makeDeliver = (dependencies: DeliverDependencies): ProcessRecord =>
   return async ({ body, messageId, attributes }) => {
     const parsed = parseEventMessage(body, messageId, demandsUrl);
     if (parsed.outcome === 'rejected') {
-      await sendToDeadLetters(body, parsed);
+      await sendToDeadLetters({ body, messageId }, parsed);
       count('DeadLettered');
       log.warn('message moved to the dead-letter queue', { messageId, reason: parsed.reason, detail: parsed.detail });
       return;

@@ -28,7 +28,7 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
   return async ({ body, messageId }) => {
     const message = parseRetryMessage(body);
     if (!message) {
-      await sendToDeadLetters(body, { reason: 'malformed', detail: 'not a message of the retry queue' });
+      await sendToDeadLetters({ body, messageId }, { reason: 'malformed', detail: 'not a message of the retry queue' });
       count('DeadLettered');
       log.error('message moved to the dead-letter queue', { messageId, reason: 'malformed' });
       return;

@@ -45,11 +45,12 @@ const cases: readonly (readonly [string, string, () => string])[] = [
 describe('a message that cannot be processed goes to the dead-letter queue, its body unchanged', () => {
   it.concurrent.each(cases)('%s: %s', async (_title, reason, build) => {
     const body = build();
-    await send(body, 'e2e');
+    const messageId = await send(body, 'e2e');
     const message = await deadLetter(body);
     expect(message.MessageAttributes).toMatchObject({
       reason: { DataType: 'String', StringValue: reason },
       detail: { DataType: 'String', StringValue: expect.stringMatching(/\S/) },
+      original_message_id: { DataType: 'String', StringValue: messageId },
     });
   });
 });
@@ -58,13 +59,13 @@ describe('a message that cannot be processed goes to the dead-letter queue, its 
 describe('ops dlq list', () => {
   it('shows what is there, and why', async () => {
     const body = `no JSON ${unique()}`;
-    await send(body, 'e2e');
+    const messageId = await send(body, 'e2e');
     const letter = await until('the message in the list', async () => {
       const letters = await ops<{ body: string }[]>(['dlq', 'list']);
       return letters.find(candidate => candidate.body === body);
     });
     expect(letter).toEqual({
-      messageId: expect.any(String),
+      messageId,
       body,
       sentAt: expect.stringMatching(/^\d{4}-.*Z$/),
       reason: 'malformed',
@@ -85,6 +86,7 @@ describeWith(['names'], 'ops dlq redrive', () => {
       );
       const hopeless = await sendDeadLetter(`no JSON ${unique()}`);
 
+      await ops(['dlq', 'list']); // it hid what it had looked at from the next command
       const { moved, kept } = await ops<{ moved: number; kept: { messageId: string }[] }>(['dlq', 'redrive']);
       expect(moved).toBe(1);
       expect(kept.map(letter => letter.messageId)).toContain(hopeless);

@@ -1,0 +1,136 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type QueueService, startSqs } from '../../../local/sqs/engine.ts';
+
+vi.setConfig({ testTimeout: 60_000 }); // each command is a process, which starts slowly on a busy machine
+
+const root = join(import.meta.dirname, '../../..');
+const execute = promisify(execFile);
+
+let directory: string;
+let engine: QueueService;
+let client: SQSClient;
+let urls: Record<'events' | 'dead', string>;
+let beforeReceive: () => void;
+
+beforeEach(async () => {
+  beforeReceive = () => undefined;
+  const refusal = (_headers: unknown, access: () => readonly { action: string }[]) => {
+    if (access().some(({ action }) => action === 'sqs:ReceiveMessage')) beforeReceive();
+    return undefined;
+  };
+  engine = await startSqs({ gate: { refusal, enforce: () => undefined }, onPublish: () => undefined });
+  for (const name of ['events', 'dead']) engine.ensureQueue({ name, attributes: {} });
+  urls = { events: engine.urlOf('events'), dead: engine.urlOf('dead') };
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  client = new SQSClient({ region: 'us-east-1', endpoint: engine.endpoint, credentials });
+  directory = mkdtempSync(join(tmpdir(), 'emissor-ops-dlq-'));
+  const outputs = { SqsEndpoint: engine.endpoint, EventsQueueUrl: urls.events, DeadLetterQueueUrl: urls.dead };
+  writeFileSync(join(directory, 'outputs.json'), JSON.stringify({ ...outputs, Region: 'us-east-1' }));
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  client.destroy();
+  await engine.stop();
+  rmSync(directory, { recursive: true });
+});
+
+const dlq = async (...args: string[]): Promise<string> => {
+  const words = ['bin/ops.ts', '--outputs', join(directory, 'outputs.json'), 'dlq', ...args];
+  return (await execute(process.execPath, words, { cwd: root })).stdout;
+};
+const list = async (...args: string[]): Promise<Record<'messageId' | 'body' | 'reason', string>[]> =>
+  JSON.parse(await dlq('list', '--json', ...args));
+const redrive = async () => JSON.parse(await dlq('redrive', '--json', '--rate', '1000'));
+
+const event = (id_demanda: number) => ({ id_conta: 'acme', event: 'demanda.criada', id_demanda });
+
+const put = async (body: string, attributes: Record<string, string> = {}, DelaySeconds = 0): Promise<string> => {
+  const MessageAttributes = Object.fromEntries(
+    Object.entries(attributes).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
+  );
+  const { MessageId = '' } = await client.send(
+    new SendMessageCommand({ QueueUrl: urls.dead, MessageBody: body, MessageAttributes, DelaySeconds }),
+  );
+  return MessageId;
+};
+
+const take = async (QueueUrl: string) =>
+  (await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }))).Messages ?? [];
+
+describe('ops dlq list', () => {
+  it('names messages by the id they were published under, where that is known', async () => {
+    const own = await put('moved by its queue');
+    await put('moved by the function', { reason: 'malformed', detail: 'no', original_message_id: 'the-first-id' });
+    await put('moved twice', { reason: 'malformed', detail: 'no', original_message_id: 'the-first-id' });
+    expect((await list()).map(({ messageId, body, reason }) => [messageId, body, reason])).toEqual([
+      [own, 'moved by its queue', null],
+      ['the-first-id', 'moved by the function', 'malformed'],
+      ['the-first-id', 'moved twice', 'malformed'],
+    ]);
+  });
+
+  it('hides nothing from the commands after it: a redrive moved 0', async () => {
+    for (let index = 1; index <= 13; index += 1) await put(JSON.stringify(event(index)));
+    expect(await list('--limit', '3')).toHaveLength(3);
+    expect(await list()).toHaveLength(13);
+    expect(await redrive()).toEqual({ moved: 13, kept: [], inHand: 0 });
+    expect(await dlq('list')).toBe('The dead-letter queue shows no message.\n');
+  });
+});
+
+describe('ops dlq redrive', () => {
+  it('writes in the id that an event was published under', async () => {
+    const own = await put(JSON.stringify(event(1)));
+    await put(JSON.stringify(event(2)), { reason: 'unknown_event', original_message_id: 'the-first-id' });
+    await put(JSON.stringify({ ...event(3), id: 'its-own' }), { original_message_id: 'the-first-id' });
+    expect(await redrive()).toMatchObject({ moved: 3 });
+    expect((await take(urls.events)).map(({ Body = '' }) => JSON.parse(Body))).toEqual([
+      { ...event(1), id: own },
+      { ...event(2), id: 'the-first-id' },
+      { ...event(3), id: 'its-own' },
+    ]);
+  });
+
+  it('shows what it kept again at once', async () => {
+    await put('no JSON', { original_message_id: 'the-first-id' });
+    expect(await redrive()).toMatchObject({ moved: 0, kept: [{ messageId: 'the-first-id' }] });
+    expect(await list()).toHaveLength(1);
+  });
+
+  it('tells of messages that another command has in hand', async () => {
+    await put(JSON.stringify(event(1)));
+    await put(JSON.stringify(event(2)));
+    expect(await take(urls.dead)).toHaveLength(2);
+    expect(await dlq('redrive')).toBe(
+      'Moved 0, kept 0.\n\nAbout 2 more may be in the hands of another command: they show again within a minute.\n',
+    );
+  });
+
+  it('takes up messages that another command had in hand when it was killed', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    await put(JSON.stringify(event(1)));
+    expect(await take(urls.dead)).toHaveLength(1);
+    vi.setSystemTime(Date.now() + 61_000);
+    expect(await redrive()).toEqual({ moved: 1, kept: [], inHand: 0 });
+  });
+
+  it('goes on past what it kept so long ago that it comes round again', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    for (let index = 0; index < 10; index += 1) await put(`no JSON ${index}`);
+    await put(JSON.stringify(event(1)), {}, 30);
+    let receives = 0;
+    beforeReceive = () => {
+      receives += 1;
+      if (receives === 2) vi.setSystemTime(Date.now() + 61_000);
+    };
+    const { moved, kept } = await redrive();
+    expect({ moved, kept: kept.length }).toEqual({ moved: 1, kept: 10 });
+  });
+});
