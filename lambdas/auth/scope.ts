@@ -1,7 +1,7 @@
 import type { Role } from './user.ts';
 
 /** Every scope there is, in the order in which scopes are written. */
-export const scopes = ['webhooks:manage', 'webhooks:read'] as const;
+export const scopes = ['webhooks:read', 'webhooks:manage'] as const;
 
 /** A scope an access token may carry. */
 export type Scope = (typeof scopes)[number];
