@@ -39,6 +39,7 @@ export class AuthStack extends Stack {
       environment: {
         CLIENTS_TABLE: data.clients.tableName,
         USERS_TABLE: data.users.tableName,
+        LOGINS_TABLE: data.logins.tableName,
         FAMILIES_TABLE: data.families.tableName,
         LOCKOUTS_TABLE: data.lockouts.tableName,
         KEYRING_TABLE: data.keyring.tableName,
@@ -52,7 +53,8 @@ export class AuthStack extends Stack {
       },
     });
     token.allow(['dynamodb:BatchGetItem'], data.clients.tableArn);
-    token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.users.tableArn);
+    token.allow(['dynamodb:BatchGetItem'], data.users.tableArn);
+    token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.logins.tableArn);
     token.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.families.tableArn);
     token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'], data.lockouts.tableArn);
     allowListingKeys(token, data, ['signing', 'mac']);

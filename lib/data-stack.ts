@@ -14,6 +14,8 @@ const number = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.Att
 export class DataStack extends Stack {
   readonly clients: dynamodb.TableV2;
   readonly users: dynamodb.TableV2;
+  /** Password hashes, apart from the users: only the token function reads them. */
+  readonly logins: dynamodb.TableV2;
   readonly families: dynamodb.TableV2;
   readonly lockouts: dynamodb.TableV2;
   readonly webhooks: dynamodb.TableV2;
@@ -46,7 +48,8 @@ export class DataStack extends Stack {
       return made;
     };
     this.clients = table('Clients', { partitionKey: text('clientId') });
-    this.users = table('Users', { partitionKey: text('pk') });
+    this.users = table('Users', { partitionKey: text('userId') });
+    this.logins = table('Logins', { partitionKey: text('email') });
     this.families = table('Families', { partitionKey: text('familyId') });
     this.lockouts = table('Lockouts', { partitionKey: text('pk') });
     this.webhooks = table('Webhooks', { partitionKey: text('accountId'), sortKey: text('evento') });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { makeClientStore } from '../lambdas/auth/client-store.ts';
-import { makeUserStore } from '../lambdas/auth/user-store.ts';
+import { makeUserStore, type UserTables } from '../lambdas/auth/user-store.ts';
 import { systemClock } from '../lambdas/platform/clock.ts';
 import { randomId } from '../lambdas/platform/identifiers.ts';
 import type { DemoCredentials } from './outputs.ts';
@@ -11,7 +11,7 @@ import type { DemoCredentials } from './outputs.ts';
 export interface DemoPlace {
   readonly documents: DynamoDBDocumentClient;
   readonly clientsTable: string;
-  readonly usersTable: string;
+  readonly userTables: UserTables;
   /** Keeps the credentials across restarts; the tables hold hashes only. */
   readonly file?: string;
 }
@@ -36,12 +36,12 @@ const readKept = (file: string | undefined): DemoCredentials | undefined => {
 export const ensureDemo = async ({
   documents,
   clientsTable,
-  usersTable,
+  userTables,
   file,
 }: DemoPlace): Promise<DemoCredentials> => {
   const common = { documents, now: systemClock, makeId: randomId };
   const clients = makeClientStore({ ...common, tableName: clientsTable });
-  const users = makeUserStore({ ...common, tableName: usersTable });
+  const users = makeUserStore({ ...common, tables: userTables });
 
   const kept = readKept(file);
   if (kept && (await clients.findClient(kept.ClientId)) && (await users.findUserByEmail(kept.Username))) return kept;

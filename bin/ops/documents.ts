@@ -31,7 +31,10 @@ export const openClients = (target: Target) =>
 
 /** The target's users. */
 export const openUsers = (target: Target) =>
-  makeUserStore({ ...connect(target), tableName: requireOutput(target, 'UsersTable') });
+  makeUserStore({
+    ...connect(target),
+    tables: { users: requireOutput(target, 'UsersTable'), logins: requireOutput(target, 'LoginsTable') },
+  });
 
 /** The target's webhooks. */
 export const openWebhooks = (target: Target) =>

@@ -37,15 +37,14 @@ const requireAllowed = (client: Client, grantType: GrantType): void => {
   if (!client.grants.includes(grantType)) throw new OAuthError('grant_not_allowed');
 };
 
-/** A prepared grant, or the fault of its parameters, which waits until everything about the client is settled. */
-type Preparation = { readonly prepared: PreparedGrant } | { readonly fault: OAuthError };
+/** A prepared grant, or what went wrong with it, which waits until everything about the client is settled. */
+type Preparation = { readonly prepared: PreparedGrant } | { readonly fault: unknown };
 
 const prepare = async (grant: Grant, parameters: Parameters, clientId: string): Promise<Preparation> => {
   try {
     return { prepared: await grant.prepare(parameters, clientId) };
-  } catch (error) {
-    if (error instanceof OAuthError) return { fault: error };
-    throw error;
+  } catch (fault) {
+    return { fault };
   }
 };
 

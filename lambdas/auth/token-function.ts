@@ -36,12 +36,13 @@ export interface TokenFunctionDependencies {
 /** Puts the token function together. */
 export const makeTokenFunction = (dependencies: TokenFunctionDependencies) => {
   const { environment, documents, kms, passwords, log, count, now, makeId } = dependencies;
+  const userTables = { users: environment.USERS_TABLE, logins: environment.LOGINS_TABLE };
   const lockouts = { documents, tableName: environment.LOCKOUTS_TABLE, now };
   const keyring = makeKeyring({ documents, kms, tableName: environment.KEYRING_TABLE, now });
   const families = makeFamilyStore({ documents, tableName: environment.FAMILIES_TABLE });
   const clientLimit = makeRateLimit({ ...lockouts, kind: 'client', limit: environment.CLIENT_FAILURE_LIMIT });
 
-  const issueTokens = makeTokenIssue({
+  const prepareTokens = makeTokenIssue({
     keyring,
     accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
     mint: makeAccessTokenMint({
@@ -55,15 +56,15 @@ export const makeTokenFunction = (dependencies: TokenFunctionDependencies) => {
   });
   const grantDependencies = {
     documents,
-    usersTable: environment.USERS_TABLE,
+    userTables,
     familiesTable: environment.FAMILIES_TABLE,
-    users: makeUserStore({ documents, tableName: environment.USERS_TABLE, now, makeId }),
+    users: makeUserStore({ documents, tables: userTables, now, makeId }),
     families,
     passwords,
     lockout: makeLockout({ ...lockouts, keyring }),
     clientLimit,
     keyring,
-    issueTokens,
+    prepareTokens,
     refreshIdleSeconds: environment.REFRESH_IDLE_SECONDS,
     refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
     now,

@@ -15,47 +15,66 @@ export interface TokenResponse {
   readonly scope?: string;
 }
 
-/** What tokens are issued for. */
+/** What tokens are issued for: a family that may not be stored yet. */
 interface TokenSubject {
   readonly client: Client;
-  /** As it is after this request: its counter and key are those of the refresh token to give. */
-  readonly family: Family;
+  readonly family: Pick<Family, 'familyId' | 'userId' | 'accountId'>;
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** Writes the tokens of a family. */
-export type IssueTokens = (subject: TokenSubject) => Promise<TokenResponse>;
+/** Tokens that only wait for their family to be stored. */
+export interface ReadyTokens {
+  /** The MAC key to store a new or rotated family with: it is open already. */
+  readonly keyId: string;
+  /** For the family as it is stored now. Nothing is called for one that was stored with `keyId`. */
+  write(family: Family): Promise<TokenResponse>;
+}
+
+/**
+ * Makes tokens ready: whatever can fail does so here, before a family is stored or rotated. Else a request that ends
+ * with "try again" would have used up the very token to try again with.
+ */
+export type PrepareTokens = (subject: TokenSubject) => Promise<ReadyTokens>;
 
 /** What issuing stands on; the keyring must be able to open MAC keys. */
 export interface TokenIssueDependencies {
   readonly mint: (subject: AccessTokenSubject) => Promise<string>;
-  readonly keyring: Pick<Keyring, 'find' | 'open'>;
+  readonly keyring: Pick<Keyring, 'active' | 'find' | 'open'>;
   readonly accessTokenSeconds: number;
 }
 
 /** Makes the issuing of tokens: an access token always, a refresh token where the client may use one. */
-export const makeTokenIssue = ({ mint, keyring, accessTokenSeconds }: TokenIssueDependencies): IssueTokens => {
-  const refreshTokenOf = async (family: Family): Promise<string> => {
-    const key = await keyring.find('mac', family.keyId);
+export const makeTokenIssue = ({ mint, keyring, accessTokenSeconds }: TokenIssueDependencies): PrepareTokens => {
+  const openOlder = async (keyId: string): Promise<Uint8Array> => {
+    const key = await keyring.find('mac', keyId);
     if (!key) throw new KeyNotFoundError('mac');
-    return writeRefreshToken(family, await keyring.open(key));
+    return keyring.open(key);
   };
 
-  return async ({ client, family, scopes }) => {
+  return async ({ client, family: { familyId, userId, accountId }, scopes }) => {
     const scope = formatScope(scopes);
+    const active = await keyring.active('mac');
+    const macKey = await keyring.open(active);
+    const accessToken = await mint({
+      sub: userId,
+      client_id: client.clientId,
+      account_id: accountId,
+      sid: familyId,
+      scope,
+    });
     const mayRefresh = client.grants.includes('refresh_token');
+    const refreshTokenOf = async (family: Family): Promise<string> =>
+      writeRefreshToken(family, family.keyId === active.keyId ? macKey : await openOlder(family.keyId));
+
     return {
-      access_token: await mint({
-        sub: family.userId,
-        client_id: client.clientId,
-        account_id: family.accountId,
-        sid: family.familyId,
-        scope,
+      keyId: active.keyId,
+      write: async family => ({
+        access_token: accessToken,
+        token_type: 'Bearer',
+        expires_in: accessTokenSeconds,
+        ...(mayRefresh ? { refresh_token: await refreshTokenOf(family) } : {}),
+        ...(scope === '' ? {} : { scope }),
       }),
-      token_type: 'Bearer',
-      expires_in: accessTokenSeconds,
-      ...(mayRefresh ? { refresh_token: await refreshTokenOf(family) } : {}),
-      ...(scope === '' ? {} : { scope }),
     };
   };
 };

@@ -4,9 +4,10 @@ import { type Item, type ItemAddress, isConditionFailed } from '../platform/dyna
 import type { MakeId } from '../platform/identifiers.ts';
 import { hashPassword } from './password-hash.ts';
 import {
-  emailAddress,
+  type Login,
+  loginAddress,
   normaliseEmail,
-  parseEmailPointer,
+  parseLogin,
   parseUser,
   type Role,
   type User,
@@ -43,7 +44,21 @@ export interface UserStore {
   /** Also ends every session of the user. */
   setUserPassword(userId: string, password: string): Promise<User | undefined>;
   /** Stores the same password under better parameters, unless the password has changed meanwhile. Ends no session. */
-  replacePasswordHash(userId: string, oldHash: string, newHash: string): Promise<void>;
+  replacePasswordHash(email: string, oldHash: string, newHash: string): Promise<void>;
+}
+
+/** The tables users are kept in. */
+export interface UserTables {
+  readonly users: string;
+  readonly logins: string;
+}
+
+/** What a user store stands on. */
+export interface UserStoreDependencies {
+  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly tables: UserTables;
+  readonly now: Clock;
+  readonly makeId: MakeId;
 }
 
 interface Change {
@@ -51,90 +66,98 @@ interface Change {
   readonly values: Item;
   /** For attributes whose names are reserved words. */
   readonly names?: Record<string, string>;
-  /** Default: the user is there. */
-  readonly condition?: string;
-}
-
-/** What a user store stands on. */
-export interface UserStoreDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly tableName: string;
-  readonly now: Clock;
-  readonly makeId: MakeId;
 }
 
 /**
- * Makes the store of table `Users`: partition `pk`. `id#<userId>` is the user; `email#<address>` holds the user id and
- * makes the address unique. The pointer is written first; one left without its user is adopted by the next create.
+ * Makes the store of tables `Users` (partition `userId`) and `Logins` (partition `email`, which makes the address
+ * unique). A login is written before its user; one left without is adopted by the next create.
  */
-export const makeUserStore = ({ documents, tableName, now, makeId }: UserStoreDependencies): UserStore => {
-  const read = async ({ key }: ItemAddress): Promise<Item | undefined> =>
-    (await documents.send(new GetCommand({ TableName: tableName, Key: key, ConsistentRead: true }))).Item;
+export const makeUserStore = ({ documents, tables, now, makeId }: UserStoreDependencies): UserStore => {
+  const read = async ({ table, key }: ItemAddress): Promise<Item | undefined> =>
+    (await documents.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item;
 
-  /** Whether the item was written: false when there is one already. */
-  const putNew = async (item: Item): Promise<boolean> => {
-    try {
-      await documents.send(
-        new PutCommand({ TableName: tableName, Item: item, ConditionExpression: 'attribute_not_exists(pk)' }),
-      );
-      return true;
-    } catch (error) {
-      if (isConditionFailed(error)) return false;
-      throw error;
-    }
-  };
-
-  const update = async (userId: string, change: Change): Promise<User | undefined> => {
-    try {
-      const answer = await documents.send(
-        new UpdateCommand({
-          TableName: tableName,
-          Key: userAddress(tableName, userId).key,
-          ConditionExpression: change.condition ?? 'attribute_exists(pk)',
-          UpdateExpression: `SET updatedAt = :now, ${change.set}`,
-          ExpressionAttributeNames: change.names,
-          ExpressionAttributeValues: { ':now': now(), ...change.values },
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-      return parseUser(answer.Attributes);
-    } catch (error) {
+  /** What a write answers; `undefined` when its condition does not hold. */
+  const conditionally = <Answer>(write: Promise<Answer>): Promise<Answer | undefined> =>
+    write.catch((error: unknown) => {
       if (isConditionFailed(error)) return undefined;
       throw error;
-    }
+    });
+
+  /** Whether the item was written: false when there is one already. */
+  const putNew = async ({ table, key }: ItemAddress, item: object): Promise<boolean> => {
+    const condition = `attribute_not_exists(${Object.keys(key).join()})`;
+    const command = new PutCommand({ TableName: table, Item: { ...item, ...key }, ConditionExpression: condition });
+    return (await conditionally(documents.send(command))) !== undefined;
   };
 
-  const findUser = async (userId: string) => parseUser(await read(userAddress(tableName, userId)));
+  const updateUser = async (userId: string, change: Change): Promise<User | undefined> => {
+    const command = new UpdateCommand({
+      TableName: tables.users,
+      Key: userAddress(tables.users, userId).key,
+      ConditionExpression: 'attribute_exists(userId)',
+      UpdateExpression: `SET updatedAt = :now, ${change.set}`,
+      ExpressionAttributeNames: change.names,
+      ExpressionAttributeValues: { ':now': now(), ...change.values },
+      ReturnValues: 'ALL_NEW',
+    });
+    return parseUser((await conditionally(documents.send(command)))?.Attributes);
+  };
+
+  const updateLogin = async (email: string, condition: string, set: string, values: Item): Promise<void> => {
+    const command = new UpdateCommand({
+      TableName: tables.logins,
+      Key: loginAddress(tables.logins, email).key,
+      ConditionExpression: condition,
+      UpdateExpression: `SET ${set}`,
+      ExpressionAttributeValues: values,
+    });
+    await conditionally(documents.send(command));
+  };
+
+  /** A login of the new user, under an address that no other user has. @throws {EmailTakenError} */
+  const reserve = async (email: string, passwordHash: string): Promise<{ login: Login; isAdopted: boolean }> => {
+    const address = loginAddress(tables.logins, email);
+    const login: Login = { email, userId: makeId(22), passwordHash, credentialVersion: 1 };
+    if (await putNew(address, login)) return { login, isAdopted: false };
+    const left = parseLogin(await read(address));
+    if (!left) throw new EmailTakenError();
+    return { login: left, isAdopted: true };
+  };
+
+  const findUser = async (userId: string) => parseUser(await read(userAddress(tables.users, userId)));
 
   return {
-    createUser: async ({ email, password, accountId, role }) => {
-      const pointer = emailAddress(tableName, normaliseEmail(email));
+    createUser: async ({ email: given, password, accountId, role }) => {
+      const email = normaliseEmail(given);
       const passwordHash = await hashPassword(password);
-      const freshId = makeId(22);
-      const isNew = await putNew({ ...pointer.key, userId: freshId });
-      const userId = isNew ? freshId : parseEmailPointer(await read(pointer));
-      if (userId === undefined) throw new EmailTakenError();
+      const { login, isAdopted } = await reserve(email, passwordHash);
+      const { userId, credentialVersion } = login;
       const moment = now();
       const user: User = {
         userId,
-        email: normaliseEmail(email),
-        passwordHash,
-        credentialVersion: 1,
+        email,
+        credentialVersion,
         accountId,
         role,
         status: 'enabled',
         createdAt: moment,
         updatedAt: moment,
       };
-      if (!(await putNew({ ...userAddress(tableName, userId).key, ...user }))) throw new EmailTakenError();
+      if (!(await putNew(userAddress(tables.users, userId), user))) throw new EmailTakenError();
+      if (isAdopted) {
+        await updateLogin(email, 'passwordHash = :left', 'passwordHash = :hash', {
+          ':left': login.passwordHash,
+          ':hash': passwordHash,
+        });
+      }
       return user;
     },
 
     findUser,
 
     findUserByEmail: async email => {
-      const userId = parseEmailPointer(await read(emailAddress(tableName, normaliseEmail(email))));
-      return userId === undefined ? undefined : findUser(userId);
+      const login = parseLogin(await read(loginAddress(tables.logins, normaliseEmail(email))));
+      return login && findUser(login.userId);
     },
 
     listUsers: async () => {
@@ -142,13 +165,7 @@ export const makeUserStore = ({ documents, tableName, now, makeId }: UserStoreDe
       let from: Item | undefined;
       do {
         const page = await documents.send(
-          new ScanCommand({
-            TableName: tableName,
-            ConsistentRead: true,
-            ExclusiveStartKey: from,
-            FilterExpression: 'begins_with(pk, :record)',
-            ExpressionAttributeValues: { ':record': 'id#' },
-          }),
+          new ScanCommand({ TableName: tables.users, ConsistentRead: true, ExclusiveStartKey: from }),
         );
         for (const item of page.Items ?? []) users.push(...[parseUser(item)].filter(user => user !== undefined));
         from = page.LastEvaluatedKey;
@@ -157,23 +174,29 @@ export const makeUserStore = ({ documents, tableName, now, makeId }: UserStoreDe
     },
 
     setUserStatus: (userId, status) =>
-      update(userId, { set: '#status = :status', names: { '#status': 'status' }, values: { ':status': status } }),
+      updateUser(userId, { set: '#status = :status', names: { '#status': 'status' }, values: { ':status': status } }),
 
     setUserRole: (userId, role) =>
-      update(userId, { set: '#role = :role', names: { '#role': 'role' }, values: { ':role': role } }),
+      updateUser(userId, { set: '#role = :role', names: { '#role': 'role' }, values: { ':role': role } }),
 
-    setUserPassword: async (userId, password) =>
-      update(userId, {
-        set: 'passwordHash = :hash, credentialVersion = credentialVersion + :one',
-        values: { ':hash': await hashPassword(password), ':one': 1 },
-      }),
-
-    replacePasswordHash: async (userId, oldHash, newHash) => {
-      await update(userId, {
-        condition: 'passwordHash = :old',
-        set: 'passwordHash = :hash',
-        values: { ':hash': newHash, ':old': oldHash },
+    setUserPassword: async (userId, password) => {
+      const passwordHash = await hashPassword(password);
+      // The user first: should the second write never come, every session is over and no password fits until it is set again.
+      const user = await updateUser(userId, {
+        set: 'credentialVersion = credentialVersion + :one',
+        values: { ':one': 1 },
       });
+      if (!user) return undefined;
+      await updateLogin(
+        user.email,
+        'userId = :userId AND credentialVersion < :version',
+        'passwordHash = :hash, credentialVersion = :version',
+        { ':userId': userId, ':version': user.credentialVersion, ':hash': passwordHash },
+      );
+      return user;
     },
+
+    replacePasswordHash: (email, oldHash, newHash) =>
+      updateLogin(email, 'passwordHash = :old', 'passwordHash = :hash', { ':old': oldHash, ':hash': newHash }),
   };
 };

@@ -11,8 +11,6 @@ const userSchema = z.object({
   userId: z.string(),
   /** Normalised by `normaliseEmail`; unique. */
   email: z.string(),
-  /** A PHC string, see password-hash.ts. */
-  passwordHash: z.string(),
   /** Grows with each changed password: what was issued under another version is over. */
   credentialVersion: z.int(),
   accountId: z.string(),
@@ -28,15 +26,27 @@ export type User = z.output<typeof userSchema>;
 /** The one form of an e-mail address that is stored and compared. */
 export const normaliseEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();
 
-/** Where a user is stored. Table `Users`: partition `pk`, `id#<userId>` for the record. */
-export const userAddress = (table: string, userId: string): ItemAddress => ({ table, key: { pk: `id#${userId}` } });
-
-/** Where the user id of a normalised e-mail address is stored: `email#<address>` in the same table. */
-export const emailAddress = (table: string, email: string): ItemAddress => ({ table, key: { pk: `email#${email}` } });
+/** Where a user is stored. Table `Users`: partition `userId`. */
+export const userAddress = (table: string, userId: string): ItemAddress => ({ table, key: { userId } });
 
 /** Reads a stored user. */
 export const parseUser = (item: Item | undefined): User | undefined => item && userSchema.parse(item);
 
-/** Reads the user id an e-mail address points to. */
-export const parseEmailPointer = (item: Item | undefined): string | undefined =>
-  item && z.object({ userId: z.string() }).parse(item).userId;
+const loginSchema = z.object({
+  /** Normalised by `normaliseEmail`. */
+  email: z.string(),
+  userId: z.string(),
+  /** A PHC string, see password-hash.ts. */
+  passwordHash: z.string(),
+  /** That of the user, or the login is one of a password that is being changed. */
+  credentialVersion: z.int(),
+});
+
+/** What a user logs in with. Kept apart from the user, so that nothing but a login ever reads a password hash. */
+export type Login = z.output<typeof loginSchema>;
+
+/** Where the login of a normalised e-mail address is stored. Table `Logins`: partition `email`. */
+export const loginAddress = (table: string, email: string): ItemAddress => ({ table, key: { email } });
+
+/** Reads a stored login. */
+export const parseLogin = (item: Item | undefined): Login | undefined => item && loginSchema.parse(item);

@@ -43,7 +43,7 @@ export const provisionDemo = async (
     return await ensureDemo({
       documents: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
       clientsTable: requiredOutput(outputs, 'ClientsTable'),
-      usersTable: requiredOutput(outputs, 'UsersTable'),
+      userTables: { users: requiredOutput(outputs, 'UsersTable'), logins: requiredOutput(outputs, 'LoginsTable') },
       ...(file === undefined ? {} : { file }),
     });
   } finally {

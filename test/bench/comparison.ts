@@ -106,6 +106,7 @@ const environmentOf = (outputs: LocalOutputs) => ({
   settings: {
     CLIENTS_TABLE: outputs.ClientsTable,
     USERS_TABLE: outputs.UsersTable,
+    LOGINS_TABLE: outputs.LoginsTable,
     FAMILIES_TABLE: outputs.FamiliesTable,
     LOCKOUTS_TABLE: outputs.LockoutsTable,
     KEYRING_TABLE: outputs.KeyringTable,

@@ -42,7 +42,8 @@ const logIn = async ({ AuthUrl, Demo }: LocalOutputs, username: string, password
 /** Makes an account with an admin and gives what calls {base_url} in its name. */
 const openAccount = async (outputs: LocalOutputs, accountId: string) => {
   const documents = documentsOf(outputs);
-  const users = makeUserStore({ documents, tableName: outputs.UsersTable, now: systemClock, makeId: randomId });
+  const tables = { users: outputs.UsersTable, logins: outputs.LoginsTable };
+  const users = makeUserStore({ documents, tables, now: systemClock, makeId: randomId });
   const [email, password] = [`${accountId}@chaos.example.com`, randomId(22)];
   await users.createUser({ email, password, accountId, role: 'admin' });
   documents.destroy();

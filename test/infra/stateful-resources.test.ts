@@ -14,6 +14,7 @@ const pinned: Record<StackName, string[]> = {
     'Key961B73FD',
     'Keyring5277DB2C',
     'LockoutsAF1C30B9',
+    'Logins95E12B19',
     'Users0A0EEA89',
     'WebhooksA50342DA',
   ],

@@ -101,7 +101,7 @@ const countHashes = (passwords: PasswordHashing, hashes: string[]): PasswordHash
 export const startAuthService = async (options: AuthServiceOptions = {}): Promise<AuthService> => {
   const clock = frozenClock();
   const { now } = clock;
-  const dynalite = await startDynalite('Clients', 'Users', 'Families', 'Lockouts', 'Keyring');
+  const dynalite = await startDynalite('Clients', 'Users', 'Logins', 'Families', 'Lockouts', 'Keyring');
   const { documents } = dynalite;
   const kms = makeFakeKms();
   const logs: string[] = [];
@@ -113,7 +113,7 @@ export const startAuthService = async (options: AuthServiceOptions = {}): Promis
 
   const makeId = randomId;
   const clients = makeClientStore({ documents, tableName: 'Clients', now, makeId });
-  const users = makeUserStore({ documents, tableName: 'Users', now, makeId });
+  const users = makeUserStore({ documents, tables: { users: 'Users', logins: 'Logins' }, now, makeId });
   const rotation = makeKeyRotation({
     documents,
     kms: kms.client,
@@ -133,6 +133,7 @@ export const startAuthService = async (options: AuthServiceOptions = {}): Promis
   const environment = {
     CLIENTS_TABLE: 'Clients',
     USERS_TABLE: 'Users',
+    LOGINS_TABLE: 'Logins',
     FAMILIES_TABLE: 'Families',
     LOCKOUTS_TABLE: 'Lockouts',
     KEYRING_TABLE: 'Keyring',

@@ -25,7 +25,8 @@ interface TableDefinition {
 /** The tables of the service by the names tests use: keys and indexes as the data stack makes them. */
 const tables = {
   Clients: { key: [['clientId', 'S']] },
-  Users: { key: [['pk', 'S']] },
+  Users: { key: [['userId', 'S']] },
+  Logins: { key: [['email', 'S']] },
   Families: { key: [['familyId', 'S']] },
   Lockouts: { key: [['pk', 'S']] },
   Webhooks: {

@@ -19,6 +19,7 @@ export interface LocalOutputs {
   readonly Demo: Readonly<Record<'ClientId' | 'ClientSecret' | 'Username' | 'Password' | 'AccountId', string>>;
   readonly ClientsTable: string;
   readonly UsersTable: string;
+  readonly LoginsTable: string;
   readonly FamiliesTable: string;
   readonly LockoutsTable: string;
   readonly KeyringTable: string;
@@ -27,6 +28,7 @@ export interface LocalOutputs {
   readonly RetryQueueUrl: string;
   readonly DeadLetterQueueUrl: string;
   readonly DemandsUrl: string;
+  readonly OperationsTopicArn: string;
 }
 
 /** A local run of somebody's own; nobody else sends it anything. */

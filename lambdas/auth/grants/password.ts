@@ -1,7 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import type { Keyring } from '../../platform/keyring.ts';
 import type { Client } from '../client.ts';
 import type { Family } from '../family.ts';
 import type { FamilyStore } from '../family-store.ts';
@@ -12,22 +11,21 @@ import type { PasswordHashing } from '../password-hash.ts';
 import type { RateLimit } from '../rate-limit.ts';
 import { readRecords } from '../records.ts';
 import { allScopes, formatScope, type Scope } from '../scope.ts';
-import type { IssueTokens } from '../token-issue.ts';
-import { emailAddress, normaliseEmail, parseEmailPointer, parseUser, type User, userAddress } from '../user.ts';
-import type { UserStore } from '../user-store.ts';
+import type { PrepareTokens } from '../token-issue.ts';
+import { type Login, loginAddress, normaliseEmail, parseLogin, parseUser, type User, userAddress } from '../user.ts';
+import type { UserStore, UserTables } from '../user-store.ts';
 import { type Grant, requestedScope, requireParameter } from './grant.ts';
 
 /** What the password grant stands on; the keyring must be able to open MAC keys. */
 export interface PasswordGrantDependencies {
   readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly usersTable: string;
+  readonly userTables: UserTables;
   readonly users: Pick<UserStore, 'replacePasswordHash'>;
   readonly families: Pick<FamilyStore, 'createFamily'>;
   readonly passwords: PasswordHashing;
   readonly lockout: Lockout;
   readonly clientLimit: Pick<RateLimit, 'countFailure'>;
-  readonly keyring: Pick<Keyring, 'active'>;
-  readonly issueTokens: IssueTokens;
+  readonly prepareTokens: PrepareTokens;
   readonly refreshIdleSeconds: number;
   readonly refreshAbsoluteSeconds: number;
   readonly now: Clock;
@@ -38,9 +36,15 @@ const usernameRule = { missing: 'username_missing', tooLong: 'username_too_long'
 const passwordRule = { missing: 'password_missing', tooLong: 'password_too_long', mostBytes: 1_024 } as const;
 
 /** Why a login is refused, for the audit trail; `undefined` when it is not. */
-const loginFault = (user: User | undefined, isMatch: boolean, client: Client): string | undefined => {
-  if (!user) return 'user_unknown';
+const loginFault = (
+  login: Login | undefined,
+  user: User | undefined,
+  isMatch: boolean,
+  client: Client,
+): string | undefined => {
+  if (!login || !user) return 'user_unknown';
   if (!isMatch) return 'password_wrong';
+  if (login.credentialVersion !== user.credentialVersion) return 'password_changed';
   if (user.status !== 'enabled') return 'user_disabled';
   if (client.accountId !== undefined && client.accountId !== user.accountId) return 'account_of_another_client';
   return undefined;
@@ -48,20 +52,15 @@ const loginFault = (user: User | undefined, isMatch: boolean, client: Client): s
 
 /**
  * The resource owner password credentials grant (RFC 6749 section 4.3). A known, unknown, disabled, locked or foreign
- * user costs the same reads and the same one hash, and gets the same bytes.
+ * user costs the same reads and the same one hash, and gets the same bytes. The user and the failures are read after
+ * the hash, which takes longer than anything else: what happened meanwhile counts.
  */
 export const makePasswordGrant = (dependencies: PasswordGrantDependencies): Grant => {
-  const { documents, usersTable, users, families, passwords, lockout, clientLimit, keyring, now, makeId } =
-    dependencies;
+  const { documents, userTables, users, families, passwords, lockout, clientLimit, now, makeId } = dependencies;
 
-  const readUser = async (userId: string | undefined): Promise<User | undefined> => {
-    const address = userAddress(usersTable, userId ?? makeId(22)); // nobody's id: an unknown user costs a read too
-    return parseUser((await readRecords(documents, { user: address })).user);
-  };
-
-  const newFamily = async (client: Client, user: User, scopes: ReadonlySet<Scope>): Promise<Family> => {
+  /** A family that lacks nothing but its first key. */
+  const newFamily = (client: Client, user: User, scopes: ReadonlySet<Scope>): Omit<Family, 'keyId'> => {
     const moment = now();
-    const { keyId } = await keyring.active('mac');
     const absoluteExpiresAt = moment + dependencies.refreshAbsoluteSeconds * 1_000;
     return {
       familyId: `${user.userId}-${makeId(22)}`,
@@ -71,7 +70,6 @@ export const makePasswordGrant = (dependencies: PasswordGrantDependencies): Gran
       credentialVersion: user.credentialVersion,
       scope: formatScope(scopes),
       counter: 1,
-      keyId,
       createdAt: moment,
       rotatedAt: moment,
       idleExpiresAt: Math.min(moment + dependencies.refreshIdleSeconds * 1_000, absoluteExpiresAt),
@@ -80,9 +78,9 @@ export const makePasswordGrant = (dependencies: PasswordGrantDependencies): Gran
   };
 
   /** Best effort: when it fails, the next login tries again. */
-  const rehash = async ({ userId, passwordHash }: User, password: string): Promise<void> => {
+  const rehash = async ({ email, passwordHash }: Login, password: string): Promise<void> => {
     if (!passwords.needsRehash(passwordHash)) return;
-    await users.replacePasswordHash(userId, passwordHash, await passwords.hash(password)).catch(() => undefined);
+    await users.replacePasswordHash(email, passwordHash, await passwords.hash(password)).catch(() => undefined);
   };
 
   return {
@@ -93,34 +91,36 @@ export const makePasswordGrant = (dependencies: PasswordGrantDependencies): Gran
       const locks = await lockout.addresses(clientId, email);
 
       return {
-        reads: {
-          emailPointer: emailAddress(usersTable, email),
-          failuresOfClient: locks.oneClient,
-          failuresOfAll: locks.allClients,
-        },
+        reads: { login: loginAddress(userTables.logins, email) },
         issue: async ({ client, records, decision }) => {
-          const failures = { oneClient: records.failuresOfClient, allClients: records.failuresOfAll };
           const refuse = async (reason: string, ...writes: Promise<void>[]): Promise<never> => {
             await Promise.all([clientLimit.countFailure(client.clientId), ...writes]);
             throw new OAuthError('credentials_refused', { reason });
           };
 
-          const user = await readUser(parseEmailPointer(records.emailPointer));
+          const login = parseLogin(records.login);
+          const isMatch = await passwords.verify(password, login?.passwordHash ?? passwords.dummy);
+          const latest = await readRecords(documents, {
+            user: userAddress(userTables.users, login?.userId ?? makeId(22)), // nobody's id: an unknown user costs a read too
+            ...locks,
+          });
+          const user = parseUser(latest.user);
           if (user) decision.userId = user.userId;
-          const isMatch = await passwords.verify(password, user?.passwordHash ?? passwords.dummy);
-          if (lockout.stands(failures)) return refuse('user_locked');
-          const fault = loginFault(user, isMatch, client);
-          if (fault || !user) return refuse(fault ?? 'user_unknown', lockout.countFailure(locks, failures));
+          if (lockout.stands(latest)) return refuse('user_locked');
+          const fault = loginFault(login, user, isMatch, client);
+          if (fault || !login || !user) return refuse(fault ?? 'user_unknown', lockout.countFailure(locks, latest));
 
           const scopes = scopesOfUser(requested ?? allScopes, user);
-          const family = await newFamily(client, user, scopes);
+          const begun = newFamily(client, user, scopes);
+          const tokens = await dependencies.prepareTokens({ client, family: begun, scopes });
+          const family = { ...begun, keyId: tokens.keyId };
           // together, to save a round trip: a family that comes to nothing is one that nobody has a token of
-          const [isCommitted] = await Promise.all([lockout.commit(locks), families.createFamily(family)]);
+          const [isCommitted] = await Promise.all([lockout.commit(locks, latest), families.createFamily(family)]);
           if (!isCommitted) return refuse('user_locked_meanwhile');
 
           decision.familyId = family.familyId;
-          await rehash(user, password);
-          return dependencies.issueTokens({ client, family, scopes });
+          await rehash(login, password);
+          return tokens.write(family);
         },
       };
     },

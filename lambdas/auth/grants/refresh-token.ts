@@ -10,18 +10,19 @@ import { OAuthError } from '../oauth-error.ts';
 import type { RateLimit } from '../rate-limit.ts';
 import { makeRefreshTokenVerification, type PresentedRefreshToken } from '../refresh-token.ts';
 import { type Scope, storedScope } from '../scope.ts';
-import type { IssueTokens, TokenResponse } from '../token-issue.ts';
+import type { PrepareTokens, TokenResponse } from '../token-issue.ts';
 import { parseUser, type User, userAddress } from '../user.ts';
+import type { UserTables } from '../user-store.ts';
 import { type Grant, type GrantRequest, requestedScope, requireParameter } from './grant.ts';
 
 /** What the refresh grant stands on; the keyring must be able to open MAC keys. */
 export interface RefreshTokenGrantDependencies {
-  readonly usersTable: string;
+  readonly userTables: Pick<UserTables, 'users'>;
   readonly familiesTable: string;
   readonly families: Pick<FamilyStore, 'rotateFamily' | 'findFamily' | 'revokeFamily'>;
   readonly clientLimit: Pick<RateLimit, 'countFailure'>;
-  readonly keyring: Pick<Keyring, 'active' | 'find' | 'open'>;
-  readonly issueTokens: IssueTokens;
+  readonly keyring: Pick<Keyring, 'find' | 'open'>;
+  readonly prepareTokens: PrepareTokens;
   readonly refreshIdleSeconds: number;
   readonly now: Clock;
   readonly makeId: MakeId;
@@ -59,7 +60,7 @@ const scopesToGrant = (requested: ReadonlySet<Scope> | undefined, family: Family
 
 /** The refresh grant (RFC 6749 section 6) with rotation and reuse detection (RFC 9700 section 4.14.2). */
 export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencies): Grant => {
-  const { usersTable, familiesTable, families, clientLimit, keyring, now, makeId } = dependencies;
+  const { userTables, familiesTable, families, clientLimit, keyring, now, makeId } = dependencies;
 
   const readOwnToken = makeRefreshTokenVerification(keyring);
 
@@ -68,8 +69,7 @@ export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencie
     throw new OAuthError('refresh_token_refused', { reason });
   };
 
-  const rotate = async (family: Family, rotationId: string): Promise<Family | undefined> => {
-    const { keyId } = await keyring.active('mac');
+  const rotate = (family: Family, rotationId: string, keyId: string): Promise<Family | undefined> => {
     const idleExpiresAt = now() + dependencies.refreshIdleSeconds * 1_000;
     return families.rotateFamily(family, {
       rotationId,
@@ -96,6 +96,7 @@ export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencie
     token: PresentedRefreshToken,
     client: Client,
     family: Family,
+    keyId: string,
     decision: Decision,
   ): Promise<Family> => {
     const rotationId = makeId(22);
@@ -105,7 +106,7 @@ export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencie
         decision.reason = 'grace';
         return latest;
       }
-      const rotated = await rotate(latest, rotationId);
+      const rotated = await rotate(latest, rotationId, keyId);
       if (rotated) return rotated;
       latest = await families.findFamily(token.familyId);
       if (latest?.rotationId === rotationId && latest.revokedAt === undefined) return latest; // done, but the answer got lost
@@ -129,8 +130,8 @@ export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencie
     const fault = userFault(user, family, client);
     if (fault || !user) return refuse(client, fault ?? 'user_gone');
     const scopes = scopesToGrant(requested, family, user);
-    const successor = await succeed(token, client, family, decision);
-    return dependencies.issueTokens({ client, family: successor, scopes });
+    const tokens = await dependencies.prepareTokens({ client, family, scopes });
+    return tokens.write(await succeed(token, client, family, tokens.keyId, decision));
   };
 
   return {
@@ -140,7 +141,7 @@ export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencie
       const token = await readOwnToken(presented);
       return {
         reads: {
-          user: token && userAddress(usersTable, token.userId),
+          user: token && userAddress(userTables.users, token.userId),
           family: token && familyAddress(familiesTable, token.familyId),
         },
         issue: request => (token ? refresh(token, requested, request) : refuse(request.client, 'refresh_token_forged')),

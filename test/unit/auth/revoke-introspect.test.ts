@@ -79,7 +79,7 @@ describe('introspection (RFC 7662)', () => {
     expect((await introspect(tokens.access_token)).json).toEqual({
       active: true,
       token_type: 'Bearer',
-      scope: 'webhooks:manage webhooks:read',
+      scope: 'webhooks:read webhooks:manage',
       client_id: client.id,
       sub: userId,
       account_id: 'acme',
@@ -97,7 +97,7 @@ describe('introspection (RFC 7662)', () => {
     const now = Math.floor(service.clock.now() / 1_000);
     expect((await introspect(successor)).json).toEqual({
       active: true,
-      scope: 'webhooks:manage webhooks:read',
+      scope: 'webhooks:read webhooks:manage',
       client_id: client.id,
       sub: userId,
       account_id: 'acme',

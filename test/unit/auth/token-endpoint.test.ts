@@ -314,7 +314,7 @@ describe('a granted token request', () => {
       token_type: 'Bearer',
       expires_in: 900,
       refresh_token: expect.any(String),
-      scope: 'webhooks:manage webhooks:read',
+      scope: 'webhooks:read webhooks:manage',
     });
     const [header, claims] = answer.json.access_token
       .split('.', 2)
@@ -329,7 +329,7 @@ describe('a granted token request', () => {
       client_id: id,
       account_id: 'acme',
       sid: expect.stringContaining(`${user?.userId}-`),
-      scope: 'webhooks:manage webhooks:read',
+      scope: 'webhooks:read webhooks:manage',
       iat: now,
       exp: now + 900,
       jti: expect.any(String),
@@ -360,11 +360,11 @@ describe('a granted token request', () => {
   });
 
   it.each([
-    ['admin', undefined, 'webhooks:manage webhooks:read'],
-    ['admin', '', 'webhooks:manage webhooks:read'],
+    ['admin', undefined, 'webhooks:read webhooks:manage'],
+    ['admin', '', 'webhooks:read webhooks:manage'],
     ['admin', 'webhooks:read', 'webhooks:read'],
     ['admin', 'webhooks:read webhooks:read', 'webhooks:read'],
-    ['admin', 'webhooks:read webhooks:manage', 'webhooks:manage webhooks:read'],
+    ['admin', 'webhooks:read webhooks:manage', 'webhooks:read webhooks:manage'],
     ['member', undefined, undefined],
     ['member', 'webhooks:read', undefined],
   ] as const)('an %s who asks for %s gets %s (RFC 6749 3.3)', async (role, asked, given) => {
@@ -391,6 +391,9 @@ describe('trouble of our own', () => {
       expect(answer).toMatchObject({ status, json: { error }, headers: { 'cache-control': 'no-store' } });
       expect(answer.headers['retry-after']).toBe(retryAfter);
       expect(answer.text).not.toContain('KMS');
+      // the client comes first, whatever else is wrong
+      const wrong = { ...login(), client_id: client.id, client_secret: 'wrong' };
+      expect(await fresh.post('token', wrong)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
     } finally {
       await fresh.stop();
     }

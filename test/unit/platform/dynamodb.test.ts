@@ -14,8 +14,8 @@ beforeAll(async () => {
   const put = (TableName: string, Item: Record<string, unknown>) =>
     dynalite.documents.send(new PutCommand({ TableName, Item }));
   await put('Clients', { clientId: 'c1', name: 'one' });
-  await put('Users', { pk: 'id#u1', role: 'admin' });
-  await put('Users', { pk: 'id#u2', role: 'member' });
+  await put('Users', { userId: 'u1', role: 'admin' });
+  await put('Users', { userId: 'u2', role: 'member' });
   await put('Keyring', { kind: 'mac', generation: 7, keyId: 'k7' });
 });
 afterAll(() => dynalite.stop());
@@ -24,17 +24,17 @@ describe('readTogether', () => {
   it('gives the items of several tables in the order asked for, in one operation', async () => {
     dynalite.operations.length = 0;
     const items = await readTogether(dynalite.documents, [
-      { table: 'Users', key: { pk: 'id#u2' } },
+      { table: 'Users', key: { userId: 'u2' } },
       { table: 'Clients', key: { clientId: 'nobody' } },
       { table: 'Clients', key: { clientId: 'c1' } },
-      { table: 'Users', key: { pk: 'id#u1' } },
+      { table: 'Users', key: { userId: 'u1' } },
       { table: 'Keyring', key: { kind: 'mac', generation: 7 } },
     ]);
     expect(items).toEqual([
-      { pk: 'id#u2', role: 'member' },
+      { userId: 'u2', role: 'member' },
       undefined,
       { clientId: 'c1', name: 'one' },
-      { pk: 'id#u1', role: 'admin' },
+      { userId: 'u1', role: 'admin' },
       { kind: 'mac', generation: 7, keyId: 'k7' },
     ]);
     expect(dynalite.operations).toEqual(['BatchGetItemCommand']);
@@ -47,14 +47,14 @@ describe('readTogether', () => {
   });
 
   it('fetches keys that were held back, and gives up after three tries', async () => {
-    const keptBack = { Users: { Keys: [{ pk: 'id#u1' }] } };
+    const keptBack = { Users: { Keys: [{ userId: 'u1' }] } };
     const answers: object[] = [
       { UnprocessedKeys: keptBack },
-      { Responses: { Users: [{ pk: 'id#u1', role: 'admin' }] } },
+      { Responses: { Users: [{ userId: 'u1', role: 'admin' }] } },
     ];
     const documents = { send: async () => answers.shift() ?? { UnprocessedKeys: keptBack } } as never;
-    const addresses = [{ table: 'Users', key: { pk: 'id#u1' } }];
-    expect(await readTogether(documents, addresses)).toEqual([{ pk: 'id#u1', role: 'admin' }]);
+    const addresses = [{ table: 'Users', key: { userId: 'u1' } }];
+    expect(await readTogether(documents, addresses)).toEqual([{ userId: 'u1', role: 'admin' }]);
     await expect(readTogether(documents, addresses)).rejects.toBeInstanceOf(UnprocessedKeysError);
   });
 });
