@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/client.ts';
 import type { ClientStore } from '../../lambdas/auth/client-store.ts';
 import { Fault } from './fault.ts';
-import { accountId, wholeNumber } from './option-values.ts';
+import { accountId, displayName, wholeNumber } from './option-values.ts';
 import { fields, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
@@ -123,7 +123,7 @@ export const addClients = (program: Command, run: Run): void => {
   clients
     .command('create')
     .description('create a client; its secret is shown once')
-    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--name <name>', 'what people call it', displayName)
     .addOption(grantOption())
     .option('--account <id>', 'log in users of this account only', accountId)
     .option(

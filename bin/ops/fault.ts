@@ -23,6 +23,8 @@ const credentialFaults = [
   'ExpiredToken',
   'ExpiredTokenException',
   'InvalidClientTokenId',
+  'InvalidSignatureException',
+  'SignatureDoesNotMatch',
   'UnrecognizedClientException',
   'TokenProviderError',
 ];
@@ -35,17 +37,24 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
  * What to tell the operator about a failure, on one line.
  *
  * @param unreachable - what it means here that nobody answers, and what to do about it.
+ * @param profile - the profile that the SDK was told to use.
  */
-export const describeFault = (error: unknown, unreachable: string): string => {
+export const describeFault = (error: unknown, unreachable: string, profile = process.env.AWS_PROFILE): string => {
   const errors = unwrap(error);
   if (error instanceof Fault) return oneLine(error.message);
   if (errors.some(isUnreachable)) return unreachable;
   if (errors.some(inner => credentialFaults.includes(nameOf(inner)))) {
-    return 'no usable AWS credentials: sign in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID.';
+    return profile
+      ? `no usable AWS credentials in the profile "${profile}" (AWS_PROFILE): sign in (aws sso login), or name another ("aws configure list-profiles" shows them).`
+      : 'no usable AWS credentials: sign in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID.';
   }
   if (errors.some(inner => accessFaults.includes(nameOf(inner)))) {
     return `these AWS credentials may not do that: ${oneLine(messageOf(error))}`;
   }
-  if (/region is missing/i.test(messageOf(error))) return 'no AWS region: set AWS_REGION or AWS_PROFILE.';
+  if (/region is missing/i.test(messageOf(error))) {
+    return profile
+      ? `no AWS region: there is no profile "${profile}" (AWS_PROFILE), or it names none. Name another, or set AWS_REGION.`
+      : 'no AWS region: set AWS_REGION or AWS_PROFILE.';
+  }
   return oneLine(`${nameOf(error) || 'failure'}: ${messageOf(error)}`);
 };

@@ -1,4 +1,6 @@
+import { domainToASCII } from 'node:url';
 import { InvalidArgumentError } from 'commander';
+import { normaliseEmail } from '../../lambdas/auth/user.ts';
 import { EVENT_NAMES, type EventName, isEventName } from '../../lambdas/webhooks/webhook.ts';
 
 /** An account id, as the interface allows them. */
@@ -20,4 +22,27 @@ export const wholeNumber =
 export const eventName = (value: string): EventName => {
   if (isEventName(value)) return value;
   throw new InvalidArgumentError(`It must be one of ${EVENT_NAMES.join(', ')}.`);
+};
+
+const longestName = 100;
+
+/** A name for people, which fits on one line. */
+export const displayName = (value: string): string => {
+  const name = value.trim();
+  if (name !== '' && [...name].length <= longestName && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return name;
+  throw new InvalidArgumentError(`It must be 1 to ${longestName} characters on one line.`);
+};
+
+/** The token endpoint refuses longer user names (RFC 5321 section 4.5.3.1.3 leaves 254 for an address). */
+const longestEmail = 254;
+
+const isDomain = (text: string): boolean =>
+  /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(domainToASCII(text));
+
+/** An e-mail address, in the form in which it is stored. What is left of the `@` is its own server's affair. */
+export const emailAddress = (value: string): string => {
+  const email = normaliseEmail(value);
+  const [, domain = ''] = /^[^\s\p{Cc}@]+@([^\s@]+)$/u.exec(email) ?? [];
+  if (isDomain(domain) && Buffer.byteLength(email) <= longestEmail) return email;
+  throw new InvalidArgumentError(`It must be an e-mail address of at most ${longestEmail} bytes.`);
 };

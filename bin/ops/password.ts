@@ -1,6 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import { Fault } from './fault.ts';
 
+/** In Unicode code points of the normalised text, as NIST SP 800-63B-3 section 5.1.1.2 counts them. */
+const advisedLength = 8;
+
 /** The token endpoint refuses longer ones unread, so a user could never log in with one. */
 const longestPassword = 1_024;
 
@@ -43,11 +46,16 @@ const fromPrompt = async (): Promise<string> => {
  * Reads a password from a hidden prompt, or from standard input where that is no terminal. Never from an argument:
  * arguments are seen by every process of the machine and stay in the shell's history.
  *
+ * A short one is warned of and taken: what is long enough is the operator's to say.
+ *
  * @throws {Fault} for a password that the token endpoint would not take.
  */
 export const readPassword = async (): Promise<string> => {
   const password = process.stdin.isTTY ? await fromPrompt() : await fromStandardInput();
   const fault = check(password);
   if (fault) throw new Fault(fault);
+  if ([...password.normalize('NFC')].length < advisedLength) {
+    process.stderr.write(`warning: the password is shorter than ${advisedLength} characters: easily guessed.\n`);
+  }
   return password;
 };

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { deliveryIdOf, parseEventMessage } from '../../lambdas/delivery/event.ts';
-import { Fault } from './fault.ts';
-import { accountId, wholeNumber } from './option-values.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { accountId, eventName, wholeNumber } from './option-values.ts';
 import { fields, type Report } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
 interface PublishOptions {
   readonly account: string;
-  readonly event: string;
+  readonly event: EventName;
   readonly demand: number;
   readonly proposal?: number;
   readonly id?: string;
@@ -17,20 +17,31 @@ interface PublishOptions {
 /** Judges the message as the delivery function will; only the verdict matters, so that any id and address do. */
 const judge = (body: string) => parseEventMessage(body, 'unused', 'https://unused.example.com');
 
-const publish = async (target: Target, options: PublishOptions): Promise<Report> => {
-  const body = JSON.stringify({
+/** The option that each field of the message comes from. */
+const optionOf: Readonly<Record<string, string>> = {
+  id_conta: '--account',
+  event: '--event',
+  id_demanda: '--demand',
+  id_proposta: '--proposal',
+  id: '--id',
+};
+
+const inOptions = (detail: string): string =>
+  detail.replace(/(?<=^|; )(\w+):/g, (found, field: string) => optionOf[field] ?? found);
+
+const messageOf = (options: PublishOptions): string =>
+  JSON.stringify({
     id_conta: options.account,
     event: options.event,
     id_demanda: options.demand,
     ...(options.proposal === undefined ? {} : { id_proposta: options.proposal }),
     ...(options.id === undefined ? {} : { id: options.id }),
   });
-  const verdict = judge(body);
-  if (verdict.outcome === 'rejected') throw new Fault(`not published: ${verdict.detail}.`);
 
+const publish = async (target: Target, body: string, options: PublishOptions): Promise<Report> => {
   const { openQueues } = await import('./queues.ts');
   const messageId = await openQueues(target).send('EventsQueueUrl', body, options.account);
-  const deliveryId = deliveryIdOf(options.account, verdict.event.evento, options.id ?? messageId);
+  const deliveryId = deliveryIdOf(options.account, options.event, options.id ?? messageId);
   const lines = fields([
     ['message', messageId],
     ['delivery', `${deliveryId} (its webhook-id header)`],
@@ -49,10 +60,17 @@ export const addPublish = (program: Command, run: Run): void => {
     .command('publish')
     .description('publish a business event, as the components of the house do')
     .requiredOption('--account <id>', 'the account the event belongs to', accountId)
-    .requiredOption('--event <name>', 'the name of the event, such as demanda.criada')
+    .requiredOption('--event <name>', 'the name of the event, such as demanda.criada', eventName)
     .requiredOption('--demand <n>', 'id_demanda', wholeNumber(1))
     .option('--proposal <n>', 'id_proposta, for the events that have one', wholeNumber(1))
     .option('--id <id>', 'your own id: events with the same one are delivered once')
     .addHelpText('after', examples)
-    .action(async (options: PublishOptions, command: Command) => run(command, target => publish(target, options)));
+    .action(async (options: PublishOptions, command: Command) => {
+      const body = messageOf(options);
+      const verdict = judge(body);
+      if (verdict.outcome === 'rejected') {
+        command.error(`error: ${options.event} cannot be published so: ${inOptions(verdict.detail)}.`);
+      }
+      await run(command, target => publish(target, body, options));
+    });
 };

@@ -1,23 +1,14 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { normaliseEmail, type Role, roles, type User } from '../../lambdas/auth/user.ts';
+import { type Command, Option } from 'commander';
+import { type Role, roles, type User } from '../../lambdas/auth/user.ts';
 import type { UserStore } from '../../lambdas/auth/user-store.ts';
 import { Fault } from './fault.ts';
-import { accountId } from './option-values.ts';
+import { accountId, emailAddress } from './option-values.ts';
 import { readPassword } from './password.ts';
 import { fields, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
 const openStore = async (target: Target): Promise<UserStore> => (await import('./documents.ts')).openUsers(target);
-
-/** The token endpoint refuses longer user names (RFC 5321 section 4.5.3.1.3 leaves 254 for an address). */
-const longestEmail = 254;
-
-const emailValue = (value: string): string => {
-  const email = normaliseEmail(value);
-  if (/^[^\s@]+@[^\s@]+$/.test(email) && Buffer.byteLength(email) <= longestEmail) return email;
-  throw new InvalidArgumentError(`It must be an e-mail address of at most ${longestEmail} bytes.`);
-};
 
 /** What is shown of a user: everything but the password's hash. */
 const view = (user: User) => ({
@@ -111,7 +102,7 @@ export const addUsers = (program: Command, run: Run): void => {
   users
     .command('create')
     .description('create a user; the password is asked for, or read from standard input')
-    .requiredOption('--email <address>', 'the user name of the password grant', emailValue)
+    .requiredOption('--email <address>', 'the user name of the password grant', emailAddress)
     .requiredOption('--account <id>', 'the account the user belongs to', accountId)
     .addOption(new Option('--role <role>', 'admins manage webhooks').choices(roles).makeOptionMandatory())
     .addHelpText('after', examples)

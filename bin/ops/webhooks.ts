@@ -68,8 +68,13 @@ const suspend = async (target: Target, options: WebhookOptions): Promise<Report>
 const reactivate = async (target: Target, options: WebhookOptions): Promise<Report> => {
   const webhook = await (await openStore(target)).reactivate(options.account, options.event);
   if (!webhook) throw noWebhook(options);
-  const text = `The webhook of ${options.account} for ${options.event} is active. What was held waits for a replay.`;
-  return { json: view(webhook), text };
+  const lines = [
+    `The webhook of ${options.account} for ${options.event} is active. Deliveries held meanwhile (retida) stay so until sent:`,
+    `  one by one   npm run ops -- deliveries list --account ${options.account} --event ${options.event} --state retida`,
+    '               npm run ops -- deliveries resend ID',
+    `  a range      its account: POST /v1/webhooks/${options.event}/reenvios {"desde": …, "ate": …, "estado": "retida"}`,
+  ];
+  return { json: view(webhook), text: lines.join('\n') };
 };
 
 const examples = `

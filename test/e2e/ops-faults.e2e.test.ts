@@ -20,6 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const ended = { ClientsTable: 'clients', DynamoDbEndpoint: 'http://127.0.0.1:1', Region: 'us-east-1' };
 
 describe('ops says what is wrong in one line', () => {
+  const proposal = ['publish', '--account', 'a', '--event', 'proposta.recebida', '--demand', '1'];
   const create = ['users', 'create', '--email', 'a@b.example.com', '--account', 'a', '--role', 'admin'];
 
   it.concurrent.each([
@@ -31,8 +32,27 @@ describe('ops says what is wrong in one line', () => {
     ['an unknown grant', ['clients', 'create', '--name', 'x', '--grant', 'implicit'], /password, refresh_token/],
     ['an unknown kind of key', ['keys', 'list', '--kind', 'master'], /signing, mac, sealing/],
     ['an unknown role', ['users', 'set-role', 'a@b.example.com', 'owner'], /admin, member/],
+    ['a client without a name', ['clients', 'create', '--grant', 'password', '--name', ' '], /--name.*1 to 100/],
+    ['a client name over 100 characters', ['clients', 'create', '--name', 'x'.repeat(101)], /--name.*1 to 100/],
+    ['a client name on two lines', ['clients', 'create', '--name', 'a\nb'], /--name.*on one line/],
+    ['a grace period out of bounds', ['clients', 'create', '--grace-seconds', '3601'], /--grace-seconds.*to 3600/],
+    ['an account of a client out of bounds', ['clients', 'create', '--account', 'a/b'], /--account.*letters, digits/],
+    ['no e-mail address', ['users', 'create', '--email', 'ana'], /--email.*must be an e-mail address/],
+    ['an e-mail address without a domain', ['users', 'create', '--email', 'ana@acme..com'], /--email.*must be an e-m/],
+    [
+      'an e-mail address with a control character',
+      ['users', 'create', '--email', 'a\u0007@acme.com'],
+      /--email.*must be an e-mail/,
+    ],
     ['an account id out of bounds', ['publish', '--account', 'a b', '--event', 'x', '--demand', '1'], /--account/],
-    ['a number that is none', ['publish', '--account', 'a', '--event', 'x', '--demand', '1e3'], /--demand/],
+    ['an unknown event', ['publish', '--account', 'a', '--event', 'x', '--demand', '1'], /--event.*demanda\.criada/],
+    [
+      'an event without its proposal',
+      proposal,
+      /: proposta\.recebida cannot be published so: --proposal must be a whole/,
+    ],
+    ['an empty id', [...proposal, '--proposal', '1', '--id', ''], /so: --id must be 1 to 128 characters\.$/m],
+    ['a number that is none', [...proposal, '--demand', '1e3'], /--demand/],
     ['two targets', ['--stage', 'dev', '--outputs', 'x', 'clients', 'list'], /cannot be used with/],
   ])('%s', (_title, args, message) => expectOneLine(2, message, args));
 
@@ -72,7 +92,14 @@ describe('ops says what is wrong in one line', () => {
       AWS_REGION: 'us-east-1',
       AWS_EC2_METADATA_DISABLED: 'true',
     };
-    await expectOneLine(1, /no usable AWS credentials/, ['--stage', 'dev', 'clients', 'list'], { environment });
+    const list = ['--stage', 'dev', 'clients', 'list'];
+    await expectOneLine(1, /no usable AWS credentials: sign in/, list, { environment });
+    const noRegion = { ...environment, AWS_REGION: undefined };
+    await expectOneLine(1, /no AWS region: set AWS_REGION/, list, { environment: noRegion });
+    for (const variables of [environment, noRegion]) {
+      const wrong = { environment: { ...variables, AWS_PROFILE: 'nobody' } };
+      await expectOneLine(1, /^error: no .*profile "nobody" \(AWS_PROFILE\).*(Name|name) another/, list, wrong);
+    }
   });
 });
 
