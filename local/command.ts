@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { LocalFault } from './fault.ts';
+import { LocalFault, UsageFault } from './fault.ts';
 import { startLocalCloud } from './local-cloud.ts';
 import { type LocalOptions, parseOptions } from './options.ts';
 import { greeting } from './terminal/greeting.ts';
@@ -44,7 +44,8 @@ const runUntilEnd = async (options: LocalOptions, terminal: Terminal, signal: Ab
  * Runs the local cloud until it is told to end.
  *
  * @param words - the command line, without node and script
- * @returns the exit code; everything the person can mend has been said in one line on stderr.
+ * @returns the exit code: 0, 1 for a run that failed, 2 for a command line that was not understood. Everything the person
+ * can mend has been said in one line on stderr.
  */
 export const runLocally = async (words: readonly string[]): Promise<number> => {
   process.stdout.on('error', () => undefined); // whoever read it is gone; the run goes on
@@ -56,6 +57,6 @@ export const runLocally = async (words: readonly string[]): Promise<number> => {
   } catch (error) {
     if (signal.aborted) return 0;
     console.error(error instanceof LocalFault ? error.message : error);
-    return 1;
+    return error instanceof UsageFault ? 2 : 1;
   }
 };

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf, LocalFault, messageOf } from './fault.ts';
@@ -13,37 +13,61 @@ export interface DataDirectory {
   release(): void;
 }
 
+/** SQLite's result code for a database that another connection has locked. */
+const sqliteBusy = 5;
+
 /** An exclusive transaction that is never ended: the system frees it with the process, even after a kill -9. */
 const lock = (directory: string): DatabaseSync => {
-  const database = new DatabaseSync(join(directory, 'lock'));
   try {
+    const database = new DatabaseSync(join(directory, 'lock'));
     database.exec('BEGIN EXCLUSIVE');
     return database;
-  } catch {
-    throw new LocalFault(`${directory} is in use by another local run.`);
+  } catch (error) {
+    const isTaken = error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
+    throw new LocalFault(
+      isTaken
+        ? `${directory} is in use by another local run.`
+        : `The directory ${directory} cannot be used: ${messageOf(error)}`,
+    );
   }
 };
 
-/** Step by step: Node's own recursive mkdir never returns where the system pretends that a parent is missing (/proc). */
-const make = (directory: string): void => {
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
-  if (dirname(directory) !== directory) make(dirname(directory));
+/**
+ * Makes a directory where there is none. Step by step: Node's own recursive mkdir never returns where the system pretends
+ * that a parent is missing (/proc).
+ *
+ * @throws {LocalFault}
+ */
+export const makeDirectory = (directory: string): void => {
   try {
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
+    if (dirname(directory) !== directory) makeDirectory(dirname(directory));
     mkdirSync(directory);
   } catch (error) {
+    if (error instanceof LocalFault) throw error;
     throw new LocalFault(`The directory ${directory} cannot be made: ${messageOf(error)}`);
+  }
+};
+
+/** Makes a directory, or makes sure that files can be made in the one there is. */
+const prepare = (directory: string): void => {
+  makeDirectory(directory);
+  try {
+    rmdirSync(mkdtempSync(join(directory, 'probe-')));
+  } catch (error) {
+    throw new LocalFault(`The directory ${directory} cannot be written to: ${messageOf(error)}`);
   }
 };
 
 /**
  * Opens a data directory for one run alone.
  *
- * @throws {LocalFault} when it cannot be made or is in use.
+ * @throws {LocalFault} when it cannot be made or written to, or is in use.
  */
 export const openDataDirectory = (directory: string): DataDirectory => {
   const tables = join(directory, 'dynamodb');
   const queues = join(directory, 'sqs');
-  for (const needed of [directory, tables, queues]) make(needed);
+  for (const needed of [directory, tables, queues]) prepare(needed);
   const held = lock(directory);
   return {
     tables,
@@ -70,12 +94,12 @@ const isAlive = (id: number): boolean => {
  * @returns its path, and what removes it.
  */
 export const makeRunDirectory = (parent: string): { readonly path: string; remove(): void } => {
-  make(parent);
+  makeDirectory(parent);
   for (const name of readdirSync(parent)) {
     if (!isAlive(Number(name))) rmSync(join(parent, name), { recursive: true, force: true });
   }
   const path = join(parent, String(process.pid));
   rmSync(path, { recursive: true, force: true });
-  make(path);
+  makeDirectory(path);
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 };

@@ -3,7 +3,12 @@
  * without a stack; every other error is a bug of the local cloud.
  */
 export class LocalFault extends Error {
-  override readonly name = 'LocalFault';
+  override readonly name: string = 'LocalFault';
+}
+
+/** A command line that was not understood. */
+export class UsageFault extends LocalFault {
+  override readonly name = 'UsageFault';
 }
 
 /** The message of whatever was thrown, on one line. */

@@ -11,7 +11,7 @@ import { startLoopbackInternet } from './internet/loopback-internet.ts';
 import type { ReceivedDelivery } from './internet/receiver.ts';
 import { writeRuntimeFiles } from './lambda/runtime-files.ts';
 import type { LocalOptions } from './options.ts';
-import { type RunOutputs, runOutputs, writeOutputs } from './outputs.ts';
+import { claimOutputs, type RunOutputs, runOutputs, writeOutputs } from './outputs.ts';
 import { startServices } from './services.ts';
 import { synthesise } from './synthesis.ts';
 import type { Terminal } from './terminal/terminal.ts';
@@ -67,6 +67,8 @@ const startSurroundings = async (
       'fault' in change
         ? terminal.note('hosts', `${change.fault} The names stay as they were.`, 'warn')
         : terminal.note('hosts', `read again: ${change.names} names`),
+    onAbsence: (name, port) =>
+      terminal.note('internet', `nothing listens at http://127.0.0.1:${port} (${name}): start your receiver`, 'warn'),
   });
   undo.push(internet.stop);
   const { faultsFile } = request;
@@ -131,7 +133,8 @@ const deploy = async (
 };
 
 const start = async (request: LocalCloudRequest, undo: Undo): Promise<RunOutputs> => {
-  const { root, terminal, dataDirectory } = request;
+  const { root, terminal, dataDirectory, outputsFile } = request;
+  await claimOutputs(outputsFile);
   const fronts = await startFronts(request.port, undo);
   const data = dataDirectory === undefined ? undefined : openDataDirectory(dataDirectory);
   undo.push(() => data?.release());

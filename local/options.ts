@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { findNameFault } from '../lambdas/platform/egress/host-name.ts';
 import { ConfigurationError, stageConfiguration } from '../lib/config.ts';
-import { LocalFault, messageOf } from './fault.ts';
+import { messageOf, UsageFault } from './fault.ts';
 import { parseMapping } from './internet/hosts-file.ts';
 
 /** How a local run is to be: the command line, parsed. */
@@ -31,6 +32,8 @@ const parsePort = (text: string): number => {
 const addMapping = (text: string, earlier: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> => {
   try {
     const { name, port } = parseMapping(text);
+    const fault = findNameFault(name, []);
+    if (fault !== undefined) throw new TypeError(`No webhook can lead to "${name}": ${fault}`);
     return new Map([...earlier, [name, port]]);
   } catch (error) {
     throw new InvalidArgumentError(messageOf(error));
@@ -47,7 +50,7 @@ const addStageValue = (text: string, earlier: Record<string, string> = {}): Reco
 /** commander prefixes its one line with "error: " and breaks it where the parser's reason starts. */
 const asFault = (error: unknown): unknown =>
   error instanceof CommanderError
-    ? new LocalFault(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)
+    ? new UsageFault(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)
     : error;
 
 const makeCommand = (defaultOutputsFile: string): Command =>
@@ -79,7 +82,7 @@ const checkStageValues = (values: Record<string, string>): Record<string, string
     stageConfiguration('local', values);
     return values;
   } catch (error) {
-    throw error instanceof ConfigurationError ? new LocalFault(error.message) : error;
+    throw error instanceof ConfigurationError ? new UsageFault(error.message) : error;
   }
 };
 
@@ -87,7 +90,7 @@ const checkStageValues = (values: Record<string, string>): Record<string, string
  * Parses the command line (without node and script).
  *
  * @returns `undefined` when help was asked for and has been printed.
- * @throws {LocalFault} for anything unknown or malformed.
+ * @throws {UsageFault} for anything unknown or malformed.
  */
 export const parseOptions = (words: readonly string[], defaultOutputsFile: string): LocalOptions | undefined => {
   const command = makeCommand(defaultOutputsFile);

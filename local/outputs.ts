@@ -1,8 +1,10 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import type { Stack } from './assembly/assembly.ts';
 import { region } from './assembly/identities.ts';
 import type { Resolve } from './assembly/intrinsics.ts';
+import { makeDirectory } from './directories.ts';
 import { LocalFault, messageOf } from './fault.ts';
 import type { Services } from './services.ts';
 
@@ -68,6 +70,55 @@ export const runOutputs = (
   Demo: demo,
 });
 
+const draftOf = (file: string): string => `${file}.${process.pid}`;
+
+const unwritable = (file: string, reason: unknown): LocalFault =>
+  new LocalFault(`The outputs cannot be written to ${file}: ${messageOf(reason)}. Choose another file with --outputs.`);
+
+/** Where the run that wrote an outputs file listens; `undefined` for a file that no local run wrote. */
+const addressIn = (file: string): URL | undefined => {
+  try {
+    const { AuthUrl } = JSON.parse(readFileSync(file, 'utf8'));
+    const url = new URL(AuthUrl);
+    return url.hostname === '127.0.0.1' && url.port !== '' ? url : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const isListening = (url: URL): Promise<boolean> =>
+  new Promise(resolve => {
+    const socket = connect({ host: url.hostname, port: Number(url.port) });
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+
+/**
+ * Finds out before all the work whether the outputs can be written after it, and are not those of a run that is up. What
+ * a killed run has left is no hindrance.
+ *
+ * @throws {LocalFault}
+ */
+export const claimOutputs = async (file: string): Promise<void> => {
+  const address = addressIn(file);
+  if (address && (await isListening(address))) {
+    throw new LocalFault(
+      `${file} belongs to a run that is up at ${address.origin}: end that one, or give this one its own --outputs and --port.`,
+    );
+  }
+  try {
+    makeDirectory(dirname(file));
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new LocalFault('it is not a file');
+    writeFileSync(draftOf(file), '');
+    rmSync(draftOf(file));
+  } catch (error) {
+    throw unwritable(file, error);
+  }
+};
+
 /**
  * Writes the outputs file, readable by its owner only, since it holds credentials. It appears in one piece.
  *
@@ -77,12 +128,12 @@ export const runOutputs = (
 export const writeOutputs = (file: string, outputs: RunOutputs): (() => void) => {
   const text = `${JSON.stringify(outputs, undefined, 2)}\n`;
   try {
-    mkdirSync(dirname(file), { recursive: true });
-    const draft = `${file}.${process.pid}`;
+    makeDirectory(dirname(file));
+    const draft = draftOf(file);
     writeFileSync(draft, text, { mode: 0o600 });
     renameSync(draft, file);
   } catch (error) {
-    throw new LocalFault(`The outputs cannot be written: ${messageOf(error)}`);
+    throw unwritable(file, error);
   }
   return () => {
     try {

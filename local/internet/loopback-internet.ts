@@ -5,7 +5,7 @@ import { makeCertificateAuthority } from './certificates.ts';
 import { readHosts } from './hosts-file.ts';
 import type { PreloadSettings } from './preload-settings.ts';
 import { type ReceivedDelivery, receiverName, startReceiver } from './receiver.ts';
-import { startTlsTerminator } from './tls-terminator.ts';
+import { type OnAbsence, startTlsTerminator } from './tls-terminator.ts';
 
 /** The stand-in for the Internet: names, TLS, and the receiver that is always there. */
 export interface LoopbackInternet {
@@ -22,6 +22,7 @@ export interface InternetEvents {
   onDelivery(delivery: ReceivedDelivery): void;
   /** The hosts file has changed: how many names it has now, or what is wrong with it. */
   onHostsChange(change: { readonly names: number } | { readonly fault: string }): void;
+  onAbsence: OnAbsence;
 }
 
 /** Processes read the hosts file themselves; this only tells the person at the terminal. */
@@ -43,7 +44,7 @@ const watchHosts = (file: string, onHostsChange: InternetEvents['onHostsChange']
  */
 export const startLoopbackInternet = async (
   { mappings, hostsFile }: Omit<AddressBookSource, 'builtIn'>,
-  { onDelivery, onHostsChange }: InternetEvents,
+  { onDelivery, onHostsChange, onAbsence }: InternetEvents,
 ): Promise<LoopbackInternet> => {
   try {
     if (hostsFile !== undefined) readHosts(hostsFile);
@@ -53,7 +54,7 @@ export const startLoopbackInternet = async (
   const [receiver, authority] = await Promise.all([startReceiver(onDelivery), makeCertificateAuthority()]);
   const builtIn = new Map([[receiverName, receiver.port]]);
   const source = { builtIn, mappings, ...(hostsFile === undefined ? {} : { hostsFile }) };
-  const terminator = await startTlsTerminator(makeAddressBook(source), authority);
+  const terminator = await startTlsTerminator(makeAddressBook(source), authority, onAbsence);
   const unwatch = hostsFile === undefined ? () => undefined : watchHosts(hostsFile, onHostsChange);
   return {
     preload: { ...source, builtIn: [...builtIn], mappings: [...mappings], terminatorPort: terminator.port },

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { codeOf } from '../fault.ts';
 import type { AddressBook } from './address-book.ts';
 import type { CertificateAuthority } from './certificates.ts';
 
@@ -17,9 +18,13 @@ const nobody = 'unmapped.invalid';
  * Joins a TLS connection and a plain one, byte for byte: half-closed and reset ends arrive as such on the other side,
  * so that a test server may hang, trickle, talk nonsense or tear the connection and the client sees just that.
  */
-const join = (secure: TLSSocket, raw: Socket, port: number): void => {
+const join = (secure: TLSSocket, raw: Socket, port: number, onConnect: (isThere: boolean) => void): void => {
   const plain = connect({ host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true });
-  plain.on('error', () => raw.resetAndDestroy());
+  plain.on('connect', () => onConnect(true));
+  plain.on('error', error => {
+    if (codeOf(error) === 'ECONNREFUSED') onConnect(false);
+    raw.resetAndDestroy();
+  });
   secure.on('error', () => plain.resetAndDestroy());
   raw.on('error', () => plain.resetAndDestroy());
   plain.on('close', () => secure.destroy());
@@ -28,12 +33,25 @@ const join = (secure: TLSSocket, raw: Socket, port: number): void => {
   plain.pipe(secure);
 };
 
+/** Hears that nothing listens behind a mapped name: once, until something does. */
+export type OnAbsence = (name: string, port: number) => void;
+
 /** Starts the terminator on a free port. Which host a connection is for is told by its SNI (RFC 6066 section 3). */
 export const startTlsTerminator = async (
   book: AddressBook,
   authority: CertificateAuthority,
+  onAbsence: OnAbsence,
 ): Promise<TlsTerminator> => {
   const open = new Set<Socket>();
+  const absent = new Map<string, number>();
+
+  const note = (name: string, port: number, isThere: boolean): void => {
+    if (isThere) absent.delete(name);
+    else if (absent.get(name) !== port) {
+      absent.set(name, port);
+      onAbsence(name, port);
+    }
+  };
 
   const server = createServer({ allowHalfOpen: true, noDelay: true }, raw => {
     open.add(raw);
@@ -51,10 +69,10 @@ export const startTlsTerminator = async (
     });
     secure.on('error', () => raw.destroy());
     secure.on('secure', () => {
-      const name: unknown = 'servername' in secure ? secure.servername : undefined;
-      const port = typeof name === 'string' ? book.portOf(name) : undefined;
+      const name = 'servername' in secure ? String(secure.servername) : '';
+      const port = book.portOf(name);
       if (port === undefined) raw.resetAndDestroy();
-      else join(secure, raw, port);
+      else join(secure, raw, port, isThere => note(name, port, isThere));
     });
   });
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -15,6 +15,31 @@ describe('a data directory', () => {
     expect(() => openDataDirectory(path)).toThrow(`${path} is in use by another local run.`);
     data.release();
     openDataDirectory(path).release();
+  });
+
+  it('that cannot be used says so in one line', () => {
+    const path = join(parent, 'occupied');
+    mkdirSync(join(path, 'lock'), { recursive: true });
+    expect(() => openDataDirectory(path)).toThrow(/occupied cannot be used: unable to open database file$/);
+    rmSync(join(path, 'lock'), { recursive: true });
+    writeFileSync(join(path, 'kept'), '');
+    rmSync(join(path, 'sqs'), { recursive: true });
+    writeFileSync(join(path, 'sqs'), '');
+    expect(() => openDataDirectory(path)).toThrow(/sqs cannot be made: EEXIST/);
+  });
+
+  it('that is read-only says so in one line', () => {
+    const path = join(parent, 'read-only');
+    openDataDirectory(path).release();
+    chmodSync(path, 0o555);
+    chmodSync(parent, 0o755);
+    const self = process.geteuid?.();
+    if (self === 0) process.seteuid?.('nobody'); // root may write anywhere
+    try {
+      expect(() => openDataDirectory(path)).toThrow(/read-only cannot be written to: EACCES/);
+    } finally {
+      if (self === 0) process.seteuid?.(self);
+    }
   });
 
   it.each([['file'], ['file/below']])('cannot be made at %s', name => {

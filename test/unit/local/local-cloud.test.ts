@@ -92,15 +92,24 @@ describe('a run', () => {
     expect(second.outputs.Demo).toEqual(first.outputs.Demo);
   });
 
+  it('keeps its outputs file: a second run overwrote it', async () => {
+    const { outputs } = await start();
+    await expect(start()).rejects.toThrow(`${outputsFile} belongs to a run that is up at ${outputs.AuthUrl}`);
+    expect(JSON.parse(readFileSync(outputsFile, 'utf8'))).toEqual(outputs);
+  });
+
   it('that cannot start ends what it had started, and names the reason', async () => {
     const running = await start();
     const port = Number(new URL(running.outputs.AuthUrl).port);
-    await expect(start({ port })).rejects.toThrow(`Port ${port} is in use`);
+    const own = { outputsFile: join(root, 'own.json') };
+    await expect(start({ ...own, port })).rejects.toThrow(`Port ${port} is in use`);
     writeApp({ Bucket: { Type: 'AWS::S3::Bucket' } });
-    await expect(start()).rejects.toThrow('does not know the resource type AWS::S3::Bucket (App-local-Data/Bucket)');
+    await expect(start(own)).rejects.toThrow('does not know the resource type AWS::S3::Bucket (App-local-Data/Bucket)');
     writeApp({ AuthApi: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'x' } } });
-    await expect(start()).rejects.toThrow(/App-local-Data\/AuthApi: .* no attribute "ApiEndpoint"/);
+    await expect(start(own)).rejects.toThrow(/App-local-Data\/AuthApi: .* no attribute "ApiEndpoint"/);
     writeApp();
-    await expect(start({ hostsFile: join(root, 'missing.json') })).rejects.toThrow('missing.json cannot be used');
+    await expect(start({ ...own, hostsFile: join(root, 'missing.json') })).rejects.toThrow(
+      'missing.json cannot be used',
+    );
   });
 });

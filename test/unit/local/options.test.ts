@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LocalFault } from '../../../local/fault.ts';
+import { UsageFault } from '../../../local/fault.ts';
 import { parseOptions } from '../../../local/options.ts';
 
 const parse = (...words: string[]) => parseOptions(words, '/project/.local/outputs.json');
@@ -55,13 +55,17 @@ describe('the command line', () => {
     [['--port', '-1'], /whole number from 0 to 65534/],
     [['--map', 'nonsense'], /HOST=http:\/\/127\.0\.0\.1:PORT/],
     [['--map', 'a.example.com=http://10.0.0.1:80'], /must lead to http:\/\/127\.0\.0\.1:PORT/],
+    [['--map', 'localhost=http://127.0.0.1:80'], /No webhook can lead to "localhost": .*single label/],
+    [['--map', 'hooks=http://127.0.0.1:80'], /No webhook can lead to "hooks": .*single label/],
+    [['--map', 'hooks.test=http://127.0.0.1:80'], /Names under \.test are not public/],
+    [['--map', 'hooks.example=http://127.0.0.1:80'], /Names under \.example are not public/],
     [['--set', 'novalue'], /KEY=VALUE/],
     [['--set', 'stage=prod'], /always of stage "local"/],
     [['--set', 'nonsense=1'], /Unknown stage value "nonsense"/],
     [['--set', 'demandsUrl=http://insecure'], /demandsUrl must be an https URL/],
     [['--retry-schedule', '1s,soon'], /retrySchedule must be/],
   ])('%j is refused in one line', (words, message) => {
-    expect(() => parse(...words)).toThrow(LocalFault);
+    expect(() => parse(...words)).toThrow(UsageFault);
     expect(() => parse(...words)).toThrow(message);
     expect(() => parse(...words)).not.toThrow(/\n/);
   });

@@ -1,9 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Stack } from '../../../local/assembly/assembly.ts';
-import { runOutputs, stackOutputs, writeOutputs } from '../../../local/outputs.ts';
+import { claimOutputs, runOutputs, stackOutputs, writeOutputs } from '../../../local/outputs.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'emissor-outputs-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -58,6 +60,48 @@ describe('the outputs file', () => {
   });
 
   it('that cannot be written is a fault in one line', () => {
-    expect(() => writeOutputs(join(file, 'below.json'), outputs)).toThrow(/^The outputs cannot be written: /);
+    expect(() => writeOutputs(join(file, 'below.json'), outputs)).toThrow(/^The outputs cannot be written to /);
   });
+});
+
+describe('before the work, an outputs file', () => {
+  const file = join(directory, 'claimed', 'outputs.json');
+
+  it('is found to be free, and nothing is left there', async () => {
+    await claimOutputs(file);
+    expect(readdirSync(dirname(file))).toEqual([]);
+  });
+
+  it.each([
+    ['a directory', directory],
+    ['a device', '/dev/null'],
+    ['below a file', join(directory, 'plain', 'outputs.json')],
+    ['where nothing can be made', '/proc/emissor/outputs.json'],
+  ])('is refused: %s', async (_title, place) => {
+    writeFileSync(join(directory, 'plain'), '');
+    await expect(claimOutputs(place)).rejects.toThrow(/^The outputs cannot be written to .*--outputs\.$/);
+  });
+
+  it('of a run that is up stays its own', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const text = JSON.stringify({ AuthUrl: `http://127.0.0.1:${port}` });
+    writeFileSync(file, text);
+    await expect(claimOutputs(file)).rejects.toThrow(
+      `${file} belongs to a run that is up at http://127.0.0.1:${port}: end that one, or give this one its own --outputs`,
+    );
+    server.close();
+    await once(server, 'close');
+    await claimOutputs(file); // a killed run left it
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  it.each([['no JSON'], ['null'], ['{"AuthUrl":7}'], ['{"AuthUrl":"https://auth.example.com"}']])(
+    'that no local run wrote is free: %s',
+    async text => {
+      writeFileSync(file, text);
+      await expect(claimOutputs(file)).resolves.toBeUndefined();
+    },
+  );
 });

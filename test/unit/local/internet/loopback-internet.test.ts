@@ -53,6 +53,7 @@ let child: ChildProcess;
 let plainPort: number;
 let tcpPort: number;
 const deliveries: string[] = [];
+const absences: string[] = [];
 
 const listen = async (server: Server | TcpServer): Promise<number> => {
   servers.push(server.listen(0, '127.0.0.1'));
@@ -110,7 +111,11 @@ beforeAll(async () => {
       ]),
       hostsFile,
     },
-    { onDelivery: ({ path }) => deliveries.push(path), onHostsChange: () => undefined },
+    {
+      onDelivery: ({ path }) => deliveries.push(path),
+      onHostsChange: () => undefined,
+      onAbsence: (name, port) => absences.push(`${name} ${port}`),
+    },
   );
   const files = await writeRuntimeFiles(directory, internet.preload, internet.authorityCertificate);
   writeFileSync(join(directory, 'probe.mjs'), probe);
@@ -242,6 +247,30 @@ it('follows the hosts file at once, in running processes and in the TLS terminat
   expect(await evaluate("return dnsPromises.resolve4('later.example.test')")).toEqual(['169.254.169.254']);
 });
 
+it('tells once per outage that nothing listens behind a mapped name', async () => {
+  const server = createServer(answer);
+  const port = await listen(server);
+  const close = async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  };
+  const request = () => evaluate("return request({ host: 'outage.example.net', agent: false })");
+  const refused = () => expect(request()).rejects.toThrow('ECONNRESET');
+  writeFileSync(hostsFile, JSON.stringify({ 'outage.example.net': `http://127.0.0.1:${port}` }));
+  absences.splice(0);
+
+  await close();
+  await Promise.all([refused(), refused()]);
+  await refused();
+  expect(absences).toEqual([`outage.example.net ${port}`]);
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  expect(await request()).toMatchObject({ status: 207 });
+  await close();
+  await refused();
+  expect(absences).toEqual(Array(2).fill(`outage.example.net ${port}`));
+});
+
 it('has a receiver, which shows what it got', async () => {
   const delivery =
     "return request({ host: 'receiver.example.com', path: '/hook', method: 'POST', headers: { 'X-A': 'b' } }, '{\"a\":\"<b>\"}')";
@@ -276,7 +305,7 @@ it('refuses a hosts file that it cannot use', async () => {
   const start = () =>
     startLoopbackInternet(
       { mappings: new Map(), hostsFile: bad },
-      { onDelivery: () => undefined, onHostsChange: () => undefined },
+      { onDelivery: () => undefined, onHostsChange: () => undefined, onAbsence: () => undefined },
     );
   await expect(start()).rejects.toThrow(/^The hosts file .*bad\.json cannot be used: ENOENT/);
   writeFileSync(bad, '{');
