@@ -1,3 +1,5 @@
+import type { Redact } from '../platform/egress/guarded-post.ts';
+
 const mask = '***';
 
 /** A secret's beginning at the end of a text is masked from this many characters on: shorter ones are coincidences. */
@@ -23,15 +25,16 @@ const withoutRemnant = (text: string, secret: string): string => {
 
 /**
  * Makes the function that removes the credential we sent from what the receiver answered: every occurrence of the
- * `Authorization` value and of its credential part (what follows the scheme), also one that the text's end cuts off.
+ * `Authorization` value and of its credential part (what follows the scheme), and what of one is left where the text
+ * was cut.
  */
-export const makeRedaction = (authorization: string | undefined): ((text: string) => string) => {
+export const makeRedaction = (authorization: string | undefined): Redact => {
   if (!authorization) return text => text;
   const credential = authorization.replace(/^\S+ +/, '');
   const secrets = [...new Set([authorization, credential])];
   const patterns = secrets.map(anywhere);
-  return text => {
+  return (text, isCut) => {
     const whole = patterns.reduce((rest, pattern) => rest.replaceAll(pattern, mask), text);
-    return secrets.reduce(withoutRemnant, whole);
+    return isCut ? secrets.reduce(withoutRemnant, whole) : whole;
   };
 };

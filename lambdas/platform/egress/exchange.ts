@@ -25,6 +25,8 @@ export type ExchangeOutcome =
       readonly headers: IncomingHttpHeaders;
       /** What was read of the body, at most 64 KiB. */
       readonly body: Buffer;
+      /** Whether that is not all of it, and may end in the middle of something. */
+      readonly isCut: boolean;
     }
   | { readonly outcome: 'aborted' }
   | ({
@@ -41,14 +43,17 @@ const maximumBodyBytes = 64 * 1_024;
 const maximumInformational = 16;
 
 /** Reads a body until its end, its limit, its failure or the deadline, whichever comes first, and gives what there is. */
-const readBody = (response: IncomingMessage, signal: AbortSignal): Promise<Buffer> =>
+const readBody = (response: IncomingMessage, signal: AbortSignal): Promise<{ body: Buffer; isCut: boolean }> =>
   new Promise(resolve => {
     const chunks: Buffer[] = [];
     let length = 0;
     const finish = () => {
       signal.removeEventListener('abort', finish);
       if (!response.complete) response.destroy(); // the connection is not fit for another exchange
-      resolve(Buffer.concat(chunks).subarray(0, maximumBodyBytes));
+      resolve({
+        body: Buffer.concat(chunks).subarray(0, maximumBodyBytes),
+        isCut: !response.complete || length > maximumBodyBytes,
+      });
     };
     response.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
@@ -96,6 +101,7 @@ export const exchange = ({ agent, address, port, serverName, path, headers, body
     outgoing.on('socket', socket => {
       isSecure = outgoing.reusedSocket;
       bytesBefore = socket.bytesRead;
+      if (isSecure) return; // it will not connect again: a listener would stay for as long as the connection is kept
       socket.once('secureConnect', () => {
         isSecure = true;
       });
@@ -113,7 +119,7 @@ export const exchange = ({ agent, address, port, serverName, path, headers, body
           outcome: 'response',
           status: statusCode,
           headers: received,
-          body: read,
+          ...read,
         })),
       );
     });

@@ -18,11 +18,17 @@ export interface PostRequest {
   readonly body: string;
   /** Milliseconds from resolving the name to the last response header; reading the body ends then too. */
   readonly deadlineMs: number;
-  /** Removes what must not be kept; applied to all of the body that was read, before it is cut to 1 KiB. */
-  readonly redact?: (text: string) => string;
+  /**
+   * Removes what must not be kept; applied to all of the body that was read, before it is cut to 1 KiB. `isCut`: there was
+   * more of it, so that its end may be the beginning of something.
+   */
+  readonly redact?: Redact;
   /** Gives the attempt up as a fault of our own. */
   readonly signal?: AbortSignal;
 }
+
+/** Removes from a text what must not be kept. */
+export type Redact = (text: string, isCut: boolean) => string;
 
 /** Why there was no complete response; see `PostOutcome`. */
 export type PostFailure = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'own_fault';
@@ -78,8 +84,8 @@ const describeResolutionFailure = (error: unknown): Failed => {
   return { outcome: error.fault === 'own_fault' ? 'own_fault' : 'dns', detail: error.message };
 };
 
-const startOf = (body: Buffer, redact: (text: string) => string): string => {
-  const text = redact(new TextDecoder().decode(body));
+const startOf = (body: Buffer, isCut: boolean, redact: Redact): string => {
+  const text = redact(new TextDecoder().decode(body), isCut);
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(keptBytes)).read);
 };
 
@@ -143,8 +149,9 @@ export const makeGuardedPost = ({
     const durationMs = now() - startedAt;
     switch (result.outcome) {
       case 'response': {
-        const { outcome, status, headers, body } = result;
-        return { outcome, status, headers, bodyStart: startOf(body, request.redact ?? (text => text)), durationMs };
+        const { outcome, status, headers, body, isCut } = result;
+        const bodyStart = startOf(body, isCut, request.redact ?? (text => text));
+        return { outcome, status, headers, bodyStart, durationMs };
       }
       case 'aborted':
         return end.signal.aborted

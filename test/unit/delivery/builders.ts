@@ -97,7 +97,7 @@ export const fakeNetwork = (posted: PostOutcome) => {
   const post: GuardedPost = async request => {
     requests.push(request);
     return posted.outcome === 'response'
-      ? { ...posted, bodyStart: request.redact?.(posted.bodyStart) ?? posted.bodyStart }
+      ? { ...posted, bodyStart: request.redact?.(posted.bodyStart, false) ?? posted.bodyStart }
       : posted;
   };
   return { post, requests };

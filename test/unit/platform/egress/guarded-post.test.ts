@@ -163,6 +163,20 @@ describe('the response', () => {
   });
 });
 
+describe('a kept connection', () => {
+  it('gathers no listeners however often it is used: it warned of a leak after eleven', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on('warning', note);
+    const { receiver, post } = await start(say(ok));
+    for (let time = 0; time < 15; time++) await post(request);
+    await new Promise(setImmediate);
+    process.off('warning', note);
+    expect(receiver.connections()).toBe(1);
+    expect(warnings).toEqual([]);
+  });
+});
+
 describe('failures', () => {
   it.each<[string, Play]>([
     ['says nothing', () => {}],
