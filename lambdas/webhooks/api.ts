@@ -13,15 +13,6 @@ export interface ApiDependencies {
   readonly log: Log;
 }
 
-/** A path segment as it was meant; one that does not decode names nothing, and stays as it is. */
-const decodeSegment = (segment: string): string => {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-};
-
 const toProblem = (error: unknown, log: Log): Problem => {
   if (error instanceof Problem) return error;
   if (isThrottled(error)) {
@@ -48,8 +39,7 @@ export const makeApi = ({ authenticate, resources, log }: ApiDependencies) => {
         const allow = Object.keys(methods).join(', ');
         throw new Problem(405, 'method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
       }
-      const names = Object.entries(match.groups ?? {});
-      return { endpoint, path: Object.fromEntries(names.map(([name, text]) => [name, decodeSegment(text)])) };
+      return { endpoint, path: { ...match.groups } }; // the gateway hands paths over decoded
     }
     throw new Problem(404, 'not_found', 'There is nothing at this path.');
   };

@@ -6,8 +6,11 @@ const escapePointer = (name: PropertyKey): string => String(name).replaceAll('~'
 /** The JSON Pointer (RFC 6901) to a place. */
 export const pointerTo = (path: readonly PropertyKey[]): string => path.map(name => `/${escapePointer(name)}`).join('');
 
-/** A choice that is not there: of events there is a code of its own. */
-const choiceFault = (pointer: string): string => (pointer === '/evento' ? 'unknown_event' : 'invalid_value');
+/** A choice that is not there: of events there is a code of its own, whatever was given in the place of one. */
+const choiceFault = (pointer: string, given: unknown): string => {
+  if (pointer === '/evento') return 'unknown_event';
+  return typeof given === 'string' ? 'invalid_value' : 'wrong_type';
+};
 
 const describeIssue = (issue: z.core.$ZodIssue, body: unknown): Finding[] => {
   const pointer = pointerTo(issue.path);
@@ -22,11 +25,10 @@ const describeIssue = (issue: z.core.$ZodIssue, body: unknown): Finding[] => {
       }));
     case 'invalid_type':
       return [{ pointer, code: 'wrong_type', detail: `Must be of the JSON type ${issue.expected}.` }];
-    case 'invalid_value':
-      if (typeof Object(body)[String(issue.path[0])] !== 'string') {
-        return [{ pointer, code: 'wrong_type', detail: 'Must be of the JSON type string.' }];
-      }
-      return [{ pointer, code: choiceFault(pointer), detail: `Must be one of ${issue.values.join(', ')}.` }];
+    case 'invalid_value': {
+      const code = choiceFault(pointer, Object(body)[String(issue.path[0])]);
+      return [{ pointer, code, detail: `Must be one of ${issue.values.join(', ')}.` }];
+    }
     default:
       return [{ pointer, code: 'invalid_value', detail: `Value ${issue.message}.` }];
   }

@@ -35,7 +35,7 @@ const findHostFault = (url: URL, ownHosts: readonly string[]): string | undefine
 
 function* findFaults(text: string, url: URL, ownHosts: readonly string[]): Generator<UrlFinding> {
   if (!text.isWellFormed()) yield { code: 'url_invalid', detail: 'The URL is not well-formed Unicode.' };
-  if (text.length > maximumUrlLength) {
+  if ([...text].length > maximumUrlLength) {
     yield { code: 'url_invalid', detail: `The URL has more than ${maximumUrlLength} characters.` };
   }
   if (url.protocol !== 'https:') yield { code: 'url_not_https', detail: 'The URL must begin with https:.' };

@@ -243,8 +243,8 @@ describe('GET …/entregas/{id}', () => {
     `teste_${'0'.repeat(22)}`,
     'x',
     'x'.repeat(5_000),
-    'reenvios%23conta-1%23demanda.criada',
-    'testes%23conta-1%23demanda.criada',
+    'reenvios#conta-1#demanda.criada',
+    'testes#conta-1#demanda.criada',
     '%00',
     '..',
   ])('knows no %s', async id => {
