@@ -59,7 +59,7 @@ export type ParsedMessage =
   | { readonly outcome: 'event'; readonly event: BusinessEvent }
   | ({ readonly outcome: 'rejected' } & RejectedMessage);
 
-/** The id of an event's delivery: as long as the publisher repeats its `id`, the event is delivered once. */
+/** The id of an event's delivery, and its `webhook-id`: the same for every copy of the event that has the publisher's `id`. */
 export const deliveryIdOf = (accountId: string, evento: EventName, id: string): string => {
   const digest = createHash('sha256')
     .update(JSON.stringify([accountId, evento, id]))

@@ -18,6 +18,9 @@ export interface WorkQueueProps {
   readonly deadLetterQueue: sqs.IQueue;
 }
 
+/** Bytes. What is put aside as a dead letter goes with its reason, and has to fit into the 1 MiB that SQS takes. */
+const maxMessageSizeBytes = 1_048_576 - 8_192;
+
 /** Receives of one message before SQS itself gives it up: high, since messages wait here while the store is down. */
 const maxReceiveCount = 100;
 
@@ -32,6 +35,7 @@ export const workQueue = (scope: Construct, id: string, props: WorkQueueProps): 
     enforceSSL: true,
     visibilityTimeout: Duration.seconds(props.consumerTimeout.toSeconds() * 6),
     retentionPeriod: Duration.days(4),
+    maxMessageSizeBytes,
     receiveMessageWaitTime: Duration.seconds(20),
     deadLetterQueue: { queue: props.deadLetterQueue, maxReceiveCount },
     removalPolicy: RemovalPolicy.RETAIN,

@@ -62,6 +62,11 @@ describe('the queues', () => {
     expect(loops).toEqual([retries?.FunctionName.Ref]);
   });
 
+  // A message of nearly 1 MiB could not be put aside with its reason: it came back a hundred times instead.
+  it('take no message that would not fit into the dead-letter queue together with its reason', () => {
+    for (const source of sources) expect(queueOf(source).MaximumMessageSize).toBeLessThanOrEqual(1_048_576 - 4_096);
+  });
+
   it('are encrypted and refuse plain HTTP', () => {
     for (const [id, queue] of queues) {
       expect(queue.Properties.SqsManagedSseEnabled, id).toBe(true);
