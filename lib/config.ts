@@ -136,7 +136,7 @@ const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
     apiRateLimit: 10_000,
     apiBurstLimit: 5_000,
     firstAttemptConcurrency: 16,
-    retryConcurrency: 2,
+    retryConcurrency: 16,
     logRetentionDays: 1,
     removalPolicy: 'destroy',
   },

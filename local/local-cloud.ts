@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { findNameFault } from '../lambdas/platform/egress/host-name.ts';
 import { type Assembly, readAssembly } from './assembly/assembly.ts';
 import { drawBlueprint } from './deployment/blueprint.ts';
 import { provisionDemo, provisionFunctions, provisionState, runTriggers } from './deployment/provision.ts';
@@ -71,6 +72,10 @@ const startSurroundings = async (
       terminal.note('internet', `nothing listens at http://127.0.0.1:${port} (${name}): start your receiver`, 'warn'),
   });
   undo.push(internet.stop);
+  for (const name of request.mappings.keys()) {
+    const fault = findNameFault(name, []);
+    if (fault !== undefined) terminal.note('internet', `no webhook can lead to "${name}": ${fault}`, 'warn');
+  }
   const { faultsFile } = request;
   const onStrike = (kind: string) => terminal.note('faults', `${kind}, as ${faultsFile} asks`, 'warn');
   const faults = faultsFile === undefined ? noFaults : faultsOf(faultsFile, Math.random, onStrike);

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { findNameFault } from '../lambdas/platform/egress/host-name.ts';
 import { ConfigurationError, stageConfiguration } from '../lib/config.ts';
 import { messageOf, UsageFault } from './fault.ts';
 import { parseMapping } from './internet/hosts-file.ts';
@@ -32,8 +31,6 @@ const parsePort = (text: string): number => {
 const addMapping = (text: string, earlier: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> => {
   try {
     const { name, port } = parseMapping(text);
-    const fault = findNameFault(name, []);
-    if (fault !== undefined) throw new TypeError(`No webhook can lead to "${name}": ${fault}`);
     return new Map([...earlier, [name, port]]);
   } catch (error) {
     throw new InvalidArgumentError(messageOf(error));
@@ -78,6 +75,8 @@ const makeCommand = (defaultOutputsFile: string): Command =>
 
 /** Refused here, stage values need no synthesis to be found wrong. */
 const checkStageValues = (values: Record<string, string>): Record<string, string> => {
+  const domain = ['authDomain', 'baseDomain'].find(key => key in values);
+  if (domain !== undefined) throw new UsageFault(`${domain}: a local run has no domain names of its own.`);
   try {
     stageConfiguration('local', values);
     return values;

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { account } from '../assembly/identities.ts';
@@ -44,9 +45,10 @@ const collectHeaders = (rawHeaders: readonly string[]): Map<string, string[]> =>
 };
 
 /** API Gateway takes these bodies for text; all others, forms and bodies without a type among them, become base64. */
-const isText = (contentType: string): boolean => {
+const isText = (contentType: string, body: Buffer): boolean => {
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
-  return type.startsWith('text/') || /^application\/(json|xml|javascript)$/.test(type);
+  const isTextual = type.startsWith('text/') || /^application\/(json|xml|javascript)$/.test(type);
+  return isTextual && isUtf8(body); // bytes that are no text at all must not be made to look like some
 };
 
 /** `12/Mar/2020:19:03:58 +0000`, as in the common log format. */
@@ -95,7 +97,7 @@ export const makeEvent = (
       : {}),
     ...gatewayHeaders(request, collected, address),
   };
-  const isBase64Encoded = request.body.length > 0 && !isText(headers['content-type'] ?? '');
+  const isBase64Encoded = request.body.length > 0 && !isText(headers['content-type'] ?? '', request.body);
   return {
     version: '2.0',
     routeKey,

@@ -32,12 +32,13 @@ interface Internals {
   readonly SnsStore: new () => TopicStore;
   readonly S3Store: new () => Stores['s3Store'];
   readonly PersistenceManager: new (directory: string) => Persistence;
+  readonly INVALID_MESSAGE_BODY_CHAR: RegExp;
 }
 
 /** The package exports its app factory only; its stores and its persistence are reached by their files. */
 const importInternals = async (): Promise<Internals> => {
   const main = import.meta.resolve('fauxqs');
-  const files = ['./sqs/sqsStore.js', './sns/snsStore.js', './s3/s3Store.js', './persistence.js'];
+  const files = ['./sqs/sqsStore.js', './sns/snsStore.js', './s3/s3Store.js', './persistence.js', './sqs/sqsTypes.js'];
   const modules = await Promise.all(files.map(file => import(new URL(file, main).href)));
   return Object.assign({}, ...modules);
 };
@@ -57,9 +58,16 @@ const mendVisibilityZero = (persistence: Persistence): void => {
   persistence.updateMessageReady = messageId => void statement.run(messageId);
 };
 
+/** As it comes, the engine takes both halves of a character beyond U+FFFF for faults; SQS takes such characters. */
+const mendWideCharacters = (invalid: RegExp): void => {
+  const refused = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
+  invalid.test = text => refused.test(text);
+};
+
 /** Makes the queue engine. The package's own `startFauxqs` would listen on all interfaces. */
 export const makeQueueEngine = async (region: string): Promise<QueueEngine> => {
-  const { SqsStore, SnsStore, S3Store, PersistenceManager } = await importInternals();
+  const { SqsStore, SnsStore, S3Store, PersistenceManager, INVALID_MESSAGE_BODY_CHAR } = await importInternals();
+  mendWideCharacters(INVALID_MESSAGE_BODY_CHAR);
   const stores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() };
   const { sqsStore: queues, snsStore: topics } = stores;
   const app = buildApp({ logger: false, stores, defaultRegion: region });

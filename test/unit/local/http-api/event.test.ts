@@ -75,6 +75,13 @@ describe('bodies', () => {
     expect(made.headers['content-length']).toBe(String(Buffer.byteLength(text)));
   });
 
+  it('bytes that are no text survive too, whatever the type says', () => {
+    const bytes = Buffer.from([0x22, 0xff, 0x22]);
+    const made = event({ rawHeaders: ['content-type', 'application/json'], body: bytes });
+    expect(made.isBase64Encoded).toBe(true);
+    expect(Buffer.from(made.body ?? '', 'base64')).toEqual(bytes);
+  });
+
   it('bytes of a form survive as they were sent', () => {
     const bytes = Buffer.from([0xff, 0x00, 0x80, 0x3d]);
     const made = event({ rawHeaders: ['content-type', 'application/x-www-form-urlencoded'], body: bytes });
