@@ -116,22 +116,14 @@ describeWith(['engines'], 'ops keys', () => {
   });
 
   describe('rotate --revoke', () => {
-    it('does nothing unless it is confirmed', async () => {
-      const count = (await keys('list')).length;
-      const refused = await call('rotate', '--revoke');
-      expect(refused).toMatchObject({ code: 1, stdout: '' });
-      expect(refused.stderr).toMatch(/^error: This ends every access token and every refresh token of .*--yes.*\n$/);
-      expect((await keys('list')).length).toBe(count);
-    });
-
     it('is not to be had for sealing keys', async () => {
-      const refused = await call('rotate', '--revoke', '--yes', '--kind', 'sealing');
+      const refused = await call('rotate', '--revoke', '--kind', 'sealing');
       expect(refused).toMatchObject({ code: 1, stdout: '' });
       expect(refused.stderr).toMatch(/^error: sealing keys are never revoked: .*\n$/);
     });
 
     it('of signing keys ends the access tokens they signed, and no session', async () => {
-      const { stdout } = await call('rotate', '--revoke', '--yes', '--kind', 'signing');
+      const { stdout } = await call('rotate', '--now', '--revoke', '--kind', 'signing');
       expect(stdout).toMatch(/^signing: key \w{22} is active, .*; deleted generation 1, 2\.\n/);
       expect(await states('signing')).toEqual(['active']);
       expect(await isActive(before.access_token)).toBe(false);
