@@ -66,7 +66,7 @@ export interface Delivery {
   readonly wait?: Wait;
   /** When the delivery reached its state; not set while `pendente`. */
   readonly settledAt?: number;
-  /** The replay that last began a schedule for it. */
+  /** The replay that began the present schedule. */
   readonly replayId?: string;
 }
 

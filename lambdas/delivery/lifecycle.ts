@@ -35,7 +35,7 @@ export const movedToRetryLane = (delivery: Delivery, now: number): Delivery & { 
  * so that messages of its earlier life stay stale.
  */
 export const restarted = (delivery: Delivery, now: number, waitMs = 0): Delivery & { readonly wait: Wait } => {
-  const { settledAt: _, ...rest } = delivery;
+  const { settledAt: _, replayId: __, ...rest } = delivery;
   return { ...rest, state: 'pendente', scheduledAt: now, charged: 0, faults: 0, wait: waitOf(waitMs, now) };
 };
 

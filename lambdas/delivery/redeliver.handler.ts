@@ -4,11 +4,13 @@ import middy from '@middy/core';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { makeConsumer } from './consumer.ts';
 import { makeRedeliver } from './redeliver.ts';
+import { makeReplayStore } from './replay-store.ts';
 import { wireConsumer } from './wiring.ts';
 
 const { environment, telemetry, ...dependencies } = wireConsumer('redeliver');
 
-const redeliver = makeRedeliver({ ...telemetry, ...dependencies });
+const replays = makeReplayStore(dependencies.deliveries);
+const redeliver = makeRedeliver({ ...telemetry, ...dependencies, replays });
 
 /** Further attempts: consumes the retry queue. */
 export const handler = middy<SQSEvent, SQSBatchResponse>()

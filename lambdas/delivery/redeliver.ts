@@ -1,9 +1,13 @@
+import type { Clock } from '../platform/clock.ts';
 import type { SendToDeadLetters } from './dead-letters.ts';
 import type { ProcessRecord } from './deliver.ts';
+import { type Delivery, settled } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import type { Lookup } from './lookup.ts';
+import { wasCancelledBefore } from './replay.ts';
+import type { ReplayStore } from './replay-store.ts';
 import { retryMessage } from './retry-queue.ts';
-import type { DeliveryTelemetry } from './telemetry.ts';
+import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 import type { TakeTurn } from './turn.ts';
 
 /** What further attempts stand on. */
@@ -11,7 +15,9 @@ export interface RedeliverDependencies extends DeliveryTelemetry {
   readonly lookup: Lookup;
   readonly takeTurn: TakeTurn;
   readonly store: Pick<DeliveryStore, 'update'>;
+  readonly replays: Pick<ReplayStore, 'find'>;
   readonly sendToDeadLetters: SendToDeadLetters;
+  readonly now: Clock;
 }
 
 const parseRetryMessage = (body: string) => {
@@ -24,7 +30,16 @@ const parseRetryMessage = (body: string) => {
 
 /** Makes a further attempt, unless that attempt's outcome is stored already. */
 export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecord => {
-  const { lookup, takeTurn, store, sendToDeadLetters, log, count } = dependencies;
+  const { lookup, takeTurn, store, replays, sendToDeadLetters, now, log, count } = dependencies;
+
+  /** What a delivery goes back to when its replay was cancelled before its turn came. */
+  const withdrawnTo = async ({ accountId, evento, replayId, charged, faults, wait }: Delivery) => {
+    if (replayId === undefined || charged > 0 || faults > 0) return undefined;
+    const found = await replays.find(accountId, evento);
+    const replay = found && [found.latest, ...found.past].find(({ id }) => id === replayId);
+    return replay && wasCancelledBefore(replay, wait?.nextAttemptAt ?? 0) ? replay.wanted : undefined;
+  };
+
   return async ({ body, messageId }) => {
     const message = parseRetryMessage(body);
     if (!message) {
@@ -36,6 +51,12 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
     const { id, id_conta: accountId, evento, tentativa } = message;
     const { delivery, webhook } = await lookup(id, accountId, evento);
     if (delivery?.state === 'pendente' && delivery.attempt === tentativa) {
+      const withdrawn = webhook?.webhookId === delivery.webhookId ? await withdrawnTo(delivery) : undefined;
+      if (withdrawn) {
+        await store.update(delivery, settled(delivery, withdrawn, now()));
+        log.info('not sent: its replay was cancelled', { ...describeDelivery(delivery), state: withdrawn });
+        return;
+      }
       await takeTurn(delivery, webhook, after => store.update(delivery, after), 'retry');
       return;
     }

@@ -11,7 +11,7 @@ import { keysUntil } from './delivery-item.ts';
 import { replayRequest } from './history-input.ts';
 import { webhookSuspended } from './history-operations.ts';
 import type { FindWebhook } from './lookup.ts';
-import type { PastReplay, Replay } from './replay.ts';
+import { type PastReplay, progressAt, type Replay } from './replay.ts';
 import type { RunReplay } from './replay-run.ts';
 import type { ReplayStore, Replays } from './replay-store.ts';
 
@@ -73,6 +73,8 @@ export const makeReplayOperations = (dependencies: ReplayOperationDependencies) 
     }
   };
 
+  const shownAs = (replay: Replay) => toRecord({ ...replay, ...progressAt(replay, now()) });
+
   const findReplay = async (call: Call): Promise<{ shown: PastReplay; latest: Replay }> => {
     const { accountId, evento } = await webhookOf(call);
     const found = await replays.find(accountId, evento);
@@ -84,7 +86,7 @@ export const makeReplayOperations = (dependencies: ReplayOperationDependencies) 
 
   /** A replay of a registration that is gone does not hold up the next one's. */
   const isUnderWay = ({ latest }: Replays, { webhookId }: Webhook) =>
-    latest.state === 'em_andamento' && latest.webhookId === webhookId;
+    progressAt(latest, now()).state === 'em_andamento' && latest.webhookId === webhookId;
 
   const start: Operation = async call => {
     const { value, findings } = readBody(replayRequest, readJson(call.request));
@@ -111,8 +113,9 @@ export const makeReplayOperations = (dependencies: ReplayOperationDependencies) 
       total: 0,
       countedTo: place,
       sent: 0,
+      lastTurnAt: moment,
       sentTo: place,
-      paceAt: moment,
+      paceAt: Math.max(moment, found?.latest.paceAt ?? moment), // what a cancelled one has sent keeps its turns
       claim: 1,
       lookAt: moment + firstClaim,
     };
@@ -120,12 +123,12 @@ export const makeReplayOperations = (dependencies: ReplayOperationDependencies) 
     await runFirstSlice(replay);
     const begun = await replays.find(accountId, evento);
     const shown = begun?.latest.id === replay.id ? begun.latest : replay;
-    return answer(202, toRecord(shown), { location: `/v1/webhooks/${evento}/reenvios/${replay.id}` });
+    return answer(202, shownAs(shown), { location: `/v1/webhooks/${evento}/reenvios/${replay.id}` });
   };
 
   const show: Operation = async call => {
-    const { shown } = await findReplay(call);
-    return answer(200, toRecord(shown));
+    const { shown, latest } = await findReplay(call);
+    return answer(200, shown.id === latest.id ? shownAs(latest) : toRecord(shown));
   };
 
   /** To cancel what has ended changes nothing. */

@@ -5,19 +5,19 @@ import type { ReadHistory } from './delivery-history.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { restarted } from './lifecycle.ts';
 import type { FindWebhook } from './lookup.ts';
-import { isWantedBy, type Replay, wasSentBy } from './replay.ts';
+import { isWantedBy, pace, type Replay, wasSentBy } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
 import type { RetryQueue, WaitingDelivery } from './retry-queue.ts';
 import type { DeliveryTelemetry } from './telemetry.ts';
 
-/** Ten deliveries a second: one every so many milliseconds. */
-const pace = 100;
-
 /** Deliveries looked at between two saves: what a crash makes the next claimant look at again. At most 100. */
 export const replayPage = 100;
 
-/** What a queue takes in one call. */
+/** What a queue takes in one call, and a second's worth. No more than these are stored and unsent when a process dies. */
 const sendBatch = 10;
+
+/** Whoever is late for a turn by this much has stood still, and lets the rest of its turns pass. Milliseconds. */
+const tooLate = 1_000;
 
 /**
  * Works on a replay that was claimed, until it ends, what is due within `ahead` milliseconds is sent, or `hasTime` says
@@ -75,10 +75,31 @@ export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay =>
   };
 
   /** Begins a delivery's new schedule. Nothing: it is no longer as it was read. */
-  const restart = async (replay: Replay, delivery: Delivery, dueAt: number): Promise<WaitingDelivery | undefined> => {
+  const restart = async (replay: Replay, delivery: Delivery, turn: number): Promise<WaitingDelivery | undefined> => {
     const moment = now();
-    const after = { ...restarted(delivery, moment, Math.max(dueAt - moment, 0)), replayId: replay.id };
+    const after = { ...restarted(delivery, moment, turn - moment), replayId: replay.id };
     return (await store.update(delivery, after)) ? after : undefined;
+  };
+
+  /** Sends deliveries in the turns from `begin` on. Gives the ids of those that it could; nothing: it came too late. */
+  const sendFrom = async (
+    begin: number,
+    replay: Replay,
+    deliveries: readonly Delivery[],
+  ): Promise<Set<string> | undefined> => {
+    const sent = new Set<string>();
+    for (let start = 0; start < deliveries.length; start += sendBatch) {
+      const turn = begin + start * pace;
+      if (now() - turn >= tooLate) return undefined;
+      const batch = deliveries.slice(start, start + sendBatch);
+      const tried = await Promise.all(batch.map((delivery, at) => restart(replay, delivery, turn + at * pace)));
+      const waiting = tried.filter(delivery => delivery !== undefined);
+      if (waiting.length === 0) continue;
+      count('Replayed', waiting.length);
+      await send(waiting);
+      for (const { id } of waiting) sent.add(id);
+    }
+    return sent;
   };
 
   const cancel = async (delivery: Delivery) => {
@@ -92,22 +113,23 @@ export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay =>
     await Promise.all(wanted.filter(delivery => delivery.webhookId !== webhookId).map(cancel));
 
     const own = wanted.filter(delivery => delivery.webhookId === webhookId);
-    // What an earlier claimant sent without saving it has taken its turns, and still counts.
-    const earlier = deliveries.filter(delivery => wasSentBy(replay, delivery)).length;
-    const begin = Math.max(replay.paceAt, now()) + earlier * pace;
-    const tried = await Promise.all(own.map((delivery, at) => restart(replay, delivery, begin + at * pace)));
-    const sent = tried.filter(delivery => delivery !== undefined);
-    if (sent.length > 0) count('Replayed', sent.length);
-    for (let start = 0; start < sent.length; start += sendBatch) await send(sent.slice(start, start + sendBatch));
+    const begin = Math.max(replay.paceAt, now());
+    const reserved = own.length > 0 ? await replays.save({ ...replay, paceAt: begin + own.length * pace }) : replay;
+    if (reserved?.state !== 'em_andamento') return reserved;
+    const sent = await sendFrom(begin, reserved, own);
+    if (!sent) return reserved; // for the same page again, with new turns
 
-    const missed = own.filter((_, at) => tried[at] === undefined).map(({ id }) => id);
-    const meanwhile = (await store.read(missed)).filter(delivery => wasSentBy(replay, delivery)).length;
+    const missed = own.map(({ id }) => id).filter(id => !sent.has(id));
+    // What was sent without being saved, earlier or by a slower claimant meanwhile, has had its turn, and still counts.
+    const others = [...deliveries, ...(await store.read(missed))].filter(delivery =>
+      wasSentBy(replay, delivery),
+    ).length;
     const place = placeAfter(replay, next);
     const saved = await replays.save({
-      ...replay,
-      sent: replay.sent + earlier + sent.length + meanwhile,
+      ...reserved,
+      sent: reserved.sent + sent.size + others,
+      lastTurnAt: own.length > 0 ? reserved.paceAt - pace : reserved.lastTurnAt,
       sentTo: place ?? iso(replay.from),
-      paceAt: begin + own.length * pace,
     });
     if (saved?.state !== 'em_andamento' || place !== null) return saved;
     await end(saved, 'concluido');

@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import { type Item, isConditionFailed, readTogether } from '../platform/dynamodb.ts';
 import type { EventName } from '../webhooks/webhook.ts';
 import { cleanUpAt, dueAttributes } from './delivery-item.ts';
-import type { PastReplay, Replay } from './replay.ts';
+import { type PastReplay, progressAt, type Replay } from './replay.ts';
 
 /*
  * Table `Deliveries`, item `reenvios#<accountId>#<evento>`: a webhook's latest replay, and in `past` what remains of those
@@ -13,6 +13,10 @@ import type { PastReplay, Replay } from './replay.ts';
  * it claims it first: `claim` grows, and what an earlier claimant saves is refused. The place that sending has come to
  * and the count of what was sent are saved together after each page; a page that was sent but not saved is recognised by
  * the `replayId` of its deliveries.
+ *
+ * Ten deliveries a second: each has a turn, and `paceAt` is when the next turn is that nobody has. It is moved on, by a
+ * conditional write like any other, before the turns are used. So no two deliveries ever have the same one, however many
+ * work on the replay without knowing of each other; what a crash leaves unused is time lost, never a delivery.
  */
 
 /** The id of the item; its prefix tells the sweeper what it is. */
@@ -42,7 +46,7 @@ export interface ReplayStore {
   save(replay: Replay): Promise<Replay | undefined>;
   /** Ends a claimed replay. False: it is in other hands, or ended. */
   end(replay: Replay, state: 'concluido' | 'cancelado'): Promise<boolean>;
-  /** Cancels a replay, whoever has it in hand. False: it has ended. */
+  /** Cancels a replay, whoever has it in hand: what has not had its turn is not sent. False: it has ended. */
   cancel(replay: Replay): Promise<boolean>;
 }
 
@@ -62,13 +66,12 @@ const replayFromItem = ({ id: _, dueShard, dueAt, ttl, past, replayId, ...replay
   ({ ...replay, id: replayId }) as unknown as Replay;
 
 /** One that is still under way is so no more when another takes its place. */
-const remainsOf = ({ id, state, total, sent, countedTo }: Replay): PastReplay => ({
-  id,
-  state: state === 'em_andamento' ? 'cancelado' : state,
-  total,
-  sent,
-  countedTo,
-});
+const remainsOf = (replay: Replay, now: number): PastReplay => {
+  const { id, wanted, total, countedTo, endedAt } = replay;
+  const { state, sent } = progressAt(replay, now);
+  const end = endedAt === undefined ? {} : { endedAt };
+  return { id, wanted, state: state === 'em_andamento' ? 'cancelado' : state, total, sent, countedTo, ...end };
+};
 
 /** Makes the store. */
 export const makeReplayStore = ({ documents, table, now, historyDays }: ReplayStoreDependencies): ReplayStore => {
@@ -110,11 +113,17 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
 
   const finish = (replay: Replay, state: 'concluido' | 'cancelado', when: string, values: Item) =>
     update(replay, {
-      set: '#state = :ended, #ttl = :ttl',
+      set: '#state = :ended, endedAt = :now, #ttl = :ttl',
       remove: 'dueShard, dueAt',
-      when: `#state = :running${when}`,
+      when,
       names: { '#state': 'state', '#ttl': 'ttl' },
-      values: { ':ended': state, ':running': 'em_andamento', ':ttl': cleanUpAt(now(), historyDays), ...values },
+      values: {
+        ':ended': state,
+        ':running': 'em_andamento',
+        ':now': now(),
+        ':ttl': cleanUpAt(now(), historyDays),
+        ...values,
+      },
     });
 
   return {
@@ -128,7 +137,7 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
     start: async (replay, found) => {
       const { id: replayId, ...rest } = replay;
       const id = idOf(replay.accountId, replay.evento);
-      const past = found ? [remainsOf(found.latest), ...found.past].slice(0, keptPast) : [];
+      const past = found ? [remainsOf(found.latest, now()), ...found.past].slice(0, keptPast) : [];
       const Item = { ...rest, id, replayId, past, ...dueAttributes(id, replay.lookAt) };
       try {
         await documents.send(
@@ -177,13 +186,14 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
     // A cancelled replay is saved too: what had left before anyone noticed is still counted.
     save: replay =>
       update(replay, {
-        set: '#total = :total, countedTo = :countedTo, sent = :sent, sentTo = :sentTo, paceAt = :paceAt',
+        set: '#total = :total, countedTo = :countedTo, sent = :sent, lastTurnAt = :lastTurnAt, sentTo = :sentTo, paceAt = :paceAt',
         when: 'claim = :claim',
         names: { '#total': 'total' },
         values: {
           ':total': replay.total,
           ':countedTo': replay.countedTo,
           ':sent': replay.sent,
+          ':lastTurnAt': replay.lastTurnAt,
           ':sentTo': replay.sentTo,
           ':paceAt': replay.paceAt,
           ':claim': replay.claim,
@@ -191,8 +201,11 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
       }),
 
     end: async (replay, state) =>
-      (await finish(replay, state, ' AND claim = :claim', { ':claim': replay.claim })) !== undefined,
+      (await finish(replay, state, '#state = :running AND claim = :claim', { ':claim': replay.claim })) !== undefined,
 
-    cancel: async replay => (await finish(replay, 'cancelado', '', {})) !== undefined,
+    cancel: async replay => {
+      const isUnderWay = '(#state = :running OR (#state = :done AND lastTurnAt > :now))';
+      return (await finish(replay, 'cancelado', isUnderWay, { ':done': 'concluido' })) !== undefined;
+    },
   };
 };

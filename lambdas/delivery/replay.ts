@@ -1,6 +1,9 @@
 import type { EventName } from '../webhooks/webhook.ts';
 import { type Delivery, isTest } from './delivery.ts';
 
+/** Ten deliveries a second: one every so many milliseconds. */
+export const pace = 100;
+
 /** Wire states of a replay; the last two are final. */
 type ReplayState = 'em_andamento' | 'concluido' | 'cancelado';
 
@@ -29,20 +32,39 @@ export interface Replay extends ReplayRange {
   readonly total: number;
   /** The place that counting has come to; `null` when all are counted. */
   readonly countedTo: string | null;
-  /** Deliveries sent so far. */
+  /** Deliveries handed to the retry queue so far; see `progressAt`. */
   readonly sent: number;
+  /** When the last of them has its turn. */
+  readonly lastTurnAt: number;
   /** The place that sending has come to. */
   readonly sentTo: string;
-  /** When the next delivery may leave. */
+  /** The turns before this are given out: whoever sends reserves its turns first, and what it does not use is lost. */
   readonly paceAt: number;
   /** Grows each time somebody takes the replay in hand: whoever did so before is then out. */
   readonly claim: number;
   /** When the sweeper takes it in hand. */
   readonly lookAt: number;
+  /** When its state became final. */
+  readonly endedAt?: number;
 }
 
 /** What remains of a replay when the next one of its webhook has begun. */
-export type PastReplay = Pick<Replay, 'id' | 'state' | 'total' | 'sent' | 'countedTo'>;
+export type PastReplay = Pick<Replay, 'id' | 'wanted' | 'state' | 'total' | 'sent' | 'countedTo' | 'endedAt'>;
+
+/**
+ * How far a replay is for those who watch it. The queue holds deliveries until their turns: one whose turn has not come
+ * is not sent yet, a replay with such is still under way, and when it is cancelled they stay behind.
+ */
+export const progressAt = (replay: Replay, now: number): Pick<Replay, 'state' | 'sent'> => {
+  const moment = replay.state === 'cancelado' ? (replay.endedAt ?? now) : now;
+  const waiting = Math.max(0, Math.ceil((replay.lastTurnAt - moment) / pace));
+  const isUnderWay = replay.state === 'em_andamento' || (replay.state === 'concluido' && waiting > 0);
+  return { state: isUnderWay ? 'em_andamento' : replay.state, sent: Math.max(0, replay.sent - waiting) };
+};
+
+/** Whether a replay was cancelled before a delivery's turn came. */
+export const wasCancelledBefore = ({ state, endedAt }: PastReplay, turn: number): boolean =>
+  state === 'cancelado' && endedAt !== undefined && endedAt < turn;
 
 /** Whether a replay has sent a delivery already. */
 export const wasSentBy = (replay: Replay, { replayId }: Delivery): boolean => replayId === replay.id;

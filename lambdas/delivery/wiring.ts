@@ -31,12 +31,13 @@ export const wireConsumer = (serviceName: string) => {
   const kms = new KMSClient(clientSettings);
   const now = systemClock;
 
-  const store = makeDeliveryStore({
+  const deliveries = {
     documents,
     table: environment.DELIVERIES_TABLE,
     now,
     historyDays: environment.HISTORY_DAYS,
-  });
+  };
+  const store = makeDeliveryStore(deliveries);
   const attempt = makeAttempt({
     post: makeGuardedPost({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS, now }),
     sealing: makeSealing(makeKeyring({ documents, kms, tableName: environment.KEYRING_TABLE, now })),
@@ -64,6 +65,7 @@ export const wireConsumer = (serviceName: string) => {
     telemetry,
     sqs,
     now,
+    deliveries,
     store,
     takeTurn,
     lookup: makeLookup(store, environment.WEBHOOKS_TABLE),

@@ -240,12 +240,12 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     sendToDeadLetters: makeDeadLetters({ sqs, queueUrl: 'dead-letters' }),
   };
   const deliver = makeDeliver({ ...dependencies, demandsUrl: 'https://demandas.com.br' });
-  const redeliver = makeRedeliver(dependencies);
+  const replays = makeReplayStore({ documents, table: 'Deliveries', now, historyDays: 30 });
+  const redeliver = makeRedeliver({ ...dependencies, replays });
   const resend = makeResend({ ...telemetry, store, retryQueue, now });
 
   const findWebhook = makeFindWebhook(documents, 'Webhooks');
   const readHistory = makeReadHistory({ documents, table: 'Deliveries', store });
-  const replays = makeReplayStore({ documents, table: 'Deliveries', now, historyDays: 30 });
   const shared = { ...telemetry, store, retryQueue, findWebhook, now };
   const run = makeRunReplay({ ...shared, replays, readHistory, page });
   const publish = (announcement: SuspensionAnnouncement) => call(async () => void announced.push(announcement));
