@@ -23,7 +23,7 @@ interface TokenSubject {
 }
 
 /** Tokens that only wait for their family to be stored. */
-export interface ReadyTokens {
+interface ReadyTokens {
   /** The MAC key to store a new or rotated family with: it is open already. */
   readonly keyId: string;
   /** For the family as it is stored now. Nothing is called for one that was stored with `keyId`. */
