@@ -5,7 +5,38 @@ const { Data, ...others } = stageTemplates('prod');
 const alarms = Object.values(others).flatMap(template => resourcesOf(template, 'AWS::CloudWatch::Alarm'));
 const named = (part: string) => alarms.find(([id]) => id.includes(part))?.[1].Properties;
 
+/** A logical id without the hash that the CDK puts at its end. */
+const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
+
 describe('alarms', () => {
+  it('watch these metrics and no others', () => {
+    const watched = alarms.map(([id, { Properties }]) => {
+      const dimensions = Properties.Dimensions.map(
+        ({ Name, Value }: { Name: string; Value: unknown }) =>
+          `${Name} ${typeof Value === 'string' ? Value : bare(JSON.stringify(Value).match(/"([A-Za-z]+[0-9A-F]{8})"/)?.[1] ?? '')}`,
+      );
+      return `${bare(id).replace(/^Alarms/, '')}: ${Properties.Namespace} ${Properties.MetricName} [${dimensions.join(', ')}]`;
+    });
+    expect(watched).toEqual([
+      'TokenFailures: Emissor/prod ServerError [service token]',
+      'TokenCrashes: AWS/Lambda Errors [FunctionName Token]',
+      'TokenThrottles: AWS/Lambda Throttles [FunctionName Token]',
+      'RefreshTokenReuse: Emissor/prod RefreshTokenReuse [service token]',
+      'InvalidGrantSurge: Emissor/prod InvalidGrant [service token]',
+      'KeyRotationFailures: AWS/Lambda Errors [FunctionName RotateKeys]',
+      'ApiCrashes: AWS/Lambda Errors [FunctionName Api]',
+      'DeliverCrashes: AWS/Lambda Errors [FunctionName Deliver]',
+      'DeliverBlocked: Emissor/prod Blocked [service deliver]',
+      'RedeliverCrashes: AWS/Lambda Errors [FunctionName Redeliver]',
+      'RedeliverBlocked: Emissor/prod Blocked [service redeliver]',
+      'HistoryCrashes: AWS/Lambda Errors [FunctionName History]',
+      'DeadLetters: AWS/SQS ApproximateNumberOfMessagesVisible [QueueName DeadLetterQueue]',
+      'EventsWait: AWS/SQS ApproximateAgeOfOldestMessage [QueueName EventsQueue]',
+      'SweepStopped: AWS/Lambda Invocations [FunctionName Sweep]',
+      'SweepCrashes: AWS/Lambda Errors [FunctionName Sweep]',
+    ]);
+  });
+
   it('reach the operations topic when they go off and when they are over', () => {
     for (const [id, { Properties }] of alarms) {
       for (const actions of [Properties.AlarmActions, Properties.OKActions]) {

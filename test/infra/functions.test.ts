@@ -7,6 +7,9 @@ const functions = templates
   .filter(([id]) => !id.startsWith('AWSCDK')); // the deployment trigger's own
 const logGroups = templates.flatMap(template => resourcesOf(template, 'AWS::Logs::LogGroup'));
 
+/** A logical id without the hash that the CDK puts at its end. */
+const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
+
 describe('every function', () => {
   it('runs on Node.js 24, arm64', () => {
     expect(functions).toHaveLength(10);
@@ -35,5 +38,59 @@ describe('every function', () => {
     expect(reserved.map(([id, { Properties }]) => [id.slice(0, 5), Properties.ReservedConcurrentExecutions])).toEqual([
       ['Token', 40],
     ]);
+  });
+});
+
+describe('the service’s own hosts', () => {
+  const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
+  const own = stageTemplates('prod', {
+    authDomain: 'auth.emissor.com.br',
+    authCertificateArn: certificate,
+    baseDomain: 'api.emissor.com.br',
+    baseCertificateArn: certificate,
+  });
+  const plain = stageTemplates('prod');
+  const hostsOf = (stage: typeof own) =>
+    (['Webhooks', 'Delivery'] as const)
+      .flatMap(stack => resourcesOf(stage[stack], 'AWS::Lambda::Function'))
+      .map(([id, { Properties }]) => [bare(id), Properties.Environment?.Variables?.OWN_HOSTS] as const)
+      .filter(([, hosts]) => hosts !== undefined);
+
+  it('are both hosts of this service, for all who judge URLs', () => {
+    expect(hostsOf(own)).toEqual(
+      ['Api', 'Deliver', 'Redeliver'].map(name => [name, 'auth.emissor.com.br,api.emissor.com.br']),
+    );
+  });
+
+  it('are the gateway’s where there is no other, and host names: no scheme', () => {
+    for (const [name, hosts] of hostsOf(plain)) {
+      const text = JSON.stringify(hosts);
+      expect(text.match(/"Fn::Select":\[2,\{"Fn::Split":\["\/"/g), name).toHaveLength(2);
+    }
+    expect(hostsOf(plain)).toHaveLength(3);
+  });
+});
+
+describe('what runs by itself', () => {
+  it('run the sweeper every minute and the rotation of keys every day', () => {
+    const rules = templates.flatMap(template => resourcesOf(template, 'AWS::Events::Rule'));
+    const schedules = rules.map(([, { Properties }]) => [
+      bare(Properties.Targets[0].Arn['Fn::GetAtt'][0]),
+      Properties.ScheduleExpression,
+      Properties.State,
+    ]);
+    expect(schedules).toEqual([
+      ['RotateKeys', 'rate(1 day)', 'ENABLED'],
+      ['Sweep', 'rate(1 minute)', 'ENABLED'],
+    ]);
+  });
+  it('makes the first keys at deployment', () => {
+    expect(templates.flatMap(template => resourcesOf(template, 'Custom::Trigger'))).toHaveLength(1);
+  });
+  it('hands every message to its consumer: filtered ones would be deleted', () => {
+    for (const [id, { Properties }] of templates.flatMap(template =>
+      resourcesOf(template, 'AWS::Lambda::EventSourceMapping'),
+    ))
+      expect(Properties, id).not.toHaveProperty('FilterCriteria');
   });
 });

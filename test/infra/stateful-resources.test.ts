@@ -55,6 +55,12 @@ describe('what holds state', () => {
     }
   });
 
+  it('is cleaned up by the attribute that the stores write', () => {
+    for (const [id, table] of resourcesOf(prod.Data, 'AWS::DynamoDB::GlobalTable')) {
+      expect(table.Properties.TimeToLiveSpecification, id).toEqual({ AttributeName: 'ttl', Enabled: true });
+    }
+  });
+
   it('goes with its stack in dev', () => {
     const dev = stageTemplates('dev');
     for (const [id, resource] of held(dev, 'Data')) {

@@ -15,6 +15,12 @@ const afterAttempt = (now = noon, schedule = [5_000, 5 * minute, 120 * minute]) 
 const gone: AttemptOutcome = { outcome: 'gone', record: aRecord({ status: 410 }) };
 
 describe('after an attempt', () => {
+  it('the latest 30 attempts are kept of a delivery that was sent again and again', () => {
+    const attempts = Array.from({ length: keptAttempts }, (_, at) => aRecord({ numero: at + 1 }));
+    const after = afterAttempt()(aDelivery({ attempt: 31, attempts }), failure({ numero: 31 }));
+    expect(after.attempts.map(({ numero }) => numero)).toEqual(Array.from({ length: 30 }, (_, at) => at + 2));
+  });
+
   it('a success ends as entregue', () => {
     const after = afterAttempt()(aDelivery(), success);
     expect(after).toMatchObject({ state: 'entregue', attempt: 2, settledAt: noon, attempts: [success.record] });

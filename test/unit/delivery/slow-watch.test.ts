@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { makeWatchForSlowness } from '../../../lambdas/delivery/slow-watch.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { makeWatchForSlowness, systemTimer } from '../../../lambdas/delivery/slow-watch.ts';
 import { aWebhook, fakeTelemetry, noon } from './builders.ts';
 
 const watching = ({ fails = false, webhook = aWebhook() } = {}) => {
@@ -66,5 +66,22 @@ describe('the watch over an attempt', () => {
     const { end, due } = watching({ webhook: aWebhook({ slowSince: noon }) });
     expect(due()).toBeUndefined();
     await end();
+  });
+});
+
+describe('the system’s timer', () => {
+  beforeAll(() => void vi.useFakeTimers());
+  afterAll(() => void vi.useRealTimers());
+  it('calls back in time, unless it is told not to', () => {
+    const act = vi.fn();
+    const cancel = systemTimer(2_000, act);
+    vi.advanceTimersByTime(1_999);
+    expect(act).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(act).toHaveBeenCalledOnce();
+    cancel();
+    systemTimer(2_000, act)();
+    vi.advanceTimersByTime(5_000);
+    expect(act).toHaveBeenCalledOnce();
   });
 });

@@ -78,3 +78,21 @@ describe('errors of AWS clients', () => {
     expect(isThrottled('ThrottlingException')).toBe(false);
   });
 });
+
+describe('a batch', () => {
+  it('asks for consistent reads, on every try', async () => {
+    const asked: { RequestItems: Record<string, { ConsistentRead?: boolean }> }[] = [];
+    const send = async ({ input }: { input: (typeof asked)[number] }) => {
+      asked.push(input);
+      return {};
+    };
+    await readTogether({ send } as never, [
+      { table: 'A', key: { id: '1' } },
+      { table: 'A', key: { id: '2' } },
+      { table: 'B', key: { id: '1' } },
+    ]);
+    const asks = asked.flatMap(({ RequestItems }) => Object.values(RequestItems));
+    expect(asks).toHaveLength(2);
+    for (const ask of asks) expect(ask.ConsistentRead).toBe(true);
+  });
+});

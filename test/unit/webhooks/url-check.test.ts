@@ -57,4 +57,9 @@ describe('makeUrlCheck', () => {
     const fail: Resolve = () => Promise.reject(new ResolutionError('own_fault', 'ENOMEM'));
     await expect(check('https://receiver.example.com/', fail)).rejects.toThrow(ResolutionError);
   });
+
+  it('names the address that a host is refused for', async () => {
+    const findings = await check('https://receiver.example.com/', async () => ['93.184.216.34', '10.0.0.7']);
+    expect(findings).toMatchObject([{ detail: expect.stringContaining('10.0.0.7') }]);
+  });
 });

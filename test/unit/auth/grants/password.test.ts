@@ -56,6 +56,14 @@ describe('known, unknown, disabled, locked and foreign users', () => {
     for (const other of seen) expect(other).toEqual(seen[0]);
   });
 
+  it('cost nobody who is not a client a hash, nor anybody whose password is over-long', async () => {
+    const { username, password } = await service.makeUser();
+    service.hashes.length = 0;
+    expect((await login(username, password, { ...client, secret: 'wrong' })).status).toBe(401);
+    expect((await login(username, 'x'.repeat(1_025))).status).toBe(400);
+    expect(service.hashes).toEqual([]);
+  });
+
   it('are told apart in the audit trail alone', async () => {
     const disabled = await service.makeUser();
     await service.users.setUserStatus(disabled.user.userId, 'disabled');

@@ -247,3 +247,27 @@ describe('a write whose answer got lost and that the SDK repeats', () => {
     expect(await refresh(first.json.refresh_token)).toMatchObject({ status: 200 });
   });
 });
+
+describe('a refresh token under the MAC of another', () => {
+  /** Well-formed, of a living family and with its counter and key; only the MAC is another token's. */
+  const forge = async () => {
+    const own: string = (await login()).json.refresh_token;
+    const other: string = (await login()).json.refresh_token;
+    return { own, forged: [...own.split('.').slice(0, 3), other.split('.').at(-1)].join('.') };
+  };
+
+  it('is refused, and its family lives', async () => {
+    const { own, forged } = await forge();
+    expect(await refresh(forged)).toMatchObject(refused);
+    expect(service.logs.at(-1)).toContain('refresh_token_forged');
+    expect(await refresh(own)).toMatchObject({ status: 200 });
+  });
+
+  it('ends nothing at revocation, and is inactive at introspection', async () => {
+    const { own, forged } = await forge();
+    const form = { client_id: client.id, client_secret: client.secret, token: forged };
+    expect((await service.post('introspect', form)).json).toEqual({ active: false });
+    expect((await service.post('revoke', form)).status).toBe(200);
+    expect(await refresh(own)).toMatchObject({ status: 200 });
+  });
+});

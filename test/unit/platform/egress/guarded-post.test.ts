@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeGuardedPost, type PostRequest } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import { ResolutionError, type Resolve } from '../../../../lambdas/platform/egress/resolver.ts';
@@ -120,6 +120,25 @@ describe('the response', () => {
     expect(await post(request)).toMatchObject({ bodyStart: `a${'ã'.repeat(511)}` });
   });
 
+  it('is read to 64 KiB and no further, of a body without end', async () => {
+    const endless: Play = socket => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      const pour = () => {
+        while (!socket.destroyed && socket.write('y'.repeat(8_192)));
+      };
+      socket.on('drain', pour);
+      pour();
+    };
+    const { post } = await start(endless);
+    let read = 0;
+    const redact = (text: string) => {
+      read = text.length;
+      return text;
+    };
+    await post({ ...request, redact });
+    expect(read).toBe(64 * 1_024);
+  });
+
   it('is redacted before it is cut, so that no part of a secret survives at the edge', async () => {
     const body = `${'x'.repeat(1_020)}s3cret and more`;
     const { post } = await start(say(`HTTP/1.1 500 X\r\nContent-Length: ${body.length}\r\n\r\n${body}`));
@@ -178,6 +197,19 @@ describe('a kept connection', () => {
 });
 
 describe('failures', () => {
+  it.each(['EMFILE', 'ENOMEM', 'EADDRNOTAVAIL', 'ENETUNREACH'])('%s, as sockets report it, is our own', async code => {
+    class BrokenAgent extends Agent {
+      override createConnection() {
+        const socket = new Socket();
+        process.nextTick(() => socket.destroy(Object.assign(new Error(code), { code })));
+        return socket;
+      }
+    }
+    const makeAgent = (options: object) => new BrokenAgent(options);
+    const post = makeGuardedPost({ resolve: plain, ownHosts: [], now: () => 0, makeAgent });
+    expect(await post(request)).toEqual({ outcome: 'own_fault', detail: code, durationMs: 0 });
+  });
+
   it.each<[string, Play]>([
     ['says nothing', () => {}],
     ['stops within the headers', say('HTTP/1.1 200 OK\r\nX-Slow: ')],
