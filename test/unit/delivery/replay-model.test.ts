@@ -37,8 +37,8 @@ const action = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(300, 10_000, 130_000) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('resend' as const), delivery: fc.nat(60) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('resend' as const), delivery: fc.nat(60) }) },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constantFrom('suspend' as const, 'reactivate' as const, 'register' as const) }),
@@ -130,15 +130,25 @@ describe('replays', () => {
           const earlier = aReplay(now() + given);
           await replays.start(earlier, undefined);
           await replays.cancel(earlier);
-          /** What each replay is to send; nothing once others may have sent it meanwhile. */
-          const expected = new Map<string, Set<string> | undefined>();
-          const cancelled: { id: string; already: number; underWay: number }[] = [];
-          let resends = 0;
+
+          /** What each replay is to send. */
+          const expected = new Map<string, Set<string>>();
+          const cancelled: { id: string; at: number; already: number; underWay: number }[] = [];
+          const resent: string[] = [];
           const sweep = (stall: StallPlan | undefined) => {
             world.clock.advance(betweenSweeps);
             return work(() => world.sweep(), stallOf(stall));
           };
           const sentBy = (replayId: string) => restarts.filter(restart => restart.replayId === replayId);
+
+          /** What had not had its turn when its replay was cancelled is not sent. */
+          const expectNothingWithdrawn = (before: number) => {
+            for (const { id } of world.posts.slice(before).filter(({ id }) => !resent.includes(id))) {
+              const { replayId, nextAttemptAt = 0 } = restarts.findLast(restart => restart.id === id) ?? {};
+              const end = cancelled.find(({ id }) => id === replayId);
+              expect(nextAttemptAt).toBeLessThanOrEqual(end?.at ?? Number.POSITIVE_INFINITY);
+            }
+          };
 
           const run = async (step: Action) => {
             switch (step.do) {
@@ -174,15 +184,14 @@ describe('replays', () => {
                 const id = begun.at(-1)?.replayId ?? '';
                 const already = sentBy(id).length;
                 const answered = await world.request('DELETE', `${webhookPath}/reenvios/${id}`);
-                if (answered?.status === 204) cancelled.push({ id, already, underWay: still.size });
+                if (answered?.status === 204) cancelled.push({ id, at: now(), already, underWay: still.size });
                 return;
               }
               case 'resend': {
-                const id = ids[step.delivery % ids.length];
+                const id = ids[step.delivery % ids.length] ?? '';
                 const answered = await world.request('POST', `${webhookPath}/entregas/${id}/reenvio`);
                 if (answered?.status !== 202) return;
-                resends++;
-                for (const replayId of expected.keys()) expected.set(replayId, undefined);
+                resent.push(id);
                 return;
               }
               case 'suspend':
@@ -208,8 +217,11 @@ describe('replays', () => {
               expect(current).toBe(1);
               expect(url).toBe('https://r1.example.com/');
             }
+            expectNothingWithdrawn(before);
           }
+          const before = world.posts.length;
           await work(() => world.settle());
+          expectNothingWithdrawn(before);
           if (allGoOn && still.size > 0) {
             for (const goOn of [...still]) await goOn();
             await work(() => world.settle());
@@ -225,8 +237,9 @@ describe('replays', () => {
             expect(json.enviadas).toBeLessThanOrEqual(sent.size);
             if (json.estado !== 'concluido') continue;
             expect(deliveries.filter(delivery => isOf(replay, delivery))).toEqual([]); // none is forgotten
-            expect(json.enviadas).toBe(sent.size);
             expect(json.enviadas).toBeLessThanOrEqual(json.total);
+            if (resent.length > 0) continue; // what somebody else sends again, a crash may leave uncounted
+            expect(json.enviadas).toBe(sent.size);
             const all = expected.get(replayId);
             if (!all || restarts.some(restart => restart.replayId !== replayId && all.has(restart.id))) continue;
             expect(sent).toEqual(all);
@@ -242,10 +255,10 @@ describe('replays', () => {
             expect(shortestGap(turns)).toBeGreaterThanOrEqual(100);
           }
           // every receiver answers 200: one POST for each time a delivery was sent again, at most
-          expect(world.posts.length).toBeLessThanOrEqual(restarts.length + resends);
+          expect(world.posts.length).toBeLessThanOrEqual(restarts.length + resent.length);
         },
       ),
-      { numRuns: Number(process.env.RUNS ?? 30), ...(process.env.SEED && { seed: Number(process.env.SEED) }) },
+      { numRuns: 30 },
     );
-  }, 240_000);
+  }, 120_000);
 });

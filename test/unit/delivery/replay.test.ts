@@ -84,6 +84,18 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(await show(json.id)).toMatchObject({ total: 2, enviadas: 2 });
   });
 
+  it('leaves alone what only reached its state after it began', async () => {
+    const [first] = await fill(3, 'falhou');
+    // webhook, latest replay, begin: then the process dies
+    await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
+    world.clock.advance(1);
+    const late = aDelivery({ id: `evt_${'9'.repeat(27)}`, createdAt: first?.createdAt ?? 0 });
+    await world.store.create(settled(late, 'falhou', world.clock.now()));
+    await world.settle();
+    expect(new Set(world.posts.map(({ id }) => id)).size).toBe(3);
+    expect((await world.all()).filter(({ state }) => state === 'falhou')).toMatchObject([{ id: late.id }]);
+  });
+
   it('sends ten a second: what is due soon at once, then a minute’s worth with each sweep', async () => {
     await fill(800, 'retida');
     world.clock.advance(hour);
@@ -211,7 +223,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     const { json } = await start();
     await world.register({ webhookId: 'webhook-2' });
     const next = (await start()).json;
-    expect(next).toMatchObject({ enviadas: 0 });
+    expect(next).toMatchObject({ total: 0, enviadas: 0 });
     await world.settle();
     expect(world.posts).toEqual([]);
     expect((await world.all()).every(({ state }) => state === 'cancelada')).toBe(true);
@@ -241,6 +253,19 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(shortestGap(watched.restarts)).toBe(100);
     const [replay] = (await world.items()).filter(({ id }) => id.startsWith('reenvios#'));
     expect(replay).toMatchObject({ state: 'concluido', total: 600, sent: 600 });
+  });
+
+  it('is in one hand only when two sweepers take it at the same time', async () => {
+    await fill(20, 'falhou');
+    // webhook, latest replay, begin: then the process dies
+    await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
+    world.clock.advance(20_000);
+    const goOn = await watched.work(() => world.sweep(), afterWrites(0, false));
+    const goOnToo = await watched.work(() => world.sweep(), beforeRestart(5));
+    await goOn();
+    expect(watched.restarts.length).toBeLessThan(5);
+    await goOnToo();
+    expect(watched.restarts).toHaveLength(20);
   });
 
   it('is not sent in a burst by a process that stood still: what it is too late for gets other turns', async () => {
