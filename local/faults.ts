@@ -12,6 +12,12 @@ const faultsSchema = z.strictObject({
   throttledReadsAndWrites: share,
   /** Functions' messages that a queue does not take. */
   refusedSends: share,
+  /** Functions' requests to KMS that are throttled. */
+  throttledKeyUses: share,
+  /** Functions' requests to KMS that it answers with a fault of its own (5xx). */
+  failedKeyUses: share,
+  /** Functions' notifications that a topic answers with a fault of its own (5xx). */
+  failedNotifications: share,
   /** Batches that are handed to their function a second time, while the first is under way or after it. */
   repeatedBatches: share,
 });

@@ -37,7 +37,7 @@ export const startServices = async (
   const [dynamoDb, sqs, kms] = await Promise.all([
     startDynamoDb(gate, data?.tables, faults),
     startSqs({ gate, faults, onPublish, ...(data ? { directory: data.queues } : {}) }),
-    startKms(masterKey(data?.masterKeyFile), gate),
+    startKms(masterKey(data?.masterKeyFile), gate, faults),
   ]);
   return {
     dynamoDb,

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { type Faults, noFaults } from '../faults.ts';
 import { kmsAccess } from '../iam/access-requests.ts';
 import type { Gate } from '../iam/gate.ts';
 import { listenOnLoopback, type ServiceStandIn } from '../loopback-server.ts';
@@ -12,8 +13,11 @@ export interface KeyService extends ServiceStandIn {
   ensureKey(keyId: string): void;
 }
 
+/** What KMS answers when the fault is its own. */
+const internalFault = new KmsError('KMSInternalException', 'See the terminal.');
+
 /** Starts the KMS stand-in on a free port of 127.0.0.1; it speaks AWS JSON 1.1, as the SDK's client does. */
-export const startKms = async (master: Uint8Array, gate: Gate): Promise<KeyService> => {
+export const startKms = async (master: Uint8Array, gate: Gate, faults: Faults = noFaults): Promise<KeyService> => {
   const keys = new Set<string>();
   const operations = makeKmsOperations({ wrapping: makeWrapping(master), hasKey: keyId => keys.has(keyId) });
 
@@ -28,6 +32,9 @@ export const startKms = async (master: Uint8Array, gate: Gate): Promise<KeyServi
     const fields = Object(input) as Record<string, unknown>;
     const refusal = gate.refusal(request.headers, () => kmsAccess(name, fields, keyIn(fields)));
     if (refusal !== undefined) throw new KmsError('AccessDeniedException', refusal);
+    if (faults.strikesRequest('throttledKeyUses', request.headers))
+      throw new KmsError('ThrottlingException', 'The rate at which KMS may be called is exceeded.');
+    if (faults.strikesRequest('failedKeyUses', request.headers)) throw internalFault;
     return operation(input);
   };
 
@@ -39,8 +46,8 @@ export const startKms = async (master: Uint8Array, gate: Gate): Promise<KeyServi
     perform(request).then(
       output => respond(response, 200, output),
       error => {
-        const known = error instanceof KmsError ? error : new KmsError('KMSInternalException', 'See the terminal.');
-        respond(response, known === error ? 400 : 500, { __type: known.name, message: known.message });
+        const known = error instanceof KmsError ? error : internalFault;
+        respond(response, known === internalFault ? 500 : 400, { __type: known.name, message: known.message });
       },
     );
   });

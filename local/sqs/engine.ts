@@ -67,6 +67,10 @@ export const queueOf = (resource: LiveResource): Queue => {
 export const topicOf = (resource: LiveResource): string =>
   readProperties(topicSchema, resource).TopicName ?? physicalName(resource.stack, resource.logicalId, 256);
 
+/** What SNS answers when the fault is its own. */
+const failedNotification =
+  '<ErrorResponse><Error><Type>Receiver</Type><Code>InternalError</Code><Message>See the terminal.</Message></Error></ErrorResponse>';
+
 const publication = z.object({ Action: z.literal('Publish'), TopicArn: z.string(), Subject: z.string().default('') });
 
 /** Starts the engine on a free port of 127.0.0.1. */
@@ -93,9 +97,12 @@ export const startSqs = async ({
     const error = { __type: 'com.amazonaws.sqs#RequestThrottled', message: 'The request was denied: throttling.' };
     return reply.status(400).header('content-type', 'application/x-amz-json-1.0').send(error);
   });
-  app.addHook('preHandler', async request => {
+  app.addHook('preHandler', async (request, reply) => {
     const { success, data } = publication.safeParse(request.body);
-    if (success) onPublish(data.TopicArn.split(':').at(-1) ?? '', data.Subject);
+    if (!success) return;
+    if (faults.strikesRequest('failedNotifications', request.headers))
+      return reply.status(500).header('content-type', 'text/xml').send(failedNotification);
+    onPublish(data.TopicArn.split(':').at(-1) ?? '', data.Subject);
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const port = (app.server.address() as AddressInfo).port;

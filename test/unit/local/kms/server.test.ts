@@ -12,6 +12,7 @@ import {
   ListKeysCommand,
 } from '@aws-sdk/client-kms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FaultKind } from '../../../../local/faults.ts';
 import { makeGate } from '../../../../local/iam/gate.ts';
 import { masterKey } from '../../../../local/kms/master-key.ts';
 import { type KeyService, startKms } from '../../../../local/kms/server.ts';
@@ -25,8 +26,9 @@ const directory = mkdtempSync(join(tmpdir(), 'emissor-kms-'));
 const clients: KMSClient[] = [];
 const services: KeyService[] = [];
 
-const start = async (master: Uint8Array): Promise<KMSClient> => {
-  const service = await startKms(master, openGate);
+const start = async (master: Uint8Array, fault?: FaultKind): Promise<KMSClient> => {
+  const faults = { strikes: () => false, strikesRequest: (kind: FaultKind) => kind === fault };
+  const service = await startKms(master, openGate, faults);
   service.ensureKey(KeyId);
   service.ensureKey('other');
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
@@ -146,4 +148,12 @@ describe('the master key', () => {
     writeFileSync(file, 'short');
     expect(() => masterKey(file)).toThrow(/is damaged/);
   });
+});
+
+it.each([
+  ['throttledKeyUses', { name: 'ThrottlingException', $metadata: { httpStatusCode: 400 } }],
+  ['failedKeyUses', { name: 'KMSInternalException', $metadata: { httpStatusCode: 500 } }],
+] as const)('fails what functions ask when the run is told to: %s', async (fault, expected) => {
+  const client = await start(masterKey(), fault);
+  await expect(client.send(new EncryptCommand({ KeyId, Plaintext: Buffer.from('x') }))).rejects.toMatchObject(expected);
 });

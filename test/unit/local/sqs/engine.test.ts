@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import {
   ChangeMessageVisibilityCommand,
   GetQueueAttributesCommand,
@@ -46,6 +47,21 @@ afterEach(async () => {
 
 const receive = async (client: SQSClient, QueueUrl: string) =>
   (await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }))).Messages ?? [];
+
+describe('bodies', () => {
+  it.each([
+    ['a character beyond U+FFFF', 'a\u{1f600}b', true],
+    ['a control character', 'a\u0001b', false],
+    ['a non-character', 'a\ufffeb', false],
+  ])('with %s: taken %s, as AWS does', async (_case, MessageBody, isTaken) => {
+    const { sqs, client } = await start();
+    sqs.ensureQueue({ name: 'q', attributes: {} });
+    const sent = client.send(new SendMessageCommand({ QueueUrl: sqs.urlOf('q'), MessageBody }));
+    await (isTaken
+      ? expect(sent).resolves.toHaveProperty('MessageId')
+      : expect(sent).rejects.toMatchObject({ name: expect.stringMatching(/InvalidMessageContents$/) }));
+  });
+});
 
 describe('delays', () => {
   it('over 15 minutes, negative or fractional are refused, as AWS does', async () => {
@@ -173,5 +189,22 @@ it('refuses what functions send when the run is told to, and nothing else', asyn
   const send = new SendMessageCommand({ QueueUrl: sqs.urlOf('q'), MessageBody: 'x' });
   await expect(client.send(send)).rejects.toMatchObject({ name: 'RequestThrottled' });
   expect(await receive(client, sqs.urlOf('q'))).toEqual([]);
+  client.destroy();
+});
+
+it('fails notifications of functions when the run is told to: nobody is told of them', async () => {
+  const told: string[] = [];
+  const faults = { strikes: () => false, strikesRequest: () => true };
+  const sqs = await startSqs({ gate: openGate, faults, onPublish: topic => told.push(topic) });
+  ends.push(() => sqs.stop());
+  sqs.ensureTopic('Operations');
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const client = new SNSClient({ region: 'us-east-1', endpoint: sqs.endpoint, credentials, maxAttempts: 1 });
+  const TopicArn = 'arn:aws:sns:us-east-1:000000000000:Operations';
+  await expect(client.send(new PublishCommand({ TopicArn, Message: 'x' }))).rejects.toMatchObject({
+    name: 'InternalErrorException',
+    $metadata: { httpStatusCode: 500 },
+  });
+  expect(told).toEqual([]);
   client.destroy();
 });
