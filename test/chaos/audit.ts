@@ -36,6 +36,8 @@ export interface KindRow {
   readonly duplicates: number;
   /** Attempts that our own faults kept from being made. */
   readonly ownFaults: number;
+  /** Waiting still, since the last of these. */
+  readonly waitingOut: number;
   /** Waiting still, their message lost with the process that was to send it: the sweeper will bring them back. */
   readonly leftToSweeper: number;
   /** Events without the end that they must have. */
@@ -60,9 +62,13 @@ const rounding = 3;
 const startOf = ({ iniciada_em }: AttemptRecord): number => Date.parse(iniciada_em);
 const endOf = (record: AttemptRecord): number => startOf(record) + record.duracao_ms;
 
+/** Whether an attempt is one of those that a delivery has a number of: it was made, and its receiver failed. */
+const isChargeable = ({ resultado, status }: AttemptRecord): boolean =>
+  resultado !== 'interno' && resultado !== 'entregue' && status !== 410;
+
 /** Checks the attempts of one delivery against its receiver's kind and the schedule. */
 const auditAttempts = (
-  { attempts, state }: Delivery,
+  { attempts, state, charged: stored }: Delivery,
   kind: Kind,
   { schedule, attemptTimeout }: Evidence,
   late: (milliseconds: number) => void,
@@ -87,6 +93,8 @@ const auditAttempts = (
     if (waited < earliest - rounding) findings.push(`attempt ${next.numero} after ${waited} ms, not ${earliest} ms`);
     if (resultado !== 'interno') late(waited - Math.max(scheduled, asked));
   }
+  const due = attempts.filter(isChargeable).length;
+  if (stored !== due) findings.push(`charged ${stored} attempts, not ${due}`);
   if (state === 'falhou' && charged !== schedule.length + 1) findings.push(`failed after ${charged} attempts`);
   if (state === 'entregue' && attempts.at(-1)?.resultado !== 'entregue') findings.push('delivered without a success');
   return findings;
@@ -125,6 +133,10 @@ const isIn = (delivery: Delivery | undefined, state: Kind['state']): boolean =>
 export const isLeftToSweeper = (delivery: Delivery | undefined, now: number): boolean =>
   delivery?.wait !== undefined && delivery.wait.nextAttemptAt + 2_000 < now && delivery.wait.lookAt > now;
 
+/** Whether a delivery waits since a fault of our own kept its last attempt from being made. */
+export const isWaitingOut = (delivery: Delivery | undefined, now: number): boolean =>
+  delivery?.wait !== undefined && delivery.faults > 0 && delivery.wait.nextAttemptAt > now;
+
 /** Accounts for every event that was published, and for everything that arrived. */
 export const audit = (evidence: Evidence): Audit => {
   const { kinds, published, deliveries, arrivals, at } = evidence;
@@ -146,7 +158,7 @@ export const audit = (evidence: Evidence): Audit => {
     const found = own.map(({ deliveryId }) => deliveries.get(deliveryId));
     const lost = own.filter(({ deliveryId }, index) => {
       const delivery = found[index];
-      if (isLeftToSweeper(delivery, at)) return false;
+      if (isLeftToSweeper(delivery, at) || isWaitingOut(delivery, at)) return false;
       const isMissed = !isIn(delivery, kind.state) || (kind.state === 'entregue' && !arrived.has(deliveryId));
       if (isMissed)
         findings.push(`LOST ${deliveryId} (${kind.name}): ${delivery?.state ?? 'not stored'}, not ${kind.state}`);
@@ -176,6 +188,7 @@ export const audit = (evidence: Evidence): Audit => {
         own.map(({ deliveryId }, index) => Math.max(0, requestsOf(deliveryId) - chargedOf(found[index]))),
       ),
       ownFaults: made.length - charged,
+      waitingOut: found.filter(delivery => isWaitingOut(delivery, at)).length,
       leftToSweeper: found.filter(delivery => isLeftToSweeper(delivery, at)).length,
       lost: lost.length,
     };

@@ -2,17 +2,18 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Delivery } from '../../lambdas/delivery/delivery.ts';
 import type { FaultKind } from '../../local/faults.ts';
-import { makeAddressBook } from '../../local/internet/address-book.ts';
 import { startLocalRun } from '../support/local-run.ts';
-import { type Audit, audit, inspectionOf, isLeftToSweeper } from './audit.ts';
-import { messagesIn, readDeliveries, setVisibility, takeAll } from './engines.ts';
+import { auditAnnouncements, subscribeToOperations } from './announcements.ts';
+import { type Audit, audit, inspectionOf } from './audit.ts';
+import { readStored, setVisibility, takeAll } from './engines.ts';
+import { hostTables } from './hosts.ts';
 import { type Kind, receiverKinds } from './kinds.ts';
-import { type AccountPlan, documentsOf, hostOf, type Registration, settle } from './population.ts';
+import { type AccountPlan, documentsOf, type Registration, settle } from './population.ts';
 import { type PublishedEvent, publishEvents, queuesOf, sendAll } from './publisher.ts';
 import { makeRandom, type Random, shuffled } from './random.ts';
 import { startReceivers } from './receivers.ts';
+import { untilSettled } from './settling.ts';
 import { type Damage, damageIn, rage, type StormPlan, writeFaults } from './storm.ts';
 
 /** A run to be. Times in milliseconds unless said otherwise. */
@@ -32,8 +33,11 @@ export interface ChaosPlan {
   readonly longPatience: number;
   /** Seconds that a message stays hidden: how long it takes to come back from a process that was killed. */
   readonly visibility: number;
-  /** Whether it is waited for the sweeper to bring back what was lost between storing and sending: two to three minutes. */
-  readonly waitsForSweeper: boolean;
+  /**
+   * Whether it is waited for what takes minutes to mend: faults of our own are waited out for one, the sweeper brings back
+   * what was lost between storing and sending after two or three, and announces suspensions after one or two.
+   */
+  readonly waitsForMending: boolean;
   readonly storm: StormPlan;
 }
 
@@ -45,6 +49,8 @@ export interface ChaosReport extends Audit {
   readonly deadLettered: number;
   /** Events that were published once more, with the publisher's own id. */
   readonly republished: number;
+  /** Announcements of suspensions. */
+  readonly announced: number;
   readonly seconds: number;
 }
 
@@ -56,7 +62,14 @@ const attemptTimeout = 1_500;
 /** Each account has webhooks for so many events. */
 const placesPerAccount = 4;
 
-const faultKinds: readonly FaultKind[] = ['throttledReadsAndWrites', 'refusedSends', 'repeatedBatches'];
+const faultKinds: readonly FaultKind[] = [
+  'throttledReadsAndWrites',
+  'refusedSends',
+  'throttledKeyUses',
+  'failedKeyUses',
+  'failedNotifications',
+  'repeatedBatches',
+];
 
 const planAccounts = (count: number, kinds: readonly Kind[], prefix: string): readonly AccountPlan[] =>
   Array.from({ length: count }, (_, index) => ({
@@ -65,26 +78,6 @@ const planAccounts = (count: number, kinds: readonly Kind[], prefix: string): re
       return kinds[(index * placesPerAccount + place) % kinds.length] as Kind;
     }),
   }));
-
-/** What the names lead to: a receiver while webhooks are registered, then whatever the receiver's kind says. */
-const hostTables = (plans: readonly AccountPlan[], port: number) => {
-  const places = plans.flatMap(({ account, kinds }) =>
-    kinds.map((kind, place) => ({ kind, host: hostOf(account, place) })),
-  );
-  const receiver = `http://127.0.0.1:${port}`;
-  const before = Object.fromEntries(places.map(({ host }) => [host, receiver]));
-  const stays = places.filter(({ kind }) => kind.nameAfterwards === undefined).map(({ host }) => host);
-  // The name then leads to the address of another receiver, which has no certificate for it.
-  const builtIn = new Map([['receiver.example.com', port]]);
-  const book = makeAddressBook({ builtIn, mappings: new Map(stays.map(host => [host, port])) });
-  const addresses = {
-    nothing: [],
-    loopback: ['127.0.0.1'],
-    'someone-elses': book.addressesOf(stays[0] ?? '') ?? [],
-  };
-  const after = places.map(({ kind, host }) => [host, kind.nameAfterwards ? addresses[kind.nameAfterwards] : receiver]);
-  return { before, after: Object.fromEntries(after) };
-};
 
 const garbage = (index: number, account: string): string =>
   index % 2 === 0
@@ -171,34 +164,12 @@ export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Pro
     const doomed = registrations.filter(({ kind }) => kind.isDeleted);
     const ids = published.filter(({ registration }) => registration.kind.isDeleted).map(event => event.deliveryId);
     for (;;) {
-      const stored = await readDeliveries(documents, DeliveriesTable);
-      if (ids.every(id => stored.has(id))) break;
+      const { deliveries } = await readStored(documents, DeliveriesTable);
+      if (ids.every(id => deliveries.has(id))) break;
       if (Date.now() > deadline) return;
       await pause(1_000);
     }
-    await Promise.all(doomed.map(({ remove }) => remove()));
-  };
-
-  /** Reading the whole table takes the engine's time: it is done once the queues have run dry. */
-  const untilSettled = async () => {
-    let said = Date.now();
-    while (Date.now() < deadline) {
-      const queued = (await messagesIn(sqs, EventsQueueUrl)) + (await messagesIn(sqs, RetryQueueUrl));
-      if (queued === 0) {
-        const stored = await readDeliveries(documents, DeliveriesTable);
-        const now = Date.now();
-        const isAwaited = (delivery: Delivery) => plan.waitsForSweeper || !isLeftToSweeper(delivery, now);
-        const pending = [...stored.values()].filter(({ state }) => state === 'pendente').filter(isAwaited).length;
-        const awaited = published.filter(({ registration }) => !registration.kind.isUnregistered);
-        if (pending === 0 && awaited.every(({ deliveryId }) => stored.has(deliveryId))) return;
-        say(`  The queues are empty; ${pending} deliveries wait for the sweeper.`);
-        await pause(plan.waitsForSweeper ? 5_000 : 500);
-      } else if (Date.now() - said > 15_000) {
-        said = Date.now();
-        say(`  ${queued} messages on the queues`);
-      }
-      await pause(500);
-    }
+    for (const { remove } of doomed) await remove();
   };
 
   try {
@@ -206,6 +177,7 @@ export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Pro
     const registrations = await settle(run.outputs, plans, receivers.pathOf);
     receivers.inspectWith(inspectionOf(registrations));
     for (const url of [EventsQueueUrl, RetryQueueUrl]) await setVisibility(sqs, url, plan.visibility);
+    const operationsQueueUrl = await subscribeToOperations(sqs, run.outputs);
     writeFileSync(hostsFile, JSON.stringify(hosts.after));
 
     say(`Publishing ${plan.events} events in ${plan.publishing / 1_000} s, in a storm …`);
@@ -219,37 +191,42 @@ export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Pro
     const kills = await storm;
     say('Everything is published, and the storm is over.');
     await deleteDoomed(registrations);
-    await untilSettled();
+    const whatIsLeft = await untilSettled({ plan, run, sqs, documents, published, faultsFile, deadline, say });
 
-    const deliveries = await readDeliveries(documents, DeliveriesTable);
+    const stored = await readStored(documents, DeliveriesTable);
     const result = audit({
       kinds,
       published,
-      deliveries,
+      deliveries: stored.deliveries,
       arrivals: receivers.arrivals,
       schedule: plan.waits,
       attemptTimeout,
       at: Date.now(),
     });
-    const findings = [...result.findings];
+    const announcements = await takeAll(sqs, operationsQueueUrl);
+    const findings = [...result.findings, ...whatIsLeft, ...auditAnnouncements(published, stored, announcements)];
     const dead = await takeAll(sqs, DeadLetterQueueUrl);
     const deadBodies = new Set(dead.map(({ Body = '' }) => Body));
     for (const body of deadBodies) if (!garbled.has(body)) findings.push(`in the dead-letter queue: ${body}`);
     for (const body of garbled) if (!deadBodies.has(body)) findings.push(`LOST, not in the dead-letter queue: ${body}`);
-    const left = (await messagesIn(sqs, EventsQueueUrl)) + (await messagesIn(sqs, RetryQueueUrl));
-    if (left > 0) findings.push(`${left} messages are left on the queues`);
     if (receivers.followed() > 0) findings.push(`${receivers.followed()} redirects were followed`);
     const log = readFileSync(run.logFile, 'utf8');
+    const damage = damageIn(run, kills, faultKinds);
+    if (plan.waitsForMending) {
+      findings.push(...faultKinds.filter(kind => !damage.strikes[kind]).map(kind => `no ${kind} happened`));
+      if (damage.keptByKms === 0) findings.push('KMS kept no attempt from being made');
+    }
     const secrets = registrations.flatMap(({ secret, authorization }) => [secret, authorization]).filter(Boolean);
     const leaked = secrets.filter(secret => log.includes(secret)).length + (log.includes('"id_demanda":') ? 1 : 0);
     if (leaked > 0) findings.push(`${leaked} secrets or payloads are in the run's log`);
     return {
       ...result,
       findings,
-      damage: damageIn(run, kills, faultKinds),
+      damage,
       malformed: garbled.size,
       deadLettered: deadBodies.size,
       republished,
+      announced: announcements.length,
       seconds: (Date.now() - startedAt) / 1_000,
     };
   } finally {

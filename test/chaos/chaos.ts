@@ -52,7 +52,7 @@ const main = async (): Promise<number> => {
     isWell = report.findings.length === 0;
   }
   say('Measuring isolation …');
-  const { text, isFelt } = describeIsolation(await measureIsolation(isolationPlan, say));
+  const { text, isFelt } = describeIsolation(await measureIsolation(isolationPlan, say), isolationPlan);
   console.log(`\n# Nobody waits for a neighbour\n\n${text}`);
   return isWell && !isFelt ? 0 : 1;
 };

@@ -10,6 +10,7 @@ import {
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type Delivery, isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryFromItem } from '../../lambdas/delivery/delivery-item.ts';
+import { noticesPrefix } from '../../lambdas/delivery/suspension-notice.ts';
 import type { Item } from '../../lambdas/platform/dynamodb.ts';
 
 const counts: QueueAttributeName[] = [
@@ -43,20 +44,30 @@ export const takeAll = async (sqs: SQSClient, QueueUrl: string): Promise<readonl
   }
 };
 
-/** All deliveries of a table, by id. */
-export const readDeliveries = async (
-  documents: DynamoDBDocumentClient,
-  TableName: string,
-): Promise<ReadonlyMap<string, Delivery>> => {
-  const found = new Map<string, Delivery>();
+/** What the table `Deliveries` holds. */
+export interface Stored {
+  /** By id. */
+  readonly deliveries: ReadonlyMap<string, Delivery>;
+  /** Suspensions that are still to be announced: `<account>#<event>`. */
+  readonly notices: ReadonlySet<string>;
+}
+
+/** Reads the whole table `Deliveries`. */
+export const readStored = async (documents: DynamoDBDocumentClient, TableName: string): Promise<Stored> => {
+  const deliveries = new Map<string, Delivery>();
+  const notices = new Set<string>();
   let ExclusiveStartKey: Item | undefined;
   do {
     const page = await documents.send(
       new ScanCommand({ TableName, ConsistentRead: true, ...(ExclusiveStartKey && { ExclusiveStartKey }) }),
     );
-    const items = (page.Items ?? []).filter(({ id }) => isDeliveryId(String(id)));
-    for (const item of items) found.set(String(item.id), deliveryFromItem(item));
+    for (const item of page.Items ?? []) {
+      const id = String(item.id);
+      if (isDeliveryId(id)) deliveries.set(id, deliveryFromItem(item));
+      else if (id.startsWith(`${noticesPrefix}#`) && item.dueAt !== undefined)
+        notices.add(id.slice(noticesPrefix.length + 1));
+    }
     ExclusiveStartKey = page.LastEvaluatedKey;
   } while (ExclusiveStartKey);
-  return found;
+  return { deliveries, notices };
 };

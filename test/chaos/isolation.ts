@@ -1,193 +1,245 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { cpus } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { median } from '../bench/figures.ts';
-import { startLocalRun } from '../support/local-run.ts';
-import type { Kind } from './kinds.ts';
-import { type AccountPlan, hostOf, type Registration, settle } from './population.ts';
+import { median, quantile } from '../bench/figures.ts';
+import { messagesIn } from './engines.ts';
+import type { Kind, Visit } from './kinds.ts';
+import type { Registration } from './population.ts';
 import { functionProcesses } from './processes.ts';
-import { publishEvents, queuesOf } from './publisher.ts';
-import { startReceivers } from './receivers.ts';
+import { accountsOf, type SettledRun, startSettledRun } from './settled-run.ts';
 
 /** How isolation is measured. Times in milliseconds. */
 export interface IsolationPlan {
-  /** Accounts whose receivers answer at once; what is measured is their events. */
+  /** Accounts that are well: what is measured is their first attempts. */
   readonly quiet: number;
-  /** Events a second of each account, whatever its receiver does. */
+  /** Events a second of each of these, and of the neighbour, whatever its receiver does. */
   readonly rate: number;
+  /** Accounts whose receivers fail once on every event: what is measured is their second attempts. */
+  readonly failing: number;
+  /** Events a second of each of these. */
+  readonly failingRate: number;
   /** How long each situation lasts. */
   readonly length: number;
   /** Each situation is measured so many times, in turn: what else the machine does then meets all of them. */
   readonly rounds: number;
+  /** Batches that each lane works on at once. */
+  readonly places: number;
+  /** How long receivers take to answer that do. */
+  readonly answersAfter: number;
+  /** The wait before the second attempt, in whole seconds, as the queue takes it. */
+  readonly wait: number;
 }
 
-/** From publishing an event to its first attempt's arrival, in milliseconds. */
-export interface Latency {
-  readonly situation: string;
+/** Milliseconds, over the rounds: what else the machine did in one of them does not decide. */
+export interface Spread {
+  readonly median: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** What some events have waited. */
+export interface Waits {
   readonly events: number;
-  readonly p50: number;
-  /** The round in the middle: what else the machine did in one round does not decide. */
-  readonly p99: number;
-  /** The worst round. */
-  readonly worstP99: number;
+  readonly p50: Spread;
+  readonly p99: Spread;
   /** Events that had not arrived when the situation was over and as much time again had passed. */
   readonly missing: number;
 }
 
+/** One situation's figures. */
+export interface SituationFigures {
+  readonly situation: Situation;
+  /** From publishing to the arrival of the first attempt. */
+  readonly first: Waits;
+  /** By how much second attempts arrive after they were due. */
+  readonly second: Waits;
+  /** Share of the machine's processors that was at work, whoever's work it was. */
+  readonly busy: number;
+}
+
 type Say = (line: string) => void;
 
-const situations = ['alone', 'beside a quick neighbour', 'beside a hanging neighbour'] as const;
+/** What differs is only what the neighbour's receiver does: both publish the same. */
+const situations = ['quick', 'hanging'] as const;
 type Situation = (typeof situations)[number];
 
-/** An attempt's deadline, as it is in production. */
-const deadline = 15_000;
+/** How long processes are kept busy to have another one started. */
+const startingLength = 1_500;
 
-const kinds: readonly Kind[] = [
-  {
-    name: 'quick',
-    state: 'entregue',
-    results: ['entregue'],
-    answer: ({ response }) => void response.writeHead(204).end(),
-  },
-  { name: 'hanging', state: 'falhou', results: ['tempo_esgotado'], answer: () => undefined },
-  {
-    name: 'slow',
-    state: 'entregue',
-    results: ['entregue'],
-    answer: ({ response }) => void setTimeout(() => response.writeHead(204).end(), 1_500),
-  },
-  {
-    name: 'failing once',
-    state: 'entregue',
-    results: ['http', 'entregue'],
-    answer: ({ response, earlier }) => void response.writeHead(earlier === 0 ? 500 : 204).end(),
-  },
-];
+/** Bursts of such events, as long as they make the run start more processes. */
+const mostBursts = 6;
 
-/** Batches of first attempts that stage `local` has under way at once. */
-const places = 16;
+const after = (milliseconds: number, { response }: Visit, status: number): void =>
+  void setTimeout(() => response.writeHead(status).end(), milliseconds);
 
-/** Bursts of slow events, as long as they make the run start more processes. Enough for all places at once. */
-const mostBursts = 8;
-const burstLength = 10 * places;
+const kindsOf = (answersAfter: number) =>
+  ({
+    quick: {
+      name: 'quick',
+      state: 'entregue',
+      results: ['entregue'],
+      answer: visit => after(answersAfter, visit, 204),
+    },
+    failing: {
+      name: 'failing once',
+      state: 'entregue',
+      results: ['http', 'entregue'],
+      answer: visit => after(answersAfter, visit, visit.earlier === 0 ? 500 : 204),
+    },
+    slow: {
+      name: 'slow, and failing once',
+      state: 'entregue',
+      results: ['http', 'entregue'],
+      answer: visit => after(startingLength, visit, visit.earlier === 0 ? 500 : 204),
+    },
+    hanging: { name: 'hanging', state: 'falhou', results: ['tempo_esgotado'], answer: () => undefined },
+  }) satisfies Record<string, Kind>;
 
-const quantile = (values: readonly number[], share: number): number => {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN;
+/** Moments by delivery id, in milliseconds since the epoch. */
+type Moments = ReadonlyMap<string, number>;
+
+/** Publishes events evenly, one account after the other, so many a second of each. Gives their moments. */
+const publishFor = async (
+  { publish }: SettledRun,
+  registrations: readonly Registration[],
+  rate: number,
+  length: number,
+): Promise<Moments> => {
+  const published: Promise<readonly [string, number]>[] = [];
+  const start = Date.now();
+  const total = Math.round((length / 1_000) * rate * registrations.length);
+  for (let index = 0; index < total; index++) {
+    await pause(Math.max(0, start + (length * index) / total - Date.now()));
+    const at = Date.now();
+    const sent = publish(registrations[index % registrations.length] as Registration, 1);
+    published.push(sent.then(([id = '']) => [id, at]));
+  }
+  return new Map(await Promise.all(published));
+};
+
+/** Waits for `wanted` attempts of each event to arrive, for so long at most. Gives all arrivals, oldest first. */
+const arrivalsOf = async ({ receivers }: SettledRun, moments: Moments, wanted: number, longest: number) => {
+  const limit = Date.now() + longest;
+  for (;;) {
+    const found = new Map([...moments.keys()].map(id => [id, [] as number[]]));
+    for (const { headers, at } of receivers.arrivals) found.get(String(headers['webhook-id']))?.push(at);
+    if (Date.now() > limit || [...found.values()].every(arrivals => arrivals.length >= wanted)) return found;
+    await pause(200);
+  }
+};
+
+/** Milliseconds that all processors together have been at work, and at anything at all. */
+const processorTimes = () => {
+  const times = cpus().map(cpu => cpu.times);
+  const all = times.flatMap(time => Object.values(time)).reduce((sum, value) => sum + value, 0);
+  return { all, atWork: all - times.reduce((sum, { idle }) => sum + idle, 0) };
+};
+
+/** Nothing that went before may disturb what is measured next: waits until both queues are empty. */
+const settleDown = async ({ run, sqs }: SettledRun): Promise<void> => {
+  const { EventsQueueUrl, RetryQueueUrl } = run.outputs;
+  while ((await messagesIn(sqs, EventsQueueUrl)) + (await messagesIn(sqs, RetryQueueUrl)) > 0) await pause(500);
 };
 
 /**
- * Measures what a hanging receiver does to the accounts beside it: how long their events take from publishing to their first
- * attempt, alone, beside one more account that is well (what its load alone does), and beside one whose receiver never
- * answers, from its first event on. Every round has a neighbour of its own that nothing is known of.
+ * Has the run start all processes of both lanes, and use them: what is measured is who waits for whom, not how long
+ * processes take to start, which do not share a processor on AWS.
  */
-export const measureIsolation = async (plan: IsolationPlan, say: Say): Promise<readonly Latency[]> => {
-  const receivers = await startReceivers(kinds);
-  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-isolation-'));
-  const hostsFile = path.join(folder, 'hosts.json');
-  const [quick, hanging, slow, failing] = kinds as [Kind, Kind, Kind, Kind];
-  const accounts = (prefix: string, count: number, kind: Kind): readonly AccountPlan[] =>
-    Array.from({ length: count }, (_, index) => ({ account: `${prefix}${index}`, kinds: [kind] }));
-  const plans = [
-    ...accounts('quiet', plan.quiet, quick),
-    ...accounts('quick', plan.rounds, quick),
-    ...accounts('hanging', plan.rounds, hanging),
-    ...accounts('slow', 1, slow),
-    ...accounts('failing', 1, failing),
-  ];
-  const hosts = plans.map(({ account }) => [hostOf(account, 0), `http://127.0.0.1:${receivers.port}`]);
-  writeFileSync(hostsFile, JSON.stringify(Object.fromEntries(hosts)));
-  const run = await startLocalRun('--hosts', hostsFile).catch(error => {
-    receivers.stop();
-    throw error;
+const warmUp = async (settled: SettledRun, plan: IsolationPlan): Promise<void> => {
+  const { run, publish, registrationsOf } = settled;
+  const started = (name: string) => functionProcesses(run.processId, new RegExp(`-${name}[0-9A-F]{8}$`)).length;
+  for (const slow of registrationsOf('slow')) {
+    await Promise.all(Array.from({ length: plan.places }, () => publish(slow, 10)));
+    await settleDown(settled);
+    if (started('Deliver') >= plan.places && started('Redeliver') >= plan.places) break;
+  }
+  await publishFor(settled, [...registrationsOf('quiet'), ...registrationsOf('failing')], plan.rate, plan.length / 2);
+  await settleDown(settled);
+};
+
+const spreadOf = (values: readonly number[]): Spread => ({
+  median: median(values),
+  least: Math.min(...values),
+  most: Math.max(...values),
+});
+
+/** What of one round the figures are made of. */
+interface Round {
+  readonly situation: Situation;
+  readonly first: readonly number[];
+  readonly second: readonly number[];
+  readonly missing: { readonly first: number; readonly second: number };
+  readonly busy: number;
+}
+
+const figuresOf = (situation: Situation, rounds: readonly Round[]): SituationFigures => {
+  const own = rounds.filter(round => round.situation === situation);
+  const waits = (which: 'first' | 'second'): Waits => ({
+    events: own.reduce((sum, round) => sum + round[which].length, 0),
+    p50: spreadOf(own.map(round => quantile(round[which], 0.5))),
+    p99: spreadOf(own.map(round => quantile(round[which], 0.99))),
+    missing: own.reduce((sum, round) => sum + round.missing[which], 0),
   });
-  const sqs = queuesOf(run.outputs);
-  let nextId = 1;
+  return { situation, first: waits('first'), second: waits('second'), busy: median(own.map(({ busy }) => busy)) };
+};
 
-  const publish = async (registration: Registration): Promise<readonly [string, number]> => {
-    nextId += 1;
-    const at = Date.now();
-    const [event] = await publishEvents(sqs, run.outputs, [registration], nextId, () => false);
-    return [event?.deliveryId ?? '', at];
-  };
+/**
+ * Measures what a hanging receiver does to the accounts beside it, in both lanes: their first attempts from publishing to
+ * arrival, and their second attempts from when they are due, beside one more account that is well and beside one whose
+ * receiver never answers, from its first event on. Every round has a neighbour of its own that nothing is known of.
+ */
+export const measureIsolation = async (plan: IsolationPlan, say: Say): Promise<readonly SituationFigures[]> => {
+  const kinds = kindsOf(plan.answersAfter);
+  const settled = await startSettledRun(
+    Object.values(kinds),
+    [
+      ...accountsOf('quiet', plan.quiet, kinds.quick),
+      ...accountsOf('failing', plan.failing, kinds.failing),
+      ...accountsOf('slow', mostBursts, kinds.slow),
+      ...situations.flatMap(situation => accountsOf(situation, plan.rounds, kinds[situation])),
+    ],
+    ...['--retry-schedule', `${plan.wait / 1_000}s`],
+    ...['--set', `firstAttemptConcurrency=${plan.places}`, '--set', `retryConcurrency=${plan.places}`],
+  );
+  const { registrationsOf } = settled;
 
-  /** Publishes each account's events evenly, one account after the other. Gives the moments of the measured ones. */
-  const publishFor = async (measured: readonly Registration[], others: readonly Registration[]) => {
-    const all = [...measured, ...others];
-    const sent: Promise<readonly [string, number]>[] = [];
-    const start = Date.now();
-    const total = Math.round((plan.length / 1_000) * plan.rate * all.length);
-    for (let index = 0; index < total; index++) {
-      await pause(Math.max(0, start + (plan.length * index) / total - Date.now()));
-      const registration = all[index % all.length] as Registration;
-      const publishing = publish(registration);
-      if (measured.includes(registration)) sent.push(publishing);
-      else publishing.catch(() => undefined);
-    }
-    return new Map(await Promise.all(sent));
-  };
-
-  /** Waits for the events to arrive, and gives each one's latency. */
-  const latencies = async (moments: ReadonlyMap<string, number>): Promise<readonly number[]> => {
-    const limit = Date.now() + plan.length;
-    const arrived = () => {
-      const found = new Map<string, number>();
-      for (const { headers, at } of receivers.arrivals) {
-        const id = String(headers['webhook-id']);
-        if (moments.has(id) && !found.has(id)) found.set(id, at);
-      }
-      return found;
+  const measure = async (situation: Situation, round: number): Promise<Round> => {
+    const neighbours = registrationsOf(`${situation}${round}`);
+    const before = processorTimes();
+    const [quiet, failing] = await Promise.all([
+      publishFor(settled, registrationsOf('quiet'), plan.rate, plan.length),
+      publishFor(settled, registrationsOf('failing'), plan.failingRate, plan.length),
+      publishFor(settled, neighbours, plan.rate, plan.length),
+    ]);
+    const now = processorTimes();
+    const first = [...(await arrivalsOf(settled, quiet, 1, plan.length))].flatMap(([id, [arrival]]) =>
+      arrival === undefined ? [] : [arrival - (quiet.get(id) ?? 0)],
+    );
+    const second = [...(await arrivalsOf(settled, failing, 2, plan.length)).values()].flatMap(([one, other]) =>
+      one === undefined || other === undefined ? [] : [other - (one + plan.answersAfter + plan.wait)],
+    );
+    await Promise.all(neighbours.map(({ remove }) => remove())); // what is waiting ends at its next turn
+    await settleDown(settled);
+    return {
+      situation,
+      first,
+      second,
+      missing: { first: quiet.size - first.length, second: failing.size - second.length },
+      busy: (now.atWork - before.atWork) / (now.all - before.all),
     };
-    while (arrived().size < moments.size && Date.now() < limit) await pause(100);
-    const found = arrived();
-    return [...moments].flatMap(([id, at]) => {
-      const arrival = found.get(id);
-      return arrival === undefined ? [] : [arrival - at];
-    });
   };
 
   try {
-    const registrations = await settle(run.outputs, plans, receivers.pathOf);
-    const of = (prefix: string) => registrations.filter(({ account }) => account.startsWith(prefix));
-    // What is measured is who waits for whom, not how long processes take to start: on AWS they do not share a processor.
-    const [slowOne, failingOne] = [...of('slow'), ...of('failing')] as [Registration, Registration];
     say('  starting processes …');
-    for (let burst = 0; burst < mostBursts; burst++) {
-      await latencies(new Map(await Promise.all(Array.from({ length: burstLength }, () => publish(slowOne)))));
-      if (functionProcesses(run.processId, /-Deliver[0-9A-F]{8}$/).length >= places) break;
-    }
-    await Promise.all(Array.from({ length: 20 }, () => publish(failingOne)));
-    await publishFor(of('quiet'), []);
-
-    const measured = new Map<Situation, { readonly rounds: (readonly number[])[]; missing: number }>(
-      situations.map(situation => [situation, { rounds: [], missing: 0 }]),
-    );
+    await warmUp(settled, plan);
+    const rounds: Round[] = [];
     for (let round = 0; round < plan.rounds; round++) {
-      const order = round % 2 === 0 ? situations : situations.toReversed();
-      for (const situation of order) {
-        const neighbours = { alone: '', 'beside a quick neighbour': 'quick', 'beside a hanging neighbour': 'hanging' };
-        const neighbour = neighbours[situation];
-        say(`  ${situation}, round ${round + 1} …`);
-        const moments = await publishFor(of('quiet'), neighbour === '' ? [] : of(`${neighbour}${round}`));
-        const found = await latencies(moments);
-        const sum = measured.get(situation);
-        sum?.rounds.push(found);
-        if (sum) sum.missing += moments.size - found.length;
-        if (situation === 'beside a hanging neighbour') await pause(deadline); // until its attempts have ended
+      for (const situation of round % 2 === 0 ? situations : situations.toReversed()) {
+        say(`  beside a ${situation} neighbour, round ${round + 1} …`);
+        rounds.push(await measure(situation, round));
       }
     }
-    return situations.map(situation => {
-      const { rounds = [], missing = 0 } = measured.get(situation) ?? {};
-      const all = rounds.flat();
-      const p99s = rounds.map(round => quantile(round, 0.99));
-      const [p50, p99, worstP99] = [quantile(all, 0.5), median(p99s), Math.max(...p99s)];
-      return { situation, events: all.length, p50, p99, worstP99, missing };
-    });
+    return situations.map(situation => figuresOf(situation, rounds));
   } finally {
-    sqs.destroy();
-    await run.stop();
-    receivers.stop();
-    rmSync(folder, { recursive: true, force: true });
+    await settled.stop();
   }
 };

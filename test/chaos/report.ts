@@ -1,7 +1,7 @@
-import { table } from '../bench/figures.ts';
+import { quantile, table } from '../bench/figures.ts';
 import type { KindRow } from './audit.ts';
 import type { ChaosReport } from './chaos-run.ts';
-import type { Latency } from './isolation.ts';
+import type { IsolationPlan, SituationFigures, Spread, Waits } from './isolation.ts';
 
 const columns = {
   published: 'published',
@@ -13,15 +13,12 @@ const columns = {
   requests: 'requests',
   duplicates: 'duplicates',
   ownFaults: 'own faults',
+  waitingOut: 'waiting them out',
   leftToSweeper: 'left to sweeper',
   lost: 'lost',
 } satisfies Partial<Record<keyof KindRow, string>>;
 
 const keys = Object.keys(columns) as (keyof typeof columns)[];
-
-/** A share of sorted values. */
-const quantile = (sorted: readonly number[], share: number): number =>
-  sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 
 /** What of the findings is printed. */
 const mostFindings = 40;
@@ -39,6 +36,11 @@ export const describeChaos = (report: ChaosReport): string => {
     ['… of them in the middle of a batch', damage.killsAtWork],
     ['requests to tables throttled', damage.strikes.throttledReadsAndWrites ?? 0],
     ['messages refused by a queue', damage.strikes.refusedSends ?? 0],
+    ['requests to KMS throttled', damage.strikes.throttledKeyUses ?? 0],
+    ['requests to KMS failed', damage.strikes.failedKeyUses ?? 0],
+    ['… attempts kept from being made by these', damage.keptByKms],
+    ['notifications failed', damage.strikes.failedNotifications ?? 0],
+    ['… suspensions announced all the same', report.announced],
     ['batches handed over twice', damage.strikes.repeatedBatches ?? 0],
     ['events published twice', report.republished],
     ['messages that are no events', report.malformed],
@@ -59,30 +61,53 @@ export const describeChaos = (report: ChaosReport): string => {
 /** A hanging neighbour may move the others' p99 by this much. */
 const longestMove = 1.2;
 
-/** Less than this, in milliseconds, is this machine's own unrest. */
-const unrest = 100;
+/** With more of the machine's processors at work than this, events wait for those and not for each other. */
+const busiest = 0.85;
 
-/** The table of the isolation figures, and whether a hanging neighbour was felt. */
+const describeSpread = ({ median, least, most }: Spread): string =>
+  `${median.toFixed(0)} (${least.toFixed(0)} to ${most.toFixed(0)})`;
+
+const describeWaits = (waits: Waits): string[] => [
+  String(waits.events),
+  describeSpread(waits.p50),
+  describeSpread(waits.p99),
+  String(waits.missing),
+];
+
+/** The tables of the isolation figures, and whether a hanging neighbour was felt in the first lane, as far as that can be told. */
 export const describeIsolation = (
-  latencies: readonly Latency[],
+  figures: readonly SituationFigures[],
+  { quiet, rate, failing, failingRate, places, answersAfter, wait }: IsolationPlan,
 ): { readonly text: string; readonly isFelt: boolean } => {
-  const [alone, quick, hanging] = latencies;
-  const ratio = (to: Latency | undefined) => (hanging && to ? hanging.p99 / to.p99 : Number.NaN);
-  const isMissed = latencies.some(({ missing }) => missing > 0);
-  const limit = Math.max(alone?.p99 ?? 0, quick?.p99 ?? 0);
-  const isFelt = isMissed || !hanging || (hanging.p99 > longestMove * limit && hanging.p99 > limit + unrest);
-  const rows = latencies.map(({ situation, events, p50, p99, worstP99, missing }) => [
-    situation,
-    ...[events, p50, p99, worstP99, missing].map(String),
-  ]);
+  const [quick, hanging] = figures;
+  const ratio = (receiver: number) =>
+    ((hanging?.first.p99.median ?? Number.NaN) + receiver) / ((quick?.first.p99.median ?? Number.NaN) + receiver);
+  const isMissed = figures.some(({ first, second }) => first.missing + second.missing > 0);
+  const head = ['events', 'p50, ms', 'p99, ms', 'missing'];
+  const beside = ({ situation }: SituationFigures) => `beside a ${situation} neighbour`;
+  const isBusy = figures.some(({ busy }) => busy > busiest);
   const text = [
+    ...(isBusy ? ['THE MACHINE WAS TOO BUSY: these figures say nothing of isolation. Measure again.', ''] : []),
+    `${places} places in each lane; receivers answer after ${answersAfter} ms. Medians of the rounds, and their spread.`,
+    '',
+    `${quiet} accounts that are well, and their neighbour, publish ${rate} events a second each: from publishing an event to ` +
+      'the arrival of its first attempt.',
+    '',
     table(
-      ['quiet accounts', 'events', 'p50, ms', 'p99, ms (median of the rounds)', 'p99, ms (worst round)', 'missing'],
-      rows,
+      ['first attempts', ...head, 'machine at work'],
+      figures.map(figure => [beside(figure), ...describeWaits(figure.first), `${(100 * figure.busy).toFixed(0)} %`]),
     ),
     '',
-    `p99 beside a hanging neighbour: ${ratio(alone).toFixed(2)} × alone, ${ratio(quick).toFixed(2)} × beside a quick ` +
-      `neighbour (target: ${longestMove}; differences below ${unrest} ms are not held against it).`,
+    `p99 beside a hanging neighbour, until the receiver has answered: ${ratio(answersAfter).toFixed(2)} × beside a quick one ` +
+      `(target: at most ${longestMove}); until the attempt arrives: ${ratio(0).toFixed(2)} ×.`,
+    '',
+    `${failing} accounts whose receivers fail once on every event publish ${failingRate} event a second each: by how much ` +
+      `its second attempt arrives after it was due, ${wait / 1_000} s after the first.`,
+    '',
+    table(
+      ['second attempts', ...head],
+      figures.map(figure => [beside(figure), ...describeWaits(figure.second)]),
+    ),
   ].join('\n');
-  return { text, isFelt };
+  return { text, isFelt: isBusy || isMissed || !(ratio(answersAfter) <= longestMove) };
 };

@@ -14,6 +14,8 @@ export interface StormPlan {
   readonly killEvery: number;
   /** So many are killed, even if it takes longer than the storm lasts: processes that are still starting are spared. */
   readonly leastKills: number;
+  /** These strike at least once, even if it takes longer. */
+  readonly mustStrike: readonly FaultKind[];
   /** Functions whose processes are killed. */
   readonly victims: RegExp;
   /** Always. */
@@ -22,6 +24,8 @@ export interface StormPlan {
   readonly gusts: Shares;
   readonly gustLength: number;
   readonly gustPeriod: number;
+  /** When all else is over, until each of these has struck. */
+  readonly aftermath: Shares;
 }
 
 /** How often each fault was injected. */
@@ -29,6 +33,8 @@ export interface Damage {
   readonly kills: number;
   /** Of those, processes that were serving an invocation. */
   readonly killsAtWork: number;
+  /** Attempts that were not made because KMS failed. */
+  readonly keptByKms: number;
   readonly strikes: Readonly<Record<string, number>>;
 }
 
@@ -38,17 +44,18 @@ export const writeFaults = (file: string, shares: Shares): void => {
   renameSync(`${file}.new`, file);
 };
 
-/** The longest that the last kills are waited for, in milliseconds. */
-const longestOvertime = 15_000;
+/** The longest that the last kills and faults are waited for, in milliseconds. */
+const longestOvertime = 60_000;
 
 /**
- * Troubles a run until the signal aborts; then nothing goes wrong any more.
+ * Troubles a run until the signal aborts and all that must happen has; then only the aftermath goes on, for `hasStruck`
+ * to watch.
  *
  * @param isAtWork - whether the consumers have begun: before that nobody is killed.
  * @returns the number of processes killed.
  */
 export const rage = async (
-  { processId }: LocalRun,
+  run: LocalRun,
   faultsFile: string,
   plan: StormPlan,
   random: Random,
@@ -61,7 +68,8 @@ export const rage = async (
     overAt = Date.now();
   });
   const isOver = () => signal.aborted;
-  const isEnough = () => isOver() && (kills >= plan.leastKills || Date.now() - overAt > longestOvertime);
+  const isDone = () => kills >= plan.leastKills && hasStruck(run, plan.mustStrike);
+  const isEnough = () => isOver() && (isDone() || Date.now() - overAt > longestOvertime);
   const every = async (milliseconds: () => number, act: () => void, ends: () => boolean) => {
     while (!ends()) {
       act();
@@ -81,7 +89,7 @@ export const rage = async (
   const killing = every(
     () => plan.killEvery * (0.5 + random()),
     () => {
-      const victims = functionProcesses(processId, plan.victims);
+      const victims = functionProcesses(run.processId, plan.victims);
       if (victims.length === 0 || !isAtWork()) return;
       try {
         process.kill(pick(victims, random), 'SIGKILL');
@@ -93,7 +101,7 @@ export const rage = async (
     isEnough,
   );
   await Promise.all([weather, killing]);
-  writeFaults(faultsFile, {});
+  writeFaults(faultsFile, plan.aftermath);
   return kills;
 };
 
@@ -105,6 +113,11 @@ export const damageIn = ({ logFile }: LocalRun, kills: number, kinds: readonly F
   return {
     kills,
     killsAtWork: countIn(log, /RequestId: [0-9a-f-]{36} Error: Runtime exited with error: signal: SIGKILL/g),
+    keptByKms: countIn(log, / detail=(?:ThrottlingException|KMSInternalException)\b/g),
     strikes: Object.fromEntries(kinds.map(kind => [kind, countIn(log, new RegExp(` ${kind}, as `, 'g'))])),
   };
 };
+
+/** Whether each of these faults has been injected. */
+export const hasStruck = (run: LocalRun, kinds: readonly FaultKind[]): boolean =>
+  Object.values(damageIn(run, 0, kinds).strikes).every(count => count > 0);

@@ -1,0 +1,48 @@
+import { SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
+import { CreateQueueCommand, GetQueueAttributesCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
+import type { SuspensionAnnouncement } from '../../lambdas/delivery/suspension-notice.ts';
+import type { LocalOutputs } from '../support/local-run.ts';
+import type { Stored } from './engines.ts';
+import type { PublishedEvent } from './publisher.ts';
+
+/** Makes a queue that gets whatever a run publishes on its operations topic. Gives the queue's URL. */
+export const subscribeToOperations = async (
+  sqs: SQSClient,
+  { Region, SqsEndpoint, OperationsTopicArn }: LocalOutputs,
+): Promise<string> => {
+  const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'chaos-operations' }));
+  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const sns = new SNSClient({ region: Region, endpoint: SqsEndpoint, credentials }); // one engine is both
+  const subscription = { TopicArn: OperationsTopicArn, Protocol: 'sqs', Endpoint: Attributes?.QueueArn };
+  await sns.send(new SubscribeCommand({ ...subscription, Attributes: { RawMessageDelivery: 'true' } }));
+  sns.destroy();
+  return QueueUrl;
+};
+
+/**
+ * Whether every webhook whose receiver was gone is announced as suspended, or its notice stands in the sweeper's index, and
+ * no other one is.
+ */
+export const auditAnnouncements = (
+  published: readonly PublishedEvent[],
+  { deliveries, notices }: Stored,
+  messages: readonly Message[],
+): readonly string[] => {
+  const announced = messages.map(({ Body = '{}' }) => JSON.parse(Body) as SuspensionAnnouncement);
+  const nameOf = (account: string, evento: string) => `${account}#${evento}`;
+  const gone = new Set(
+    published
+      .filter(({ deliveryId }) => deliveries.get(deliveryId)?.attempts.some(({ status }) => status === 410))
+      .map(({ registration: { account, evento } }) => nameOf(account, evento)),
+  );
+  const told = new Set(
+    announced.filter(({ reason }) => reason === 'gone').map(({ account, event }) => nameOf(account, event)),
+  );
+  return [
+    ...[...gone].filter(name => !told.has(name) && !notices.has(name)).map(name => `LOST suspension of ${name}`),
+    ...announced
+      .filter(({ account, event }) => !gone.has(nameOf(account, event)))
+      .map(({ account, event, reason }) => `announced as ${reason}: ${nameOf(account, event)}, which is well`),
+  ];
+};

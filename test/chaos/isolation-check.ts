@@ -1,0 +1,76 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { webhookKey } from '../../lambdas/webhooks/webhook.ts';
+import type { Kind } from './kinds.ts';
+import { documentsOf, type Registration } from './population.ts';
+import { accountsOf, startSettledRun } from './settled-run.ts';
+
+/** How the events of a quiet account fared beside a hanging one. */
+export interface IsolationCheck {
+  /** Events of the quiet account that arrived while the first hanging attempt was under way. */
+  readonly arrivedMeanwhile: number;
+  readonly published: number;
+}
+
+/** The fewest that there can be: the first hanging attempt has one of them. */
+const places = 2;
+
+/** Enough to take every place that is left, several times. */
+const hangingEvents = 4 * 10;
+const quietEvents = 10;
+
+/**
+ * Checks, by order and not by time, that nobody waits for a receiver that is known to hang: once its first attempt has shown
+ * that it does, far more of its events than there are places are published, then the events of another account. All of
+ * those must arrive while that first attempt is still under way.
+ */
+export const checkIsolation = async (): Promise<IsolationCheck> => {
+  let ended = 0;
+  let arrivedMeanwhile = 0;
+  const quick: Kind = {
+    name: 'quick',
+    state: 'entregue',
+    results: ['entregue'],
+    answer: ({ response }) => {
+      if (ended === 0) arrivedMeanwhile += 1;
+      response.writeHead(204).end();
+    },
+  };
+  const hanging: Kind = {
+    name: 'hanging',
+    state: 'falhou',
+    results: ['tempo_esgotado'],
+    answer: ({ request }) =>
+      void request.socket.once('close', () => {
+        ended += 1;
+      }),
+  };
+  const settled = await startSettledRun(
+    [quick, hanging],
+    [...accountsOf('quiet', 1, quick), ...accountsOf('hanging', 1, hanging)],
+    ...['--set', `firstAttemptConcurrency=${places}`, '--set', 'attemptTimeout=20s'],
+  );
+  const { run, publish, registrationsOf, receivers } = settled;
+  const documents = documentsOf(run.outputs);
+  const [quietOne, hangingOne] = [...registrationsOf('quiet'), ...registrationsOf('hanging')] as [
+    Registration,
+    Registration,
+  ];
+  const isKnownToHang = async () => {
+    const Key = webhookKey(hangingOne.account, hangingOne.evento);
+    const { Item } = await documents.send(new GetCommand({ TableName: run.outputs.WebhooksTable, Key }));
+    return Item?.slowSince !== undefined;
+  };
+  try {
+    await publish(hangingOne, 1);
+    while (!(await isKnownToHang()) && ended === 0) await pause(100);
+    for (let sent = 0; sent < hangingEvents; sent += 10) await publish(hangingOne, 10);
+    const ids = new Set(await publish(quietOne, quietEvents));
+    const arrived = () => receivers.arrivals.filter(({ headers }) => ids.has(String(headers['webhook-id']))).length;
+    while (arrived() < quietEvents && ended === 0) await pause(100);
+    return { arrivedMeanwhile, published: quietEvents };
+  } finally {
+    documents.destroy();
+    await settled.stop();
+  }
+};
