@@ -97,6 +97,7 @@ export interface Dynalite {
 /** Starts a DynamoDB with the named tables; stop it in `afterAll`. */
 export const startDynalite = async (...names: TableName[]): Promise<Dynalite> => {
   const server = dynalite({ createTableMs: 0 });
+  server.keepAliveTimeout = 0; // a client must not find a kept connection closed under it
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
