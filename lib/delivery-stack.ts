@@ -23,6 +23,9 @@ export interface DeliveryStackProps extends StageProps {
   readonly serviceVersion: string;
 }
 
+/** A few faults in five minutes are waited out and need nobody. */
+const mendedByItself = 10;
+
 /** An attempt, and the reads and writes around it, fit into this. */
 const consumerTimeout = Duration.seconds(45);
 
@@ -75,6 +78,17 @@ export class DeliveryStack extends Stack {
       alarms.add(`${name}Blocked`, {
         description: 'A registered URL led to an address that is not public: an attack, or a receiver’s broken DNS.',
         metric: alarms.count(name.toLowerCase(), 'Blocked' satisfies DeliveryMetric),
+      });
+      alarms.add(`${name}OwnFaults`, {
+        description:
+          'Attempts fail for faults of our own (KMS, the store, sockets): nothing is lost, and nothing arrives.',
+        metric: alarms.count(name.toLowerCase(), 'OwnFault' satisfies DeliveryMetric),
+        above: mendedByItself,
+      });
+      alarms.add(`${name}Deferred`, {
+        description: 'Messages wait because what became of them cannot be stored: nothing is lost, and little arrives.',
+        metric: alarms.count(name.toLowerCase(), 'MessageDeferred' satisfies DeliveryMetric),
+        above: mendedByItself,
       });
       deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.webhooks.tableArn);
       deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem'], data.deliveries.tableArn);
@@ -158,6 +172,13 @@ export class DeliveryStack extends Stack {
       description: 'Events wait for their first attempt for over a minute.',
       metric: eventsQueue.metricApproximateAgeOfOldestMessage({ period: Duration.minutes(1) }),
       above: 60,
+      periods: 5,
+    });
+    alarms.add('RetriesWait', {
+      description:
+        'Retries wait five minutes longer than the longest delay of their queue: their consumer does not keep up.',
+      metric: retryQueue.metricApproximateAgeOfOldestMessage({ period: Duration.minutes(1) }),
+      above: 1_200,
       periods: 5,
     });
     alarms.add('SweepStopped', {

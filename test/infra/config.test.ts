@@ -46,3 +46,18 @@ describe('the stage configuration', () => {
     expect(attempt).not.toThrow(/\n/);
   });
 });
+
+describe('the defaults', () => {
+  it('are the lifetimes and times that are documented', () => {
+    const [minute, day] = [60_000, 86_400_000];
+    expect(stageConfiguration('prod')).toMatchObject({
+      accessTokenLifetime: 15 * minute,
+      refreshIdleLifetime: 14 * day,
+      refreshAbsoluteLifetime: 90 * day,
+      keyRotationPeriod: 90 * day,
+      attemptTimeout: 15_000,
+      historyRetention: 30 * day,
+      tokenConcurrency: 100,
+    });
+  });
+});

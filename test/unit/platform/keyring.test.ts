@@ -119,3 +119,17 @@ describe('the keyring', () => {
     expect(() => keyring.open(key)).toThrow('no usable mac key');
   });
 });
+
+describe('a keyring that could not be read', () => {
+  it('remembers no read that failed', async () => {
+    let isDown = true;
+    const send = async () => {
+      if (isDown) throw new Error('throttled');
+      return { Items: [{ kind: 'mac', generation: 1, keyId: 'k1', createdAt: 0, activeFrom: 0 }] };
+    };
+    const keyring = makeKeyring({ documents: { send } as never, tableName: 'K', now: () => 1 });
+    await expect(keyring.list('mac')).rejects.toThrow('throttled');
+    isDown = false;
+    expect(await keyring.list('mac')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { makeClientStore } from '../../../lambdas/auth/client-store.ts';
+import { makeUserStore } from '../../../lambdas/auth/user-store.ts';
+import { randomId } from '../../../lambdas/platform/identifiers.ts';
+import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
+import { makeWebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
+
+describe('every store', () => {
+  it('reads its tables consistently', async () => {
+    const reads: { name: string; input: { ConsistentRead?: boolean } }[] = [];
+    const documents = {
+      send: async (command: { constructor: { name: string }; input: object }) => {
+        if (/^(Get|Query|Scan)/.test(command.constructor.name))
+          reads.push({ name: command.constructor.name, input: command.input });
+        return { Items: [] };
+      },
+    } as never;
+    const now = () => 0;
+    await makeWebhookStore({ documents, tableName: 'W' }).find('a', 'demanda.criada');
+    await makeWebhookStore({ documents, tableName: 'W' }).list('a');
+    await makeKeyring({ documents, tableName: 'K', now }).list('mac');
+    await makeClientStore({ documents, tableName: 'C', now, makeId: randomId }).findClient('c');
+    await makeUserStore({ documents, tables: { users: 'U', logins: 'L' }, now, makeId: randomId }).findUser('u');
+    expect(reads.map(({ name }) => name)).toHaveLength(5);
+    for (const { name, input } of reads) expect(input.ConsistentRead, name).toBe(true);
+  });
+});
