@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import {
   type AttributeDefinition,
   CreateTableCommand,
+  DescribeTableCommand,
   DynamoDBClient,
   type KeySchemaElement,
 } from '@aws-sdk/client-dynamodb';
@@ -94,6 +95,12 @@ export interface Dynalite {
   stop(): Promise<void>;
 }
 
+/** A table is there a moment after its creation was answered. */
+const untilActive = async (client: DynamoDBClient, name: TableName): Promise<void> => {
+  const state = async () => (await client.send(new DescribeTableCommand({ TableName: name }))).Table?.TableStatus;
+  while ((await state()) !== 'ACTIVE') await new Promise(setImmediate);
+};
+
 /** Starts a DynamoDB with the named tables; stop it in `afterAll`. */
 export const startDynalite = async (...names: TableName[]): Promise<Dynalite> => {
   const server = dynalite({ createTableMs: 0 });
@@ -108,6 +115,7 @@ export const startDynalite = async (...names: TableName[]): Promise<Dynalite> =>
     maxAttempts: 1,
   });
   await Promise.all(names.map(name => createTable(client, name)));
+  await Promise.all(names.map(name => untilActive(client, name)));
   const operations: string[] = [];
   let repeated: string | undefined;
   client.middlewareStack.add(
