@@ -25,11 +25,10 @@ export interface Lockout {
   stands(records: LockoutRecords): boolean;
   countFailure(addresses: LockoutAddresses, records: LockoutRecords): Promise<void>;
   /**
-   * Commits a success: forgets the failures that were read, in the same writes that make sure no lock stands at this
-   * moment. False when one does: of many guesses at once, the right one counts only if it comes before the lock. Where
-   * none were read there is nothing to write: the success came before any failure that is being counted now.
+   * Commits a success: forgets the failures, in the same writes that make sure no lock stands at this moment. False when
+   * one does: of many guesses at once, the right one counts only if it comes before the lock.
    */
-  commit(addresses: LockoutAddresses, records: LockoutRecords): Promise<boolean>;
+  commit(addresses: LockoutAddresses): Promise<boolean>;
 }
 
 /** What the lockout stands on; the keyring must be able to open MAC keys. */
@@ -72,11 +71,8 @@ export const makeLockout = ({ documents, tableName, keyring, now }: LockoutDepen
       if (isCounted) await allClients.add(addresses.allClients, records.allClients);
     },
 
-    commit: async (addresses, records) => {
-      const cleared = await Promise.all([
-        !records.oneClient || oneClient.clear(addresses.oneClient),
-        !records.allClients || allClients.clear(addresses.allClients),
-      ]);
+    commit: async addresses => {
+      const cleared = await Promise.all([oneClient.clear(addresses.oneClient), allClients.clear(addresses.allClients)]);
       return cleared.every(isCleared => isCleared);
     },
   };

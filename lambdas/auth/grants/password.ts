@@ -16,7 +16,7 @@ import { type Login, loginAddress, normaliseEmail, parseLogin, parseUser, type U
 import type { UserStore, UserTables } from '../user-store.ts';
 import { type Grant, requestedScope, requireParameter } from './grant.ts';
 
-/** What the password grant stands on; the keyring must be able to open MAC keys. */
+/** What the password grant stands on. */
 export interface PasswordGrantDependencies {
   readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
   readonly userTables: UserTables;
@@ -115,7 +115,7 @@ export const makePasswordGrant = (dependencies: PasswordGrantDependencies): Gran
           const tokens = await dependencies.prepareTokens({ client, family: begun, scopes });
           const family = { ...begun, keyId: tokens.keyId };
           // together, to save a round trip: a family that comes to nothing is one that nobody has a token of
-          const [isCommitted] = await Promise.all([lockout.commit(locks, latest), families.createFamily(family)]);
+          const [isCommitted] = await Promise.all([lockout.commit(locks), families.createFamily(family)]);
           if (!isCommitted) return refuse('user_locked_meanwhile');
 
           decision.familyId = family.familyId;

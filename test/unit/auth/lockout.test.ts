@@ -1,8 +1,6 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeLockout } from '../../../lambdas/auth/lockout.ts';
 import { passwordHashing } from '../../../lambdas/auth/password-hash.ts';
-import { readRecords } from '../../../lambdas/auth/records.ts';
 import { type Answer, type AuthService, startAuthService } from '../../support/auth-service.ts';
 
 /** Verification without the cost, since hundreds of guesses are made here; one that is slow waits for its sign. */
@@ -115,21 +113,6 @@ describe('the lockout', () => {
     hold.resolve();
     expect(await right).toMatchObject(refused);
     expect(service.logs.at(-1)).toContain('user_locked');
-  });
-
-  it('lets no right guess through when the lock comes between its last look and its success', async () => {
-    const { username } = await service.makeUser();
-    const { documents } = service.dynalite;
-    const { now } = service.clock;
-    const lockout = makeLockout({ documents, tableName: 'Lockouts', keyring: service.keyring, now });
-    const addresses = await lockout.addresses(client.id, username.toLowerCase());
-    const look = () => readRecords(documents, { ...addresses });
-    await fail(4, username);
-    const seen = await look();
-    expect(lockout.stands(seen)).toBe(false);
-    await fail(1, username);
-    expect(await lockout.commit(addresses, seen)).toBe(false);
-    expect(lockout.stands(await look())).toBe(true); // and it is not forgotten
   });
 
   it('counts wrong guesses at the same moment up to the lock and no further', async () => {
