@@ -2,14 +2,12 @@ import type { Clock } from '../platform/clock.ts';
 import type { GuardedPost, PostOutcome } from '../platform/egress/guarded-post.ts';
 import type { Sealing } from '../platform/sealing.ts';
 import { describeError } from '../platform/telemetry.ts';
+import { isSigning } from '../webhooks/signing-secret.ts';
 import { authorizationBinding, secretBinding, type Webhook } from '../webhooks/webhook.ts';
 import type { AttemptRecord, AttemptResult, Delivery } from './delivery.ts';
 import { makeRedaction } from './redaction.ts';
 import { askedWait } from './retry-schedule.ts';
 import { signatureHeader } from './signature.ts';
-
-/** A replaced secret goes on signing for this long, in milliseconds. */
-const secretOverlap = 24 * 60 * 60_000;
 
 /**
  * What came of one attempt:
@@ -69,7 +67,7 @@ const openCredentials = async (
   { accountId, evento, sealedAuthorization, secrets }: Webhook,
   now: number,
 ): Promise<Credentials> => {
-  const signing = secrets.filter(({ replacedAt }) => replacedAt === undefined || now < replacedAt + secretOverlap);
+  const signing = secrets.filter(secret => isSigning(secret, now));
   const [authorization, ...opened] = await Promise.all([
     sealedAuthorization && sealing.open(sealedAuthorization, authorizationBinding(accountId, evento)),
     ...signing.map(({ sealed }) => sealing.open(sealed, secretBinding(accountId, evento))),
