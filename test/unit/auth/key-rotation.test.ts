@@ -53,6 +53,14 @@ describe('the rotation of keys', () => {
     }
   });
 
+  it('keeps the first sealing key for ten years: what it sealed could not be opened without', async () => {
+    for (let quarter = 0; quarter < 40; quarter++) {
+      await rotation.rotateKeys(['sealing']);
+      clock.advance(90 * 86_400_000);
+    }
+    expect((await generations('sealing'))[0]).toBe(1);
+  });
+
   it('may run again, or twice at once, and makes nothing twice', async () => {
     await Promise.all([rotation.rotateKeys(), rotation.rotateKeys(), rotation.rotateKeys()]);
     await rotation.rotateKeys();

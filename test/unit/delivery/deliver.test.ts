@@ -93,6 +93,16 @@ describe('a first attempt', () => {
   });
 
   it.each([
+    [500, 1],
+    [501, 0],
+  ])('where the queue’s clock is %i ms behind the registration’s is made %i times', async (behind, times) => {
+    await world.register({ createdAt: world.clock.now() + behind });
+    world.publish(event);
+    await world.settle();
+    expect(world.posts).toHaveLength(times);
+  });
+
+  it.each([
     ['malformed', 'no JSON: canary-7f3a'],
     ['unknown_event', '{"id_conta":"conta-1", "event":"canary-7f3a"}'],
   ])('is not made of a message that is %s: it goes to the dead-letter queue as it is', async (reason, body) => {
