@@ -15,7 +15,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
           isolate: false,
-          testTimeout: 30_000,
+          testTimeout: 30_000, // hashes and property tests on a busy machine; nothing here measures time
           maxWorkers,
           sequence: { groupOrder: 1 },
         },
