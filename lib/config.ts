@@ -84,6 +84,8 @@ const schema = z
     firstAttemptConcurrency: count(2, 1_000),
     /** Batches of retries under way at once. */
     retryConcurrency: count(2, 1_000),
+    /** Batches of attempts at slow webhooks under way at once. */
+    slowConcurrency: count(2, 1_000),
     /** Requests a second each API takes in the long run, and at once. */
     apiRateLimit: count(1, 10_000),
     apiBurstLimit: count(1, 5_000),
@@ -123,6 +125,7 @@ const defaults: z.input<typeof schema> = {
   tokenConcurrency: 0,
   firstAttemptConcurrency: 50,
   retryConcurrency: 20,
+  slowConcurrency: 20,
   apiRateLimit: 500,
   apiBurstLimit: 500,
   logRetentionDays: 30,
@@ -136,7 +139,8 @@ const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
     apiRateLimit: 10_000,
     apiBurstLimit: 5_000,
     firstAttemptConcurrency: 16,
-    retryConcurrency: 16,
+    retryConcurrency: 8,
+    slowConcurrency: 8,
     logRetentionDays: 1,
     removalPolicy: 'destroy',
   },

@@ -7,6 +7,7 @@ import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { DeliverEnvironment, HistoryEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
+import type { Lane } from '../lambdas/delivery/lane.ts';
 import type { DeliveryMetric } from '../lambdas/delivery/telemetry.ts';
 import { Alarms } from './constructs/alarm.ts';
 import { route } from './constructs/http-endpoint.ts';
@@ -29,6 +30,16 @@ const mendedByItself = 10;
 /** An attempt, and the reads and writes around it, fit into this. */
 const consumerTimeout = Duration.seconds(45);
 
+/** A queue's consumer. */
+interface Consumer {
+  readonly lane: Lane;
+  readonly source: sqs.Queue;
+  /** Batches at once. */
+  readonly maxConcurrency: number;
+  readonly entry: string;
+  readonly recursiveLoop?: lambda.RecursiveLoop;
+}
+
 /**
  * The queues, their consumers, the sweeper that brings back what waits longer than a queue can hold it, and the part of
  * {base_url} that shows deliveries and sends them again.
@@ -42,31 +53,33 @@ export class DeliveryStack extends Stack {
     const eventsQueue = workQueue(this, 'EventsQueue', { consumerTimeout, deadLetterQueue: deadLetters });
     const retryQueue = workQueue(this, 'RetryQueue', { consumerTimeout, deadLetterQueue: deadLetters });
 
-    const environment: DeliverEnvironment = {
-      WEBHOOKS_TABLE: data.webhooks.tableName,
-      DELIVERIES_TABLE: data.deliveries.tableName,
-      KEYRING_TABLE: data.keyring.tableName,
-      RETRY_QUEUE_URL: retryQueue.queueUrl,
-      DEAD_LETTER_QUEUE_URL: deadLetters.queueUrl,
-      EVENTS_QUEUE_URL: eventsQueue.queueUrl,
-      DEMANDS_URL: configuration.demandsUrl,
-      RETRY_SCHEDULE: configuration.retrySchedule.join(','),
-      ATTEMPT_TIMEOUT_MS: String(configuration.attemptTimeout),
-      HISTORY_DAYS: String(Math.ceil(configuration.historyRetention / Duration.days(1).toMilliseconds())),
-      OWN_HOSTS: `${data.auth.host},${data.base.host}`,
-      SERVICE_VERSION: props.serviceVersion,
-    };
+    const slowQueue = workQueue(this, 'SlowQueue', { consumerTimeout, deadLetterQueue: deadLetters });
+    const historyDays = String(Math.ceil(configuration.historyRetention / Duration.days(1).toMilliseconds()));
+
     const alarms = new Alarms(this, 'Alarms', { topic: data.operations, configuration });
-    // The retry queue's consumer feeds its own queue, a turn of a delivery or of a replay at a time, and means to: turns
-    // end by their own count and dates.
-    const consumer = (name: string, entry: string, source: sqs.Queue, maxConcurrency: number): void => {
+    const consumer = (name: string, { lane, source, maxConcurrency, entry, recursiveLoop }: Consumer): void => {
       const deliver = new NodeFunction<DeliverEnvironment>(this, name, {
         configuration,
         entry,
         timeout: consumerTimeout,
         memorySize: 1024,
-        environment,
-        ...(source === retryQueue ? { recursiveLoop: lambda.RecursiveLoop.ALLOW } : {}),
+        environment: {
+          LANE: lane,
+          QUEUE_URL: source.queueUrl,
+          WEBHOOKS_TABLE: data.webhooks.tableName,
+          DELIVERIES_TABLE: data.deliveries.tableName,
+          KEYRING_TABLE: data.keyring.tableName,
+          RETRY_QUEUE_URL: retryQueue.queueUrl,
+          SLOW_QUEUE_URL: slowQueue.queueUrl,
+          DEAD_LETTER_QUEUE_URL: deadLetters.queueUrl,
+          DEMANDS_URL: configuration.demandsUrl,
+          RETRY_SCHEDULE: configuration.retrySchedule.join(','),
+          ATTEMPT_TIMEOUT_MS: String(configuration.attemptTimeout),
+          HISTORY_DAYS: historyDays,
+          OWN_HOSTS: `${data.auth.host},${data.base.host}`,
+          SERVICE_VERSION: props.serviceVersion,
+        },
+        ...(recursiveLoop ? { recursiveLoop } : {}),
       });
       deliver.addEventSource(
         new SqsEventSource(source, { batchSize: 10, maxConcurrency, reportBatchItemFailures: true }),
@@ -75,31 +88,52 @@ export class DeliveryStack extends Stack {
         description: `The function ${name} fails or times out: its messages come back after six times its timeout.`,
         metric: deliver.metricErrors(),
       });
-      alarms.add(`${name}Blocked`, {
-        description: 'A registered URL led to an address that is not public: an attack, or a receiver’s broken DNS.',
-        metric: alarms.count(name.toLowerCase(), 'Blocked' satisfies DeliveryMetric),
-      });
-      alarms.add(`${name}OwnFaults`, {
-        description:
-          'Attempts fail for faults of our own (KMS, the store, sockets): nothing is lost, and nothing arrives.',
-        metric: alarms.count(name.toLowerCase(), 'OwnFault' satisfies DeliveryMetric),
-        above: mendedByItself,
-      });
-      alarms.add(`${name}Deferred`, {
-        description: 'Messages wait because what became of them cannot be stored: nothing is lost, and little arrives.',
-        metric: alarms.count(name.toLowerCase(), 'MessageDeferred' satisfies DeliveryMetric),
-        above: mendedByItself,
-      });
       deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.webhooks.tableArn);
       deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem'], data.deliveries.tableArn);
-      deliver.allow(['sqs:SendMessage'], retryQueue.queueArn);
-      deliver.allow(['sqs:SendMessage'], deadLetters.queueArn);
+      for (const queue of [retryQueue, slowQueue, deadLetters]) deliver.allow(['sqs:SendMessage'], queue.queueArn);
       deliver.allow(['sqs:ChangeMessageVisibility'], source.queueArn);
       allowListingKeys(deliver, data, ['sealing']);
       allowKeyUse(deliver, data.key, ['kms:Decrypt'], ['sealing']);
     };
-    consumer('Deliver', 'lambdas/delivery/deliver.handler.ts', eventsQueue, configuration.firstAttemptConcurrency);
-    consumer('Redeliver', 'lambdas/delivery/redeliver.handler.ts', retryQueue, configuration.retryConcurrency);
+    consumer('Deliver', {
+      lane: 'first',
+      source: eventsQueue,
+      maxConcurrency: configuration.firstAttemptConcurrency,
+      entry: 'lambdas/delivery/deliver.handler.ts',
+    });
+    // These feed each other's queues and their own, a turn of a delivery or of a replay at a time, and mean to: turns end
+    // by their own count and dates.
+    const redeliver = { entry: 'lambdas/delivery/redeliver.handler.ts', recursiveLoop: lambda.RecursiveLoop.ALLOW };
+    consumer('Redeliver', {
+      ...redeliver,
+      lane: 'retry',
+      source: retryQueue,
+      maxConcurrency: configuration.retryConcurrency,
+    });
+    consumer('RedeliverSlow', {
+      ...redeliver,
+      lane: 'slow',
+      source: slowQueue,
+      maxConcurrency: configuration.slowConcurrency,
+    });
+    for (const name of ['Deliver', 'Redeliver']) {
+      const count = (metric: DeliveryMetric) => alarms.count(name.toLowerCase(), metric);
+      alarms.add(`${name}Blocked`, {
+        description: 'A registered URL led to an address that is not public: an attack, or a receiver’s broken DNS.',
+        metric: count('Blocked'),
+      });
+      alarms.add(`${name}OwnFaults`, {
+        description:
+          'Attempts fail for faults of our own (KMS, the store, sockets): nothing is lost, and nothing arrives.',
+        metric: count('OwnFault'),
+        above: mendedByItself,
+      });
+      alarms.add(`${name}Deferred`, {
+        description: 'Messages wait because what became of them cannot be stored: nothing is lost, and little arrives.',
+        metric: count('MessageDeferred'),
+        above: mendedByItself,
+      });
+    }
 
     const sweep = new NodeFunction<SweepEnvironment>(this, 'Sweep', {
       configuration,
@@ -111,7 +145,7 @@ export class DeliveryStack extends Stack {
         WEBHOOKS_TABLE: data.webhooks.tableName,
         RETRY_QUEUE_URL: retryQueue.queueUrl,
         OPERATIONS_TOPIC_ARN: data.operations.topicArn,
-        HISTORY_DAYS: environment.HISTORY_DAYS,
+        HISTORY_DAYS: historyDays,
       },
     });
     sweep.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.deliveries.tableArn);
@@ -142,7 +176,7 @@ export class DeliveryStack extends Stack {
         ISSUER: data.auth.url,
         AUDIENCE: data.base.url,
         DEMANDS_URL: configuration.demandsUrl,
-        HISTORY_DAYS: environment.HISTORY_DAYS,
+        HISTORY_DAYS: historyDays,
       },
     });
     for (const table of [data.clients, data.users, data.families, data.webhooks]) {
@@ -174,13 +208,17 @@ export class DeliveryStack extends Stack {
       above: 60,
       periods: 5,
     });
-    alarms.add('RetriesWait', {
-      description:
-        'Retries wait five minutes longer than the longest delay of their queue: their consumer does not keep up.',
-      metric: retryQueue.metricApproximateAgeOfOldestMessage({ period: Duration.minutes(1) }),
-      above: 1_200,
-      periods: 5,
-    });
+    for (const [id, queue, whose] of [
+      ['RetriesWait', retryQueue, 'Retries wait'],
+      ['SlowRetriesWait', slowQueue, 'Attempts of slow webhooks wait'],
+    ] as const) {
+      alarms.add(id, {
+        description: `${whose} five minutes longer than the longest delay of their queue: their consumer does not keep up.`,
+        metric: queue.metricApproximateAgeOfOldestMessage({ period: Duration.minutes(1) }),
+        above: 1_200,
+        periods: 5,
+      });
+    }
     alarms.add('SweepStopped', {
       description: 'The sweeper has not run for five minutes: waits over 15 minutes are not over in time.',
       metric: sweep.metricInvocations({ period: Duration.minutes(5) }),
@@ -194,6 +232,7 @@ export class DeliveryStack extends Stack {
     });
     new CfnOutput(this, 'EventsQueueUrl', { value: eventsQueue.queueUrl });
     new CfnOutput(this, 'RetryQueueUrl', { value: retryQueue.queueUrl });
+    new CfnOutput(this, 'SlowQueueUrl', { value: slowQueue.queueUrl });
     new CfnOutput(this, 'DeadLetterQueueUrl', { value: deadLetters.queueUrl });
     new CfnOutput(this, 'DemandsUrl', { value: configuration.demandsUrl });
     new CfnOutput(this, 'PublisherPolicyArn', { value: publisher.managedPolicyArn });

@@ -19,7 +19,7 @@ export const handler = middy<SQSEvent, SQSBatchResponse>()
       ...telemetry,
       process: deliver,
       sqs: dependencies.sqs,
-      queueUrl: environment.EVENTS_QUEUE_URL,
+      queueUrl: environment.QUEUE_URL,
       attemptTimeoutMs: environment.ATTEMPT_TIMEOUT_MS,
     }),
   );

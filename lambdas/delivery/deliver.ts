@@ -51,7 +51,7 @@ export const makeDeliver = (dependencies: DeliverDependencies): ProcessRecord =>
     } else if (isFor(webhook, acceptedAt)) {
       const { webhookId } = webhook;
       const origin = { id: deliveryId, accountId, evento, webhookId, body: parsed.event.body, createdAt: acceptedAt };
-      await takeTurn(newDelivery(origin), webhook, store.create, 'first');
+      await takeTurn(newDelivery(origin), webhook, store.create);
     } else {
       count('EventWithoutWebhook');
       log.info('event without webhook', said);

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { list, text, wholeNumber } from '../platform/environment.ts';
+import { lanes } from './lane.ts';
 
 /** The waits between attempts: milliseconds, separated by commas. n waits make n + 1 attempts. */
 const retrySchedule = z.pipe(list, z.array(wholeNumber));
@@ -9,15 +10,16 @@ const demandsUrl = z.pipe(
   z.transform(url => url.replace(/\/+$/, '')),
 );
 
-/** What both consumers read: Deliver (events queue, first attempts) and Redeliver (retry queue). */
+/** What the consumers read: Deliver (events queue), Redeliver (retry queue) and RedeliverSlow (slow queue). */
 export const deliverEnvironment = z.object({
   WEBHOOKS_TABLE: text,
   DELIVERIES_TABLE: text,
   KEYRING_TABLE: text,
-  /** What Deliver consumes. */
-  EVENTS_QUEUE_URL: text,
-  /** What Redeliver consumes, and both send to. */
+  LANE: z.enum(lanes),
+  /** The queue that the function consumes. */
+  QUEUE_URL: text,
   RETRY_QUEUE_URL: text,
+  SLOW_QUEUE_URL: text,
   DEAD_LETTER_QUEUE_URL: text,
   /** The public address of demands that links begin with; a slash at its end makes no difference. */
   DEMANDS_URL: demandsUrl,
@@ -32,7 +34,7 @@ export const deliverEnvironment = z.object({
   SERVICE_VERSION: text,
 });
 
-/** The environment of Deliver and Redeliver, as the infrastructure sets it. */
+/** The environment of the consumers, as the infrastructure sets it. */
 export type DeliverEnvironment = z.input<typeof deliverEnvironment>;
 
 /** What the sweeper reads. */

@@ -3,24 +3,13 @@ import { describeError } from '../platform/telemetry.ts';
 import type { Webhook } from '../webhooks/webhook.ts';
 import type { AttemptOutcome } from './attempt.ts';
 import type { Delivery } from './delivery.ts';
+import { longestQuickAttempt } from './lane.ts';
 import type { NoteSuspension } from './suspension-notice.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 import type { WebhookHealth } from './webhook-health.ts';
 
 /** A webhook that has failed for this long, in milliseconds, is suspended by the next delivery that exhausts. */
 const longestFailing = 5 * 24 * 60 * 60_000;
-
-/**
- * An attempt that takes longer holds its batch up, and moves its webhook's first attempts to the retry lane while it is under
- * way (`slow-watch.ts`); a success that takes less moves them back. In milliseconds.
- */
-export const longestQuickAttempt = 2_000;
-
-/** So many failed attempts in a row move a webhook's first attempts to the retry lane. */
-const longestStreak = 3;
-
-/** Webhooks whose streaks one function instance remembers. */
-const rememberedStreaks = 1_000;
 
 /**
  * Notes what an attempt says about its webhook. Throws only when a receiver that is gone could not be suspended: nobody
@@ -36,13 +25,8 @@ export interface HealthNotesDependencies extends DeliveryTelemetry {
   readonly now: Clock;
 }
 
-/**
- * Makes the notes. The record is written when something changes, not at every attempt: a busy webhook would otherwise
- * throttle its own item. Streaks are therefore counted in memory, by each function instance for itself.
- */
+/** Makes the notes. The record is written when something changes: a busy webhook would otherwise throttle its own item. */
 export const makeNoteHealth = ({ health, noteSuspension, now, log, count }: HealthNotesDependencies): NoteHealth => {
-  const streaks = new Map<string, number>();
-
   const suspend = async (webhook: Webhook, reason: 'gone' | 'sem_sucesso') => {
     await noteSuspension(webhook);
     if (!(await health.suspend(webhook, reason))) return;
@@ -59,31 +43,16 @@ export const makeNoteHealth = ({ health, noteSuspension, now, log, count }: Heal
     else if (after.state === 'falhou' && now() - failingSince >= longestFailing) await suspend(webhook, 'sem_sucesso');
   };
 
-  const lengthen = (webhookId: string): number => {
-    const streak = (streaks.get(webhookId) ?? 0) + 1;
-    streaks.delete(webhookId);
-    streaks.set(webhookId, streak); // the newest is last, the oldest is forgotten first
-    const [oldest] = streaks.keys();
-    if (streaks.size > rememberedStreaks && oldest !== undefined) streaks.delete(oldest);
-    return streak;
-  };
-
-  const noteLane = async (webhook: Webhook, { outcome, record }: AttemptOutcome) => {
-    if (outcome === 'own_fault') return;
-    const { webhookId, slowSince } = webhook;
-    if (outcome !== 'delivered') {
-      const isLong = lengthen(webhookId) >= longestStreak;
-      if (isLong && slowSince === undefined) await health.slowedDown(webhook);
-      return;
-    }
-    streaks.delete(webhookId);
-    if (slowSince !== undefined && record.duracao_ms <= longestQuickAttempt) await health.spedUp(webhook);
+  /** That an attempt is slow was noted while it was under way. */
+  const noteQuickness = async (webhook: Webhook, { outcome, record }: AttemptOutcome) => {
+    if (outcome !== 'delivered' || webhook.slowSince === undefined) return;
+    if (record.duracao_ms <= longestQuickAttempt) await health.spedUp(webhook);
   };
 
   return async (webhook, outcome, after) => {
     try {
       await noteFailing(webhook, outcome, after);
-      await noteLane(webhook, outcome);
+      await noteQuickness(webhook, outcome);
     } catch (error) {
       log.error('webhook health not stored', { ...describeDelivery(after), ...describeError(error) });
       if (outcome.outcome === 'gone') throw error;

@@ -24,8 +24,8 @@ const waitOf = (waitMs: number, now: number): Wait => {
 /** Whether the next attempt's message is the outcome's to send, or was sent: otherwise it is the sweeper's. */
 export const isHandedOver = ({ nextAttemptAt, lookAt }: Wait): boolean => lookAt > nextAttemptAt;
 
-/** A delivery whose next attempt is due now, but made by the retry queue's consumer. */
-export const movedToRetryLane = (delivery: Delivery, now: number): Delivery & { readonly wait: Wait } => ({
+/** A delivery whose next attempt is due now, and made by whoever gets its message. */
+export const dueNow = (delivery: Delivery, now: number): Delivery & { readonly wait: Wait } => ({
   ...delivery,
   wait: waitOf(0, now),
 });

@@ -12,7 +12,7 @@ const { environment, telemetry, ...dependencies } = wireConsumer('redeliver');
 const replays = makeReplayStore(dependencies.deliveries);
 const redeliver = makeRedeliver({ ...telemetry, ...dependencies, replays });
 
-/** Further attempts: consumes the retry queue. */
+/** Further attempts: consumes the retry queue, and once more the slow queue. */
 export const handler = middy<SQSEvent, SQSBatchResponse>()
   .use(injectLambdaContext(telemetry.logger))
   .use(logMetrics(telemetry.metrics))
@@ -21,7 +21,7 @@ export const handler = middy<SQSEvent, SQSBatchResponse>()
       ...telemetry,
       process: redeliver,
       sqs: dependencies.sqs,
-      queueUrl: environment.RETRY_QUEUE_URL,
+      queueUrl: environment.QUEUE_URL,
       attemptTimeoutMs: environment.ATTEMPT_TIMEOUT_MS,
     }),
   );

@@ -43,7 +43,7 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
   return async ({ body, messageId }) => {
     const message = parseRetryMessage(body);
     if (!message) {
-      await sendToDeadLetters({ body, messageId }, { reason: 'malformed', detail: 'not a message of the retry queue' });
+      await sendToDeadLetters({ body, messageId }, { reason: 'malformed', detail: 'names no attempt' });
       count('DeadLettered');
       log.error('message moved to the dead-letter queue', { messageId, reason: 'malformed' });
       return;
@@ -57,7 +57,7 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
         log.info('not sent: its replay was cancelled', { ...describeDelivery(delivery), state: withdrawn });
         return;
       }
-      await takeTurn(delivery, webhook, after => store.update(delivery, after), 'retry');
+      await takeTurn(delivery, webhook, after => store.update(delivery, after));
       return;
     }
     count('StaleDropped');

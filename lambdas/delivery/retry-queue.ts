@@ -5,7 +5,7 @@ import { eventName } from '../webhooks/webhook.ts';
 import type { Delivery, Wait } from './delivery.ts';
 import { longestQueueDelay } from './lifecycle.ts';
 
-/** A message of the retry queue: the attempt to make. Everything else is read from the store when it is made. */
+/** A message of the retry queue, or the slow one: the attempt to make. Everything else is read from the store when it is made. */
 export const retryMessage = z.object({
   id: z.string(),
   id_conta: z.string(),
@@ -23,14 +23,14 @@ export interface RetryQueue {
   sendAll(deliveries: readonly WaitingDelivery[]): Promise<number>;
 }
 
-/** What the retry queue stands on. */
+/** What the sender stands on. */
 export interface RetryQueueDependencies {
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
   readonly now: Clock;
 }
 
-/** Makes the sender to the retry queue. */
+/** Makes the sender to the retry queue, or to the slow one: their messages are the same. */
 export const makeRetryQueue = ({ sqs, queueUrl, now }: RetryQueueDependencies): RetryQueue => {
   const entry = ({ id, accountId, evento, attempt, wait }: WaitingDelivery) => {
     const delay = Math.min(Math.max(wait.nextAttemptAt - now(), 0), longestQueueDelay);

@@ -1,13 +1,13 @@
 import { describeError } from '../platform/telemetry.ts';
 import type { Webhook } from '../webhooks/webhook.ts';
-import { longestQuickAttempt } from './health-notes.ts';
+import { longestQuickAttempt } from './lane.ts';
 import type { DeliveryTelemetry } from './telemetry.ts';
 import type { WebhookHealth } from './webhook-health.ts';
 
 /**
  * Watches an attempt that begins now. An attempt that is not over in time holds up whoever waits for its batch to end, and
- * every further event of its webhook would hold up another one: the webhook's first attempts are moved to the retry
- * lane while it is still under way, not when its deadline has passed.
+ * every further one of its webhook would hold up another batch: the webhook is moved to the slow lane while it is still
+ * under way, not when its deadline has passed.
  *
  * @returns what ends the watch. It never throws, and resolves once a note that is being stored is stored.
  */

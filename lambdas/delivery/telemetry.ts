@@ -20,8 +20,9 @@ export type DeliveryMetric =
   | 'DuplicateDropped'
   | 'StaleDropped'
   | 'DeadLettered'
-  /** First attempts left to the retry queue, because their webhook is slow. */
+  /** First attempts left to the retry queue because their webhook keeps failing, and attempts left to the slow queue. */
   | 'MovedToRetryLane'
+  | 'MovedToSlowLane'
   /** Messages that go back to their queue, because the store or a queue was out of reach. */
   | 'MessageDeferred'
   /** Retries that could not be sent: the sweeper brings them back. */

@@ -6,7 +6,7 @@ import { answer, eventIn, type Operation } from '../webhooks/resource.ts';
 import { newDelivery, testIdOf } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { sampleBody } from './event.ts';
-import { movedToRetryLane } from './lifecycle.ts';
+import { dueNow } from './lifecycle.ts';
 import type { FindWebhook } from './lookup.ts';
 import type { RetryQueue } from './retry-queue.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
@@ -45,7 +45,7 @@ export const makeTestOperation = (dependencies: TestOperationDependencies): Oper
     const moment = now();
     const { webhookId } = webhook;
     const origin = { accountId, evento, webhookId, body: sampleBody(evento, demandsUrl), createdAt: moment };
-    const delivery = movedToRetryLane(newDelivery({ ...origin, id: testIdOf(makeId(22)) }), moment);
+    const delivery = dueNow(newDelivery({ ...origin, id: testIdOf(makeId(22)) }), moment);
     await store.create(delivery);
     try {
       await retryQueue.send(delivery);

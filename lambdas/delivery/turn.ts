@@ -4,7 +4,8 @@ import type { Webhook } from '../webhooks/webhook.ts';
 import type { Attempt, AttemptOutcome } from './attempt.ts';
 import { type Delivery, isTest, settled } from './delivery.ts';
 import type { NoteHealth } from './health-notes.ts';
-import { type AfterAttempt, isHandedOver, movedToRetryLane } from './lifecycle.ts';
+import { type Lane, type LaterLane, laneBeyond, nextLane } from './lane.ts';
+import { type AfterAttempt, dueNow, isHandedOver } from './lifecycle.ts';
 import type { RetryQueue, WaitingDelivery } from './retry-queue.ts';
 import type { WatchForSlowness } from './slow-watch.ts';
 import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from './telemetry.ts';
@@ -12,15 +13,13 @@ import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeD
 /** Stores what became of a delivery. False: another copy of the message was quicker. */
 type Save = (after: Delivery) => Promise<boolean>;
 
-/** The queue whose consumer is at work: what waits for a slow receiver must not hold up the first attempts of others. */
-export type Lane = 'first' | 'retry';
-
 /**
  * Gives a delivery its turn: attempt, record the outcome, send the next attempt's message. Without its webhook it is
- * cancelled, while that is suspended it is held (a test is not), and a slow webhook's first attempt is left to the retry
- * lane: that changes who makes it, never the schedule. Throws only when the outcome could not be stored.
+ * cancelled, while that is suspended it is held (a test is not), and an attempt that belongs in another lane is left to
+ * that one: it changes who makes it, never the schedule. Throws only when the outcome could not be stored, or when a
+ * message that is left to another lane could not be sent.
  */
-export type TakeTurn = (delivery: Delivery, webhook: Webhook | undefined, save: Save, lane: Lane) => Promise<void>;
+export type TakeTurn = (delivery: Delivery, webhook: Webhook | undefined, save: Save) => Promise<void>;
 
 /** What a turn stands on. */
 export interface TurnDependencies extends DeliveryTelemetry {
@@ -28,9 +27,13 @@ export interface TurnDependencies extends DeliveryTelemetry {
   readonly afterAttempt: AfterAttempt;
   readonly watchForSlowness: WatchForSlowness;
   readonly noteHealth: NoteHealth;
-  readonly retryQueue: Pick<RetryQueue, 'send'>;
+  /** The lane whose consumer is at work. */
+  readonly lane: Lane;
+  readonly queues: Readonly<Record<LaterLane, Pick<RetryQueue, 'send'>>>;
   readonly now: Clock;
 }
+
+const moveMetrics: Record<LaterLane, DeliveryMetric> = { retry: 'MovedToRetryLane', slow: 'MovedToSlowLane' };
 
 const metricOf = ({ outcome, record }: AttemptOutcome): DeliveryMetric => {
   if (outcome === 'delivered') return 'Delivered';
@@ -44,27 +47,30 @@ const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
   cancelada: 'Cancelled',
 };
 
-/** Makes the turn that both consumers give their deliveries. */
+/** Makes the turn that all consumers give their deliveries. */
 export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
-  const { attempt, watchForSlowness, afterAttempt, noteHealth, retryQueue, now, log, count } = dependencies;
+  const { attempt, watchForSlowness, afterAttempt, noteHealth, lane, queues, now, log, count } = dependencies;
 
-  const sendRetry = async (delivery: WaitingDelivery) => {
+  const sendNext = async (delivery: WaitingDelivery, to: LaterLane) => {
     if (!isHandedOver(delivery.wait)) return;
     try {
-      await retryQueue.send(delivery);
+      await queues[to].send(delivery);
     } catch (error) {
       count('RetryNotSent');
       log.error('retry not sent; the sweeper will', { ...describeDelivery(delivery), ...describeError(error) });
     }
   };
 
-  /** The stored outcome decides: whoever was quicker has said, and will do, what follows from it. */
+  /** What is stored decides: whoever was quicker has said, and will do, what follows from it. */
+  const isStored = async (before: Delivery, after: Delivery, save: Save) => {
+    if (await save(after)) return true;
+    count('StaleDropped');
+    log.info('outcome recorded already', describeDelivery(before));
+    return false;
+  };
+
   const record = async (before: Delivery, after: Delivery, save: Save, outcome?: AttemptOutcome) => {
-    if (!(await save(after))) {
-      count('StaleDropped');
-      log.info('outcome recorded already', describeDelivery(before));
-      return;
-    }
+    if (!(await isStored(before, after, save))) return false;
     const ended = isTest(after) ? undefined : endMetrics[after.state];
     if (ended) count(ended);
     if (outcome) count(metricOf(outcome));
@@ -74,24 +80,41 @@ export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
       ...(outcome && 'detail' in outcome && { detail: outcome.detail }),
       state: after.state,
     });
-    if (after.wait) await sendRetry({ ...after, wait: after.wait });
+    return true;
   };
 
-  return async (delivery, webhook, save, lane) => {
+  /** What waits is stored already, and only its message moves; nothing is known yet of what does not. */
+  const move = async (delivery: Delivery, save: Save, to: LaterLane) => {
+    const { wait } = delivery;
+    if (wait) {
+      await queues[to].send({ ...delivery, wait });
+    } else {
+      const waiting = dueNow(delivery, now());
+      if (!(await isStored(delivery, waiting, save))) return;
+      await sendNext(waiting, to);
+    }
+    count(moveMetrics[to]);
+    log.info('left to another lane', { ...describeDelivery(delivery), lane: to });
+  };
+
+  return async (delivery, webhook, save) => {
     if (webhook?.webhookId !== delivery.webhookId) {
-      return record(delivery, settled(delivery, 'cancelada', now()), save);
+      await record(delivery, settled(delivery, 'cancelada', now()), save);
+      return;
     }
-    if (webhook.status === 'suspenso' && !isTest(delivery))
-      return record(delivery, settled(delivery, 'retida', now()), save);
-    if (lane === 'first' && webhook.slowSince !== undefined) {
-      count('MovedToRetryLane');
-      return record(delivery, movedToRetryLane(delivery, now()), save);
+    if (webhook.status === 'suspenso' && !isTest(delivery)) {
+      await record(delivery, settled(delivery, 'retida', now()), save);
+      return;
     }
+    const beyond = laneBeyond(lane, webhook, now());
+    if (beyond) return move(delivery, save, beyond);
+
     const endWatch = isTest(delivery) ? undefined : watchForSlowness(webhook);
     const outcome = await attempt(webhook, delivery);
     await endWatch?.();
     const after = afterAttempt(delivery, outcome);
     if (!isTest(delivery)) await noteHealth(webhook, outcome, after);
-    await record(delivery, after, save, outcome);
+    const isRecorded = await record(delivery, after, save, outcome);
+    if (isRecorded && after.wait) await sendNext({ ...after, wait: after.wait }, nextLane(webhook));
   };
 };

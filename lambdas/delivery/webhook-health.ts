@@ -12,7 +12,7 @@ export interface WebhookHealth {
   startedFailing(webhook: Webhook): Promise<boolean>;
   /** Notes the first success after failures. */
   recovered(webhook: Webhook): Promise<boolean>;
-  /** Moves the webhook's first attempts to the retry lane. */
+  /** Moves the webhook's attempts to the slow lane. */
   slowedDown(webhook: Webhook): Promise<boolean>;
   /** Moves them back. */
   spedUp(webhook: Webhook): Promise<boolean>;

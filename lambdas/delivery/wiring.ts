@@ -22,7 +22,7 @@ import { makeDeliveryTelemetry } from './telemetry.ts';
 import { makeTakeTurn } from './turn.ts';
 import { makeWebhookHealth } from './webhook-health.ts';
 
-/** Builds, from the environment, what both consumers stand on: they differ only in how they read their messages. */
+/** Builds, from the environment, what all consumers stand on: they differ only in how they read their messages. */
 export const wireConsumer = (serviceName: string) => {
   const environment = readEnvironment(deliverEnvironment);
   const telemetry = makeDeliveryTelemetry(serviceName);
@@ -57,7 +57,11 @@ export const wireConsumer = (serviceName: string) => {
       noteSuspension: makeNoteSuspension({ documents, table: environment.DELIVERIES_TABLE, now }),
       now,
     }),
-    retryQueue: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
+    lane: environment.LANE,
+    queues: {
+      retry: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
+      slow: makeRetryQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
+    },
     now,
   });
   return {

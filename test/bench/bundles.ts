@@ -36,13 +36,14 @@ const importTime = (bundle: string, environment: Record<string, string>): number
 
 const kibibytes = (path: string): number => statSync(path).size / 1024;
 
-/** The functions of a stage, with what their handlers read from the environment. */
+/** The functions of a stage, one per entry, with what their handlers read from the environment. */
 const functions = (): { name: string; entry: string; environment: Record<string, string> }[] => {
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
   addStage(app, stageConfiguration('local'));
   return app.node
     .findAll()
     .filter(construct => construct instanceof NodeFunction)
+    .filter(({ entry }, at, all) => all.findIndex(other => other.entry === entry) === at)
     .map(({ node, entry, variables }) => ({
       name: node.id,
       entry,

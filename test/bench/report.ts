@@ -68,9 +68,9 @@ ${table(
   [
     ['DynamoDB calls per successful first attempt', `${fixed(perDelivery, 2)} (${named})`],
     ['a receiver that never answers: its first batch is over after', `${fixed(hanging.firstBatchMs / 1_000)} s`],
-    ['… its events are left to the retry lane after', `${fixed(hanging.movedAfterMs / 1_000)} s`],
+    ['… its events are left to the slow lane after', `${fixed(hanging.movedAfterMs / 1_000)} s`],
     ['… CPU per attempt that times out', `${fixed(hanging.cpuMs)} ms`],
-    ['… from then on, events moved to the retry lane a second', fixed(hanging.moved.perSecond, 0)],
+    ['… from then on, events moved to the slow lane a second', fixed(hanging.moved.perSecond, 0)],
     ['… CPU per event moved', `${fixed(hanging.moved.cpuMs, 2)} ms`],
   ],
 )}
@@ -82,7 +82,7 @@ ${table(
   message, the URL or the address, no sealed credentials, no signature, no redaction, no log, no metrics.
 - A batch is over when its slowest attempt is: one whose receiver hangs holds its process for the deadline of an attempt,
   and that is ${fixed((batchSize * 1_000) / hanging.firstBatchMs, 2)} attempts a second. It happens to what is taken up within the first seconds; then the webhook's events
-  pass by without an attempt, and are the retry lane's.`;
+  pass by without an attempt, and are the slow lane's.`;
 };
 
 /** Token requests beside another implementation's. */

@@ -25,8 +25,8 @@ describe.concurrent('the short version of npm run chaos', () => {
     for (const kind of shortPlan.storm.mustStrike) expect(strikes[kind], kind).toBeGreaterThan(0);
   }, 300_000);
 
-  it('no first attempt waits for a receiver that is known to hang', async () => {
-    const { arrivedMeanwhile, published } = await checkIsolation();
-    expect(arrivedMeanwhile).toBe(published);
+  it('no attempt waits for a receiver that is known to hang', async () => {
+    const { arrivedMeanwhile, wanted } = await checkIsolation();
+    expect(arrivedMeanwhile).toBe(wanted);
   }, 120_000);
 });

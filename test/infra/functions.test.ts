@@ -12,7 +12,7 @@ const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
 describe('every function', () => {
   it('runs on Node.js 24, arm64', () => {
-    expect(functions).toHaveLength(10);
+    expect(functions).toHaveLength(11);
     for (const [id, { Properties }] of functions) {
       expect(Properties, id).toMatchObject({
         Runtime: 'nodejs24.x',
@@ -58,7 +58,7 @@ describe('the service’s own hosts', () => {
 
   it('are both hosts of this service, for all who judge URLs', () => {
     expect(hostsOf(own)).toEqual(
-      ['Api', 'Deliver', 'Redeliver'].map(name => [name, 'auth.emissor.com.br,api.emissor.com.br']),
+      ['Api', 'Deliver', 'Redeliver', 'RedeliverSlow'].map(name => [name, 'auth.emissor.com.br,api.emissor.com.br']),
     );
   });
 
@@ -67,7 +67,7 @@ describe('the service’s own hosts', () => {
       const text = JSON.stringify(hosts);
       expect(text.match(/"Fn::Select":\[2,\{"Fn::Split":\["\/"/g), name).toHaveLength(2);
     }
-    expect(hostsOf(plain)).toHaveLength(3);
+    expect(hostsOf(plain)).toHaveLength(4);
   });
 });
 

@@ -17,8 +17,8 @@ const functionOf = (source: Resource['Properties']) => named(functions, source.F
 
 describe('the queues', () => {
   it('have one consumer each, but for the dead-letter queue', () => {
-    expect(sources).toHaveLength(2);
-    expect(new Set(sources.map(source => source.EventSourceArn['Fn::GetAtt'][0])).size).toBe(2);
+    expect(sources).toHaveLength(3);
+    expect(new Set(sources.map(source => source.EventSourceArn['Fn::GetAtt'][0])).size).toBe(3);
   });
 
   it('hide a message for at least six times as long as its consumer may take', () => {
@@ -56,10 +56,24 @@ describe('the queues', () => {
   });
 
   // Lambda ends a chain of about 16 invocations by default: a fault of ours is waited out in more turns than that.
-  it('let only the retry queue’s consumer feed itself without Lambda breaking the loop', () => {
+  it('let the consumers that feed each other do so without Lambda breaking the loop, and no others', () => {
     const loops = [...functions].filter(([, { Properties }]) => Properties.RecursiveLoop === 'Allow').map(([id]) => id);
-    const [retries] = sources.filter(source => source.EventSourceArn['Fn::GetAtt'][0].startsWith('RetryQueue'));
-    expect(loops).toEqual([retries?.FunctionName.Ref]);
+    const fed = sources.filter(source => !source.EventSourceArn['Fn::GetAtt'][0].startsWith('EventsQueue'));
+    expect(loops).toEqual(fed.map(source => source.FunctionName.Ref));
+  });
+
+  it('have a lane each, and places of their own in it', () => {
+    const stage = stageTemplates('prod', { firstAttemptConcurrency: 11, retryConcurrency: 12, slowConcurrency: 13 });
+    const lanes = resourcesOf(stage.Delivery, 'AWS::Lambda::EventSourceMapping').map(([, { Properties }]) => {
+      const { LANE, QUEUE_URL } = functionOf(Properties).Environment.Variables;
+      expect(QUEUE_URL.Ref).toBe(Properties.EventSourceArn['Fn::GetAtt'][0]);
+      return [LANE, QUEUE_URL.Ref.replace(/[0-9A-F]{8}$/, ''), Properties.ScalingConfig.MaximumConcurrency];
+    });
+    expect(lanes).toEqual([
+      ['first', 'EventsQueue', 11],
+      ['retry', 'RetryQueue', 12],
+      ['slow', 'SlowQueue', 13],
+    ]);
   });
 
   // A message of nearly 1 MiB could not be put aside with its reason: it came back a hundred times instead.

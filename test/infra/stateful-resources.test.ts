@@ -20,7 +20,7 @@ const pinned: Record<StackName, string[]> = {
   ],
   Auth: [],
   Webhooks: [],
-  Delivery: ['DeadLetterQueue9F481546', 'EventsQueueB96EB0D2', 'RetryQueue612A9E52'],
+  Delivery: ['DeadLetterQueue9F481546', 'EventsQueueB96EB0D2', 'RetryQueue612A9E52', 'SlowQueue9498D479'],
 };
 
 describe('what holds state', () => {

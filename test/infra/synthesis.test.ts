@@ -33,7 +33,7 @@ describe('synthesising without credentials', () => {
     expect(exit.status).toBe(0);
   });
 
-  it('gives each function a bundle of its own, of at most 430 KiB', () => {
+  it('gives each entry a bundle of its own, of at most 430 KiB', () => {
     const entries = readdirSync(output)
       .filter(name => name.startsWith('asset.'))
       .map(name => join(output, name, 'index.mjs'))

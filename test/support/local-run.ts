@@ -26,6 +26,7 @@ export interface LocalOutputs {
   readonly WebhooksTable: string;
   readonly DeliveriesTable: string;
   readonly RetryQueueUrl: string;
+  readonly SlowQueueUrl: string;
   readonly DeadLetterQueueUrl: string;
   readonly DemandsUrl: string;
   readonly OperationsTopicArn: string;

@@ -11,8 +11,10 @@ const variables: DeliverEnvironment = {
   WEBHOOKS_TABLE: 'Webhooks',
   DELIVERIES_TABLE: 'Deliveries',
   KEYRING_TABLE: 'Keyring',
-  EVENTS_QUEUE_URL: 'http://events',
+  LANE: 'first',
+  QUEUE_URL: 'http://events',
   RETRY_QUEUE_URL: 'http://retries',
+  SLOW_QUEUE_URL: 'http://slow',
   DEAD_LETTER_QUEUE_URL: 'http://dead-letters',
   DEMANDS_URL: 'https://demandas.com.br//',
   RETRY_SCHEDULE: '5000, 300000',
@@ -34,6 +36,7 @@ describe('the environment of the consumers', () => {
   });
 
   it.each([
+    ['LANE', 'fast'],
     ['RETRY_SCHEDULE', '5s,5m'],
     ['ATTEMPT_TIMEOUT_MS', 'soon'],
     ['DEMANDS_URL', ''],

@@ -13,11 +13,13 @@ const action = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('publish' as const), event: fc.nat(4) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('deliver' as const), crash, isTwice: fc.boolean() }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('redeliver' as const), crash, isTwice: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('redeliverSlow' as const), crash, isTwice: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('sweep' as const), crash }) },
   {
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(5_000, 60_000, 400_000, 1_900_000) }),
   },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('slowDown' as const) }) },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constantFrom('remove' as const, 'register' as const, 'suspend' as const) }),
@@ -105,6 +107,10 @@ describe('the life of deliveries', () => {
                 return world.deliverNext(step.crash, step.isTwice);
               case 'redeliver':
                 return world.redeliverNext(step.crash, step.isTwice);
+              case 'redeliverSlow':
+                return world.redeliverSlowNext(step.crash, step.isTwice);
+              case 'slowDown':
+                return world.slowDown();
               case 'sweep':
                 return world.sweep(step.crash);
               case 'wait':
@@ -132,7 +138,18 @@ describe('the life of deliveries', () => {
               expect(registered.get(url) ?? 0).toBeLessThanOrEqual((published.get(id) ?? 0) + 2_000);
             }
           };
-          for (const step of actions) await checkPosts(() => run(step));
+          /** What is known to be slow takes no other lane's place, and what keeps failing none of the first lane's. */
+          const checkLanes = async (step: () => unknown) => {
+            const before = world.posts.length;
+            const webhook = await world.webhook();
+            const isFailing = world.clock.now() - (webhook?.failingSince ?? Number.NaN) >= 60_000;
+            await step();
+            for (const { lane } of world.posts.slice(before)) {
+              if (webhook?.slowSince !== undefined) expect(lane).toBe('slow');
+              else if (isFailing) expect(lane).not.toBe('first');
+            }
+          };
+          for (const step of actions) await checkPosts(() => checkLanes(() => run(step)));
           await checkPosts(world.settle);
 
           const deliveries = await world.all();

@@ -14,6 +14,7 @@ import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
 import { makeNoteHealth } from '../../../lambdas/delivery/health-notes.ts';
 import { makeHistoryOperations } from '../../../lambdas/delivery/history-operations.ts';
 import { makeHistoryResources } from '../../../lambdas/delivery/history-resources.ts';
+import type { Lane } from '../../../lambdas/delivery/lane.ts';
 import { makeAfterAttempt } from '../../../lambdas/delivery/lifecycle.ts';
 import { makeFindWebhook, makeLookup } from '../../../lambdas/delivery/lookup.ts';
 import { makeRedeliver } from '../../../lambdas/delivery/redeliver.ts';
@@ -62,6 +63,7 @@ interface Posted {
   readonly url: string;
   readonly at: number;
   readonly status: number | undefined;
+  readonly lane: Lane;
 }
 
 /** A step at which the process dies: so many calls from now, before or after the call has its effect. */
@@ -154,6 +156,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const telemetry = fakeTelemetry();
   const events: Message[] = [];
   const retries: Message[] = [];
+  const slow: Message[] = [];
   const deadLetters: { body: string; reason: string }[] = [];
   const posts: Posted[] = [];
   const announced: SuspensionAnnouncement[] = [];
@@ -191,6 +194,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const sendTo = async ({ input }: { input: Entry & { QueueUrl: string; Entries?: Entry[] } }) => {
     for (const { MessageBody: body, DelaySeconds, MessageAttributes } of input.Entries ?? [input]) {
       if (input.QueueUrl === 'retries') put(retries, body, DelaySeconds);
+      else if (input.QueueUrl === 'slow') put(slow, body, DelaySeconds);
       else deadLetters.push({ body, reason: MessageAttributes?.reason.StringValue ?? '' });
     }
     return {};
@@ -205,43 +209,49 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const { now } = clock;
   const store = makeDeliveryStore({ documents, table: 'Deliveries', now, historyDays: 30 });
   const retryQueue = makeRetryQueue({ sqs, queueUrl: 'retries', now });
-  const takeTurn = makeTakeTurn({
-    ...telemetry,
-    now,
-    retryQueue,
-    watchForSlowness: () => async () => undefined, // answers come at once here
-    noteHealth: makeNoteHealth({
+  const takeTurnIn = (lane: Lane) =>
+    makeTakeTurn({
       ...telemetry,
-      health: makeWebhookHealth({ documents, table: 'Webhooks', now }),
-      noteSuspension: makeNoteSuspension({ documents, table: 'Deliveries', now }),
       now,
-    }),
-    afterAttempt: makeAfterAttempt({ schedule, now, random: () => 0.5 }),
-    attempt: makeAttempt({
-      sealing: fakeSealing,
-      now,
-      timeoutMs: 15_000,
-      serviceVersion: '0',
-      post: ({ url, headers, body }) =>
-        call(async () => {
-          const posted = answers.shift() ?? answer(200);
-          const status = posted.outcome === 'response' ? posted.status : undefined;
-          posts.push({ id: headers['webhook-id'] ?? '', body, url, at: now(), status });
-          return posted;
-        }),
-    }),
-  });
+      lane,
+      queues: { retry: retryQueue, slow: makeRetryQueue({ sqs, queueUrl: 'slow', now }) },
+      watchForSlowness: () => async () => undefined, // answers come at once here
+      noteHealth: makeNoteHealth({
+        ...telemetry,
+        health: makeWebhookHealth({ documents, table: 'Webhooks', now }),
+        noteSuspension: makeNoteSuspension({ documents, table: 'Deliveries', now }),
+        now,
+      }),
+      afterAttempt: makeAfterAttempt({ schedule, now, random: () => 0.5 }),
+      attempt: makeAttempt({
+        sealing: fakeSealing,
+        now,
+        timeoutMs: 15_000,
+        serviceVersion: '0',
+        post: ({ url, headers, body }) =>
+          call(async () => {
+            const posted = answers.shift() ?? answer(200);
+            const status = posted.outcome === 'response' ? posted.status : undefined;
+            posts.push({ id: headers['webhook-id'] ?? '', body, url, at: now(), status, lane });
+            return posted;
+          }),
+      }),
+    });
   const dependencies = {
     ...telemetry,
     store,
-    takeTurn,
     now,
     lookup: makeLookup(store, 'Webhooks'),
     sendToDeadLetters: makeDeadLetters({ sqs, queueUrl: 'dead-letters' }),
   };
-  const deliver = makeDeliver({ ...dependencies, demandsUrl: 'https://demandas.com.br' });
+  const deliver = makeDeliver({
+    ...dependencies,
+    takeTurn: takeTurnIn('first'),
+    demandsUrl: 'https://demandas.com.br',
+  });
   const replays = makeReplayStore({ documents, table: 'Deliveries', now, historyDays: 30 });
-  const redeliver = makeRedeliver({ ...dependencies, replays });
+  const redeliver = makeRedeliver({ ...dependencies, takeTurn: takeTurnIn('retry'), replays });
+  const redeliverSlow = makeRedeliver({ ...dependencies, takeTurn: takeTurnIn('slow'), replays });
   const resend = makeResend({ ...telemetry, store, retryQueue, now });
 
   const findWebhook = makeFindWebhook(documents, 'Webhooks');
@@ -315,6 +325,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     answers,
     deadLetters,
     retries,
+    slow,
     store,
     resend,
     announced,
@@ -335,10 +346,18 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       const Key = { accountId: 'conta-1', evento: 'demanda.criada' };
       await dynalite.documents.send(new DeleteCommand({ TableName: 'Webhooks', Key }));
     },
+    /** Has the webhook found slow, where there is one. */
+    slowDown: async () => {
+      const webhook = await findWebhook('conta-1', 'demanda.criada');
+      if (webhook)
+        await makeWebhookHealth({ documents: dynalite.documents, table: 'Webhooks', now }).slowedDown(webhook);
+    },
     /** First attempt of the next event. */
     deliverNext: (planned?: Crash, isTwice?: boolean) => consume(events, deliver, planned, isTwice),
     /** Attempt of the next message of the retry queue. */
     redeliverNext: (planned?: Crash, isTwice?: boolean) => consume(retries, redeliver, planned, isTwice),
+    /** Attempt of the next message of the slow queue. */
+    redeliverSlowNext: (planned?: Crash, isTwice?: boolean) => consume(slow, redeliverSlow, planned, isTwice),
     /** A request to the history's API; nothing comes back from a process that dies. */
     request: async (method: string, path: string, sent: Sent = {}, planned?: Crash): Promise<Answered | undefined> => {
       let response: HttpResponse | undefined;
@@ -354,10 +373,11 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     /** Lets everything run its course without further accidents. */
     settle: async () => {
       for (let step = 0; step < 400; step++) {
-        if ((await consume(events, deliver)) || (await consume(retries, redeliver))) continue;
+        if (await consume(events, deliver)) continue;
+        if ((await consume(retries, redeliver)) || (await consume(slow, redeliverSlow))) continue;
         const waiting = (await items()).filter(({ state, dueAt }) => dueAt && state !== 'retida');
         const looks = waiting.map(({ dueAt }) => Date.parse(dueAt.split('#')[0]));
-        const times = [...looks, ...[...events, ...retries].map(({ visibleAt }) => visibleAt)];
+        const times = [...looks, ...[...events, ...retries, ...slow].map(({ visibleAt }) => visibleAt)];
         if (times.length === 0) return;
         clock.set(Math.max(now(), Math.min(...times)));
         if (looks.some(lookAt => lookAt <= now())) await survives(() => sweep(() => true));

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptOutcome } from '../../../lambdas/delivery/attempt.ts';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
+import type { Lane } from '../../../lambdas/delivery/lane.ts';
 import { makeAfterAttempt } from '../../../lambdas/delivery/lifecycle.ts';
 import type { WaitingDelivery } from '../../../lambdas/delivery/retry-queue.ts';
-import { type Lane, makeTakeTurn } from '../../../lambdas/delivery/turn.ts';
+import { makeTakeTurn } from '../../../lambdas/delivery/turn.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, noon, success } from './builders.ts';
 
@@ -27,6 +28,13 @@ const turn = async (
   const saved: Delivery[] = [];
   const { now, advance } = frozenClock();
   const telemetry = fakeTelemetry();
+  const queue = (name: string) => ({
+    send: async (waiting: WaitingDelivery) => {
+      did.push(name);
+      if (queueFails) throw new Error('the queue is down');
+      sent.push(waiting);
+    },
+  });
   const takeTurn = makeTakeTurn({
     ...telemetry,
     attempt: async () => {
@@ -39,13 +47,8 @@ const turn = async (
       return async () => void did.push('end watch');
     },
     noteHealth: async () => void did.push('note health'),
-    retryQueue: {
-      send: async waiting => {
-        did.push('send');
-        if (queueFails) throw new Error('the queue is down');
-        sent.push(waiting);
-      },
-    },
+    lane,
+    queues: { retry: queue('send'), slow: queue('send slow') },
     now,
   });
   const save = async (after: Delivery) => {
@@ -54,7 +57,7 @@ const turn = async (
     saved.push(after);
     return isSaved;
   };
-  await takeTurn(delivery, webhook, save, lane);
+  await takeTurn(delivery, webhook, save);
   return { did, sent, saved: saved[0], ...telemetry };
 };
 
@@ -112,24 +115,50 @@ describe('a delivery’s turn', () => {
   });
 });
 
-describe('a slow webhook', () => {
+describe('a webhook that', () => {
   const slow = aWebhook({ slowSince: noon });
+  const failing = aWebhook({ failingSince: noon - 60_000 });
+  const waiting = aDelivery({ attempt: 2, wait: { nextAttemptAt: noon - 1, lookAt: noon + 119_999, pickups: 1 } });
 
-  it('has its first attempt made by the retry queue’s consumer, at once', async () => {
-    const { did, sent, saved, counts } = await turn(aDelivery(), slow);
-    expect(did).toEqual(['save', 'send']);
+  it.each([
+    ['keeps failing', failing, 'send', 'MovedToRetryLane'],
+    ['is slow', slow, 'send slow', 'MovedToSlowLane'],
+  ])('%s has its first attempt made by another consumer, at once', async (_, webhook, send, metric) => {
+    const { did, sent, saved, counts } = await turn(aDelivery(), webhook);
+    expect(did).toEqual(['save', send]);
     expect(saved).toMatchObject({ state: 'pendente', attempt: 1, charged: 0, attempts: [] });
     expect(sent).toMatchObject([{ attempt: 1, wait: { nextAttemptAt: noon, lookAt: noon + 120_000 } }]);
-    expect(counts).toEqual({ MovedToRetryLane: 1 });
+    expect(counts).toEqual({ [metric]: 1 });
   });
 
-  it('has it made there: the lane changes, not the schedule', async () => {
-    const { did, saved } = await turn(aDelivery(), slow, { outcome: failure(), lane: 'retry' });
-    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save', 'send']);
+  it('is slow has its retries made by another consumer, as they are: when the sweeper looks does not change', async () => {
+    const { did, sent, counts } = await turn(waiting, slow, { lane: 'retry' });
+    expect(did).toEqual(['send slow']);
+    expect(sent).toEqual([waiting]);
+    expect(counts).toEqual({ MovedToSlowLane: 1 });
+  });
+
+  it('is slow loses no retry when that queue is down: its message comes back', async () => {
+    const moved = turn(waiting, slow, { lane: 'retry', queueFails: true });
+    await expect(moved).rejects.toThrow('the queue is down');
+  });
+
+  it('keeps failing has its retries made where they are', async () => {
+    expect((await turn(waiting, failing, { lane: 'retry' })).did).toContain('attempt');
+  });
+
+  it('is slow has its attempts made there: the lane changes, not the schedule', async () => {
+    const { did, saved } = await turn(aDelivery(), slow, { outcome: failure(), lane: 'slow' });
+    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save', 'send slow']);
     expect(saved).toMatchObject({ attempt: 2, charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
   });
 
-  it('is held all the same while suspended', async () => {
+  it('was slow has what is left in the slow lane made there, and its retries in their own again', async () => {
+    const { did } = await turn(waiting, aWebhook(), { outcome: failure(), lane: 'slow' });
+    expect(did.filter(step => step === 'attempt' || step.startsWith('send'))).toEqual(['attempt', 'send']);
+  });
+
+  it('is slow holds its events all the same while suspended', async () => {
     expect((await turn(aDelivery(), { ...slow, status: 'suspenso' })).saved).toMatchObject({ state: 'retida' });
   });
 });
