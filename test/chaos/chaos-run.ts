@@ -6,7 +6,7 @@ import type { FaultKind } from '../../local/faults.ts';
 import { startLocalRun } from '../support/local-run.ts';
 import { auditAnnouncements, subscribeToOperations } from './announcements.ts';
 import { type Audit, audit, inspectionOf } from './audit.ts';
-import { readStored, setVisibility, takeAll } from './engines.ts';
+import { readStored, setVisibility, takeAll, workQueuesOf } from './engines.ts';
 import { hostTables } from './hosts.ts';
 import { type Kind, receiverKinds } from './kinds.ts';
 import { type AccountPlan, documentsOf, type Registration, settle } from './population.ts';
@@ -25,6 +25,8 @@ export interface ChaosPlan {
   readonly limit: number;
   /** Events are published evenly over this time; the storm lasts as long. */
   readonly publishing: number;
+  /** An attempt takes this long at most. */
+  readonly attemptTimeout: number;
   /** Waits between attempts, as `--retry-schedule` takes them. In whole seconds. */
   readonly waits: readonly number[];
   /** What receivers that ask for time ask for: whole seconds. */
@@ -55,9 +57,6 @@ export interface ChaosReport extends Audit {
 }
 
 type Say = (line: string) => void;
-
-/** An attempt takes this long at most. */
-const attemptTimeout = 1_500;
 
 /** Each account has webhooks for so many events. */
 const placesPerAccount = 4;
@@ -124,21 +123,15 @@ export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Pro
   const waits = plan.waits.map(wait => `${wait / 1_000}s`).join(',');
   const run = await startLocalRun(
     ...['--hosts', hostsFile, '--faults', faultsFile, '--retry-schedule', waits],
-    ...[
-      '--set',
-      `attemptTimeout=${attemptTimeout}ms`,
-      '--set',
-      'firstAttemptConcurrency=8',
-      '--set',
-      'retryConcurrency=12',
-    ],
+    ...['--set', `attemptTimeout=${plan.attemptTimeout}ms`, '--set', 'firstAttemptConcurrency=8'],
+    ...['--set', 'retryConcurrency=12', '--set', 'slowConcurrency=12'],
   ).catch(error => {
     receivers.stop();
     throw error;
   });
   const sqs = queuesOf(run.outputs);
   const documents = documentsOf(run.outputs);
-  const { EventsQueueUrl, RetryQueueUrl, DeadLetterQueueUrl, DeliveriesTable } = run.outputs;
+  const { EventsQueueUrl, DeadLetterQueueUrl, DeliveriesTable } = run.outputs;
   const deadline = startedAt + plan.limit;
 
   const published: PublishedEvent[] = [];
@@ -176,7 +169,7 @@ export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Pro
     say(`Registering the webhooks of ${plan.accounts} accounts …`);
     const registrations = await settle(run.outputs, plans, receivers.pathOf);
     receivers.inspectWith(inspectionOf(registrations));
-    for (const url of [EventsQueueUrl, RetryQueueUrl]) await setVisibility(sqs, url, plan.visibility);
+    for (const url of workQueuesOf(run.outputs)) await setVisibility(sqs, url, plan.visibility);
     const operationsQueueUrl = await subscribeToOperations(sqs, run.outputs);
     writeFileSync(hostsFile, JSON.stringify(hosts.after));
 
@@ -200,7 +193,7 @@ export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Pro
       deliveries: stored.deliveries,
       arrivals: receivers.arrivals,
       schedule: plan.waits,
-      attemptTimeout,
+      attemptTimeout: plan.attemptTimeout,
       at: Date.now(),
     });
     const announcements = await takeAll(sqs, operationsQueueUrl);
@@ -215,6 +208,7 @@ export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Pro
     if (plan.waitsForMending) {
       findings.push(...faultKinds.filter(kind => !damage.strikes[kind]).map(kind => `no ${kind} happened`));
       if (damage.keptByKms === 0) findings.push('KMS kept no attempt from being made');
+      if (damage.movedToSlowLane === 0) findings.push('no attempt was left to the slow lane');
     }
     const secrets = registrations.flatMap(({ secret, authorization }) => [secret, authorization]).filter(Boolean);
     const leaked = secrets.filter(secret => log.includes(secret)).length + (log.includes('"id_demanda":') ? 1 : 0);

@@ -12,6 +12,7 @@ import { type Delivery, isDeliveryId } from '../../lambdas/delivery/delivery.ts'
 import { deliveryFromItem } from '../../lambdas/delivery/delivery-item.ts';
 import { noticesPrefix } from '../../lambdas/delivery/suspension-notice.ts';
 import type { Item } from '../../lambdas/platform/dynamodb.ts';
+import type { LocalOutputs } from '../support/local-run.ts';
 
 const counts: QueueAttributeName[] = [
   'ApproximateNumberOfMessages',
@@ -19,10 +20,22 @@ const counts: QueueAttributeName[] = [
   'ApproximateNumberOfMessagesDelayed',
 ];
 
-/** Messages in a queue, whatever their state. */
-export const messagesIn = async (sqs: SQSClient, QueueUrl: string): Promise<number> => {
+const messagesIn = async (sqs: SQSClient, QueueUrl: string): Promise<number> => {
   const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: counts }));
   return Object.values(Attributes).reduce((sum, value) => sum + Number(value), 0);
+};
+
+/** The queues that have consumers. */
+export const workQueuesOf = ({ EventsQueueUrl, RetryQueueUrl, SlowQueueUrl }: LocalOutputs): readonly string[] => [
+  EventsQueueUrl,
+  RetryQueueUrl,
+  SlowQueueUrl,
+];
+
+/** Messages that are not done with, whatever their state. */
+export const waitingMessages = async (sqs: SQSClient, outputs: LocalOutputs): Promise<number> => {
+  const each = await Promise.all(workQueuesOf(outputs).map(url => messagesIn(sqs, url)));
+  return each.reduce((sum, messages) => sum + messages, 0);
 };
 
 /** Sets for how many seconds a received message stays hidden. */

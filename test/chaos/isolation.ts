@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { median, quantile } from '../bench/figures.ts';
-import { messagesIn } from './engines.ts';
+import { waitingMessages } from './engines.ts';
 import type { Kind, Visit } from './kinds.ts';
 import type { Registration } from './population.ts';
 import { functionProcesses } from './processes.ts';
@@ -62,8 +62,9 @@ type Say = (line: string) => void;
 const situations = ['quick', 'hanging'] as const;
 type Situation = (typeof situations)[number];
 
-/** How long processes are kept busy to have another one started. */
+/** How long processes are kept busy to have another one started: short of being slow, and beyond. */
 const startingLength = 1_500;
+const slowLength = 2_500;
 
 /** Bursts of such events, as long as they make the run start more processes. */
 const mostBursts = 6;
@@ -85,11 +86,17 @@ const kindsOf = (answersAfter: number) =>
       results: ['http', 'entregue'],
       answer: visit => after(answersAfter, visit, visit.earlier === 0 ? 500 : 204),
     },
-    slow: {
-      name: 'slow, and failing once',
+    starting: {
+      name: 'almost slow, and failing once',
       state: 'entregue',
       results: ['http', 'entregue'],
       answer: visit => after(startingLength, visit, visit.earlier === 0 ? 500 : 204),
+    },
+    slow: {
+      name: 'slow',
+      state: 'entregue',
+      results: ['entregue'],
+      answer: visit => after(slowLength, visit, 204),
     },
     hanging: { name: 'hanging', state: 'falhou', results: ['tempo_esgotado'], answer: () => undefined },
   }) satisfies Record<string, Kind>;
@@ -134,23 +141,27 @@ const processorTimes = () => {
   return { all, atWork: all - times.reduce((sum, { idle }) => sum + idle, 0) };
 };
 
-/** Nothing that went before may disturb what is measured next: waits until both queues are empty. */
+/** Nothing that went before may disturb what is measured next: waits until all queues are empty. */
 const settleDown = async ({ run, sqs }: SettledRun): Promise<void> => {
-  const { EventsQueueUrl, RetryQueueUrl } = run.outputs;
-  while ((await messagesIn(sqs, EventsQueueUrl)) + (await messagesIn(sqs, RetryQueueUrl)) > 0) await pause(500);
+  while ((await waitingMessages(sqs, run.outputs)) > 0) await pause(500);
 };
 
 /**
- * Has the run start all processes of both lanes, and use them: what is measured is who waits for whom, not how long
+ * Has the run start all processes of all lanes, and use them: what is measured is who waits for whom, not how long
  * processes take to start, which do not share a processor on AWS.
  */
 const warmUp = async (settled: SettledRun, plan: IsolationPlan): Promise<void> => {
   const { run, publish, registrationsOf } = settled;
   const started = (name: string) => functionProcesses(run.processId, new RegExp(`-${name}[0-9A-F]{8}$`)).length;
-  for (const slow of registrationsOf('slow')) {
-    await Promise.all(Array.from({ length: plan.places }, () => publish(slow, 10)));
-    await settleDown(settled);
-    if (started('Deliver') >= plan.places && started('Redeliver') >= plan.places) break;
+  for (const [prefix, functions] of [
+    ['starting', ['Deliver', 'Redeliver']],
+    ['slow', ['RedeliverSlow']],
+  ] as const) {
+    for (const registration of registrationsOf(prefix)) {
+      if (functions.every(name => started(name) >= plan.places)) break;
+      await Promise.all(Array.from({ length: plan.places }, () => publish(registration, 10)));
+      await settleDown(settled);
+    }
   }
   await publishFor(settled, [...registrationsOf('quiet'), ...registrationsOf('failing')], plan.rate, plan.length / 2);
   await settleDown(settled);
@@ -194,11 +205,12 @@ export const measureIsolation = async (plan: IsolationPlan, say: Say): Promise<r
     [
       ...accountsOf('quiet', plan.quiet, kinds.quick),
       ...accountsOf('failing', plan.failing, kinds.failing),
+      ...accountsOf('starting', mostBursts, kinds.starting),
       ...accountsOf('slow', mostBursts, kinds.slow),
       ...situations.flatMap(situation => accountsOf(situation, plan.rounds, kinds[situation])),
     ],
     ...['--retry-schedule', `${plan.wait / 1_000}s`],
-    ...['--set', `firstAttemptConcurrency=${plan.places}`, '--set', `retryConcurrency=${plan.places}`],
+    ...['firstAttempt', 'retry', 'slow'].flatMap(lane => ['--set', `${lane}Concurrency=${plan.places}`]),
   );
   const { registrationsOf } = settled;
 

@@ -1,7 +1,7 @@
 import type { ChaosPlan } from './chaos-run.ts';
 import type { IsolationPlan } from './isolation.ts';
 
-const victims = /-(Deliver|Redeliver|Sweep)[0-9A-F]{8}$/;
+const victims = /-(Deliver|Redeliver|RedeliverSlow|Sweep)[0-9A-F]{8}$/;
 
 /** The long run: what takes minutes to mend is waited for. */
 export const fullPlan: ChaosPlan = {
@@ -10,6 +10,7 @@ export const fullPlan: ChaosPlan = {
   seed: 1,
   limit: 8 * 60_000,
   publishing: 80_000,
+  attemptTimeout: 2_500, // what hangs is found to be slow
   waits: [1_000, 1_000, 2_000],
   patience: 4_000,
   longPatience: 60_000,
@@ -46,6 +47,7 @@ export const shortPlan: ChaosPlan = {
   accounts: 8,
   limit: 240_000, // on a busy machine; it takes 20 s on an idle one
   publishing: 2_000,
+  attemptTimeout: 1_500,
   waits: [1_000, 1_000],
   patience: 3_000,
   longPatience: 6_000,

@@ -43,6 +43,7 @@ export const describeChaos = (report: ChaosReport): string => {
     ['… suspensions announced all the same', report.announced],
     ['batches handed over twice', damage.strikes.repeatedBatches ?? 0],
     ['events published twice', report.republished],
+    ['attempts left to the slow lane', damage.movedToSlowLane],
     ['messages that are no events', report.malformed],
     ['… of them in the dead-letter queue', report.deadLettered],
   ].map(([what, count]) => [String(what), String(count)]);
@@ -74,14 +75,19 @@ const describeWaits = (waits: Waits): string[] => [
   String(waits.missing),
 ];
 
-/** The tables of the isolation figures, and whether a hanging neighbour was felt in the first lane, as far as that can be told. */
+/** The tables of the isolation figures, and whether a hanging neighbour was felt, as far as that can be told. */
 export const describeIsolation = (
   figures: readonly SituationFigures[],
   { quiet, rate, failing, failingRate, places, answersAfter, wait }: IsolationPlan,
 ): { readonly text: string; readonly isFelt: boolean } => {
   const [quick, hanging] = figures;
-  const ratio = (receiver: number) =>
-    ((hanging?.first.p99.median ?? Number.NaN) + receiver) / ((quick?.first.p99.median ?? Number.NaN) + receiver);
+  const ratio = (which: 'first' | 'second', receiver: number) => {
+    const p99 = (figures?: SituationFigures) => (figures?.[which].p99.median ?? Number.NaN) + receiver;
+    return p99(hanging) / p99(quick);
+  };
+  const describeRatios = (which: 'first' | 'second') =>
+    `p99 beside a hanging neighbour, until the receiver has answered: ${ratio(which, answersAfter).toFixed(2)} × beside a ` +
+    `quick one (target: at most ${longestMove}); until the attempt arrives: ${ratio(which, 0).toFixed(2)} ×.`;
   const isMissed = figures.some(({ first, second }) => first.missing + second.missing > 0);
   const head = ['events', 'p50, ms', 'p99, ms', 'missing'];
   const beside = ({ situation }: SituationFigures) => `beside a ${situation} neighbour`;
@@ -98,8 +104,7 @@ export const describeIsolation = (
       figures.map(figure => [beside(figure), ...describeWaits(figure.first), `${(100 * figure.busy).toFixed(0)} %`]),
     ),
     '',
-    `p99 beside a hanging neighbour, until the receiver has answered: ${ratio(answersAfter).toFixed(2)} × beside a quick one ` +
-      `(target: at most ${longestMove}); until the attempt arrives: ${ratio(0).toFixed(2)} ×.`,
+    describeRatios('first'),
     '',
     `${failing} accounts whose receivers fail once on every event publish ${failingRate} event a second each: by how much ` +
       `its second attempt arrives after it was due, ${wait / 1_000} s after the first.`,
@@ -108,6 +113,9 @@ export const describeIsolation = (
       ['second attempts', ...head],
       figures.map(figure => [beside(figure), ...describeWaits(figure.second)]),
     ),
+    '',
+    describeRatios('second'),
   ].join('\n');
-  return { text, isFelt: isBusy || isMissed || !(ratio(answersAfter) <= longestMove) };
+  const isNear = (which: 'first' | 'second') => ratio(which, answersAfter) <= longestMove;
+  return { text, isFelt: isBusy || isMissed || !(isNear('first') && isNear('second')) };
 };

@@ -6,7 +6,7 @@ import type { FaultKind } from '../../local/faults.ts';
 import type { LocalRun } from '../support/local-run.ts';
 import { isLeftToSweeper, isWaitingOut } from './audit.ts';
 import type { ChaosPlan } from './chaos-run.ts';
-import { messagesIn, readStored } from './engines.ts';
+import { readStored, waitingMessages } from './engines.ts';
 import type { PublishedEvent } from './publisher.ts';
 import { hasStruck, writeFaults } from './storm.ts';
 
@@ -25,9 +25,8 @@ interface Aftermath {
 
 /** How much is still to come. What is not waited for does not count, and neither do its messages. */
 const outstanding = async ({ plan: { waitsForMending }, run, sqs, documents, published }: Aftermath) => {
-  const { EventsQueueUrl, RetryQueueUrl, DeliveriesTable } = run.outputs;
-  const messages = (await messagesIn(sqs, EventsQueueUrl)) + (await messagesIn(sqs, RetryQueueUrl));
-  const { deliveries, notices } = await readStored(documents, DeliveriesTable);
+  const messages = await waitingMessages(sqs, run.outputs);
+  const { deliveries, notices } = await readStored(documents, run.outputs.DeliveriesTable);
   const now = Date.now();
   const waitsOut = (delivery: Delivery) => !waitsForMending && isWaitingOut(delivery, now);
   const isLeft = (delivery: Delivery) => !waitsForMending && isLeftToSweeper(delivery, now);
