@@ -3,14 +3,11 @@ import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/clie
 import type { ClientStore } from '../../lambdas/auth/client-store.ts';
 import { Fault } from './fault.ts';
 import { accountId, displayName, wholeNumber } from './option-values.ts';
-import { fields, type Report, table } from './report.ts';
+import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
 const openStore = async (target: Target): Promise<ClientStore> => (await import('./documents.ts')).openClients(target);
-
-const iso = (moment: number | undefined): string | null =>
-  moment === undefined ? null : new Date(moment).toISOString();
 
 /** What is shown of a client: everything but the hashes of its secrets. */
 const view = (client: Client) => ({

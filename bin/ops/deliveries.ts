@@ -4,12 +4,9 @@ import { systemClock } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { Fault } from './fault.ts';
 import { accountId, eventName, wholeNumber } from './option-values.ts';
-import { fields, type Report, table } from './report.ts';
+import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
-
-const iso = (moment: number | undefined): string | null =>
-  moment === undefined ? null : new Date(moment).toISOString();
 
 const states: readonly DeliveryState[] = ['pendente', 'entregue', 'falhou', 'retida', 'cancelada'];
 

@@ -4,11 +4,9 @@ import { keyState } from '../../lambdas/auth/rotation-plan.ts';
 import { type KeyKind, type Keyring, type KeyringKey, keyKinds } from '../../lambdas/platform/keyring.ts';
 import { confirm } from './confirmation.ts';
 import { Fault } from './fault.ts';
-import { type Report, table } from './report.ts';
+import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
-
-const iso = (moment: number): string => new Date(moment).toISOString();
 
 /** What is shown of a key: nothing of the key itself. */
 const view = (key: KeyringKey, keys: readonly KeyringKey[]) => ({
@@ -36,7 +34,7 @@ const list = async (target: Target, kinds: readonly KeyKind[]): Promise<Report> 
     { heading: 'KEY ID', cell: (key: KeyView) => key.keyId },
     { heading: 'ALGORITHM', cell: (key: KeyView) => key.algorithm ?? '-' },
     { heading: 'STATE', cell: (key: KeyView) => key.state },
-    { heading: 'ACTIVE FROM', cell: (key: KeyView) => key.activeFrom },
+    { heading: 'ACTIVE FROM', cell: (key: KeyView) => key.activeFrom ?? '-' },
   ];
   return { json: keys, text: table(keys, columns, 'No keys yet: the deployment makes them.') };
 };

@@ -31,6 +31,10 @@ export const fields = (entries: readonly (readonly [name: string, value: string]
   return entries.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
 };
 
+/** A moment in milliseconds since the epoch as RFC 3339, UTC; `null` where there is none. */
+export const iso = (moment: number | undefined): string | null =>
+  moment === undefined ? null : new Date(moment).toISOString();
+
 /** Writes a report to standard output. */
 export const writeReport = ({ json, text }: Report, asJson: boolean): void => {
   process.stdout.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);

@@ -3,15 +3,12 @@ import type { OperatorStore } from '../../lambdas/webhooks/operator-store.ts';
 import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { Fault } from './fault.ts';
 import { accountId, eventName } from './option-values.ts';
-import { type Report, table } from './report.ts';
+import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
 const openStore = async (target: Target): Promise<OperatorStore> =>
   (await import('./documents.ts')).openWebhooks(target);
-
-const iso = (moment: number | undefined): string | null =>
-  moment === undefined ? null : new Date(moment).toISOString();
 
 /** What is shown of a webhook: no secret, sealed or not, and of its URL no more than where it leads. */
 const view = (webhook: Webhook) => ({
