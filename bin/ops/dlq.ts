@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { wholeNumber } from './option-values.ts';
 import type { DeadLetter, Queues } from './queues.ts';
 import type { KeptLetter, RedriveOptions } from './redrive.ts';
-import { type Report, table } from './report.ts';
+import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
@@ -14,20 +14,30 @@ const more = (inHand: number): string =>
     ? ''
     : `\n\nAbout ${inHand} more may be in the hands of another command: they show again within a minute.`;
 
+/** What is shown of a dead letter: the id and the time it was published under. */
+const shown = ({ origin: { messageId, sentAt }, body, reason, detail }: DeadLetter) => ({
+  messageId,
+  body,
+  sentAt: iso(sentAt),
+  reason,
+  detail,
+});
+type Listed = ReturnType<typeof shown>;
+
 const list = async (target: Target, limit: number): Promise<Report> => {
-  const letters: DeadLetter[] = [];
+  const letters: Listed[] = [];
   const queues = await open(target);
   const inHand = await queues.countInHand();
-  for await (const letter of queues.deadLetters(limit)) letters.push(letter);
+  for await (const letter of queues.deadLetters(limit)) letters.push(shown(letter));
   const stillInHand = Math.min(inHand, await queues.countInHand());
   const columns = [
-    { heading: 'MESSAGE ID', cell: ({ messageId }: DeadLetter) => messageId },
-    { heading: 'SENT', cell: ({ sentAt }: DeadLetter) => sentAt ?? '-' },
-    { heading: 'REASON', cell: ({ reason }: DeadLetter) => reason ?? 'received too often' },
-    { heading: 'DETAIL', cell: ({ detail }: DeadLetter) => detail ?? '-' },
+    { heading: 'MESSAGE ID', cell: ({ messageId }: Listed) => messageId },
+    { heading: 'SENT', cell: ({ sentAt }: Listed) => sentAt ?? '-' },
+    { heading: 'REASON', cell: ({ reason }: Listed) => reason ?? 'received too often' },
+    { heading: 'DETAIL', cell: ({ detail }: Listed) => detail ?? '-' },
   ];
   return {
-    json: letters.map(({ receipt: _receipt, ...letter }) => letter),
+    json: letters,
     text: table(letters, columns, 'The dead-letter queue shows no message.') + more(stillInHand),
   };
 };

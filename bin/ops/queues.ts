@@ -7,6 +7,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
+import { type Origin, originOf, originTexts, textAttributes } from '../../lambdas/delivery/origin.ts';
 import { makeRetryQueue, type RetryQueue } from '../../lambdas/delivery/retry-queue.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { connectionSettings } from './connection-settings.ts';
@@ -19,11 +20,8 @@ export type QueueName = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl
 
 /** A message of the dead-letter queue. */
 export interface DeadLetter {
-  /** The id it was published under, which those that the delivery function put there carry beside their own. */
-  readonly messageId: string;
+  readonly origin: Origin;
   readonly body: string;
-  /** RFC 3339, UTC. */
-  readonly sentAt: string | null;
   /** Why the delivery function put it there; `null` where the queue itself did, after too many receives. */
   readonly reason: string | null;
   readonly detail: string | null;
@@ -32,8 +30,8 @@ export interface DeadLetter {
 
 /** The target's queues. */
 export interface Queues {
-  /** Sends a message in the group of its account; gives the message id. */
-  send(queue: QueueName, body: string, account: string): Promise<string>;
+  /** Sends a message in the group of its account, as the one it was where it was one before; gives the message id. */
+  send(queue: QueueName, body: string, account: string, origin?: Origin): Promise<string>;
   /**
    * Takes dead letters in hand, each once, until the queue shows no more or `limit` is reached. Meanwhile nobody else sees
    * them; at the end those that were not removed show again.
@@ -55,13 +53,12 @@ const hiddenSeconds = 60;
 const longestBatch = 10;
 
 const fromMessage = ({ MessageId, Body, Attributes, MessageAttributes, ReceiptHandle }: Message): DeadLetter => {
-  const sentAt = Number(Attributes?.SentTimestamp);
+  const attribute = (name: string) => MessageAttributes?.[name]?.StringValue;
   return {
-    messageId: MessageAttributes?.original_message_id?.StringValue ?? MessageId ?? '',
+    origin: originOf({ messageId: MessageId ?? '', sentTimestamp: Attributes?.SentTimestamp, attribute }),
     body: Body ?? '',
-    sentAt: Number.isFinite(sentAt) ? new Date(sentAt).toISOString() : null,
-    reason: MessageAttributes?.reason?.StringValue ?? null,
-    detail: MessageAttributes?.detail?.StringValue ?? null,
+    reason: attribute('reason') ?? null,
+    detail: attribute('detail') ?? null,
     receipt: ReceiptHandle ?? '',
   };
 };
@@ -106,9 +103,14 @@ export const openQueues = (target: Target): Queues => {
   };
 
   return {
-    send: async (queue, body, account) => {
+    send: async (queue, body, account, origin) => {
       const answer = await sqs.send(
-        new SendMessageCommand({ QueueUrl: urlOf(queue), MessageBody: body, MessageGroupId: account }),
+        new SendMessageCommand({
+          QueueUrl: urlOf(queue),
+          MessageBody: body,
+          MessageGroupId: account,
+          ...(origin && { MessageAttributes: textAttributes(originTexts(origin)) }),
+        }),
       );
       return answer.MessageId ?? '';
     },

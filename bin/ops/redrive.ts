@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import * as z from 'zod';
 import { parseEventMessage } from '../../lambdas/delivery/event.ts';
 import { retryMessage } from '../../lambdas/delivery/retry-queue.ts';
 import type { DeadLetter, Queues } from './queues.ts';
@@ -17,24 +16,16 @@ export interface KeptLetter {
   readonly detail: string;
 }
 
-const eventMessage = z.looseObject({ id_conta: z.string(), id: z.string().optional() });
-
-/** Where a message belongs, and as what; or why it would only come back. */
+/** Where a message belongs; or why it would only come back. */
 type Destination =
-  | { readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl'; readonly body: string; readonly account: string }
+  | { readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl'; readonly account: string }
   | { readonly refused: string };
 
-/** An event without an id of its own gets the message id it was published under: it stays the same event. */
-const destinationOf = ({ messageId, body }: DeadLetter): Destination => {
-  const verdict = parseEventMessage(body, messageId, 'https://unused.example.com');
-  if (verdict.outcome === 'event') {
-    const event = eventMessage.parse(JSON.parse(body));
-    const sent = JSON.stringify({ ...event, id: event.id ?? messageId });
-    return { queue: 'EventsQueueUrl', body: sent, account: event.id_conta };
-  }
+const destinationOf = ({ origin, body }: DeadLetter): Destination => {
+  const verdict = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
+  if (verdict.outcome === 'event') return { queue: 'EventsQueueUrl', account: verdict.event.accountId };
   try {
-    const retry = retryMessage.parse(JSON.parse(body));
-    return { queue: 'RetryQueueUrl', body, account: retry.id_conta };
+    return { queue: 'RetryQueueUrl', account: retryMessage.parse(JSON.parse(body)).id_conta };
   } catch {
     return { refused: verdict.detail };
   }
@@ -44,7 +35,7 @@ const destinationOf = ({ messageId, body }: DeadLetter): Destination => {
 const move = async (queues: Queues, letter: DeadLetter): Promise<Destination> => {
   const destination = destinationOf(letter);
   if ('refused' in destination) return destination;
-  await queues.send(destination.queue, destination.body, destination.account);
+  await queues.send(destination.queue, letter.body, destination.account, letter.origin);
   await queues.remove(letter);
   return destination;
 };
@@ -63,7 +54,7 @@ export const redriveDeadLetters = async (
   for await (const letter of queues.deadLetters(limit)) {
     const destination = await move(queues, letter);
     if ('refused' in destination) {
-      kept.push({ messageId: letter.messageId, detail: destination.refused });
+      kept.push({ messageId: letter.origin.messageId, detail: destination.refused });
     } else {
       moved += 1;
       await pause(1_000 / rate);

@@ -6,6 +6,7 @@ import { newDelivery } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { parseEventMessage } from './event.ts';
 import type { Lookup } from './lookup.ts';
+import { originOfRecord } from './origin.ts';
 import type { DeliveryTelemetry } from './telemetry.ts';
 import type { TakeTurn } from './turn.ts';
 
@@ -32,16 +33,19 @@ const isFor = (webhook: Webhook | undefined, acceptedAt: number): webhook is Web
 /** Makes the first attempt of an event: parse, find the webhook, attempt, record the outcome. */
 export const makeDeliver = (dependencies: DeliverDependencies): ProcessRecord => {
   const { lookup, takeTurn, store, sendToDeadLetters, demandsUrl, now, log, count } = dependencies;
-  return async ({ body, messageId, attributes }) => {
+  return async record => {
+    const { body } = record;
+    const origin = originOfRecord(record);
+    const { messageId } = origin;
     const parsed = parseEventMessage(body, messageId, demandsUrl);
     if (parsed.outcome === 'rejected') {
-      await sendToDeadLetters({ body, messageId }, parsed);
+      await sendToDeadLetters(body, origin, parsed);
       count('DeadLettered');
       log.warn('message moved to the dead-letter queue', { messageId, reason: parsed.reason, detail: parsed.detail });
       return;
     }
     const { deliveryId, accountId, evento } = parsed.event;
-    const acceptedAt = Number(attributes.SentTimestamp) || now();
+    const acceptedAt = origin.sentAt ?? now();
     const said = { deliveryId, account: accountId, event: evento };
 
     const { delivery: known, webhook } = await lookup(deliveryId, accountId, evento);
@@ -50,8 +54,8 @@ export const makeDeliver = (dependencies: DeliverDependencies): ProcessRecord =>
       log.info('event recorded already', { ...said, state: known.state });
     } else if (isFor(webhook, acceptedAt)) {
       const { webhookId } = webhook;
-      const origin = { id: deliveryId, accountId, evento, webhookId, body: parsed.event.body, createdAt: acceptedAt };
-      await takeTurn(newDelivery(origin), webhook, store.create);
+      const event = { id: deliveryId, accountId, evento, webhookId, body: parsed.event.body, createdAt: acceptedAt };
+      await takeTurn(newDelivery(event), webhook, store.create);
     } else {
       count('EventWithoutWebhook');
       log.info('event without webhook', said);

@@ -4,6 +4,7 @@ import type { ProcessRecord } from './deliver.ts';
 import { type Delivery, settled } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import type { Lookup } from './lookup.ts';
+import { originOfRecord } from './origin.ts';
 import { wasCancelledBefore } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
 import { retryMessage } from './retry-queue.ts';
@@ -40,10 +41,11 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
     return replay && wasCancelledBefore(replay, wait?.nextAttemptAt ?? 0) ? replay.wanted : undefined;
   };
 
-  return async ({ body, messageId }) => {
+  return async record => {
+    const { body, messageId } = record;
     const message = parseRetryMessage(body);
     if (!message) {
-      await sendToDeadLetters({ body, messageId }, { reason: 'malformed', detail: 'names no attempt' });
+      await sendToDeadLetters(body, originOfRecord(record), { reason: 'malformed', detail: 'names no attempt' });
       count('DeadLettered');
       log.error('message moved to the dead-letter queue', { messageId, reason: 'malformed' });
       return;

@@ -51,6 +51,7 @@ describe('a message that cannot be processed goes to the dead-letter queue, its 
       reason: { DataType: 'String', StringValue: reason },
       detail: { DataType: 'String', StringValue: expect.stringMatching(/\S/) },
       original_message_id: { DataType: 'String', StringValue: messageId },
+      original_sent_at: { DataType: 'String', StringValue: expect.stringMatching(/^\d{4}-.*Z$/) },
     });
   });
 });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type QueueService, startSqs } from '../../../local/sqs/engine.ts';
 
@@ -45,7 +45,7 @@ const dlq = async (...args: string[]): Promise<string> => {
   const words = ['bin/ops.ts', '--outputs', join(directory, 'outputs.json'), 'dlq', ...args];
   return (await execute(process.execPath, words, { cwd: root })).stdout;
 };
-const list = async (...args: string[]): Promise<Record<'messageId' | 'body' | 'reason', string>[]> =>
+const list = async (...args: string[]): Promise<Record<'messageId' | 'body' | 'sentAt' | 'reason', string>[]> =>
   JSON.parse(await dlq('list', '--json', ...args));
 const redrive = async () => JSON.parse(await dlq('redrive', '--json', '--rate', '1000'));
 
@@ -62,7 +62,19 @@ const put = async (body: string, attributes: Record<string, string> = {}, DelayS
 };
 
 const take = async (QueueUrl: string) =>
-  (await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }))).Messages ?? [];
+  (
+    await client.send(
+      new ReceiveMessageCommand({
+        QueueUrl,
+        MaxNumberOfMessages: 10,
+        MessageAttributeNames: ['All'],
+        MessageSystemAttributeNames: ['SentTimestamp'],
+      }),
+    )
+  ).Messages ?? [];
+
+/** The text of a message's attribute. */
+const said = ({ MessageAttributes = {} }: Message, name: string) => MessageAttributes[name]?.StringValue;
 
 describe('ops dlq list', () => {
   it('names messages by the id they were published under, where that is known', async () => {
@@ -86,16 +98,20 @@ describe('ops dlq list', () => {
 });
 
 describe('ops dlq redrive', () => {
-  it('writes in the id that an event was published under', async () => {
-    const own = await put(JSON.stringify(event(1)));
-    await put(JSON.stringify(event(2)), { reason: 'unknown_event', original_message_id: 'the-first-id' });
-    await put(JSON.stringify({ ...event(3), id: 'its-own' }), { original_message_id: 'the-first-id' });
-    expect(await redrive()).toMatchObject({ moved: 3 });
-    expect((await take(urls.events)).map(({ Body = '' }) => JSON.parse(Body))).toEqual([
-      { ...event(1), id: own },
-      { ...event(2), id: 'the-first-id' },
-      { ...event(3), id: 'its-own' },
-    ]);
+  it('sends events on as they were, with the id and the time that they were published under', async () => {
+    const bodies = [JSON.stringify(event(1)), `${JSON.stringify(event(2))}\n`];
+    const own = await put(bodies[0] ?? '');
+    const long = '2026-01-02T03:04:05.678Z';
+    const origin = { original_message_id: 'the-first-id', original_sent_at: long };
+    await put(bodies[1] ?? '', { reason: 'unknown_event', detail: 'no', ...origin });
+    const listed = await list();
+    expect(listed).toMatchObject([{ messageId: own }, { messageId: 'the-first-id', sentAt: long }]);
+    expect(await redrive()).toMatchObject({ moved: 2 });
+    const taken = await take(urls.events);
+    expect(taken.map(({ Body }) => Body)).toEqual(bodies);
+    expect(taken.map(message => said(message, 'original_message_id'))).toEqual([own, 'the-first-id']);
+    expect(taken.map(message => said(message, 'original_sent_at'))).toEqual([listed[0]?.sentAt, long]);
+    expect(taken.map(message => said(message, 'reason'))).toEqual([undefined, undefined]);
   });
 
   it('shows what it kept again at once', async () => {

@@ -12,8 +12,7 @@ describe('a message that cannot be processed', () => {
     ['events', makeDeliver({ ...dependencies, demandsUrl: 'https://x.example.com' } as never)],
     ['retry', makeRedeliver(dependencies as never)],
   ])('stays on the %s queue while the dead-letter queue is out of reach', async (_, process) => {
-    await expect(process({ body: 'no JSON', messageId: 'm', attributes: {} } as SQSRecord)).rejects.toThrow(
-      'the queue is down',
-    );
+    const record = { body: 'no JSON', messageId: 'm', attributes: {}, messageAttributes: {} } as SQSRecord;
+    await expect(process(record)).rejects.toThrow('the queue is down');
   });
 });

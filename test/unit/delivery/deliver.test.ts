@@ -102,13 +102,47 @@ describe('a first attempt', () => {
     expect(world.posts).toHaveLength(times);
   });
 
+  // A redrive gives a message the time of the redrive: an old event reached a webhook registered since.
+  it('is not made of an old event that a redrive put back for a webhook registered since', async () => {
+    const published = new Date(world.clock.now()).toISOString();
+    world.clock.advance(60_000);
+    await world.register();
+    world.publish(event, { original_sent_at: published });
+    await world.settle();
+    expect(world.posts).toEqual([]);
+    expect(world.counts).toEqual({ EventWithoutWebhook: 1 });
+  });
+
+  it('is made of a redriven event as of the event it was: published then, under that message id', async () => {
+    await world.register();
+    const published = world.clock.now();
+    world.clock.advance(60_000);
+    const { id: _, ...unnamed } = event;
+    const attributes = { original_sent_at: new Date(published).toISOString(), original_message_id: 'the-first-id' };
+    world.publish(unnamed, attributes);
+    await world.settle();
+    const first = deliveryIdOf('conta-1', 'demanda.criada', 'the-first-id');
+    expect(await world.all()).toMatchObject([{ id: first, createdAt: published }]);
+  });
+
+  it('is made of an event whose origin is put in the future, or is no time, as of any other', async () => {
+    await world.register();
+    world.publish(event, { original_sent_at: new Date(world.clock.now() + 60_000).toISOString() });
+    world.publish({ ...event, id: 'another' }, { original_sent_at: 'yesterday' });
+    const published = world.clock.now();
+    await world.settle();
+    expect((await world.all()).map(({ createdAt }) => createdAt)).toEqual([published, published]);
+  });
+
   it.each([
     ['malformed', 'no JSON: canary-7f3a'],
     ['unknown_event', '{"id_conta":"conta-1", "event":"canary-7f3a"}'],
   ])('is not made of a message that is %s: it goes to the dead-letter queue as it is', async (reason, body) => {
     world.publish(body);
     await world.settle();
-    expect(world.deadLetters).toEqual([{ body, reason }]);
+    const original_sent_at = new Date(world.clock.now()).toISOString();
+    const origin = { original_message_id: 'message-1', original_sent_at };
+    expect(world.deadLetters).toEqual([{ body, reason, detail: expect.any(String), ...origin }]);
     expect(world.counts).toEqual({ DeadLettered: 1 });
     expect(world.lines.join()).not.toContain('canary-7f3a');
   });
@@ -189,8 +223,8 @@ describe('a message of the retry queue', () => {
   });
 
   it('that nobody of us wrote goes to the dead-letter queue', async () => {
-    world.retries.push({ messageId: 'm', body: '{"id":1}', sentAt: 0, visibleAt: 0 });
+    world.retries.push({ messageId: 'm', body: '{"id":1}', sentAt: 0, messageAttributes: {}, visibleAt: 0 });
     await world.redeliverNext();
-    expect(world.deadLetters).toEqual([{ body: '{"id":1}', reason: 'malformed' }]);
+    expect(world.deadLetters).toMatchObject([{ body: '{"id":1}', reason: 'malformed' }]);
   });
 });

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { SendMessageCommandInput, SQSClient } from '@aws-sdk/client-sqs';
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSRecord } from 'aws-lambda';
 import type { BearerAuthentication } from '../../../lambdas/auth/bearer.ts';
@@ -53,6 +53,7 @@ interface Message {
   readonly messageId: string;
   readonly body: string;
   readonly sentAt: number;
+  readonly messageAttributes: SQSRecord['messageAttributes'];
   visibleAt: number;
 }
 
@@ -157,7 +158,8 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const events: Message[] = [];
   const retries: Message[] = [];
   const slow: Message[] = [];
-  const deadLetters: { body: string; reason: string }[] = [];
+  /** Their bodies, and their attributes by name. */
+  const deadLetters: { body: string; [attribute: string]: string | undefined }[] = [];
   const posts: Posted[] = [];
   const announced: SuspensionAnnouncement[] = [];
   const answers: PostOutcome[] = [];
@@ -184,18 +186,25 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     return process.isDead ? nothing() : result;
   };
 
-  const put = (queue: Message[], body: string, delaySeconds = 0) => {
+  const put = (queue: Message[], body: string, delaySeconds = 0, texts: Record<string, string> = {}) => {
     if (delaySeconds > 900 || !Number.isInteger(delaySeconds)) throw new Error(`DelaySeconds ${delaySeconds}`);
     const messageId = `message-${++messages}`;
-    queue.push({ messageId, body, sentAt: clock.now(), visibleAt: clock.now() + delaySeconds * 1_000 });
+    const messageAttributes = Object.fromEntries(
+      Object.entries(texts).map(([name, stringValue]) => [name, { dataType: 'String', stringValue }]),
+    );
+    const visibleAt = clock.now() + delaySeconds * 1_000;
+    queue.push({ messageId, body, sentAt: clock.now(), messageAttributes, visibleAt });
   };
 
-  type Entry = { MessageBody: string; DelaySeconds?: number; MessageAttributes?: { reason: { StringValue: string } } };
+  type Entry = Pick<SendMessageCommandInput, 'DelaySeconds' | 'MessageAttributes'> & { MessageBody: string };
   const sendTo = async ({ input }: { input: Entry & { QueueUrl: string; Entries?: Entry[] } }) => {
-    for (const { MessageBody: body, DelaySeconds, MessageAttributes } of input.Entries ?? [input]) {
+    for (const { MessageBody: body, DelaySeconds, MessageAttributes = {} } of input.Entries ?? [input]) {
       if (input.QueueUrl === 'retries') put(retries, body, DelaySeconds);
       else if (input.QueueUrl === 'slow') put(slow, body, DelaySeconds);
-      else deadLetters.push({ body, reason: MessageAttributes?.reason.StringValue ?? '' });
+      else {
+        const attributes = Object.entries(MessageAttributes).map(([name, { StringValue }]) => [name, StringValue]);
+        deadLetters.push({ body, ...Object.fromEntries(attributes) });
+      }
     }
     return {};
   };
@@ -332,7 +341,8 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     items,
     all,
     /** Puts a message on the events queue. */
-    publish: (message: object | string) => put(events, typeof message === 'string' ? message : JSON.stringify(message)),
+    publish: (message: object | string, attributes?: Record<string, string>) =>
+      put(events, typeof message === 'string' ? message : JSON.stringify(message), 0, attributes),
     register: async (changes: Partial<Webhook> = {}) => {
       const Item = aWebhook({ createdAt: now(), updatedAt: now(), ...changes });
       await dynalite.documents.send(new PutCommand({ TableName: 'Webhooks', Item }));
@@ -372,7 +382,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     sweep: (planned?: Crash) => survives(() => sweep(() => true), planned),
     /** Lets everything run its course without further accidents. */
     settle: async () => {
-      for (let step = 0; step < 400; step++) {
+      for (let step = 0; step < 2_000; step++) {
         if (await consume(events, deliver)) continue;
         if ((await consume(retries, redeliver)) || (await consume(slow, redeliverSlow))) continue;
         const waiting = (await items()).filter(({ state, dueAt }) => dueAt && state !== 'retida');

@@ -1,0 +1,49 @@
+import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
+import type { SQSRecord } from 'aws-lambda';
+
+/** What a message was when it was first published: a queue that it is put into again gives it another id and time. */
+export interface Origin {
+  readonly messageId: string;
+  /** Milliseconds since the epoch; `undefined` where nobody knows. */
+  readonly sentAt: number | undefined;
+}
+
+/** A message as whoever received it was told. */
+interface ReceivedMessage {
+  readonly messageId: string;
+  /** The queue's `SentTimestamp`: milliseconds since the epoch. */
+  readonly sentTimestamp: string | undefined;
+  /** The text of a message attribute. */
+  attribute(name: string): string | undefined;
+}
+
+const messageIdAttribute = 'original_message_id';
+const sentAtAttribute = 'original_sent_at';
+
+/** The origin of a message. A time that is later than the queue's own is not believed. */
+export const originOf = ({ messageId, sentTimestamp, attribute }: ReceivedMessage): Origin => {
+  const times = [Number(sentTimestamp ?? Number.NaN), Date.parse(attribute(sentAtAttribute) ?? '')];
+  const known = times.filter(time => !Number.isNaN(time));
+  return {
+    messageId: attribute(messageIdAttribute) || messageId,
+    sentAt: known.length === 0 ? undefined : Math.min(...known),
+  };
+};
+
+/** The origin of a message that a function was given. */
+export const originOfRecord = ({ messageId, attributes, messageAttributes }: SQSRecord): Origin =>
+  originOf({
+    messageId,
+    sentTimestamp: attributes.SentTimestamp,
+    attribute: name => messageAttributes[name]?.stringValue,
+  });
+
+/** Message attributes that are text. */
+export const textAttributes = (texts: Readonly<Record<string, string>>): Record<string, MessageAttributeValue> =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, { DataType: 'String', StringValue: text }]));
+
+/** What a message must be given to keep its origin. */
+export const originTexts = ({ messageId, sentAt }: Origin): Record<string, string> => ({
+  [messageIdAttribute]: messageId,
+  ...(sentAt !== undefined && { [sentAtAttribute]: new Date(sentAt).toISOString() }),
+});
