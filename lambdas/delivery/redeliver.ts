@@ -5,7 +5,7 @@ import { type Delivery, settled } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import type { Lookup } from './lookup.ts';
 import { originOfRecord } from './origin.ts';
-import { wasCancelledBefore } from './replay.ts';
+import { turnOf, wasCancelledBefore } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
 import { retryMessage } from './retry-queue.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
@@ -34,11 +34,13 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
   const { lookup, takeTurn, store, replays, sendToDeadLetters, now, log, count } = dependencies;
 
   /** What a delivery goes back to when its replay was cancelled before its turn came. */
-  const withdrawnTo = async ({ accountId, evento, replayId, charged, faults, wait }: Delivery) => {
-    if (replayId === undefined || charged > 0 || faults > 0) return undefined;
+  const withdrawnTo = async (delivery: Delivery) => {
+    const { accountId, evento, replayId } = delivery;
+    const turn = turnOf(delivery);
+    if (turn === undefined) return undefined;
     const found = await replays.find(accountId, evento);
     const replay = found && [found.latest, ...found.past].find(({ id }) => id === replayId);
-    return replay && wasCancelledBefore(replay, wait?.nextAttemptAt ?? 0) ? replay.wanted : undefined;
+    return replay && wasCancelledBefore(replay, turn) ? replay.wanted : undefined;
   };
 
   return async record => {

@@ -5,7 +5,7 @@ import type { ReadHistory } from './delivery-history.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { restarted } from './lifecycle.ts';
 import type { FindWebhook } from './lookup.ts';
-import { isWantedBy, pace, type Replay, wasSentBy } from './replay.ts';
+import { isWantedBy, pace, type Replay, turnOf, wasSentBy } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
 import type { RetryQueue, WaitingDelivery } from './retry-queue.ts';
 import type { DeliveryTelemetry } from './telemetry.ts';
@@ -81,13 +81,13 @@ export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay =>
     return (await store.update(delivery, after)) ? after : undefined;
   };
 
-  /** Sends deliveries in the turns from `begin` on. Gives the ids of those that it could; nothing: it came too late. */
+  /** Sends deliveries in the turns from `begin` on. Gives those that it could; nothing: it came too late. */
   const sendFrom = async (
     begin: number,
     replay: Replay,
     deliveries: readonly Delivery[],
-  ): Promise<Set<string> | undefined> => {
-    const sent = new Set<string>();
+  ): Promise<WaitingDelivery[] | undefined> => {
+    const sent: WaitingDelivery[] = [];
     for (let start = 0; start < deliveries.length; start += sendBatch) {
       const turn = begin + start * pace;
       if (now() - turn >= tooLate) return undefined;
@@ -97,7 +97,7 @@ export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay =>
       if (waiting.length === 0) continue;
       count('Replayed', waiting.length);
       await send(waiting);
-      for (const { id } of waiting) sent.add(id);
+      sent.push(...waiting);
     }
     return sent;
   };
@@ -119,16 +119,16 @@ export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay =>
     const sent = await sendFrom(begin, reserved, own);
     if (!sent) return reserved; // for the same page again, with new turns
 
-    const missed = own.map(({ id }) => id).filter(id => !sent.has(id));
-    // What was sent without being saved, earlier or by a slower claimant meanwhile, has had its turn, and still counts.
-    const others = [...deliveries, ...(await store.read(missed))].filter(delivery =>
-      wasSentBy(replay, delivery),
-    ).length;
+    const sentIds = new Set(sent.map(({ id }) => id));
+    const missed = own.map(({ id }) => id).filter(id => !sentIds.has(id));
+    // What was sent without being saved, earlier or by a slower claimant meanwhile, still counts, and so do its turns.
+    const others = [...deliveries, ...(await store.read(missed))].filter(delivery => wasSentBy(replay, delivery));
+    const turns = [...sent, ...others].map(turnOf).filter(turn => turn !== undefined);
     const place = placeAfter(replay, next);
     const saved = await replays.save({
       ...reserved,
-      sent: reserved.sent + sent.size + others,
-      lastTurnAt: own.length > 0 ? reserved.paceAt - pace : reserved.lastTurnAt,
+      sent: reserved.sent + sent.length + others.length,
+      lastTurnAt: Math.max(reserved.lastTurnAt, ...turns),
       sentTo: place ?? iso(replay.from),
     });
     if (saved?.state !== 'em_andamento' || place !== null) return saved;

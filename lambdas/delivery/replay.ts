@@ -69,6 +69,10 @@ export const wasCancelledBefore = ({ state, endedAt }: PastReplay, turn: number)
 /** Whether a replay has sent a delivery already. */
 export const wasSentBy = (replay: Replay, { replayId }: Delivery): boolean => replayId === replay.id;
 
+/** The turn that a replay gave a delivery, for as long as nothing came of it. Milliseconds since the epoch. */
+export const turnOf = ({ replayId, charged, faults, wait }: Delivery): number | undefined =>
+  replayId !== undefined && charged === 0 && faults === 0 ? wait?.nextAttemptAt : undefined;
+
 /** Whether a delivery is one that the replay is to send. It may be another registration's: then it is to cancel it. */
 export const isWantedBy = (replay: Replay, delivery: Delivery): boolean =>
   delivery.state === replay.wanted &&

@@ -37,6 +37,12 @@ export const beforeRestart = (number: number): Stall => {
   return { isHere: isRestart => isRestart && --left === 0, hasEffect: false };
 };
 
+/** Stands still at what follows when it has stored that it sends so many deliveries again: they are not saved as sent. */
+export const afterRestarts = (number: number): Stall => {
+  let left = number;
+  return { isHere: isRestart => (isRestart ? left-- === 0 : left === 0), hasEffect: false };
+};
+
 /** A process that works on replays. */
 interface Worker {
   readonly stall: Stall | undefined;

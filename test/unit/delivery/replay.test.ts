@@ -4,7 +4,7 @@ import { type Delivery, type DeliveryState, settled } from '../../../lambdas/del
 import { itemFromDelivery } from '../../../lambdas/delivery/delivery-item.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
 import { aDelivery, answer } from './builders.ts';
-import { afterWrites, beforeRestart, shortestGap, watchWorkers } from './replay-workers.ts';
+import { afterRestarts, afterWrites, beforeRestart, shortestGap, watchWorkers } from './replay-workers.ts';
 import { type Answered, type Sent, simulate } from './simulation.ts';
 
 let dynalite: Dynalite;
@@ -253,6 +253,22 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(shortestGap(watched.restarts)).toBe(100);
     const [replay] = (await world.items()).filter(({ id }) => id.startsWith('reenvios#'));
     expect(replay).toMatchObject({ state: 'concluido', total: 600, sent: 600 });
+  });
+
+  // Found by the model: it was over at the last turn that was saved, and what a dead process had sent could not be stopped.
+  it('can be cancelled until the last turn that a process gave out before it died', async () => {
+    await fill(600, 'falhou');
+    await watched.work(start, afterWrites(0, true));
+    world.clock.advance(20_000);
+    await watched.work(() => world.sweep(), afterRestarts(600));
+    world.clock.advance(52_000);
+    await world.sweep();
+    const [{ replayId = '' } = {}] = watched.begun;
+    expect(await show(replayId)).toMatchObject({ estado: 'em_andamento', total: 600, enviadas: 521 });
+    expect((await request('DELETE', `${path}/${replayId}`)).status).toBe(204);
+    await world.settle();
+    expect(world.posts).toHaveLength(521);
+    expect(await show(replayId)).toEqual({ id: replayId, estado: 'cancelado', total: 600, enviadas: 521 });
   });
 
   it('is in one hand only when two sweepers take it at the same time', async () => {
