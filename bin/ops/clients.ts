@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/client.ts';
 import type { ClientStore } from '../../lambdas/auth/client-store.ts';
 import { Fault } from './fault.ts';
-import { accountId, displayName, wholeNumber } from './option-values.ts';
+import { accountId, displayName, notEmpty, wholeNumber } from './option-values.ts';
 import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
@@ -146,7 +146,7 @@ export const addClients = (program: Command, run: Run): void => {
       .description(
         status === 'enabled' ? 'let a disabled client in again' : 'shut a client out, tokens already issued too',
       )
-      .argument('<client-id>')
+      .argument('<client-id>', 'as create and list show it', notEmpty)
       .action((clientId: string, _options: object, command: Command) =>
         run(command, target => setStatus(target, clientId, status)),
       );
@@ -155,7 +155,7 @@ export const addClients = (program: Command, run: Run): void => {
   clients
     .command('rotate-secret')
     .description('give a client a new secret, shown once; the one used so far works on for a while')
-    .argument('<client-id>')
+    .argument('<client-id>', 'as create and list show it', notEmpty)
     .option(
       '--overlap-seconds <s>',
       'how long the one used so far works on (default 86400)',

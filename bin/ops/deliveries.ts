@@ -3,7 +3,7 @@ import type { AttemptRecord, Delivery, DeliveryState } from '../../lambdas/deliv
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { Fault } from './fault.ts';
-import { accountId, eventName, wholeNumber } from './option-values.ts';
+import { accountId, eventName, notEmpty, wholeNumber } from './option-values.ts';
 import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
@@ -144,7 +144,7 @@ export const addDeliveries = (program: Command, run: Run): void => {
     deliveries
       .command(name)
       .description(description)
-      .argument('<id>')
+      .argument('<id>', 'as list shows it; its webhook-id header', notEmpty)
       .action((id: string, _options: object, command: Command) => run(command, target => act(target, id)));
   }
 };

@@ -9,6 +9,12 @@ export const accountId = (value: string): string => {
   throw new InvalidArgumentError('It must be 1 to 64 letters, digits, "_" or "-".');
 };
 
+/** What something is known by. */
+export const notEmpty = (value: string): string => {
+  if (value !== '') return value;
+  throw new InvalidArgumentError('It must not be empty.');
+};
+
 /** A reader of whole numbers from `least` up to `most`, by default the greatest that JSON carries exactly. */
 export const wholeNumber =
   (least: number, most = Number.MAX_SAFE_INTEGER) =>

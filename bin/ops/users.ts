@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Role, roles, type User } from '../../lambdas/auth/user.ts';
 import type { UserStore } from '../../lambdas/auth/user-store.ts';
 import { Fault } from './fault.ts';
-import { accountId, emailAddress } from './option-values.ts';
+import { accountId, emailAddress, notEmpty } from './option-values.ts';
 import { readPassword } from './password.ts';
 import { fields, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
@@ -90,7 +90,7 @@ Examples:
   pass show acme/ana | npm run --silent ops -- users set-password ana@acme.com.br
   npm run ops -- users disable ana@acme.com.br`;
 
-const userArgument = ['<user>', 'e-mail address or user id'] as const;
+const userArgument = ['<user>', 'e-mail address or user id', notEmpty] as const;
 
 /** Adds `users`. */
 export const addUsers = (program: Command, run: Run): void => {
