@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import * as z from 'zod';
 import { parseEventMessage } from '../../lambdas/delivery/event.ts';
 import { retryMessage } from '../../lambdas/delivery/retry-queue.ts';
 import type { DeadLetter, Queues } from './queues.ts';
@@ -16,16 +17,23 @@ export interface KeptLetter {
   readonly detail: string;
 }
 
-/** Where a message belongs; or why it would only come back. */
+const eventMessage = z.looseObject({ id: z.optional(z.string()) });
+
+/** Where a message belongs, and as what; or why it would only come back. */
 type Destination =
-  | { readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl'; readonly account: string }
+  | { readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl'; readonly body: string; readonly account: string }
   | { readonly refused: string };
 
+/** An event without an id of its own gets the message id it was published under: it stays the same event, whoever reads it. */
 const destinationOf = ({ origin, body }: DeadLetter): Destination => {
   const verdict = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
-  if (verdict.outcome === 'event') return { queue: 'EventsQueueUrl', account: verdict.event.accountId };
+  if (verdict.outcome === 'event') {
+    const event = eventMessage.parse(JSON.parse(body));
+    const sent = event.id === undefined ? JSON.stringify({ ...event, id: origin.messageId }) : body;
+    return { queue: 'EventsQueueUrl', body: sent, account: verdict.event.accountId };
+  }
   try {
-    return { queue: 'RetryQueueUrl', account: retryMessage.parse(JSON.parse(body)).id_conta };
+    return { queue: 'RetryQueueUrl', body, account: retryMessage.parse(JSON.parse(body)).id_conta };
   } catch {
     return { refused: verdict.detail };
   }
@@ -35,7 +43,7 @@ const destinationOf = ({ origin, body }: DeadLetter): Destination => {
 const move = async (queues: Queues, letter: DeadLetter): Promise<Destination> => {
   const destination = destinationOf(letter);
   if ('refused' in destination) return destination;
-  await queues.send(destination.queue, letter.body, destination.account, letter.origin);
+  await queues.send(destination.queue, destination.body, destination.account, letter.origin);
   await queues.remove(letter);
   return destination;
 };

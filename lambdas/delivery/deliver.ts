@@ -55,7 +55,9 @@ export const makeDeliver = (dependencies: DeliverDependencies): ProcessRecord =>
     } else if (isFor(webhook, acceptedAt)) {
       const { webhookId } = webhook;
       const event = { id: deliveryId, accountId, evento, webhookId, body: parsed.event.body, createdAt: acceptedAt };
-      await takeTurn(newDelivery(event), webhook, store.create);
+      // A redriven event keeps its age, but its schedule and the patience for our own faults begin now.
+      const scheduledAt = Number(record.attributes.SentTimestamp) || now();
+      await takeTurn({ ...newDelivery(event), scheduledAt }, webhook, store.create);
     } else {
       count('EventWithoutWebhook');
       log.info('event without webhook', said);

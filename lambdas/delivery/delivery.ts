@@ -49,7 +49,7 @@ export interface Delivery {
   readonly state: DeliveryState;
   /** When the event was accepted on the queue. */
   readonly createdAt: number;
-  /** When the present schedule began: acceptance, or the latest resend. */
+  /** When the present schedule began: acceptance, or the latest resend or redrive. */
   readonly scheduledAt: number;
   /**
    * The number of the next attempt. It grows with every attempt, whosever fault it was, and so tells a stale message

@@ -20,12 +20,16 @@ interface ReceivedMessage {
 const messageIdAttribute = 'original_message_id';
 const sentAtAttribute = 'original_sent_at';
 
-/** The origin of a message. A time that is later than the queue's own is not believed. */
+/** What a queue may have given a message as its id: anybody can write attributes. */
+const messageIdForm = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** The origin of a message. A time that is later than the queue's own is not believed, nor what can be no message id. */
 export const originOf = ({ messageId, sentTimestamp, attribute }: ReceivedMessage): Origin => {
   const times = [Number(sentTimestamp ?? Number.NaN), Date.parse(attribute(sentAtAttribute) ?? '')];
+  const said = attribute(messageIdAttribute) ?? '';
   const known = times.filter(time => !Number.isNaN(time));
   return {
-    messageId: attribute(messageIdAttribute) || messageId,
+    messageId: messageIdForm.test(said) ? said : messageId,
     sentAt: known.length === 0 ? undefined : Math.min(...known),
   };
 };

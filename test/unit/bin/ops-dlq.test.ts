@@ -98,17 +98,17 @@ describe('ops dlq list', () => {
 });
 
 describe('ops dlq redrive', () => {
-  it('sends events on as they were, with the id and the time that they were published under', async () => {
-    const bodies = [JSON.stringify(event(1)), `${JSON.stringify(event(2))}\n`];
-    const own = await put(bodies[0] ?? '');
+  it('sends events on with the id and the time that they were published under', async () => {
+    const own = await put(JSON.stringify(event(1)));
+    const named = `${JSON.stringify({ ...event(2), id: 'its-own' })}\n`;
     const long = '2026-01-02T03:04:05.678Z';
     const origin = { original_message_id: 'the-first-id', original_sent_at: long };
-    await put(bodies[1] ?? '', { reason: 'unknown_event', detail: 'no', ...origin });
+    await put(named, { reason: 'unknown_event', detail: 'no', ...origin });
     const listed = await list();
     expect(listed).toMatchObject([{ messageId: own }, { messageId: 'the-first-id', sentAt: long }]);
     expect(await redrive()).toMatchObject({ moved: 2 });
     const taken = await take(urls.events);
-    expect(taken.map(({ Body }) => Body)).toEqual(bodies);
+    expect(taken.map(({ Body }) => Body)).toEqual([JSON.stringify({ ...event(1), id: own }), named]);
     expect(taken.map(message => said(message, 'original_message_id'))).toEqual([own, 'the-first-id']);
     expect(taken.map(message => said(message, 'original_sent_at'))).toEqual([listed[0]?.sentAt, long]);
     expect(taken.map(message => said(message, 'reason'))).toEqual([undefined, undefined]);

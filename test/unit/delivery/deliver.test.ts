@@ -125,10 +125,23 @@ describe('a first attempt', () => {
     expect(await world.all()).toMatchObject([{ id: first, createdAt: published }]);
   });
 
+  // Its schedule began with its origin: what had lain for ten days ended without an attempt, or with a fault of ours.
+  it('is made of an event that lay for eleven days before it was redriven, with all patience for our own faults', async () => {
+    await world.register();
+    const original_sent_at = new Date(world.clock.now()).toISOString();
+    world.clock.advance(11 * 86_400_000);
+    world.answers.push({ outcome: 'own_fault', detail: 'EMFILE', durationMs: 1 });
+    world.publish(event, { original_sent_at });
+    await world.deliverNext();
+    expect(await world.all()).toMatchObject([{ state: 'pendente', faults: 1 }]);
+    await world.settle();
+    expect(await world.all()).toMatchObject([{ state: 'entregue' }]);
+  });
+
   it('is made of an event whose origin is put in the future, or is no time, as of any other', async () => {
     await world.register();
     world.publish(event, { original_sent_at: new Date(world.clock.now() + 60_000).toISOString() });
-    world.publish({ ...event, id: 'another' }, { original_sent_at: 'yesterday' });
+    world.publish({ ...event, id: 'another' }, { original_sent_at: 'yesterday', original_message_id: 'a\nb' });
     const published = world.clock.now();
     await world.settle();
     expect((await world.all()).map(({ createdAt }) => createdAt)).toEqual([published, published]);
