@@ -29,7 +29,7 @@ const rateLimited = (seconds: number): Problem =>
   });
 
 /**
- * Makes the operation that tests a webhook. The sample event is stored, then attempted in the retry lane like any other:
+ * Makes the operation that tests a webhook. The sample event is stored, then attempted in a lane like any other:
  * what is not sent the sweeper finds, and this function needs no receiver's credentials and no way out.
  */
 export const makeTestOperation = (dependencies: TestOperationDependencies): Operation => {

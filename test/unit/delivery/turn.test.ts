@@ -158,6 +158,12 @@ describe('a webhook that', () => {
     expect(did.filter(step => step === 'attempt' || step.startsWith('send'))).toEqual(['attempt', 'send']);
   });
 
+  // Eighty tests a minute of one account's hanging webhooks took all places of the retry lane.
+  it('is tested has that made by the slow lane’s consumer, whatever its health', async () => {
+    const { did } = await turn({ ...waiting, id: 'teste_0000000000000000000001' }, aWebhook(), { lane: 'retry' });
+    expect(did).toEqual(['send slow']);
+  });
+
   it('is slow holds its events all the same while suspended', async () => {
     expect((await turn(aDelivery(), { ...slow, status: 'suspenso' })).saved).toMatchObject({ state: 'retida' });
   });
