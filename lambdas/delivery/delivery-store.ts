@@ -38,7 +38,7 @@ export interface DueEntry {
 /** Entries that the sweeper reads at a time and shard. */
 const duePage = 25;
 
-/** Deliveries as both consumers and the sweeper use them. All reads are consistent but for the index. */
+/** Deliveries as the consumers and the sweeper use them. All reads are consistent but for the index. */
 export interface DeliveryStore {
   /** Reads a delivery together with any one other item, in one round trip. */
   readWith(id: string, other: { table: string; key: Item }): Promise<[Delivery | undefined, Item | undefined]>;

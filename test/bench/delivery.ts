@@ -34,7 +34,7 @@ export interface DeliveryRow {
 export interface HangingFigures {
   /** Until the first batch is over, in milliseconds: all of its attempts have timed out. */
   readonly firstBatchMs: number;
-  /** From then until the webhook's events were left to the retry lane, in milliseconds from the batch's beginning. */
+  /** From then until the webhook's events were left to the slow lane, in milliseconds from the batch's beginning. */
   readonly movedAfterMs: number;
   /** Per attempt that times out. */
   readonly cpuMs: number;
