@@ -50,10 +50,15 @@ const resultOf = (posted: PostOutcome): AttemptResult => {
       return 'dns';
     case 'blocked':
       return 'bloqueada';
+    case 'given_up':
+      return 'lenta';
     case 'own_fault':
       return 'interno';
   }
 };
+
+/** How long each address may take to accept a connection, in milliseconds. */
+const connectTimeoutMs = 4_000;
 
 const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
 
@@ -93,6 +98,7 @@ export const makeAttempt = (dependencies: AttemptDependencies): Attempt => {
       },
       body,
       deadlineMs: timeoutMs,
+      connectTimeoutMs,
       redact: makeRedaction(authorization),
     });
   };
@@ -110,7 +116,7 @@ export const makeAttempt = (dependencies: AttemptDependencies): Attempt => {
     const ownFault = (detail: string): AttemptOutcome => ({
       outcome: 'own_fault',
       detail,
-      record: record({ outcome: 'own_fault', detail, durationMs: now() - startedAt }),
+      record: record({ outcome: 'own_fault', detail, durationMs: now() - startedAt, resolutionMs: 0 }),
     });
 
     let posted: PostOutcome;
@@ -127,6 +133,8 @@ export const makeAttempt = (dependencies: AttemptDependencies): Attempt => {
         const askedWaitMs = askedWait(status, headers['retry-after'], now());
         return { outcome: 'failed', askedWaitMs, detail: `HTTP ${status}`, record: record(posted) };
       }
+      case 'given_up': // no signal is passed yet, so that nothing is given up
+        return { outcome: 'own_fault', detail: 'given up', record: record(posted) };
       case 'own_fault':
         return ownFault(posted.detail);
       default:

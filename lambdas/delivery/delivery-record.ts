@@ -17,7 +17,7 @@ const attemptRecord = z.object({
   numero: z.int().check(z.positive()),
   iniciada_em: time,
   duracao_ms: z.int().check(z.nonnegative()),
-  resultado: z.enum(['entregue', 'http', 'tempo_esgotado', 'conexao', 'tls', 'dns', 'bloqueada', 'interno']),
+  resultado: z.enum(['entregue', 'http', 'tempo_esgotado', 'conexao', 'tls', 'dns', 'bloqueada', 'lenta', 'interno']),
   status: z.nullable(z.int()),
   resposta: z.nullable(z.string()),
 });

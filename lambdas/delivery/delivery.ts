@@ -12,6 +12,7 @@ export type AttemptResult =
   | 'tls'
   | 'dns'
   | 'bloqueada'
+  | 'lenta'
   | 'interno';
 
 /** One attempt, as it is stored and as the history shows it. */

@@ -3,6 +3,7 @@ import { clientSettings } from '../platform/client-settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { makeDocuments } from '../platform/dynamodb.ts';
 import { makeGuardedPost } from '../platform/egress/guarded-post.ts';
+import { makeReachability } from '../platform/egress/reachability.ts';
 import { makeResolver } from '../platform/egress/resolver.ts';
 import { readEnvironment } from '../platform/environment.ts';
 import { makeKeyring } from '../platform/keyring.ts';
@@ -39,7 +40,13 @@ export const wireConsumer = (serviceName: string) => {
   };
   const store = makeDeliveryStore(deliveries);
   const attempt = makeAttempt({
-    post: makeGuardedPost({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS, now }),
+    post: makeGuardedPost({
+      resolve: makeResolver(),
+      ownHosts: environment.OWN_HOSTS,
+      reachability: makeReachability({ now }),
+      now,
+      random: Math.random,
+    }),
     sealing: makeSealing(makeKeyring({ documents, kms, tableName: environment.KEYRING_TABLE, now })),
     now,
     timeoutMs: environment.ATTEMPT_TIMEOUT_MS,

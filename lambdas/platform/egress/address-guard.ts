@@ -1,9 +1,9 @@
 import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** What the guard says of a host's addresses: the one to connect to, or why the host is refused. */
+/** What the guard says of a host's addresses: those to connect to, each once, or why the host is refused. */
 export type AddressVerdict =
-  | { readonly outcome: 'allowed'; readonly address: string }
+  | { readonly outcome: 'allowed'; readonly addresses: readonly string[] }
   | { readonly outcome: 'refused'; readonly detail: string };
 
 /** The only IPv6 block that IANA has handed out as global unicast; everything outside of it is special or reserved. */
@@ -32,7 +32,7 @@ export const isGlobalUnicast = (address: string): boolean => {
 /**
  * Judges where a URL leads: pure, and the same at registration and at every attempt. One address that is not global
  * unicast refuses the whole host, since such an answer is a mistake or an attack; and one must be IPv4, because the
- * functions have no other way out. The connection must then go to the very address given back.
+ * functions have no other way out. The connection must then go to one of the very addresses given back.
  *
  * @param url - the parsed URL; when its host is an IP literal the literal itself is judged too.
  * @param addresses - every address that its host resolved to.
@@ -43,7 +43,7 @@ export const guardAddresses = (url: URL, addresses: readonly string[]): AddressV
   const bad = judged.find(address => !isGlobalUnicast(address));
   if (bad !== undefined)
     return { outcome: 'refused', detail: `The host leads to ${bad}, which is not a public address.` };
-  const address = judged.find(isIPv4);
-  if (address === undefined) return { outcome: 'refused', detail: 'The host has no IPv4 address.' };
-  return { outcome: 'allowed', address };
+  const reachable = [...new Set(judged.filter(isIPv4))];
+  if (reachable.length === 0) return { outcome: 'refused', detail: 'The host has no IPv4 address.' };
+  return { outcome: 'allowed', addresses: reachable };
 };

@@ -1,6 +1,8 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Agent, request as httpsRequest } from 'node:https';
-import { classifyFailure, codeOf, type Failure } from './failure.ts';
+import type { Socket } from 'node:net';
+import { type BodyStart, readBodyStart } from './body-start.ts';
+import { classifyFailure, codeOf, type Failure, type Stage } from './failure.ts';
 
 /** One POST over one connection. */
 export interface Exchange {
@@ -13,65 +15,63 @@ export interface Exchange {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
-  /** The deadline: before the response's headers it ends the exchange, afterwards only the reading. */
+  /** Milliseconds to connect (TCP) in; TLS is the deadline's. */
+  readonly connectTimeoutMs: number;
+  /** Before the response's headers it ends the exchange, afterwards only the reading. */
   readonly signal: AbortSignal;
+  /** A new connection came about. */
+  readonly onConnected: () => void;
+  /** The response's last header has come. */
+  readonly onAnswered: () => void;
 }
 
 /** What came of one exchange. */
 export type ExchangeOutcome =
-  | {
+  | ({
       readonly outcome: 'response';
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
-      /** What was read of the body, at most 64 KiB. */
-      readonly body: Buffer;
-      /** Whether that is not all of it, and may end in the middle of something. */
-      readonly isCut: boolean;
-    }
+    } & BodyStart)
   | { readonly outcome: 'aborted' }
   | ({
       readonly outcome: 'failed';
+      /** Whether there was a connection: without one nothing was sent, and another address may be tried. */
+      readonly isConnected: boolean;
       /** Whether a kept-alive connection was closed before it brought any response byte: the receiver may not be at fault. */
       readonly isStale: boolean;
     } & Failure);
 
 /** The most bytes of a response's header section; Node answers more with an error. */
 const maximumHeaderBytes = 16 * 1_024;
-/** The most bytes that are read of a response's body. */
-const maximumBodyBytes = 64 * 1_024;
 /** Informational responses (RFC 9110 section 15.2) before the final one; nobody needs as many. */
 const maximumInformational = 16;
 
-/** Reads a body until its end, its limit, its failure or the deadline, whichever comes first, and gives what there is. */
-const readBody = (response: IncomingMessage, signal: AbortSignal): Promise<{ body: Buffer; isCut: boolean }> =>
-  new Promise(resolve => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    const finish = () => {
-      signal.removeEventListener('abort', finish);
-      if (!response.complete) response.destroy(); // the connection is not fit for another exchange
-      resolve({
-        body: Buffer.concat(chunks).subarray(0, maximumBodyBytes),
-        isCut: !response.complete || length > maximumBodyBytes,
-      });
-    };
-    response.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length >= maximumBodyBytes) finish();
-    });
-    response.on('end', finish).on('error', finish).on('close', finish);
-    signal.addEventListener('abort', finish, { once: true });
-    if (signal.aborted) finish();
-  });
+/**
+ * Calls back unless the socket connects in time. A timer that fires because the process was busy for that long finds the
+ * socket connected, once what has happened meanwhile was looked at: our slowness is not the receiver's.
+ */
+const watchConnecting = (socket: Socket, milliseconds: number, onLate: () => void): (() => void) => {
+  let check: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    check = setImmediate(onLate);
+  }, milliseconds);
+  const end = () => {
+    clearTimeout(timer);
+    clearImmediate(check);
+  };
+  socket.once('connect', end);
+  return end;
+};
 
 /** Sends one POST and waits for the answer. Redirects are answers like any other. Never rejects. */
-export const exchange = ({ agent, address, port, serverName, path, headers, body, signal }: Exchange) =>
+export const exchange = (request: Exchange) =>
   new Promise<ExchangeOutcome>(resolve => {
-    let isSecure = false;
+    const { agent, address, port, serverName, path, headers, body, connectTimeoutMs, signal } = request;
+    let stage: Stage = 'connecting';
     let bytesBefore = 0;
     let informational = 0;
     let hasResponse = false;
+    let endWatch = () => {};
     const outgoing = httpsRequest({
       agent,
       host: address,
@@ -83,6 +83,7 @@ export const exchange = ({ agent, address, port, serverName, path, headers, body
       maxHeaderSize: maximumHeaderBytes,
     });
     const settle = (outcome: ExchangeOutcome | Promise<ExchangeOutcome>) => {
+      endWatch();
       signal.removeEventListener('abort', abort);
       resolve(outcome);
     };
@@ -91,19 +92,28 @@ export const exchange = ({ agent, address, port, serverName, path, headers, body
       outgoing.destroy();
     };
     const fail = (failure: Failure) => {
-      if (hasResponse) return; // what breaks now ends the body: `readBody` sees it too
+      if (hasResponse) return; // what breaks now ends the body: `readBodyStart` sees it too
       const { socket, reusedSocket } = outgoing;
       const isSilent = (socket?.bytesRead ?? 0) === bytesBefore;
       const isStale = reusedSocket && isSilent && ['ECONNRESET', 'EPIPE'].includes(failure.detail);
-      settle({ outcome: 'failed', isStale, ...failure });
+      settle({ outcome: 'failed', isConnected: stage !== 'connecting', isStale, ...failure });
       outgoing.destroy();
     };
     outgoing.on('socket', socket => {
-      isSecure = outgoing.reusedSocket;
       bytesBefore = socket.bytesRead;
-      if (isSecure) return; // it will not connect again: a listener would stay for as long as the connection is kept
+      if (outgoing.reusedSocket) {
+        stage = 'talking';
+        return; // it will not connect again: a listener would stay for as long as the connection is kept
+      }
+      endWatch = watchConnecting(socket, connectTimeoutMs, () =>
+        fail({ kind: 'connection', detail: `no connection in ${connectTimeoutMs} ms` }),
+      );
+      socket.once('connect', () => {
+        stage = 'securing';
+        request.onConnected();
+      });
       socket.once('secureConnect', () => {
-        isSecure = true;
+        stage = 'talking';
       });
     });
     outgoing.on('information', () => {
@@ -113,22 +123,23 @@ export const exchange = ({ agent, address, port, serverName, path, headers, body
     });
     outgoing.on('response', response => {
       hasResponse = true;
+      request.onAnswered();
       const { statusCode = 0, headers: received } = response;
       settle(
-        readBody(response, signal).then(read => ({
+        readBodyStart(response, signal).then(start => ({
           outcome: 'response',
           status: statusCode,
           headers: received,
-          ...read,
+          ...start,
         })),
       );
     });
-    outgoing.on('error', error => fail(classifyFailure(error, isSecure)));
+    outgoing.on('error', error => fail(classifyFailure(error, stage)));
     // A protocol switch nobody asked for (status 101) ends in a close without an error.
     outgoing.on('close', () => fail({ kind: 'connection', detail: 'closed' }));
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
     else outgoing.end(body);
-  }).catch(
-    (error): ExchangeOutcome => ({ outcome: 'failed', kind: 'own_fault', detail: codeOf(error), isStale: false }),
-  );
+  }).catch((error): ExchangeOutcome => {
+    return { outcome: 'failed', isConnected: false, isStale: false, kind: 'own_fault', detail: codeOf(error) };
+  });

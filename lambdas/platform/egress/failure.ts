@@ -1,27 +1,29 @@
-/** Why an exchange with a receiver broke. */
+/** Why an exchange with a receiver broke. `unreachable`: there is no way to its network, or none out of ours. */
 export interface Failure {
-  readonly kind: 'connection' | 'tls' | 'own_fault';
+  readonly kind: 'connection' | 'unreachable' | 'tls' | 'own_fault';
   /** The error's code, or the nearest thing to it. */
   readonly detail: string;
 }
 
-/** The function ran out of sockets, memory or ports, or has no network: no receiver did that. */
+/** How far an exchange had come when it broke. */
+export type Stage = 'connecting' | 'securing' | 'talking';
+
+/** The function ran out of sockets, memory or ports, or may not connect: no receiver did that. */
 const ownFaults: ReadonlySet<string> = new Set([
   'EMFILE',
   'ENFILE',
   'ENOMEM',
   'ENOBUFS',
   'EADDRNOTAVAIL',
-  'ENETUNREACH',
-  'ENETDOWN',
   'EPERM',
   'EACCES',
 ]);
 
+const unreachable: ReadonlySet<string> = new Set(['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'EHOSTDOWN']);
+
 /** What the network or the peer's HTTP did, during the TLS handshake as at any other time. */
 const isConnectionCode = (code: string): boolean =>
-  code.startsWith('HPE_') ||
-  ['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'EHOSTDOWN'].includes(code);
+  code.startsWith('HPE_') || ['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'].includes(code);
 
 /** The error's code; its message may quote what the peer sent, and is left out. */
 export const codeOf = (error: unknown): string => {
@@ -29,15 +31,12 @@ export const codeOf = (error: unknown): string => {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 };
 
-/**
- * Tells our own faults, TLS failures and broken connections apart.
- *
- * @param isSecure - whether the TLS handshake was over: what remains unexplained before that is TLS.
- */
-export const classifyFailure = (error: unknown, isSecure: boolean): Failure => {
+/** Tells our own faults, networks out of reach, TLS failures and broken connections apart. */
+export const classifyFailure = (error: unknown, stage: Stage): Failure => {
   const detail = codeOf(error);
   if (ownFaults.has(detail)) return { kind: 'own_fault', detail };
-  if (isConnectionCode(detail)) return { kind: 'connection', detail };
-  const isTls = !isSecure || /^ERR_(?:TLS|SSL)_/.test(detail) || detail === 'EPROTO';
+  if (unreachable.has(detail)) return { kind: 'unreachable', detail };
+  if (stage === 'connecting' || isConnectionCode(detail)) return { kind: 'connection', detail };
+  const isTls = stage === 'securing' || /^ERR_(?:TLS|SSL)_/.test(detail) || detail === 'EPROTO';
   return { kind: isTls ? 'tls' : 'connection', detail };
 };

@@ -1,13 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, type AgentOptions } from 'node:https';
-import { isIPv4 } from 'node:net';
 import type { Clock } from '../clock.ts';
-import { guardAddresses } from './address-guard.ts';
+import { keptBytes } from './body-start.ts';
+import { drawAddresses, type MakeAgent, makeConnections } from './connections.ts';
+import { type Destination, makeFindDestination } from './destination.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
 import { codeOf } from './failure.ts';
-import { withoutTrailingDot } from './host-name.ts';
+import type { Reachability } from './reachability.ts';
 import { ResolutionError, type Resolve } from './resolver.ts';
-import { parseWebhookUrl } from './url-policy.ts';
 
 /** One POST to a registered URL. */
 export interface PostRequest {
@@ -16,15 +15,23 @@ export interface PostRequest {
   /** Host, length, encoding and connection headers are set here and need not be given. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Milliseconds from resolving the name to the last response header; reading the body ends then too. */
+  /** Milliseconds from resolving the name to the last response header. */
   readonly deadlineMs: number;
+  /** Milliseconds in which each address must accept a connection (TCP), else the next one is tried. */
+  readonly connectTimeoutMs: number;
   /**
    * Removes what must not be kept; applied to all of the body that was read, before it is cut to 1 KiB. `isCut`: there was
    * more of it, so that its end may be the beginning of something.
    */
   readonly redact?: Redact;
-  /** Gives the attempt up as a fault of our own. */
+  /** Gives the POST up: before the last header its outcome is `given_up`, afterwards only the reading of the body ends. */
   readonly signal?: AbortSignal;
+  /** Called once the name is resolved and its addresses are judged, however that ended, with the time it took. */
+  readonly onResolved?: (resolutionMs: number) => void;
+  /** Called once, when the first connection is begun or a kept one is taken. */
+  readonly onConnecting?: () => void;
+  /** Called once, with the last response header: the POST is over, and only the beginning of the body is still read. */
+  readonly onAnswered?: () => void;
 }
 
 /** Removes from a text what must not be kept. */
@@ -33,134 +40,179 @@ export type Redact = (text: string, isCut: boolean) => string;
 /** Why there was no complete response; see `PostOutcome`. */
 export type PostFailure = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'own_fault';
 
-/**
- * What came of it. `response`: the headers were complete, whatever the body did then. Otherwise no complete response:
- * `blocked` by the URL policy or the address guard, `own_fault` when the function itself had no sockets or network.
- * `detail` names the cause in a few words and never holds what was sent. Durations in milliseconds.
- */
-export type PostOutcome =
+/** What happened. */
+type PostResult =
   | {
       readonly outcome: 'response';
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
       /** The first KiB of the body, as UTF-8. */
       readonly bodyStart: string;
-      readonly durationMs: number;
     }
-  | { readonly outcome: PostFailure; readonly detail: string; readonly durationMs: number };
+  | { readonly outcome: 'given_up' }
+  | { readonly outcome: PostFailure; readonly detail: string };
+
+/** How long it took, in milliseconds. */
+interface PostTimes {
+  /** From the beginning to the last header, or to the failure. */
+  readonly durationMs: number;
+  /** How much of it went by until the addresses were known and judged, or until that failed. */
+  readonly resolutionMs: number;
+  /** How much of it went by since connecting began; not there if it never did. */
+  readonly sinceConnectingMs?: number;
+}
+
+/**
+ * What came of it. `response`: the headers were complete, whatever the body did then. `given_up`: by the signal.
+ * Otherwise no complete response: `blocked` by the URL policy or the address guard, `own_fault` when the function itself
+ * had no sockets or network. `detail` names the cause in a few words and never holds what was sent.
+ */
+export type PostOutcome = PostResult & PostTimes;
 
 /** Sends one guarded POST. Never throws for what a receiver did. */
 export type GuardedPost = (request: PostRequest) => Promise<PostOutcome>;
 
-/** What the guarded POST stands on. */
+/** What the guarded POST depends on. */
 export interface GuardedPostDependencies {
   readonly resolve: Resolve;
   /** The service's own host names. */
   readonly ownHosts: readonly string[];
+  readonly reachability: Reachability;
   readonly now: Clock;
-  /** Makes the connection pools; `https.Agent` unless told otherwise. */
-  readonly makeAgent?: (options: AgentOptions) => Agent;
+  /** Draws from [0, 1): the order in which addresses are tried. */
+  readonly random: () => number;
+  readonly makeAgent?: MakeAgent;
 }
 
-/**
- * How long an idle connection is kept, in milliseconds. Lambda freezes functions between invocations, and a connection
- * that slept through one is closed at the other end more often than not.
- */
-const idleMs = 1_000;
-/** The most bytes that are kept of a response's body. */
-const keptBytes = 1_024;
-
+type Found = Extract<Destination, { outcome: 'found' }>;
 type Failed = { readonly outcome: PostFailure; readonly detail: string };
 
-/** Rejects as soon as the signal aborts, even if the promise never settles. */
-const untilAborted = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    promise.then(resolve, reject);
-  });
-
-const describeResolutionFailure = (error: unknown): Failed => {
-  if (!(error instanceof ResolutionError)) return { outcome: 'own_fault', detail: codeOf(error) };
-  return { outcome: error.fault === 'own_fault' ? 'own_fault' : 'dns', detail: error.message };
-};
+const describeFault = (error: unknown): Failed => ({
+  outcome: 'own_fault',
+  detail: error instanceof ResolutionError ? error.message : codeOf(error),
+});
 
 const startOf = (body: Buffer, isCut: boolean, redact: Redact): string => {
-  const text = redact(new TextDecoder().decode(body), isCut);
+  // A character that the cut goes through is left out.
+  const text = redact(new TextDecoder().decode(body, { stream: isCut }), isCut);
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(keptBytes)).read);
 };
 
+/** Tells a POST's callers how it goes, and keeps the times. */
+const followProgress = ({ onResolved, onConnecting, onAnswered }: PostRequest, now: Clock) => {
+  const startedAt = now();
+  let resolvedAt: number | undefined;
+  let connectingAt: number | undefined;
+  let answeredAt: number | undefined;
+  return {
+    resolved: () => {
+      resolvedAt = now();
+      onResolved?.(resolvedAt - startedAt);
+    },
+    connecting: () => {
+      connectingAt = now();
+      onConnecting?.();
+    },
+    answered: () => {
+      answeredAt = now();
+      onAnswered?.();
+    },
+    times: (): PostTimes => {
+      const endedAt = answeredAt ?? now();
+      return {
+        durationMs: endedAt - startedAt,
+        resolutionMs: (resolvedAt ?? endedAt) - startedAt,
+        ...(connectingAt !== undefined && { sinceConnectingMs: endedAt - connectingAt }),
+      };
+    },
+  };
+};
+
+type Progress = ReturnType<typeof followProgress>;
+
 /**
- * Makes the only way out to registered URLs: judge the URL, resolve its name, judge every address, then connect to the
- * very address that was judged. The agents key their connections on address *and* name, so a kept-alive one is only
- * used again when the same address has just been judged again. Redirects are never followed.
+ * Makes the only way out to registered URLs: judge the URL, resolve its name, judge every address, then connect to one of
+ * the very addresses that were judged; to another one if that takes too long or fails. Redirects are never followed.
  */
-export const makeGuardedPost = ({
-  resolve,
-  ownHosts,
-  now,
-  makeAgent = options => new Agent(options),
-}: GuardedPostDependencies): GuardedPost => {
-  const pool = makeAgent({ keepAlive: true, timeout: idleMs, rejectUnauthorized: true });
-  const fresh = makeAgent({ keepAlive: false, rejectUnauthorized: true });
+export const makeGuardedPost = (dependencies: GuardedPostDependencies): GuardedPost => {
+  const { reachability, now, random, makeAgent } = dependencies;
+  const findDestination = makeFindDestination(dependencies);
+  const connections = makeConnections(makeAgent);
 
-  const attempt = async (request: PostRequest, signal: AbortSignal): Promise<ExchangeOutcome | Failed> => {
-    const verdict = parseWebhookUrl(request.url, ownHosts);
-    if (verdict.outcome === 'refused') return { outcome: 'blocked', detail: verdict.detail };
-    const { url } = verdict;
-    const name = withoutTrailingDot(url.hostname);
-    const isLiteral = isIPv4(name);
-
-    let addresses: readonly string[] = [];
-    try {
-      if (!isLiteral) addresses = await untilAborted(resolve(name, signal), signal);
-    } catch (error) {
-      return signal.aborted ? { outcome: 'aborted' } : describeResolutionFailure(error);
+  const send = async (found: Found, request: PostRequest, progress: Progress, signal: AbortSignal) => {
+    const { url, name, isLiteral, addresses } = found;
+    const common = {
+      port: url.port === '' ? 443 : Number(url.port),
+      serverName: isLiteral ? '' : name,
+      path: `${url.pathname}${url.search}`,
+      headers: {
+        ...request.headers,
+        host: url.port === '' ? name : `${name}:${url.port}`,
+        'accept-encoding': 'identity', // what is read is then what is counted
+        'content-length': Buffer.byteLength(request.body),
+      },
+      body: request.body,
+      connectTimeoutMs: request.connectTimeoutMs,
+      signal,
+      onConnected: reachability.connected,
+      onAnswered: () => {
+        reachability.connected(); // over a kept connection too
+        progress.answered();
+      },
+    };
+    let answer: ExchangeOutcome | undefined;
+    for (const address of drawAddresses(addresses, random)) {
+      answer = await exchange({ ...common, agent: connections.kept, address });
+      // The receiver had closed a kept connection while we took it up: that is nobody's failure (RFC 9112 section 9.3.1).
+      if (answer.outcome === 'failed' && answer.isStale) {
+        answer = await exchange({ ...common, agent: connections.fresh, address });
+      }
+      if (answer.outcome !== 'failed' || answer.isConnected || answer.kind === 'own_fault') break;
     }
-    const guarded = guardAddresses(url, addresses);
-    if (guarded.outcome === 'refused') return { outcome: 'blocked', detail: guarded.detail };
+    return answer;
+  };
 
-    const send = (agent: Agent) =>
-      exchange({
-        agent,
-        address: guarded.address,
-        port: url.port === '' ? 443 : Number(url.port),
-        serverName: isLiteral ? '' : name,
-        path: `${url.pathname}${url.search}`,
-        headers: {
-          ...request.headers,
-          host: url.port === '' ? name : `${name}:${url.port}`,
-          'accept-encoding': 'identity', // what is read is then what is counted
-          'content-length': Buffer.byteLength(request.body),
-        },
-        body: request.body,
-        signal,
-      });
-    const answer = await send(pool);
-    // The receiver had closed a kept connection while we took it up: that is nobody's failure (RFC 9112 section 9.3.1).
-    return answer.outcome === 'failed' && answer.isStale ? send(fresh) : answer;
+  const attempt = async (request: PostRequest, progress: Progress, signal: AbortSignal) => {
+    const found = await findDestination(request.url, signal);
+    if (signal.aborted) return undefined;
+    progress.resolved();
+    if (found.outcome === 'refused') return { outcome: 'blocked', detail: found.findings[0].detail } satisfies Failed;
+    if (found.outcome === 'unresolved') return { outcome: 'dns', detail: found.detail } satisfies Failed;
+    progress.connecting();
+    const answer = await send(found, request, progress, signal);
+    if (answer === undefined || answer.outcome === 'aborted') return undefined;
+    if (answer.outcome === 'response') {
+      const { outcome, status, headers, body, isCut } = answer;
+      return { outcome, status, headers, bodyStart: startOf(body, isCut, request.redact ?? (text => text)) };
+    }
+    const { kind, detail } = answer;
+    if (kind !== 'unreachable') return { outcome: kind, detail } satisfies Failed;
+    return { outcome: reachability.unreachable(found.name) ? 'own_fault' : 'connection', detail } satisfies Failed;
   };
 
   return async request => {
-    const startedAt = now();
+    const progress = followProgress(request, now);
     const end = new AbortController();
-    const timer = setTimeout(() => end.abort(), request.deadlineMs);
-    const signal = request.signal ? AbortSignal.any([end.signal, request.signal]) : end.signal;
-    const result = await attempt(request, signal).finally(() => clearTimeout(timer));
-    const durationMs = now() - startedAt;
-    switch (result.outcome) {
-      case 'response': {
-        const { outcome, status, headers, body, isCut } = result;
-        const bodyStart = startOf(body, isCut, request.redact ?? (text => text));
-        return { outcome, status, headers, bodyStart, durationMs };
-      }
-      case 'aborted':
-        return end.signal.aborted
-          ? { outcome: 'timeout', detail: `no complete response in ${request.deadlineMs} ms`, durationMs }
-          : { outcome: 'own_fault', detail: 'given up', durationMs };
-      case 'failed':
-        return { outcome: result.kind, detail: result.detail, durationMs };
-      default:
-        return { ...result, durationMs };
+    const giveUp = () => end.abort('given_up');
+    const timer = setTimeout(() => end.abort('timeout'), request.deadlineMs);
+    const answered = () => {
+      clearTimeout(timer);
+      progress.answered();
+    };
+    request.signal?.addEventListener('abort', giveUp, { once: true });
+    if (request.signal?.aborted) giveUp();
+    let result: PostResult | undefined;
+    try {
+      result = await attempt(request, { ...progress, answered }, end.signal);
+    } catch (error) {
+      result = describeFault(error);
+    } finally {
+      clearTimeout(timer);
+      request.signal?.removeEventListener('abort', giveUp);
     }
+    if (result === undefined && end.signal.reason === 'timeout') {
+      result = { outcome: 'timeout', detail: `no complete response in ${request.deadlineMs} ms` };
+    }
+    return { ...(result ?? { outcome: 'given_up' }), ...progress.times() };
   };
 };

@@ -38,10 +38,24 @@ const faultOf = (code: string): ResolutionFault => {
   return ownFaults.has(code) ? 'own_fault' : 'temporary';
 };
 
+/** How long the answer for IPv6 is waited for once there is one for IPv4, in milliseconds. */
+const patienceMs = 300;
+
+/** What a promise gives in time, `undefined` where it is late. */
+const inTime = async <T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>(resolve => {
+    timer = setTimeout(() => resolve(undefined), milliseconds);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+};
+
 /**
  * Makes the resolver of webhook hosts. It asks DNS itself rather than `getaddrinfo`: that would read /etc/hosts and
  * search domains, and hold one of the four threads of the pool for as long as a silent name server likes.
  * A name server of its own for each name, so that giving one up does not cancel the others, and none outlives a freeze.
+ * Both families are asked for at once. Deliveries go out over IPv4: an IPv6 answer counts if it comes in time, and name
+ * servers that leave the question unanswered cost little.
  */
 export const makeResolver =
   (newNameServer: () => NameServer = makeNameServer): Resolve =>
@@ -50,16 +64,18 @@ export const makeResolver =
     const server = newNameServer();
     const cancel = () => server.cancel();
     signal.addEventListener('abort', cancel, { once: true });
+    const six = server.resolve6(name).catch((): readonly string[] => []);
     try {
-      const [four, six] = await Promise.allSettled([server.resolve4(name), server.resolve6(name)]);
-      // Deliveries go out over IPv4: without it there is only its failure to report, unless the name has IPv6 alone.
-      if (four.status === 'rejected') {
-        const code = codeOf(four.reason);
-        if (faultOf(code) === 'not_found' && six.status === 'fulfilled') return six.value;
-        throw new ResolutionError(faultOf(code), code);
-      }
-      return six.status === 'fulfilled' ? [...four.value, ...six.value] : four.value;
+      const four = await server.resolve4(name);
+      return [...four, ...((await inTime(six, patienceMs)) ?? [])];
+    } catch (error) {
+      // Without IPv4 there is only its failure to report, unless the name has IPv6 alone.
+      const code = codeOf(error);
+      const alone = faultOf(code) === 'not_found' ? await inTime(six, patienceMs) : undefined;
+      if (alone?.length) return alone;
+      throw new ResolutionError(faultOf(code), code);
     } finally {
       signal.removeEventListener('abort', cancel);
+      cancel(); // what is still unanswered
     }
   };

@@ -6,7 +6,7 @@ import { findNameFault, withoutTrailingDot } from './host-name.ts';
 type UrlFindingCode = 'url_not_https' | 'url_not_public' | 'url_invalid';
 
 /** One broken rule; `detail` is for the person who registered the URL. */
-interface UrlFinding {
+export interface UrlFinding {
   readonly code: UrlFindingCode;
   readonly detail: string;
 }
@@ -14,13 +14,16 @@ interface UrlFinding {
 /** What the policy says of a URL before any name is resolved. Refusals give every finding, at least one. */
 export type UrlVerdict =
   | { readonly outcome: 'accepted'; readonly url: URL }
-  | ({ readonly outcome: 'refused'; readonly findings: readonly UrlFinding[] } & UrlFinding);
+  | { readonly outcome: 'refused'; readonly findings: readonly [UrlFinding, ...UrlFinding[]] };
 
 /** The most characters that a webhook's URL may have. */
 const maximumUrlLength = 2_048;
 
+/** What the WHATWG parser strips, encodes or turns into slashes without a word, and other software reads otherwise. */
+const misread = /[\p{Cc}\p{Z}\\]/u;
+
 /** An `@` in the authority, as the WHATWG parser finds it: it drops an empty userinfo, which we still refuse. */
-const userinfo = /^[\0- ]*https?:[\\/]*[^\\/?#]*@/i;
+const userinfo = /^https?:\/*[^\\/?#]*@/i;
 
 const isPortAllowed = (port: string): boolean => port === '' || port === '443' || Number(port) >= 1_024;
 
@@ -33,21 +36,27 @@ const findHostFault = (url: URL, ownHosts: readonly string[]): string | undefine
   return verdict.outcome === 'refused' ? verdict.detail : undefined;
 };
 
-function* findFaults(text: string, url: URL, ownHosts: readonly string[]): Generator<UrlFinding> {
+/** The faults of the text itself. */
+function* findTextFaults(text: string): Generator<UrlFinding> {
   if (!text.isWellFormed()) yield { code: 'url_invalid', detail: 'The URL is not well-formed Unicode.' };
   if ([...text].length > maximumUrlLength) {
     yield { code: 'url_invalid', detail: `The URL has more than ${maximumUrlLength} characters.` };
   }
+  if (misread.test(text)) {
+    yield { code: 'url_invalid', detail: 'The URL must not hold control characters, spaces or backslashes.' };
+  }
+}
+
+/** The faults of what the parser reads. */
+function* findFaults(text: string, url: URL, ownHosts: readonly string[]): Generator<UrlFinding> {
   if (url.protocol !== 'https:') yield { code: 'url_not_https', detail: 'The URL must begin with https:.' };
   // Other schemes have hosts and ports of their own rules: there is nothing to add.
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return;
-  if (userinfo.test(text.replace(/[\t\n\r]/g, ''))) {
+  if (url.username !== '' || url.password !== '' || userinfo.test(text)) {
     yield { code: 'url_invalid', detail: 'The URL must not carry a user name or password: use autorizacao.' };
   }
   if (url.href.includes('#')) yield { code: 'url_invalid', detail: 'The URL must not have a fragment.' };
-  if (url.protocol === 'https:' && !isPortAllowed(url.port)) {
-    yield { code: 'url_invalid', detail: 'The port must be 443 or one from 1024 up.' };
-  }
+  if (!isPortAllowed(url.port)) yield { code: 'url_invalid', detail: 'The port must be 443 or one from 1024 up.' };
   const hostFault = findHostFault(url, ownHosts);
   if (hostFault !== undefined) yield { code: 'url_not_public', detail: hostFault };
 }
@@ -55,18 +64,16 @@ function* findFaults(text: string, url: URL, ownHosts: readonly string[]): Gener
 /**
  * Judges a webhook's URL by everything that can be told without resolving its name. All rules look at the URL as the
  * WHATWG parser reads it, the parser that the connection uses: other spellings of a host (decimal, octal, full-width,
- * percent-encoded) have become the plain one by then. `guardAddresses` must follow, with the resolved addresses.
+ * percent-encoded) have become the plain one by then. What the parser would mend in silence is refused as well.
+ * `guardAddresses` must follow, with the resolved addresses.
  *
  * @param ownHosts - the service's own host names.
  */
 export const parseWebhookUrl = (text: string, ownHosts: readonly string[]): UrlVerdict => {
   const url = URL.parse(text);
-  const findings: readonly UrlFinding[] =
-    url === null
-      ? [{ code: 'url_invalid', detail: 'This is not an absolute URL.' }]
-      : [...findFaults(text, url, ownHosts)];
-  const [first] = findings;
-  if (url !== null && first === undefined) return { outcome: 'accepted', url };
-  const { code, detail } = first ?? { code: 'url_invalid', detail: '' };
-  return { outcome: 'refused', findings, code, detail };
+  const findings = [...findTextFaults(text), ...(url === null ? [] : findFaults(text, url, ownHosts))];
+  const [first, ...others] = findings;
+  if (first !== undefined) return { outcome: 'refused', findings: [first, ...others] };
+  if (url !== null) return { outcome: 'accepted', url };
+  return { outcome: 'refused', findings: [{ code: 'url_invalid', detail: 'This is not an absolute URL.' }] };
 };

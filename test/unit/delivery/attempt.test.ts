@@ -35,6 +35,7 @@ describe('what is sent', () => {
       url: 'https://receiver.example.com/hooks',
       body: '{"event":"demanda.criada","id_demanda":1}',
       deadlineMs: 15_000,
+      connectTimeoutMs: 4_000,
     });
     expect(request.headers).toEqual({
       'Content-Type': 'application/json',
@@ -121,7 +122,10 @@ describe('what came of it', () => {
     ['blocked', 'failed', 'bloqueada'],
     ['own_fault', 'own_fault', 'interno'],
   ])('%s is %s, recorded as %s', async (kind, outcome, resultado) => {
-    const made = await attemptOver({ outcome: kind, detail: 'why', durationMs: 5 }).attempt(aWebhook(), aDelivery());
+    const made = await attemptOver({ outcome: kind, detail: 'why', durationMs: 5, resolutionMs: 0 }).attempt(
+      aWebhook(),
+      aDelivery(),
+    );
     expect(made).toMatchObject({ outcome, detail: 'why', record: { resultado, status: null, resposta: null } });
   });
 

@@ -89,6 +89,8 @@ export const answer = (status: number, headers: Record<string, string> = {}, bod
   headers,
   bodyStart,
   durationMs: 12.4,
+  resolutionMs: 1,
+  sinceConnectingMs: 11.4,
 });
 
 /** A network that gives the same answer each time, and what was sent over it. */

@@ -357,9 +357,9 @@ describe('POST …/teste', () => {
     ['500', answer(500), 'http'],
     ['429 with Retry-After', answer(429, { 'retry-after': '5' }), 'http'],
     ['410', answer(410), 'http'],
-    ['a timeout', { outcome: 'timeout', detail: '', durationMs: 1 }, 'tempo_esgotado'],
-    ['an address that is refused', { outcome: 'blocked', detail: '', durationMs: 1 }, 'bloqueada'],
-    ['a fault of our own', { outcome: 'own_fault', detail: '', durationMs: 1 }, 'interno'],
+    ['a timeout', { outcome: 'timeout', detail: '', durationMs: 1, resolutionMs: 0 }, 'tempo_esgotado'],
+    ['an address that is refused', { outcome: 'blocked', detail: '', durationMs: 1, resolutionMs: 0 }, 'bloqueada'],
+    ['a fault of our own', { outcome: 'own_fault', detail: '', durationMs: 1, resolutionMs: 0 }, 'interno'],
   ] as const)('makes one attempt and no more after %s, without effect on health', async (_case, posted, resultado) => {
     await world.register();
     const before = await world.webhook();

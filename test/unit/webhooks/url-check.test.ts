@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ResolutionError, type Resolve } from '../../../lambdas/platform/egress/resolver.ts';
 import { makeUrlCheck } from '../../../lambdas/webhooks/url-check.ts';
 
@@ -51,6 +51,21 @@ describe('makeUrlCheck', () => {
       code: 'url_not_public',
       detail: expect.stringContaining('resolve'),
     });
+  });
+
+  it('does not wait for a name server that says nothing', async () => {
+    vi.useFakeTimers();
+    // Node's own AbortSignal.timeout is not under the fake clock.
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(milliseconds => {
+      const abort = new AbortController();
+      setTimeout(() => abort.abort(), milliseconds);
+      return abort.signal;
+    });
+    const findings = check('https://receiver.example.com/', () => new Promise(() => {}));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await findings).toMatchObject([{ code: 'url_not_public' }]);
+    timeout.mockRestore();
+    vi.useRealTimers();
   });
 
   it('does not blame the URL for a fault of our own', async () => {

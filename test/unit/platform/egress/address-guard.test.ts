@@ -196,10 +196,10 @@ describe('isGlobalUnicast', () => {
 });
 
 describe('guardAddresses', () => {
-  it('gives the IPv4 address to connect to', () => {
-    expect(guardAddresses(url, ['2606:4700::1', '93.184.216.34', '1.1.1.1'])).toEqual({
+  it('gives the IPv4 addresses to connect to, each once', () => {
+    expect(guardAddresses(url, ['2606:4700::1', '93.184.216.34', '1.1.1.1', '93.184.216.34'])).toEqual({
       outcome: 'allowed',
-      address: '93.184.216.34',
+      addresses: ['93.184.216.34', '1.1.1.1'],
     });
   });
 
@@ -231,7 +231,7 @@ describe('guardAddresses', () => {
     expect(guardAddresses(new URL('https://[::1]/'), ['93.184.216.34']).outcome).toBe('refused');
     expect(guardAddresses(new URL('https://93.184.216.34/'), [])).toEqual({
       outcome: 'allowed',
-      address: '93.184.216.34',
+      addresses: ['93.184.216.34'],
     });
   });
 });

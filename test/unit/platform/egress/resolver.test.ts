@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeResolver, type NameServer, ResolutionError } from '../../../../lambdas/platform/egress/resolver.ts';
 
 type Answer = readonly string[] | string;
@@ -37,6 +37,17 @@ describe('makeResolver', () => {
     await expect(resolveWith(four, six)).rejects.toMatchObject({ fault, message: four });
   });
 
+  it('asks for both families at once', async () => {
+    const asked: string[] = [];
+    const ask = (family: string) => async () => {
+      asked.push(family);
+      await new Promise(setImmediate);
+      return asked.length === 2 ? ['93.184.216.34'] : [];
+    };
+    const server = { resolve4: ask('A'), resolve6: ask('AAAA'), cancel: () => {} } as unknown as NameServer;
+    expect(await makeResolver(() => server)('receiver.example.com', never)).toHaveLength(2);
+  });
+
   it('cancels its questions when the signal aborts, and listens no longer than needed', async () => {
     const abort = new AbortController();
     let fail: (error: Error) => void = () => {};
@@ -58,5 +69,50 @@ describe('makeResolver', () => {
       throw new Error('asked');
     });
     await expect(resolve('receiver.example.com', AbortSignal.abort())).rejects.toThrow(ResolutionError);
+  });
+});
+
+describe('a name server that is late with AAAA', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const later = (milliseconds: number, answer: Answer) =>
+    new Promise<string[]>((resolve, reject) => {
+      setTimeout(() => settle(answer).then(resolve, reject), milliseconds);
+    });
+
+  /** Asks a server whose answers come after so many milliseconds, and says when there was a result. */
+  const resolveAfter = async (four: readonly [number, Answer], six: readonly [number, Answer]) => {
+    let cancelled = 0;
+    const server = {
+      resolve4: () => later(...four),
+      resolve6: () => later(...six),
+      cancel: () => {
+        cancelled += 1;
+      },
+    } as unknown as NameServer;
+    const begunAt = Date.now();
+    const result = makeResolver(() => server)('receiver.example.com', never).then(
+      addresses => ({ addresses, after: Date.now() - begunAt, cancelled }),
+      (error: ResolutionError) => ({ fault: error.fault, after: Date.now() - begunAt, cancelled }),
+    );
+    await vi.runAllTimersAsync();
+    return result;
+  };
+
+  const [a, aaaa] = [['93.184.216.34'], ['2606:4700::1']];
+
+  it.each<[string, [number, Answer], [number, Answer], object]>([
+    ['never', [50, a], [3_600_000, aaaa], { addresses: a, after: 350 }],
+    ['a little late', [50, a], [349, aaaa], { addresses: [...a, ...aaaa], after: 349 }],
+    ['too late', [50, a], [351, aaaa], { addresses: a, after: 350 }],
+    ['earlier than A', [900, a], [10, aaaa], { addresses: [...a, ...aaaa], after: 900 }],
+    ['failing late', [50, a], [200, 'ESERVFAIL'], { addresses: a, after: 200 }],
+    ['late with a bad address, which counts', [0, a], [299, ['::1']], { addresses: [...a, '::1'], after: 299 }],
+    ['never, and A is not there', [50, 'ENODATA'], [3_600_000, aaaa], { fault: 'not_found', after: 350 }],
+    ['a little late, and alone', [50, 'ENODATA'], [200, aaaa], { addresses: aaaa, after: 200 }],
+    ['never, and A fails', [50, 'ESERVFAIL'], [3_600_000, aaaa], { fault: 'temporary', after: 50 }],
+  ])('%s', async (_case, four, six, expected) => {
+    expect(await resolveAfter(four, six)).toMatchObject({ ...expected, cancelled: 1 });
   });
 });

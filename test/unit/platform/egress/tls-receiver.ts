@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type AgentOptions } from 'node:https';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { generate } from 'selfsigned';
 
@@ -22,6 +22,8 @@ export interface TlsReceiver {
   readonly certificate: string;
   readonly requests: ReceivedRequest[];
   connections(): number;
+  /** Calls back when the next connection closes. */
+  onClose(act: () => void): void;
   stop(): Promise<void>;
 }
 
@@ -31,26 +33,49 @@ const isComplete = (text: string): boolean => {
   return end >= 0 && Buffer.byteLength(text.slice(end + 4)) >= length;
 };
 
-/** Starts a receiver on a free port of 127.0.0.1; `play` is called once per complete request. */
-export const startTlsReceiver = async (play: Play): Promise<TlsReceiver> => {
+/** What a certificate says. */
+export interface Names {
+  readonly commonName?: string;
+  readonly dns?: readonly string[];
+  readonly ip?: readonly string[];
+}
+
+const receiverNames: Names = {
+  commonName: 'receiver.example.com',
+  dns: ['receiver.example.com'],
+  ip: ['93.184.216.34'],
+};
+
+/** Makes a key and a certificate that vouches for itself. */
+const certify = ({ commonName = '', dns = [], ip = [] }: Names) => {
   const altNames = [
-    { type: 2, value: 'receiver.example.com' },
-    { type: 7, ip: '93.184.216.34' },
-  ] as const;
-  const pair = await generate([{ name: 'commonName', value: 'receiver.example.com' }], {
+    ...dns.map(value => ({ type: 2 as const, value })),
+    ...ip.map(address => ({ type: 7 as const, ip: address })),
+  ];
+  return generate([{ name: 'commonName', value: commonName }], {
     keyType: 'ec',
     curve: 'P-256',
-    extensions: [{ name: 'subjectAltName', altNames: [...altNames] }],
+    // The library would add a name of its own where there is no extension at all.
+    extensions: altNames.length > 0 ? [{ name: 'subjectAltName', altNames }] : [{ name: 'basicConstraints', cA: true }],
   });
+};
+
+/** Starts a receiver on a free port of 127.0.0.1; `play` is called once per complete request. */
+export const startTlsReceiver = async (play: Play, names = receiverNames): Promise<TlsReceiver> => {
+  const pair = await certify(names);
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<TLSSocket>();
   let connections = 0;
+  let closed = () => {};
   const server = createServer({ key: pair.private, cert: pair.cert }, socket => {
     const connection = ++connections;
     let text = '';
     sockets.add(socket);
     socket.on('error', () => {});
-    socket.on('close', () => sockets.delete(socket));
+    socket.on('close', () => {
+      sockets.delete(socket);
+      closed();
+    });
     socket.on('data', chunk => {
       text += chunk.toString('latin1');
       if (!isComplete(text)) return;
@@ -68,6 +93,9 @@ export const startTlsReceiver = async (play: Play): Promise<TlsReceiver> => {
     certificate: pair.cert,
     requests,
     connections: () => connections,
+    onClose: act => {
+      closed = act;
+    },
     stop: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();
@@ -83,16 +111,33 @@ interface MeantConnection {
   readonly serverName: string | undefined;
 }
 
+/** What becomes of a connection: it never comes about (`silent`), or fails with an error of that code. */
+type Fate = 'silent' | `E${string}`;
+
+const ill = (fate: Fate): Socket => {
+  const socket = new Socket();
+  if (fate === 'silent') Object.assign(socket, { connecting: true });
+  else process.nextTick(() => socket.destroy(Object.assign(new Error(fate), { code: fate })));
+  return socket;
+};
+
 /**
  * Makes agents that connect to the receiver, wherever they are told to, and write down where that was. All else about
- * them is the real thing: pooling by what they were told, TLS, the certificate's name.
+ * them is the real thing: pooling by what they were told, TLS, the certificate's name. `fates`: addresses whose
+ * connections end otherwise.
  */
-export const loopbackAgents = (port: number, certificate?: string) => {
+export const loopbackAgents = (
+  port: number,
+  certificate?: string,
+  fates: ReadonlyMap<string, Fate> = new Map<string, Fate>(),
+) => {
   const meant: MeantConnection[] = [];
   class LoopbackAgent extends Agent {
     override createConnection(...[options, callback]: Parameters<Agent['createConnection']>) {
       const tls = options as typeof options & { host?: string; servername?: string };
       meant.push({ host: tls.host, port: options.port, serverName: tls.servername });
+      const fate = fates.get(tls.host ?? '');
+      if (fate) return ill(fate);
       const landing = { socket: connect(port, '127.0.0.1'), ...(certificate ? { ca: certificate } : {}) };
       return super.createConnection({ ...options, ...landing }, callback);
     }

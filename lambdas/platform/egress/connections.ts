@@ -1,0 +1,53 @@
+import { Agent, type AgentOptions } from 'node:https';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+
+/** Makes a pool of connections; `https.Agent` unless a test says otherwise. */
+export type MakeAgent = (options: AgentOptions) => Agent;
+
+/** Where connections come from. */
+export interface Connections {
+  /** Connections that are kept for a moment, for the next exchange with the same address under the same name. */
+  readonly kept: Agent;
+  /** Connections for one exchange. */
+  readonly fresh: Agent;
+}
+
+/**
+ * Makes both pools. Agents key their connections on address *and* name, so a kept one is only used again when the same
+ * address has just been judged again.
+ */
+export function makeConnections(makeAgent: MakeAgent = options => new Agent(options)): Connections {
+  const secure = { rejectUnauthorized: true, checkServerIdentity: checkAlternativeNames };
+  return {
+    kept: makeAgent({ ...secure, keepAlive: true, timeout: idleMs }),
+    fresh: makeAgent({ ...secure, keepAlive: false }),
+  };
+}
+
+/** Draws the addresses to try, in the order to try them in. */
+export function drawAddresses(addresses: readonly string[], random: () => number): readonly string[] {
+  const left = [...addresses];
+  const drawn: string[] = [];
+  while (drawn.length < mostAddresses && left.length > 0) {
+    drawn.push(...left.splice(Math.floor(random() * left.length), 1));
+  }
+  return drawn;
+}
+
+/**
+ * How long an idle connection is kept, in milliseconds. Lambda freezes functions between invocations, and a connection
+ * that slept through one is closed at the other end more often than not.
+ */
+const idleMs = 1_000;
+
+/** The most addresses that an attempt tries. */
+const mostAddresses = 3;
+
+/**
+ * Whether a certificate names the host, by its subject alternative names only: Node would fall back to the common name,
+ * which says nothing of hosts (RFC 9525 section 2).
+ */
+function checkAlternativeNames(host: string, certificate: PeerCertificate): Error | undefined {
+  const { CN: _, ...subject } = certificate.subject;
+  return checkServerIdentity(host, { ...certificate, subject: subject as PeerCertificate['subject'] });
+}

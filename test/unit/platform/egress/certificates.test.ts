@@ -1,0 +1,53 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ok, otherAddress, publicAddress, request, say, start, stopAll } from './posting.ts';
+import type { Names } from './tls-receiver.ts';
+
+afterEach(stopAll);
+
+const literal = `https://${publicAddress}/`;
+
+describe('a certificate', () => {
+  it.each<[string, Names, string]>([
+    ['the name', { dns: ['receiver.example.com'] }, request.url],
+    ['the name among others', { dns: ['a.example.com', 'receiver.example.com'] }, request.url],
+    ['the name in capitals', { dns: ['Receiver.Example.COM'] }, request.url],
+    ['all names of the domain', { dns: ['*.example.com'] }, request.url],
+    ['the name, asked for with a trailing dot', { dns: ['receiver.example.com'] }, 'https://receiver.example.com./'],
+    ['the address of a literal host', { ip: [publicAddress] }, literal],
+  ])('that names %s in its SAN is good', async (_case, names, url) => {
+    const { post } = await start(say(ok), { names });
+    expect(await post({ ...request, url })).toMatchObject({ outcome: 'response', status: 200 });
+  });
+
+  // RFC 9525 section 2: the common name says nothing of hosts.
+  it.each<[string, Names, string]>([
+    ['the name as common name only', { commonName: 'receiver.example.com' }, request.url],
+    [
+      'the name as common name, and addresses',
+      { commonName: 'receiver.example.com', ip: [publicAddress] },
+      request.url,
+    ],
+    [
+      'the name as common name, another one in its SAN',
+      { commonName: 'receiver.example.com', dns: ['a.example.com'] },
+      request.url,
+    ],
+    ['another name', { dns: ['other.example.com'] }, request.url],
+    ['the domain alone', { dns: ['example.com'] }, request.url],
+    ['names of another depth', { dns: ['*.com', '*.receiver.example.com'] }, request.url],
+    ['a literal host as a name', { dns: [publicAddress] }, literal],
+    ['a literal host as common name', { commonName: publicAddress }, literal],
+    ['another address', { ip: [otherAddress] }, literal],
+    ['the address, where the URL has a name', { ip: [publicAddress] }, request.url],
+  ])('that has %s is a TLS failure, and nothing is sent', async (_case, names, url) => {
+    const { receiver, post } = await start(say(ok), { names });
+    expect(await post({ ...request, url })).toMatchObject({ outcome: 'tls', detail: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+    expect(receiver.requests).toHaveLength(0);
+  });
+
+  it('that nobody vouches for is a TLS failure, and nothing is sent', async () => {
+    const { receiver, post } = await start(say(ok), { trust: false });
+    expect(await post(request)).toMatchObject({ outcome: 'tls', detail: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    expect(receiver.requests).toHaveLength(0);
+  });
+});

@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { drawAddresses } from '../../../../lambdas/platform/egress/connections.ts';
+import { makeReachability } from '../../../../lambdas/platform/egress/reachability.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { inTurn, ok, publicAddress, request, reset, say, start, stopAll, stopLater } from './posting.ts';
+import type { TlsReceiver } from './tls-receiver.ts';
+
+afterEach(stopAll);
+
+const addresses = [1, 2, 3, 4, 5].map(last => `93.184.217.${last}`);
+const [first = '', second = '', third = ''] = addresses;
+const resolve = async () => addresses;
+const hosts = (meant: readonly { host: string | undefined }[]) => meant.map(({ host }) => host);
+
+describe('the addresses of a host', () => {
+  it.each([
+    ['refuses', 'ECONNREFUSED'],
+    ['cannot be reached', 'EHOSTUNREACH'],
+    ['resets before it accepts', 'ECONNRESET'],
+  ] as const)('give way to the next one where one %s', async (_case, code) => {
+    const { meant, post } = await start(say(ok), { resolve, fates: new Map([[first, code]]) });
+    expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
+    expect(hosts(meant)).toEqual([first, second]);
+  });
+
+  it('give way to the next one where one says nothing for the time it has', async () => {
+    const { meant, post } = await start(say(ok), { resolve, fates: new Map([[first, 'silent']]) });
+    const outcome = await post({ ...request, connectTimeoutMs: 100 });
+    expect(outcome).toMatchObject({ outcome: 'response', status: 200 });
+    expect(hosts(meant)).toEqual([first, second]);
+    expect(outcome.durationMs).toBeGreaterThanOrEqual(95);
+    expect(outcome.durationMs).toBeLessThan(2_000);
+  });
+
+  it('are tried three at most, each for the time it has', async () => {
+    const fates = new Map(addresses.map(address => [address, 'silent' as const]));
+    const { meant, post } = await start(say(ok), { resolve, fates });
+    const outcome = await post({ ...request, connectTimeoutMs: 50 });
+    expect(outcome).toMatchObject({ outcome: 'connection', detail: 'no connection in 50 ms' });
+    expect(hosts(meant)).toEqual([first, second, third]);
+    expect(outcome.durationMs).toBeGreaterThanOrEqual(140);
+  });
+
+  it('are tried within the deadline', async () => {
+    const fates = new Map(addresses.map(address => [address, 'silent' as const]));
+    const { meant, post } = await start(say(ok), { resolve, fates });
+    expect(await post({ ...request, connectTimeoutMs: 150, deadlineMs: 200 })).toMatchObject({ outcome: 'timeout' });
+    expect(meant).toHaveLength(2);
+  });
+
+  it('are not tried any more once one has accepted: the receiver might get the event twice', async () => {
+    const { meant, receiver, post } = await start(inTurn(reset, say(ok)), { resolve });
+    expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'ECONNRESET' });
+    expect(meant).toHaveLength(1);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('are not tried any more after a TLS failure', async () => {
+    const { meant, post } = await start(say(ok), { resolve, trust: false });
+    expect(await post(request)).toMatchObject({ outcome: 'tls' });
+    expect(meant).toHaveLength(1);
+  });
+
+  it('are tried in an order that each attempt draws', async () => {
+    const draws = [0.99, 0.5, 0];
+    const fates = new Map(addresses.map(address => [address, 'ECONNREFUSED' as const]));
+    const { meant, post } = await start(say(ok), { resolve, fates, random: () => draws.shift() ?? 0 });
+    await post(request);
+    await post(request);
+    expect(hosts(meant)).toEqual([addresses[4], addresses[2], addresses[0], first, second, third]);
+  });
+
+  it('are drawn without repetition, every order as often as any other', () => {
+    const orders = [0, 1, 2, 3].flatMap(i => [0, 1, 2].flatMap(j => [0, 1].map(k => [i / 4, j / 3, k / 2] as const)));
+    const drawn = orders.map(draws => {
+      const left = [...draws];
+      return drawAddresses(['a', 'b', 'c', 'd'], () => left.shift() ?? 0);
+    });
+    expect(drawn.every(order => new Set(order).size === 3)).toBe(true);
+    expect(new Set(drawn.map(String)).size).toBe(24);
+  });
+});
+
+describe('the time to connect', () => {
+  /** A port that accepts at once, and passes on what comes after a while. */
+  const lateBehind = async (receiver: TlsReceiver): Promise<number> => {
+    const server = createServer(socket => {
+      socket.on('error', () => {});
+      setTimeout(() => {
+        const inner = connect(receiver.port, '127.0.0.1').on('error', () => socket.destroy());
+        socket.pipe(inner).pipe(socket);
+      }, 300);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    stopLater(() => void server.close());
+    return (server.address() as AddressInfo).port;
+  };
+
+  it('does not include TLS: that goes on under the deadline', async () => {
+    const { post } = await start(say(ok), { port: lateBehind });
+    expect(await post({ ...request, connectTimeoutMs: 100 })).toMatchObject({ outcome: 'response', status: 200 });
+  });
+
+  it('does not include ours: a process that was busy looks before it judges', async () => {
+    const { meant, post } = await start(say(ok), { resolve });
+    const outcome = post({
+      ...request,
+      connectTimeoutMs: 50,
+      onConnecting: () => {
+        setImmediate(() => {
+          const end = performance.now() + 300;
+          while (performance.now() < end);
+        });
+      },
+    });
+    expect(await outcome).toMatchObject({ outcome: 'response', status: 200 });
+    expect(meant).toHaveLength(1);
+  });
+});
+
+describe('a network out of reach', () => {
+  it.each(['ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN', 'EHOSTDOWN'] as const)(
+    '%s is the receiver’s failure, until it is everybody’s',
+    async code => {
+      const fates = new Map([[publicAddress, code]]);
+      const clock = frozenClock();
+      const { post } = await start(say(ok), { fates, now: clock.now, reachability: makeReachability(clock) });
+      const outcomeAt = async (host: string) =>
+        (await post({ ...request, url: `https://${host}.example.com/` })).outcome;
+      expect(await outcomeAt('a')).toBe('connection');
+      expect(await outcomeAt('b')).toBe('connection');
+      expect(await outcomeAt('b')).toBe('connection');
+      expect(await outcomeAt('c')).toBe('own_fault');
+      clock.advance(60_000);
+      expect(await outcomeAt('d')).toBe('connection');
+    },
+  );
+
+  it('is not ours while other connections come about', async () => {
+    const fates = new Map([[second, 'ENETUNREACH' as const]]);
+    const { post } = await start(say(ok), {
+      fates,
+      resolve: async name => [name.startsWith('receiver') ? publicAddress : second],
+    });
+    const outcomeAt = async (host: string) => (await post({ ...request, url: `https://${host}.example.com/` })).outcome;
+    expect(await outcomeAt('a')).toBe('connection');
+    expect(await outcomeAt('b')).toBe('connection');
+    expect(await outcomeAt('receiver')).toBe('response');
+    expect(await outcomeAt('c')).toBe('connection');
+  });
+
+  it('is no failure at all where another address answers', async () => {
+    const { post } = await start(say(ok), { resolve, fates: new Map([[first, 'ENETUNREACH']]) });
+    expect(await post(request)).toMatchObject({ outcome: 'response' });
+  });
+});

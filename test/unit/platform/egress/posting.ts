@@ -1,0 +1,98 @@
+import type { Agent } from 'node:https';
+import {
+  type GuardedPost,
+  type GuardedPostDependencies,
+  makeGuardedPost,
+  type PostRequest,
+} from '../../../../lambdas/platform/egress/guarded-post.ts';
+import { makeReachability } from '../../../../lambdas/platform/egress/reachability.ts';
+import type { Resolve } from '../../../../lambdas/platform/egress/resolver.ts';
+import { loopbackAgents, type Names, type Play, startTlsReceiver, type TlsReceiver } from './tls-receiver.ts';
+
+export const publicAddress = '93.184.216.34';
+export const otherAddress = '93.184.216.35';
+
+/** Resolves every name to the public address. */
+export const plain: Resolve = async () => [publicAddress];
+
+export const request: PostRequest = {
+  url: 'https://receiver.example.com/hook?a=b',
+  headers: { 'content-type': 'application/json', authorization: 'Bearer s3cret' },
+  body: '{"event":"demanda.criada","id_demanda":1}',
+  deadlineMs: 5_000,
+  connectTimeoutMs: 4_000,
+};
+
+/** A complete answer. */
+export const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+/** Writes a text and leaves the connection open. */
+export const say =
+  (text: string): Play =>
+  socket =>
+    socket.write(text);
+
+/** Tears the connection. */
+export const reset: Play = socket => socket.destroy();
+
+/** Answers the n-th request with the n-th play; the last one serves for all that follow. */
+export const inTurn = (...plays: [Play, ...Play[]]): Play => {
+  let turn = 0;
+  return (socket, received) => (plays[Math.min(turn++, plays.length - 1)] ?? plays[0])(socket, received);
+};
+
+/** A guarded POST without anything behind it, for tests that bring their own. */
+export const postWith = (dependencies: Partial<GuardedPostDependencies>): GuardedPost => {
+  const now = dependencies.now ?? (() => performance.now());
+  return makeGuardedPost({
+    resolve: plain,
+    ownHosts: ['base.emissor.example.net'],
+    reachability: makeReachability({ now }),
+    now,
+    random: () => 0,
+    ...dependencies,
+  });
+};
+
+/** What a test may choose. */
+interface Situation extends Partial<Omit<GuardedPostDependencies, 'makeAgent'>> {
+  readonly trust?: boolean;
+  readonly names?: Names;
+  readonly fates?: Parameters<typeof loopbackAgents>[2];
+  /** Where connections land, if not at the receiver. */
+  readonly port?: (receiver: TlsReceiver) => Promise<number>;
+}
+
+const stops: (() => Promise<void> | void)[] = [];
+
+/** Registers what must be undone after the test. */
+export const stopLater = (stop: () => Promise<void> | void): void => void stops.push(stop);
+
+/** Undoes what the test has started. */
+export const stopAll = async (): Promise<void> => {
+  for (const stop of stops.splice(0)) await stop();
+};
+
+/** Starts a receiver, and a guarded POST whose connections all land there. Ends with `stopAll`. */
+export const start = async (play: Play, { trust = true, names, fates, port, ...dependencies }: Situation = {}) => {
+  const receiver = await startTlsReceiver(play, names);
+  const { meant, makeAgent } = loopbackAgents(
+    (await port?.(receiver)) ?? receiver.port,
+    trust ? receiver.certificate : undefined,
+    fates,
+  );
+  const agents: Agent[] = [];
+  const post = postWith({
+    ...dependencies,
+    makeAgent: options => {
+      const agent = makeAgent(options);
+      agents.push(agent);
+      return agent;
+    },
+  });
+  stopLater(() => {
+    for (const agent of agents) agent.destroy();
+    return receiver.stop();
+  });
+  return { receiver, meant, post };
+};

@@ -1,0 +1,129 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ok, request, say, start, stopAll } from './posting.ts';
+import type { Play } from './tls-receiver.ts';
+
+afterEach(stopAll);
+
+const answer = (body: string): string => `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+describe('the response', () => {
+  it.each([200, 204, 301, 302, 307, 400, 410, 429, 500, 503])(
+    'is given with status %i, redirects too',
+    async status => {
+      const { receiver, post } = await start(
+        say(
+          `HTTP/1.1 ${status} X\r\nLocation: https://receiver.example.com/other\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n`,
+        ),
+      );
+      expect(await post(request)).toMatchObject({ outcome: 'response', status, headers: { 'retry-after': '7' } });
+      expect(receiver.requests).toHaveLength(1);
+    },
+  );
+
+  it('may be announced by informational ones', async () => {
+    const { post } = await start(
+      say(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${ok}`),
+    );
+    expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
+  });
+
+  it('keeps the first KiB of text, cut between characters', async () => {
+    const body = `a${'ã'.repeat(1_000)}`;
+    const { post } = await start(say(answer(body)));
+    expect(await post(request)).toMatchObject({ bodyStart: `a${'ã'.repeat(511)}` });
+  });
+
+  it('is redacted before it is cut, and so that no part of a secret survives at the edge', async () => {
+    const seen: [number, boolean][] = [];
+    const redact = (text: string, isCut: boolean) => {
+      seen.push([text.length, isCut]);
+      return text.replace('s3cr', '***');
+    };
+    const { post } = await start(say(answer(`${'x'.repeat(1_020)}s3cret and more`)));
+    expect(await post({ ...request, redact })).toMatchObject({ bodyStart: `${'x'.repeat(1_020)}***` });
+    expect(seen).toEqual([[1_024, true]]);
+  });
+
+  it.each([
+    ['short', 'all of it', false],
+    ['of just a KiB', 'x'.repeat(1_024), false],
+    ['longer than a KiB', 'x'.repeat(1_025), true],
+  ])('is cut or not, when it is %s', async (_case, body, expected) => {
+    const seen: boolean[] = [];
+    const { post } = await start(say(answer(body)));
+    const redact = (text: string, isCut: boolean) => {
+      seen.push(isCut);
+      return text;
+    };
+    await post({ ...request, redact });
+    expect(seen).toEqual([expected]);
+  });
+
+  it('counts once its headers are complete, however its body ends', async () => {
+    const short = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome';
+    for (const play of [
+      (socket => socket.end(short)) as Play,
+      (socket => socket.write(short, () => socket.destroy())) as Play,
+      say('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nsome\r\nnonsense'),
+    ]) {
+      const { post } = await start(play);
+      expect(await post(request)).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'some' });
+    }
+  });
+
+  it('is read for a KiB only, then the connection ends: a body may have no end', async () => {
+    const endless: Play = socket => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      const pour = () => {
+        while (!socket.destroyed && socket.write('y'.repeat(8_192)));
+      };
+      socket.on('drain', pour);
+      pour();
+    };
+    const { receiver, post } = await start(endless);
+    const outcome = await post(request);
+    expect(outcome).toMatchObject({ outcome: 'response', bodyStart: 'y'.repeat(1_024) });
+    await post(request);
+    expect(receiver.connections()).toBe(2);
+  });
+
+  it('leaves the connection for the next exchange where it ended within the packet that was read', async () => {
+    const { receiver, post } = await start(say(answer('x'.repeat(3_000))));
+    for (let time = 0; time < 3; time++) await post(request);
+    expect(receiver.connections()).toBe(1);
+  });
+
+  it('is read for a second only, although the deadline is far', async () => {
+    const trickle: Play = socket => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n');
+      const timer = setInterval(() => socket.write('y'), 20);
+      socket.on('close', () => clearInterval(timer));
+    };
+    const { receiver, post } = await start(trickle);
+    const startedAt = performance.now();
+    const outcome = await post({ ...request, deadlineMs: 15_000 });
+    expect(performance.now() - startedAt).toBeGreaterThan(950);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(outcome).toMatchObject({ outcome: 'response', bodyStart: expect.stringMatching(/^y{5,60}$/) });
+    expect(outcome.durationMs).toBeLessThan(900);
+    await post({ ...request, deadlineMs: 15_000 });
+    expect(receiver.connections()).toBe(2);
+  });
+
+  it('is read beyond the deadline, which ends with the headers', async () => {
+    const late: Play = socket => {
+      socket.write('HTTP/1.1 500 X\r\nContent-Length: 4\r\n\r\n');
+      setTimeout(() => socket.write('late'), 400);
+    };
+    const { post } = await start(late);
+    expect(await post({ ...request, deadlineMs: 200 })).toMatchObject({ outcome: 'response', bodyStart: 'late' });
+  });
+
+  it.each([
+    [15 * 1_024, 'response'],
+    [17 * 1_024, 'connection'],
+  ])('may have headers of 16 KiB: %i bytes are a %s', async (length, outcome) => {
+    const { post } = await start(say(`HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: ${'x'.repeat(length)}\r\n\r\n`));
+    expect(await post(request)).toMatchObject({ outcome });
+  });
+});
