@@ -87,10 +87,28 @@ describe('the response', () => {
     expect(receiver.connections()).toBe(2);
   });
 
-  it('leaves the connection for the next exchange where it ended within the packet that was read', async () => {
-    const { receiver, post } = await start(say(answer('x'.repeat(3_000))));
+  it.each<[string, Play]>([
+    ['with its headers', say(answer('x'.repeat(3_000)))],
+    [
+      'after its headers',
+      socket => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n');
+        setTimeout(() => socket.write('x'.repeat(3_000)), 50);
+      },
+    ],
+  ])('leaves the connection for the next exchange where all of it came at once, %s', async (_case, play) => {
+    const { receiver, post } = await start(play);
     for (let time = 0; time < 3; time++) await post(request);
     expect(receiver.connections()).toBe(1);
+  });
+
+  it('has no half of a character at the end where it broke off', async () => {
+    const half = Buffer.concat([
+      Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nol'),
+      Buffer.from('á').subarray(0, 1),
+    ]);
+    const { post } = await start(socket => socket.end(half));
+    expect(await post(request)).toMatchObject({ bodyStart: 'ol' });
   });
 
   it('is read for a second only, although the deadline is far', async () => {
