@@ -75,6 +75,15 @@ const schema = z
       .pipe(z.array(duration).min(1, 'must name at least one wait').max(30, 'must name at most 30 waits')),
     /** Total time of one delivery attempt, from resolving the name to the last response header. */
     attemptTimeout: duration.refine(value => value >= 100 && value <= 20_000, 'must be 100ms to 20s'),
+    /**
+     * When an attempt is given up that is not answered within 2 s in the first or the retry lane: while messages wait in that
+     * lane's queue, or always.
+     */
+    giveUp: z.enum(['waiting', 'always']),
+    /** Attempts a second that begin at one slow webhook at most. */
+    slowRate: count(1, 1_000),
+    /** Event pollers that are provisioned for each lane, and cost while idle: 0, or 2 and more. */
+    provisionedPollers: count(0, 200).refine(pollers => pollers !== 1, 'must be 0, or 2 to 200'),
     /** History of deliveries is kept this long after their final state. */
     historyRetention: duration,
 
@@ -121,6 +130,9 @@ const defaults: z.input<typeof schema> = {
   invalidGrantSurge: 500,
   retrySchedule: '5s,5m,30m,2h,5h,10h,14h,20h,24h',
   attemptTimeout: '15s',
+  giveUp: 'waiting',
+  slowRate: 20,
+  provisionedPollers: 0,
   historyRetention: '30d',
   tokenConcurrency: 0,
   firstAttemptConcurrency: 50,

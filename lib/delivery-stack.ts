@@ -30,6 +30,15 @@ const mendedByItself = 10;
 /** An attempt, and the reads and writes around it, fit into this. */
 const consumerTimeout = Duration.seconds(45);
 
+/** Batches at once that one provisioned poller feeds. */
+const batchesPerPoller = 10;
+
+/** Pollers that are paid for while nothing happens: they exclude a maximum concurrency, which their own maximum stands for. */
+const pollersFor = (minimumPollers: number, batches: number) => ({
+  minimumPollers,
+  maximumPollers: Math.max(minimumPollers, Math.ceil(batches / batchesPerPoller)),
+});
+
 /** A queue's consumer. */
 interface Consumer {
   readonly lane: Lane;
@@ -75,6 +84,8 @@ export class DeliveryStack extends Stack {
           DEMANDS_URL: configuration.demandsUrl,
           RETRY_SCHEDULE: configuration.retrySchedule.join(','),
           ATTEMPT_TIMEOUT_MS: String(configuration.attemptTimeout),
+          GIVE_UP: configuration.giveUp,
+          SLOW_RATE: String(configuration.slowRate),
           HISTORY_DAYS: historyDays,
           OWN_HOSTS: `${data.auth.host},${data.base.host}`,
           SERVICE_VERSION: props.serviceVersion,
@@ -82,14 +93,20 @@ export class DeliveryStack extends Stack {
         ...(recursiveLoop ? { recursiveLoop } : {}),
       });
       deliver.addEventSource(
-        new SqsEventSource(source, { batchSize: 10, maxConcurrency, reportBatchItemFailures: true }),
+        new SqsEventSource(source, {
+          batchSize: 10,
+          reportBatchItemFailures: true,
+          ...(configuration.provisionedPollers > 0
+            ? { provisionedPollerConfig: pollersFor(configuration.provisionedPollers, maxConcurrency) }
+            : { maxConcurrency }),
+        }),
       );
       alarms.add(`${name}Crashes`, {
         description: `The function ${name} fails or times out: its messages come back after six times its timeout.`,
         metric: deliver.metricErrors(),
       });
       deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.webhooks.tableArn);
-      deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem'], data.deliveries.tableArn);
+      deliver.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.deliveries.tableArn);
       for (const queue of [retryQueue, slowQueue, deadLetters]) deliver.allow(['sqs:SendMessage'], queue.queueArn);
       deliver.allow(['sqs:ChangeMessageVisibility'], source.queueArn);
       allowListingKeys(deliver, data, ['sealing']);
@@ -144,6 +161,8 @@ export class DeliveryStack extends Stack {
         DELIVERIES_TABLE: data.deliveries.tableName,
         WEBHOOKS_TABLE: data.webhooks.tableName,
         RETRY_QUEUE_URL: retryQueue.queueUrl,
+        SLOW_QUEUE_URL: slowQueue.queueUrl,
+        SLOW_RATE: String(configuration.slowRate),
         OPERATIONS_TOPIC_ARN: data.operations.topicArn,
         HISTORY_DAYS: historyDays,
       },
@@ -152,7 +171,7 @@ export class DeliveryStack extends Stack {
     sweep.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/due`);
     sweep.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/byWebhook`);
     sweep.allow(['dynamodb:BatchGetItem'], data.webhooks.tableArn);
-    sweep.allow(['sqs:SendMessage'], retryQueue.queueArn);
+    for (const queue of [retryQueue, slowQueue]) sweep.allow(['sqs:SendMessage'], queue.queueArn);
     sweep.allow(['sns:Publish'], data.operations.topicArn);
     new events.Rule(this, 'SweepEveryMinute', {
       description: 'Moves deliveries that fall due to the retry queue, drives replays, announces suspensions',

@@ -19,7 +19,6 @@ const view = (webhook: Webhook) => ({
   status: webhook.status,
   suspensionReason: webhook.suspensionReason,
   failingSince: iso(webhook.failingSince),
-  slowSince: iso(webhook.slowSince),
   createdAt: iso(webhook.createdAt),
   updatedAt: iso(webhook.updatedAt),
 });

@@ -4,6 +4,7 @@ import type { Sealing } from '../platform/sealing.ts';
 import { describeError } from '../platform/telemetry.ts';
 import { isSigning } from '../webhooks/signing-secret.ts';
 import { authorizationBinding, secretBinding, type Webhook } from '../webhooks/webhook.ts';
+import type { AttemptWatch } from './attempt-watch.ts';
 import type { AttemptRecord, AttemptResult, Delivery } from './delivery.ts';
 import { makeRedaction } from './redaction.ts';
 import { askedWait } from './retry-schedule.ts';
@@ -14,16 +15,24 @@ import { signatureHeader } from './signature.ts';
  * - `delivered`: complete 2xx headers, whatever the body then did;
  * - `gone`: 410, the receiver wants no more;
  * - `failed`: anything else a receiver or its network did, and addresses that the guard refuses; charged;
+ * - `given_up`: not answered in time in a quick lane; repeated in the slow one, not charged;
  * - `own_fault`: keys, sockets or network of ours; not charged. `detail` says which, for our log only.
  */
-export type AttemptOutcome = { readonly record: AttemptRecord } & (
-  | { readonly outcome: 'delivered' | 'gone' }
+export type AttemptOutcome = {
+  readonly record: AttemptRecord;
+  /** Milliseconds from the beginning of connecting to the last header, or the failure; not there if it never began. */
+  readonly sinceConnectingMs?: number;
+} & (
+  | { readonly outcome: 'delivered' | 'gone' | 'given_up' }
   | { readonly outcome: 'failed'; readonly askedWaitMs: number | undefined; readonly detail: string }
   | { readonly outcome: 'own_fault'; readonly detail: string }
 );
 
 /** Makes one attempt. Never throws. */
-export type Attempt = (webhook: Webhook, delivery: Delivery) => Promise<AttemptOutcome>;
+export type Attempt = (webhook: Webhook, delivery: Delivery, watch?: AttemptProgress) => Promise<AttemptOutcome>;
+
+/** Is told how an attempt goes, and may give it up. */
+export type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onConnecting' | 'onAnswered'>;
 
 /** What an attempt stands on. */
 export interface AttemptDependencies {
@@ -32,6 +41,8 @@ export interface AttemptDependencies {
   readonly now: Clock;
   /** Milliseconds from resolving the name to the last response header. */
   readonly timeoutMs: number;
+  /** Milliseconds in which each address of a receiver must accept a connection. */
+  readonly connectTimeoutMs: number;
   readonly serviceVersion: string;
 }
 
@@ -57,9 +68,6 @@ const resultOf = (posted: PostOutcome): AttemptResult => {
   }
 };
 
-/** How long each address may take to accept a connection, in milliseconds. */
-const connectTimeoutMs = 4_000;
-
 const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
 
 interface Credentials {
@@ -82,9 +90,16 @@ const openCredentials = async (
 
 /** Makes the attempt: opens the webhook's credentials, signs, posts through the guard, and says what came of it. */
 export const makeAttempt = (dependencies: AttemptDependencies): Attempt => {
-  const { post, sealing, now, timeoutMs, serviceVersion } = dependencies;
+  const { post, sealing, now, timeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
 
-  const send = (webhook: Webhook, { id, body }: Delivery, { authorization, secrets }: Credentials, at: number) => {
+  const send = (
+    webhook: Webhook,
+    { id, body }: Delivery,
+    { authorization, secrets }: Credentials,
+    at: number,
+    watch: AttemptProgress | undefined,
+  ) => {
+    watch?.onResolving();
     const timestamp = Math.floor(at / 1_000);
     return post({
       url: webhook.url,
@@ -100,10 +115,11 @@ export const makeAttempt = (dependencies: AttemptDependencies): Attempt => {
       deadlineMs: timeoutMs,
       connectTimeoutMs,
       redact: makeRedaction(authorization),
+      ...(watch && { signal: watch.signal, onConnecting: watch.onConnecting, onAnswered: watch.onAnswered }),
     });
   };
 
-  return async (webhook, delivery) => {
+  return async (webhook, delivery, watch) => {
     const startedAt = now();
     const record = (posted: PostOutcome): AttemptRecord => ({
       numero: delivery.attempt,
@@ -121,24 +137,28 @@ export const makeAttempt = (dependencies: AttemptDependencies): Attempt => {
 
     let posted: PostOutcome;
     try {
-      posted = await send(webhook, delivery, await openCredentials(sealing, webhook, startedAt), startedAt);
+      posted = await send(webhook, delivery, await openCredentials(sealing, webhook, startedAt), startedAt, watch);
     } catch (error) {
       return ownFault(describeError(error).errorName);
     }
+    const made = {
+      record: record(posted),
+      ...(posted.sinceConnectingMs !== undefined && { sinceConnectingMs: posted.sinceConnectingMs }),
+    };
     switch (posted.outcome) {
       case 'response': {
         const { status, headers } = posted;
-        if (isSuccess(status)) return { outcome: 'delivered', record: record(posted) };
-        if (status === 410) return { outcome: 'gone', record: record(posted) };
+        if (isSuccess(status)) return { outcome: 'delivered', ...made };
+        if (status === 410) return { outcome: 'gone', ...made };
         const askedWaitMs = askedWait(status, headers['retry-after'], now());
-        return { outcome: 'failed', askedWaitMs, detail: `HTTP ${status}`, record: record(posted) };
+        return { outcome: 'failed', askedWaitMs, detail: `HTTP ${status}`, ...made };
       }
-      case 'given_up': // no signal is passed yet, so that nothing is given up
-        return { outcome: 'own_fault', detail: 'given up', record: record(posted) };
+      case 'given_up':
+        return { outcome: 'given_up', ...made };
       case 'own_fault':
-        return ownFault(posted.detail);
+        return { outcome: 'own_fault', detail: posted.detail, ...made };
       default:
-        return { outcome: 'failed', askedWaitMs: undefined, detail: posted.detail, record: record(posted) };
+        return { outcome: 'failed', askedWaitMs: undefined, detail: posted.detail, ...made };
     }
   };
 };

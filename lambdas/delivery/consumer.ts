@@ -1,7 +1,14 @@
-import { ChangeMessageVisibilityCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  ChangeMessageVisibilityCommand,
+  DeleteMessageCommand,
+  type Message,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { describeError } from '../platform/telemetry.ts';
 import type { ProcessRecord } from './deliver.ts';
+import { attemptsPerProcess, longestReceivePause, shortestReceivePause } from './limits.ts';
 import type { DeliveryTelemetry } from './telemetry.ts';
 
 /** Beyond the attempt itself: reading before it and storing after it, in milliseconds. */
@@ -10,17 +17,25 @@ const timeAround = 10_000;
 /** The longest that a message which could not be processed waits before it is tried again, in seconds. */
 const longestDeferral = 900;
 
-/** What a consumer stands on. */
+/** Messages that one call receives. */
+const receiveBatch = 10;
+
+/** What a consumer depends on. */
 export interface ConsumerDependencies extends DeliveryTelemetry {
   readonly process: ProcessRecord;
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
   /** The longest an attempt takes, in milliseconds. */
   readonly attemptTimeoutMs: number;
+  /** Resolves after so many milliseconds. */
+  readonly pause: (milliseconds: number) => Promise<unknown>;
 }
 
-/** A message that could not be processed waits 5 s, doubling with each receive to 15 min. In seconds. */
-export const deferral = (receiveCount: number): number => Math.min(5 * 2 ** (receiveCount - 1), longestDeferral);
+/** The handler of a queue's batches. */
+export type Consumer = (
+  event: SQSEvent,
+  context: Pick<Context, 'getRemainingTimeInMillis'>,
+) => Promise<SQSBatchResponse>;
 
 /** Thrown for messages of an invocation that has too little time left for a whole attempt: receivers are not cut short. */
 class OutOfTimeError extends Error {
@@ -28,39 +43,114 @@ class OutOfTimeError extends Error {
 }
 
 /**
- * Makes the consumer of a queue: all messages of a batch at once, each acknowledged or reported on its own. What fails
- * here is ours (the store, a queue), and the message comes back after a growing wait.
+ * Makes the consumer of a queue. All messages of a batch are processed at once, each acknowledged or reported on its own.
+ *
+ * A batch lasts as long as its slowest receiver, and Lambda gives a process its next batch only after that. Meanwhile the
+ * process receives further messages itself, up to 200 at once: a receiver that hangs takes one two-hundredth of a process,
+ * not a whole one. What it receives so it deletes, or defers, itself.
  */
-export const makeConsumer = (dependencies: ConsumerDependencies) => {
-  const { process, sqs, queueUrl, attemptTimeoutMs, log, count } = dependencies;
+export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
+  const { process, sqs, queueUrl, attemptTimeoutMs, pause, log, count } = dependencies;
 
   const defer = async ({ messageId, receiptHandle, attributes }: SQSRecord, error: unknown) => {
     const seconds = deferral(Number(attributes.ApproximateReceiveCount) || 1);
     count('MessageDeferred');
-    log.error('message deferred', { messageId, seconds, ...describeError(error) });
+    log.error('message.deferred', { messageId, seconds, ...describeError(error) });
     const change = { QueueUrl: queueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout: seconds };
     try {
       await sqs.send(new ChangeMessageVisibilityCommand(change));
     } catch (failure) {
-      log.warn('visibility not changed; the queue’s own holds', { messageId, ...describeError(failure) });
+      log.warn('message.visibility_unchanged', { messageId, ...describeError(failure) });
     }
   };
 
-  /** Gives what is to be reported: nothing for a message that is done with. */
-  const processOrDefer = async (record: SQSRecord, context: Context): Promise<SQSBatchItemFailure[]> => {
+  const acknowledge = async ({ messageId, receiptHandle }: SQSRecord) => {
     try {
-      if (context.getRemainingTimeInMillis() < attemptTimeoutMs + timeAround) throw new OutOfTimeError();
-      await process(record);
-      return [];
+      await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: receiptHandle }));
     } catch (error) {
-      await defer(record, error);
-      return [{ itemIdentifier: record.messageId }];
+      log.warn('message.not_deleted', { messageId, ...describeError(error) }); // it comes back, and is dropped as stale
+    }
+  };
+
+  const receive = async (): Promise<SQSRecord[]> => {
+    try {
+      const answer = await sqs.send(
+        new ReceiveMessageCommand({
+          QueueUrl: queueUrl,
+          MaxNumberOfMessages: receiveBatch,
+          WaitTimeSeconds: 0, // a longer wait would outlast the batch, and be paid for
+          MessageSystemAttributeNames: ['All'],
+          MessageAttributeNames: ['All'],
+        }),
+      );
+      return (answer.Messages ?? []).map(toRecord);
+    } catch (error) {
+      log.warn('message.not_received', describeError(error));
+      return [];
     }
   };
 
   // A thrown invocation would make Lambda slow the whole queue down: failures are reported message by message.
-  return async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
-    const failures = await Promise.all(event.Records.map(record => processOrDefer(record, context)));
-    return { batchItemFailures: failures.flat() };
+  return async function consume(event, context) {
+    const hasTime = () => context.getRemainingTimeInMillis() >= attemptTimeoutMs + timeAround;
+    const underWay = new Set<Promise<void>>();
+    const failed: SQSBatchItemFailure[] = [];
+
+    /** Gives whether the message is done with. */
+    const processOrDefer = async (record: SQSRecord): Promise<boolean> => {
+      try {
+        if (!hasTime()) throw new OutOfTimeError();
+        await process(record);
+        return true;
+      } catch (error) {
+        await defer(record, error);
+        return false;
+      }
+    };
+    const begin = (work: Promise<void>) => {
+      const done = work.finally(() => underWay.delete(done));
+      underWay.add(done);
+    };
+    const beginGiven = async (record: SQSRecord) => {
+      if (!(await processOrDefer(record))) failed.push({ itemIdentifier: record.messageId });
+    };
+    const beginReceived = async (record: SQSRecord) => {
+      if (await processOrDefer(record)) await acknowledge(record);
+    };
+    const hasRoom = () => underWay.size > 0 && underWay.size + receiveBatch <= attemptsPerProcess && hasTime();
+
+    for (const record of event.Records) begin(beginGiven(record));
+    let patience = shortestReceivePause;
+    while (underWay.size > 0) {
+      await Promise.race([Promise.all(underWay), pause(patience)]);
+      const records = hasRoom() ? await receive() : [];
+      for (const record of records) begin(beginReceived(record));
+      patience = records.length > 0 ? 0 : Math.min(Math.max(patience * 2, shortestReceivePause), longestReceivePause);
+    }
+    return { batchItemFailures: failed };
   };
-};
+}
+
+/** A message that could not be processed waits 5 s, doubling with each receive to 15 min. In seconds. */
+export function deferral(receiveCount: number): number {
+  return Math.min(5 * 2 ** (receiveCount - 1), longestDeferral);
+}
+
+/** A received message in the form in which Lambda hands messages over. */
+function toRecord({ MessageId, ReceiptHandle, Body, Attributes, MessageAttributes }: Message): SQSRecord {
+  const attributes = Object.entries(MessageAttributes ?? {}).map(([name, { DataType, StringValue }]) => {
+    const value = StringValue === undefined ? {} : { stringValue: StringValue };
+    return [name, { dataType: DataType ?? 'String', ...value }];
+  });
+  return {
+    messageId: MessageId ?? '',
+    receiptHandle: ReceiptHandle ?? '',
+    body: Body ?? '',
+    attributes: { ...Attributes } as unknown as SQSRecord['attributes'],
+    messageAttributes: Object.fromEntries(attributes),
+    md5OfBody: '',
+    eventSource: 'aws:sqs',
+    eventSourceARN: '',
+    awsRegion: '',
+  };
+}

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy from '@middy/core';
@@ -21,5 +22,6 @@ export const handler = middy<SQSEvent, SQSBatchResponse>()
       sqs: dependencies.sqs,
       queueUrl: environment.QUEUE_URL,
       attemptTimeoutMs: environment.ATTEMPT_TIMEOUT_MS,
+      pause: setTimeout,
     }),
   );

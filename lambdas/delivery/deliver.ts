@@ -48,7 +48,7 @@ export const makeDeliver = (dependencies: DeliverDependencies): ProcessRecord =>
     const acceptedAt = origin.sentAt ?? now();
     const said = { deliveryId, account: accountId, event: evento };
 
-    const { delivery: known, webhook } = await lookup(deliveryId, accountId, evento);
+    const { delivery: known, webhook, slowness } = await lookup(deliveryId, accountId, evento);
     if (known) {
       count('DuplicateDropped');
       log.info('event recorded already', { ...said, state: known.state });
@@ -57,7 +57,7 @@ export const makeDeliver = (dependencies: DeliverDependencies): ProcessRecord =>
       const event = { id: deliveryId, accountId, evento, webhookId, body: parsed.event.body, createdAt: acceptedAt };
       // A redriven event keeps its age, but its schedule and the patience for our own faults begin now.
       const scheduledAt = Number(record.attributes.SentTimestamp) || now();
-      await takeTurn({ ...newDelivery(event), scheduledAt }, webhook, store.create);
+      await takeTurn({ ...newDelivery(event), scheduledAt }, { webhook, slowness }, store.create);
     } else {
       count('EventWithoutWebhook');
       log.info('event without webhook', said);

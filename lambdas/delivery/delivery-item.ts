@@ -36,6 +36,19 @@ export const listShardsOf = (accountId: string, evento: string): readonly string
 /** So long before a held delivery may be cleaned up the sweeper counts it as expired. Milliseconds. */
 const countedBefore = 3_600_000;
 
+/**
+ * The partitions of index `due` in which deliveries stand that wait for a turn of their slow webhook, in the order in which
+ * they were due. The sweeper reads them only for the task that the webhook's slowness is (`slow-backlog.ts`).
+ */
+export const backlogShardsOf = (accountId: string, evento: string): readonly string[] =>
+  listShardsOf(accountId, evento).map(shard => `backlog#${shard}`);
+
+/** Where a delivery stands in index `due` while it waits for a turn. */
+const backlogAttributes = ({ id, accountId, evento }: Delivery, { nextAttemptAt }: Wait): Item => ({
+  dueShard: backlogShardsOf(accountId, evento)[hashOf(id) % listShardCount],
+  dueAt: dueKey(nextAttemptAt, id),
+});
+
 /** When the sweeper must look at a delivery: at its next attempt, or, while it is held, at its end. */
 const nextLook = ({ state, wait, settledAt }: Delivery, historyDays: number): number | undefined => {
   if (state !== 'retida' || settledAt === undefined) return wait?.lookAt;
@@ -46,11 +59,13 @@ const nextLook = ({ state, wait, settledAt }: Delivery, historyDays: number): nu
 const derivedAttributes = (delivery: Delivery, historyDays: number): Item => {
   const { id, accountId, evento, createdAt, settledAt } = delivery;
   const lookAt = nextLook(delivery, historyDays);
+  const { wait } = delivery;
   const listShards = listShardsOf(accountId, evento);
   return {
     listShard: listShards[hashOf(id) % listShardCount],
     listKey: `${isoTime(createdAt)}#${id}`,
     ...(lookAt !== undefined && dueAttributes(id, lookAt)),
+    ...(wait?.slowLane === 'waiting' && backlogAttributes(delivery, wait)),
     ...(settledAt !== undefined && { ttl: cleanUpAt(settledAt, historyDays) }),
   };
 };
@@ -64,7 +79,9 @@ export const itemFromDelivery = ({ wait, ...delivery }: Delivery, historyDays: n
 
 /** The delivery a stored item stands for. */
 export const deliveryFromItem = (item: Item): Delivery => {
-  const { dueShard, dueAt, listShard, listKey, ttl, nextAttemptAt, lookAt, pickups, ...delivery } = item;
-  const wait = delivery.state === 'pendente' && ({ nextAttemptAt, lookAt, pickups } as Wait);
+  const { dueShard, dueAt, listShard, listKey, ttl, nextAttemptAt, lookAt, pickups, slowLane, ...delivery } = item;
+  const wait =
+    delivery.state === 'pendente' &&
+    ({ nextAttemptAt, lookAt, pickups, ...(slowLane !== undefined && { slowLane }) } as Wait);
   return { ...delivery, ...(wait && { wait }) } as unknown as Delivery;
 };

@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../platform/clock.ts';
-import { type Item, isConditionFailed, readTogether } from '../platform/dynamodb.ts';
-import type { Delivery, Wait } from './delivery.ts';
+import { type Item, type ItemAddress, isConditionFailed, readTogether } from '../platform/dynamodb.ts';
+import type { Delivery, Wait, WaitingDelivery } from './delivery.ts';
 import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
 
 /*
@@ -15,7 +15,9 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
  *   - a longer wait: nothing is sent. The sweeper looks 1 min before it is due, and sends the message with the rest of
  *     the delay. It first moves the look to 2 min after the due time, by a conditional update, which is its claim:
  *     of two sweepers one sends, and what is lost between claim and sending is found at the next look.
- * An overdue delivery's look moves on by 4, 8, 16 … min, so that a backlog is not multiplied.
+ * An overdue delivery's look moves on by 4, 8, 16 … min, so that a backlog is not multiplied. What stands in the slow queue
+ * is overdue after 30 min only. What waits for a turn of its slow webhook has no message and stands in partitions of its
+ * webhook's own, which the sweeper reads for the task that the slowness is (`slow-backlog.ts`).
  *
  * Index `byWebhook` (listShard = `<accountId>#<evento>#<n>`, listKey = `<acceptance>#<id>`) lists the history; eight
  * partitions per webhook keep a busy one below what a partition takes.
@@ -24,8 +26,8 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
  * Every write of an outcome is conditional on the attempt it is the outcome of.
  *
  * Beside deliveries the table holds what belongs to a webhook's deliveries, under ids that begin with its kind and `#`:
- * `reenvios` (replays under way), `suspensoes` (suspensions to be announced), `testes` (the count of tests). Index `due`
- * holds the first two as well: they are the sweeper's errands.
+ * `reenvios` (replays under way), `suspensoes` (suspensions to be announced), `testes` (the count of tests),
+ * `slowness` (`slowness-store.ts`). Index `due` holds the tasks of the sweeper among them.
  */
 
 /** What the sweeper finds in the index: to be read before it is acted on, since the index lags. */
@@ -38,10 +40,19 @@ export interface DueEntry {
 /** Entries that the sweeper reads at a time and shard. */
 const duePage = 25;
 
+/** Beyond a shard's share of the longest waiting, since they are spread by chance. */
+const backlogSlack = 25;
+
+/** Items that one call reads. */
+const readBatch = 100;
+
+const isWaitingForTurn = (delivery: Delivery | undefined): delivery is WaitingDelivery =>
+  delivery?.wait?.slowLane === 'waiting';
+
 /** Deliveries as the consumers and the sweeper use them. All reads are consistent but for the index. */
 export interface DeliveryStore {
-  /** Reads a delivery together with any one other item, in one round trip. */
-  readWith(id: string, other: { table: string; key: Item }): Promise<[Delivery | undefined, Item | undefined]>;
+  /** Reads a delivery together with other items, in one round trip. */
+  readWith(id: string, others: readonly ItemAddress[]): Promise<[Delivery | undefined, ...(Item | undefined)[]]>;
   /** Reads up to 100 deliveries; those that are not there are left out. */
   read(ids: readonly string[]): Promise<Delivery[]>;
   /** Stores a first attempt's outcome. False: a copy of the event was quicker, nothing is changed. */
@@ -52,6 +63,8 @@ export interface DeliveryStore {
   claim(delivery: Delivery & { readonly wait: Wait }, next: Wait): Promise<boolean>;
   /** Takes a held delivery that expires out of index `due`. False: it was sent again, or somebody else was quicker. */
   expire(entry: DueEntry): Promise<boolean>;
+  /** The deliveries that have waited longest for a turn of their slow webhook; whether those are all. */
+  waitingForTurn(shards: readonly string[], most: number): Promise<{ deliveries: WaitingDelivery[]; isAll: boolean }>;
   /** The entries of a shard that the sweeper must look at by now, the oldest first: a page of those after one. */
   due(shard: string, after?: DueEntry): Promise<DueEntry[]>;
 }
@@ -83,10 +96,23 @@ export const makeDeliveryStore = ({ documents, table, now, historyDays }: Delive
     }
   };
 
+  const longestWaiting = async (shard: string, limit: number): Promise<Item[]> => {
+    const answer = await documents.send(
+      new QueryCommand({
+        TableName: table,
+        IndexName: 'due',
+        KeyConditionExpression: 'dueShard = :shard',
+        ExpressionAttributeValues: { ':shard': shard },
+        Limit: limit,
+      }),
+    );
+    return answer.Items ?? [];
+  };
+
   return {
-    readWith: async (id, other) => {
-      const [delivery, item] = await readTogether(documents, [address(id), other]);
-      return [alive(delivery), item];
+    readWith: async (id, others) => {
+      const [delivery, ...items] = await readTogether(documents, [address(id), ...others]);
+      return [alive(delivery), ...items];
     },
 
     read: async ids => {
@@ -152,6 +178,21 @@ export const makeDeliveryStore = ({ documents, table, now, historyDays }: Delive
           }),
         ),
       ),
+
+    waitingForTurn: async (shards, most) => {
+      if (most <= 0) return { deliveries: [], isAll: false };
+      const limit = Math.ceil(most / shards.length) + backlogSlack;
+      const pages = await Promise.all(shards.map(shard => longestWaiting(shard, limit)));
+      const ids = pages.flat().map(({ id }) => String(id));
+      const chunks = Array.from({ length: Math.ceil(ids.length / readBatch) }, (_, index) =>
+        ids.slice(index * readBatch, (index + 1) * readBatch),
+      );
+      const items = (await Promise.all(chunks.map(chunk => readTogether(documents, chunk.map(address))))).flat();
+      const waiting = items.map(alive).filter(isWaitingForTurn);
+      waiting.sort((one, other) => one.wait.nextAttemptAt - other.wait.nextAttemptAt);
+      const isAll = pages.every(page => page.length < limit) && waiting.length <= most;
+      return { deliveries: waiting.slice(0, most), isAll };
+    },
 
     due: async (shard, after) => {
       const answer = await documents.send(

@@ -36,6 +36,11 @@ export interface Wait {
   readonly lookAt: number;
   /** How often the sweeper had to bring this attempt back because it was overdue. */
   readonly pickups: number;
+  /**
+   * Set in the slow lane. `queued`: its message is in the slow queue, and overdue only after half an hour. `waiting`: it has
+   * no message, and waits in the table for a turn of its webhook.
+   */
+  readonly slowLane?: 'queued' | 'waiting';
 }
 
 /** The life of one event at the webhook that was registered for it. Times in milliseconds since the epoch. */
@@ -70,6 +75,9 @@ export interface Delivery {
   /** The replay that began the present schedule. */
   readonly replayId?: string;
 }
+
+/** A pending delivery. */
+export type WaitingDelivery = Delivery & { readonly wait: Wait };
 
 const testPrefix = 'teste_';
 

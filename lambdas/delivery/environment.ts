@@ -26,6 +26,10 @@ export const deliverEnvironment = z.object({
   RETRY_SCHEDULE: retrySchedule,
   /** From resolving the name to the last response header. */
   ATTEMPT_TIMEOUT_MS: wholeNumber,
+  /** When attempts in the quick lanes are given up that are not answered in time. */
+  GIVE_UP: z.enum(['waiting', 'always']),
+  /** Attempts a second that begin at one slow webhook at most. */
+  SLOW_RATE: wholeNumber,
   /** Host names of this service's own APIs, which no delivery may go to. */
   OWN_HOSTS: list,
   /** How long a delivery is kept after its final state. */
@@ -43,6 +47,9 @@ export const sweepEnvironment = z.object({
   /** Replays end, and suspensions are announced, by what stands here. */
   WEBHOOKS_TABLE: text,
   RETRY_QUEUE_URL: text,
+  SLOW_QUEUE_URL: text,
+  /** Attempts a second that begin at one slow webhook at most. */
+  SLOW_RATE: wholeNumber,
   /** The topic that suspensions are announced on. */
   OPERATIONS_TOPIC_ARN: text,
   /** How long a delivery is kept after its final state: the sweeper ends what could not be attempted for ten days. */

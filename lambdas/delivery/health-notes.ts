@@ -3,7 +3,6 @@ import { describeError } from '../platform/telemetry.ts';
 import type { Webhook } from '../webhooks/webhook.ts';
 import type { AttemptOutcome } from './attempt.ts';
 import type { Delivery } from './delivery.ts';
-import { longestQuickAttempt } from './lane.ts';
 import type { NoteSuspension } from './suspension-notice.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 import type { WebhookHealth } from './webhook-health.ts';
@@ -43,16 +42,9 @@ export const makeNoteHealth = ({ health, noteSuspension, now, log, count }: Heal
     else if (after.state === 'falhou' && now() - failingSince >= longestFailing) await suspend(webhook, 'sem_sucesso');
   };
 
-  /** That an attempt is slow was noted while it was under way. */
-  const noteQuickness = async (webhook: Webhook, { outcome, record }: AttemptOutcome) => {
-    if (outcome !== 'delivered' || webhook.slowSince === undefined) return;
-    if (record.duracao_ms <= longestQuickAttempt) await health.spedUp(webhook);
-  };
-
   return async (webhook, outcome, after) => {
     try {
       await noteFailing(webhook, outcome, after);
-      await noteQuickness(webhook, outcome);
     } catch (error) {
       log.error('webhook health not stored', { ...describeDelivery(after), ...describeError(error) });
       if (outcome.outcome === 'gone') throw error;

@@ -1,6 +1,15 @@
 import type { Clock } from '../platform/clock.ts';
 import type { AttemptOutcome } from './attempt.ts';
-import { type AttemptRecord, type Delivery, isTest, keptAttempts, settled, type Wait } from './delivery.ts';
+import {
+  type AttemptRecord,
+  type Delivery,
+  isTest,
+  keptAttempts,
+  settled,
+  type Wait,
+  type WaitingDelivery,
+} from './delivery.ts';
+import { slowQueueOverdue } from './limits.ts';
 import { faultWait, type Random, retryWait } from './retry-schedule.ts';
 
 /** The longest that a queue holds a message back, in milliseconds. Longer waits are the sweeper's. */
@@ -15,6 +24,8 @@ const handOverBefore = 60_000;
 /** Deliveries that our own faults keep from being attempted end after ten days, in milliseconds. */
 const longestLife = 10 * 24 * 60 * 60_000;
 
+const overdueAfterOf = ({ slowLane }: Wait): number => (slowLane === 'queued' ? slowQueueOverdue : overdueAfter);
+
 const waitOf = (waitMs: number, now: number): Wait => {
   const nextAttemptAt = now + waitMs;
   const lookAt = waitMs <= longestQueueDelay ? nextAttemptAt + overdueAfter : nextAttemptAt - handOverBefore;
@@ -24,17 +35,41 @@ const waitOf = (waitMs: number, now: number): Wait => {
 /** Whether the next attempt's message is the outcome's to send, or was sent: otherwise it is the sweeper's. */
 export const isHandedOver = ({ nextAttemptAt, lookAt }: Wait): boolean => lookAt > nextAttemptAt;
 
-/** A delivery whose next attempt is due now, and made by whoever gets its message. */
-export const dueNow = (delivery: Delivery, now: number): Delivery & { readonly wait: Wait } => ({
+/** A delivery whose attempt is put off, and made by the consumer of the retry queue. */
+export const putOff = (delivery: Delivery, now: number, waitMs: number): WaitingDelivery => ({
   ...delivery,
-  wait: waitOf(0, now),
+  wait: waitOf(waitMs, now),
 });
+
+/** A delivery that waits in the table for a turn of its slow webhook, in the order of when it was due. */
+export const waitingForTurn = (delivery: Delivery, now: number): WaitingDelivery => {
+  const nextAttemptAt = delivery.wait?.nextAttemptAt ?? now;
+  return { ...delivery, wait: { nextAttemptAt, lookAt: nextAttemptAt, pickups: 0, slowLane: 'waiting' } };
+};
+
+/** A delivery that has a turn in the slow lane. Its message is about to be sent: until it is, it is overdue as any other. */
+export const withTurn = (delivery: Delivery, turnAt: number): WaitingDelivery => ({
+  ...delivery,
+  wait: { nextAttemptAt: Math.round(turnAt), lookAt: Math.round(turnAt) + overdueAfter, pickups: 0 },
+});
+
+/** A delivery whose message is in the slow queue, where it may wait for long. */
+export const queuedInSlowLane = (delivery: WaitingDelivery): WaitingDelivery => {
+  const { nextAttemptAt, pickups } = delivery.wait;
+  return {
+    ...delivery,
+    wait: { nextAttemptAt, lookAt: nextAttemptAt + slowQueueOverdue, pickups, slowLane: 'queued' },
+  };
+};
+
+/** A delivery whose next attempt is due now, and made by whoever gets its message. */
+export const dueNow = (delivery: Delivery, now: number): WaitingDelivery => putOff(delivery, now, 0);
 
 /**
  * A delivery that begins a new schedule: due now, or after `waitMs` milliseconds, and nothing charged. Its numbers go on,
  * so that messages of its earlier life stay stale.
  */
-export const restarted = (delivery: Delivery, now: number, waitMs = 0): Delivery & { readonly wait: Wait } => {
+export const restarted = (delivery: Delivery, now: number, waitMs = 0): WaitingDelivery => {
   const { settledAt: _, replayId: __, ...rest } = delivery;
   return { ...rest, state: 'pendente', scheduledAt: now, charged: 0, faults: 0, wait: waitOf(waitMs, now) };
 };
@@ -42,7 +77,7 @@ export const restarted = (delivery: Delivery, now: number, waitMs = 0): Delivery
 /** The wait after the sweeper sends a delivery's message: its due time stays, the next look doubles if it was overdue. */
 export const afterSweep = (wait: Wait, now: number): Wait =>
   isHandedOver(wait)
-    ? { ...wait, lookAt: now + overdueAfter * 2 ** (wait.pickups + 1), pickups: wait.pickups + 1 }
+    ? { ...wait, lookAt: now + overdueAfterOf(wait) * 2 ** (wait.pickups + 1), pickups: wait.pickups + 1 }
     : { ...wait, lookAt: Math.max(wait.nextAttemptAt, now) + overdueAfter };
 
 /** A fault of our own that repeats is one line in the history, or ten days of them would push everything else out. */
@@ -88,6 +123,8 @@ export const makeAfterAttempt =
         if (wait === undefined) return settled({ ...attempted, charged }, 'falhou', moment);
         return { ...attempted, charged, wait: waitOf(wait, moment) };
       }
+      case 'given_up':
+        return { ...attempted, wait: waitOf(0, moment) };
       case 'own_fault': {
         if (hasOutlived(delivery, moment)) return settled(attempted, 'falhou', moment);
         const faults = delivery.faults + 1;

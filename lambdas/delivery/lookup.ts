@@ -3,22 +3,31 @@ import { readTogether } from '../platform/dynamodb.ts';
 import { type EventName, parseWebhook, type Webhook, webhookKey } from '../webhooks/webhook.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
+import { type StoredSlowness, slownessId, slownessOf } from './slowness-store.ts';
 
-/** A delivery, where there is one already, and the webhook that is registered now. */
-interface Found {
+/** A delivery, where there is one already, the webhook that is registered now, and how slowly its receiver answers. */
+export interface Found {
   readonly delivery: Delivery | undefined;
   readonly webhook: Webhook | undefined;
+  readonly slowness: StoredSlowness;
 }
 
-/** Reads both in one consistent, uncached round trip: what changed in a webhook holds from its next attempt on. */
+/** Reads all three in one consistent, uncached round trip: what changed in a webhook holds from its next attempt on. */
 export type Lookup = (id: string, accountId: string, evento: EventName) => Promise<Found>;
 
 /** Makes the lookup over the tables `Deliveries` and `Webhooks`. */
 export const makeLookup =
-  (store: Pick<DeliveryStore, 'readWith'>, webhooksTable: string): Lookup =>
+  (
+    store: Pick<DeliveryStore, 'readWith'>,
+    { deliveries, webhooks }: { readonly deliveries: string; readonly webhooks: string },
+  ): Lookup =>
   async (id, accountId, evento) => {
-    const [delivery, item] = await store.readWith(id, { table: webhooksTable, key: webhookKey(accountId, evento) });
-    return { delivery, webhook: item && parseWebhook(item) };
+    const owner = { accountId, evento };
+    const [delivery, webhook, slowness] = await store.readWith(id, [
+      { table: webhooks, key: webhookKey(accountId, evento) },
+      { table: deliveries, key: { id: slownessId(owner) } },
+    ]);
+    return { delivery, webhook: webhook && parseWebhook(webhook), slowness: slownessOf(owner, slowness) };
   };
 
 /** Finds the webhook that is registered now; consistent and uncached. */

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy from '@middy/core';
@@ -10,7 +11,7 @@ import { wireConsumer } from './wiring.ts';
 const { environment, telemetry, ...dependencies } = wireConsumer('redeliver');
 
 const replays = makeReplayStore(dependencies.deliveries);
-const redeliver = makeRedeliver({ ...telemetry, ...dependencies, replays });
+const redeliver = makeRedeliver({ ...telemetry, ...dependencies, replays, lane: environment.LANE });
 
 /** Further attempts: consumes the retry queue, and once more the slow queue. */
 export const handler = middy<SQSEvent, SQSBatchResponse>()
@@ -23,5 +24,6 @@ export const handler = middy<SQSEvent, SQSBatchResponse>()
       sqs: dependencies.sqs,
       queueUrl: environment.QUEUE_URL,
       attemptTimeoutMs: environment.ATTEMPT_TIMEOUT_MS,
+      pause: setTimeout,
     }),
   );

@@ -3,6 +3,7 @@ import type { SendToDeadLetters } from './dead-letters.ts';
 import type { ProcessRecord } from './deliver.ts';
 import { type Delivery, settled } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
+import type { Lane } from './lane.ts';
 import type { Lookup } from './lookup.ts';
 import { originOfRecord } from './origin.ts';
 import { turnOf, wasCancelledBefore } from './replay.ts';
@@ -18,8 +19,14 @@ export interface RedeliverDependencies extends DeliveryTelemetry {
   readonly store: Pick<DeliveryStore, 'update'>;
   readonly replays: Pick<ReplayStore, 'find'>;
   readonly sendToDeadLetters: SendToDeadLetters;
+  /** The lane whose queue is consumed. */
+  readonly lane: Lane;
   readonly now: Clock;
 }
+
+/** A message of the retry queue is stale, too, once its delivery was handed over to the slow lane. */
+const isDueIn = (lane: Lane, { state, attempt, wait }: Delivery, number: number): boolean =>
+  state === 'pendente' && attempt === number && (lane === 'slow' || wait?.slowLane === undefined);
 
 const parseRetryMessage = (body: string) => {
   try {
@@ -31,7 +38,7 @@ const parseRetryMessage = (body: string) => {
 
 /** Makes a further attempt, unless that attempt's outcome is stored already. */
 export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecord => {
-  const { lookup, takeTurn, store, replays, sendToDeadLetters, now, log, count } = dependencies;
+  const { lookup, takeTurn, store, replays, sendToDeadLetters, lane, now, log, count } = dependencies;
 
   /** What a delivery goes back to when its replay was cancelled before its turn came. */
   const withdrawnTo = async (delivery: Delivery) => {
@@ -49,22 +56,22 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
     if (!message) {
       await sendToDeadLetters(body, originOfRecord(record), { reason: 'malformed', detail: 'names no attempt' });
       count('DeadLettered');
-      log.error('message moved to the dead-letter queue', { messageId, reason: 'malformed' });
+      log.error('event.refused', { messageId, reason: 'malformed' });
       return;
     }
     const { id, id_conta: accountId, evento, tentativa } = message;
-    const { delivery, webhook } = await lookup(id, accountId, evento);
-    if (delivery?.state === 'pendente' && delivery.attempt === tentativa) {
+    const { delivery, webhook, slowness } = await lookup(id, accountId, evento);
+    if (delivery && isDueIn(lane, delivery, tentativa)) {
       const withdrawn = webhook?.webhookId === delivery.webhookId ? await withdrawnTo(delivery) : undefined;
       if (withdrawn) {
         await store.update(delivery, settled(delivery, withdrawn, now()));
-        log.info('not sent: its replay was cancelled', { ...describeDelivery(delivery), state: withdrawn });
+        log.info('delivery.replay_cancelled', { ...describeDelivery(delivery), state: withdrawn });
         return;
       }
-      await takeTurn(delivery, webhook, after => store.update(delivery, after));
+      await takeTurn(delivery, { webhook, slowness }, after => store.update(delivery, after));
       return;
     }
     count('StaleDropped');
-    log.info('stale retry', { deliveryId: id, account: accountId, event: evento, attempt: tentativa });
+    log.info('delivery.stale', { deliveryId: id, account: accountId, event: evento, attempt: tentativa });
   };
 };

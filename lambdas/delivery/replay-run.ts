@@ -1,13 +1,13 @@
 import type { Clock } from '../platform/clock.ts';
 import { describeError } from '../platform/telemetry.ts';
-import { type Delivery, settled } from './delivery.ts';
+import { type Delivery, settled, type WaitingDelivery } from './delivery.ts';
 import type { ReadHistory } from './delivery-history.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { restarted } from './lifecycle.ts';
 import type { FindWebhook } from './lookup.ts';
 import { isWantedBy, pace, type Replay, turnOf, wasSentBy } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
-import type { RetryQueue, WaitingDelivery } from './retry-queue.ts';
+import type { RetryQueue } from './retry-queue.ts';
 import type { DeliveryTelemetry } from './telemetry.ts';
 
 /** Deliveries looked at between two saves: what a crash makes the next claimant look at again. At most 100. */

@@ -2,7 +2,7 @@ import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from '@aw
 import * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
 import { eventName } from '../webhooks/webhook.ts';
-import type { Delivery, Wait } from './delivery.ts';
+import type { WaitingDelivery } from './delivery.ts';
 import { longestQueueDelay } from './lifecycle.ts';
 
 /** A message of the retry queue, or the slow one: the attempt to make. Everything else is read from the store when it is made. */
@@ -12,9 +12,6 @@ export const retryMessage = z.object({
   evento: eventName,
   tentativa: z.int().check(z.positive()),
 });
-
-/** A pending delivery. */
-export type WaitingDelivery = Delivery & { readonly wait: Wait };
 
 /** Sends the messages of next attempts; each arrives when its attempt is due. */
 export interface RetryQueue {

@@ -14,6 +14,8 @@ import { makeReplayErrand } from './replay-errand.ts';
 import { makeRunReplay, replayPage } from './replay-run.ts';
 import { makeReplayStore, replaysPrefix } from './replay-store.ts';
 import { makeRetryQueue } from './retry-queue.ts';
+import { makeSlowBacklogTask } from './slow-backlog.ts';
+import { makeSlownessStore, slownessPrefix } from './slowness-store.ts';
 import { makeSqs } from './sqs-client.ts';
 import { makeAnnounceSuspension, noticesPrefix } from './suspension-notice.ts';
 import { makeSweep } from './sweep.ts';
@@ -31,7 +33,12 @@ const table = environment.DELIVERIES_TABLE;
 const stored = { documents, table, now, historyDays: environment.HISTORY_DAYS };
 const store = makeDeliveryStore(stored);
 const replays = makeReplayStore(stored);
-const retryQueue = makeRetryQueue({ sqs: makeSqs(), queueUrl: environment.RETRY_QUEUE_URL, now });
+const sqs = makeSqs();
+const queues = {
+  retry: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
+  slow: makeRetryQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
+};
+const slownessStore = makeSlownessStore({ documents, table, now, rate: environment.SLOW_RATE });
 const findWebhook = makeFindWebhook(documents, environment.WEBHOOKS_TABLE);
 
 const readHistory = makeReadHistory({ documents, table, store });
@@ -41,7 +48,7 @@ const run = makeRunReplay({
   readHistory,
   store,
   findWebhook,
-  retryQueue,
+  retryQueue: queues.retry,
   page: replayPage,
   now,
 });
@@ -50,9 +57,17 @@ const publish = makePublishSuspension(environment.OPERATIONS_TOPIC_ARN);
 const sweep = makeSweep({
   ...telemetry,
   store,
-  retryQueue,
+  queues,
   now,
   errands: {
+    [slownessPrefix]: makeSlowBacklogTask({
+      ...telemetry,
+      slownessStore,
+      store,
+      queues,
+      slowRate: environment.SLOW_RATE,
+      now,
+    }),
     [replaysPrefix]: makeReplayErrand({ replays, run, now }),
     [noticesPrefix]: makeAnnounceSuspension({ ...telemetry, documents, table, now, findWebhook, publish }),
   },

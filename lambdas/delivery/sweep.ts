@@ -1,10 +1,10 @@
 import type { Clock } from '../platform/clock.ts';
 import { describeError } from '../platform/telemetry.ts';
-import { type AttemptRecord, type Delivery, settled } from './delivery.ts';
+import { type AttemptRecord, type Delivery, settled, type WaitingDelivery } from './delivery.ts';
 import { dueShards } from './delivery-item.ts';
 import type { DeliveryStore, DueEntry } from './delivery-store.ts';
 import { afterSweep, hasOutlived } from './lifecycle.ts';
-import type { RetryQueue, WaitingDelivery } from './retry-queue.ts';
+import type { RetryQueue } from './retry-queue.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 
 /** What a queue takes in one call. */
@@ -16,7 +16,7 @@ export type Errand = (entry: DueEntry, hasTime: () => boolean) => Promise<void>;
 /** What the sweeper stands on. */
 export interface SweepDependencies extends DeliveryTelemetry {
   readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update' | 'expire'>;
-  readonly retryQueue: Pick<RetryQueue, 'sendAll'>;
+  readonly queues: Readonly<Record<'retry' | 'slow', Pick<RetryQueue, 'sendAll'>>>;
   /** By what comes before the first `#` of an entry's id. */
   readonly errands: Readonly<Record<string, Errand>>;
   readonly now: Clock;
@@ -26,7 +26,7 @@ export interface SweepDependencies extends DeliveryTelemetry {
 export type Sweep = (hasTime: () => boolean) => Promise<void>;
 
 /** Makes the sweeper; `delivery-store.ts` tells how it and the queue share the waits. */
-export const makeSweep = ({ store, retryQueue, errands, now, log, count }: SweepDependencies): Sweep => {
+export const makeSweep = ({ store, queues, errands, now, log, count }: SweepDependencies): Sweep => {
   const isWaiting = (delivery: Delivery): delivery is WaitingDelivery => delivery.wait !== undefined;
 
   /** A delivery whose attempts never get recorded must not go on for ever. */
@@ -43,7 +43,7 @@ export const makeSweep = ({ store, retryQueue, errands, now, log, count }: Sweep
     const after = settled({ ...delivery, attempt: delivery.attempt + 1, attempts }, 'falhou', now());
     if (!(await store.update(delivery, after))) return;
     count('Exhausted');
-    log.error('delivery ended: no attempt could be recorded', describeDelivery(delivery));
+    log.error('delivery.unrecorded', describeDelivery(delivery));
   };
 
   /** Gives what the caller must send: nothing, where the index was behind or somebody else was quicker. */
@@ -57,20 +57,26 @@ export const makeSweep = ({ store, retryQueue, errands, now, log, count }: Sweep
     }
     if (!(await store.claim(delivery, wait))) return undefined;
     count(isOverdue ? 'SweptOverdue' : 'SweptDue');
-    if (isOverdue) log.warn('overdue delivery picked up', { ...describeDelivery(delivery), pickups: wait.pickups });
+    if (isOverdue) log.warn('delivery.overdue', { ...describeDelivery(delivery), pickups: wait.pickups });
     return { ...delivery, wait };
   };
 
   /** What is not sent now was claimed all the same, and is found overdue at its next look. */
-  const send = async (deliveries: readonly WaitingDelivery[]) => {
+  const send = async (deliveries: readonly WaitingDelivery[], to: 'retry' | 'slow') => {
     try {
-      const failed = await retryQueue.sendAll(deliveries);
+      const failed = await queues[to].sendAll(deliveries);
       if (failed === 0) return;
       count('RetryNotSent', failed);
-      log.error('retries not sent', { failed });
+      log.error('delivery.not_sent', { failed });
     } catch (error) {
       count('RetryNotSent', deliveries.length);
-      log.error('retries not sent', { failed: deliveries.length, ...describeError(error) });
+      log.error('delivery.not_sent', { failed: deliveries.length, ...describeError(error) });
+    }
+  };
+
+  const sendInBatches = async (deliveries: readonly WaitingDelivery[], to: 'retry' | 'slow') => {
+    for (let start = 0; start < deliveries.length; start += sendBatch) {
+      await send(deliveries.slice(start, start + sendBatch), to);
     }
   };
 
@@ -86,9 +92,12 @@ export const makeSweep = ({ store, retryQueue, errands, now, log, count }: Sweep
     await expire(entries, deliveries);
     const due = deliveries.filter(isWaiting).filter(({ wait }) => wait.lookAt <= now());
     const claimed = (await Promise.all(due.map(claim))).filter(delivery => delivery !== undefined);
-    for (let start = 0; start < claimed.length; start += sendBatch) {
-      await send(claimed.slice(start, start + sendBatch));
-    }
+    const inSlowLane = ({ wait }: WaitingDelivery) => wait.slowLane === 'queued';
+    await sendInBatches(claimed.filter(inSlowLane), 'slow');
+    await sendInBatches(
+      claimed.filter(delivery => !inSlowLane(delivery)),
+      'retry',
+    );
   };
 
   const errandOf = ({ id }: DueEntry): Errand | undefined => errands[id.split('#', 1)[0] ?? ''];

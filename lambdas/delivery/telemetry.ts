@@ -9,6 +9,8 @@ export type DeliveryMetric =
   | 'AttemptFailed'
   | 'Blocked'
   | 'OwnFault'
+  /** Not answered in time in a quick lane while messages waited there. */
+  | 'GivenUp'
   /** Deliveries by how they ended without being delivered. */
   | 'Exhausted'
   | 'Held'
@@ -23,6 +25,10 @@ export type DeliveryMetric =
   /** First attempts left to the retry queue because their webhook keeps failing, and attempts left to the slow queue. */
   | 'MovedToRetryLane'
   | 'MovedToSlowLane'
+  /** Left to wait in the table for a turn of their slow webhook, and brought forward when it was slow no more. */
+  | 'WaitsForTurn'
+  | 'BroughtForward'
+  | 'WebhookSlow'
   /** Messages that go back to their queue, because the store or a queue was out of reach. */
   | 'MessageDeferred'
   /** Retries that could not be sent: the sweeper brings them back. */

@@ -2,16 +2,17 @@ import type { Clock } from '../platform/clock.ts';
 import { describeError } from '../platform/telemetry.ts';
 import type { Webhook } from '../webhooks/webhook.ts';
 import type { Attempt, AttemptOutcome } from './attempt.ts';
-import { type Delivery, isTest, settled } from './delivery.ts';
+import type { WatchAttempt } from './attempt-watch.ts';
+import type { AttemptsUnderWay } from './attempts-under-way.ts';
+import { type Delivery, isTest, settled, type WaitingDelivery } from './delivery.ts';
 import type { NoteHealth } from './health-notes.ts';
-import { type Lane, type LaterLane, laneBeyond, nextLane } from './lane.ts';
-import { type AfterAttempt, dueNow, isHandedOver } from './lifecycle.ts';
-import type { RetryQueue, WaitingDelivery } from './retry-queue.ts';
-import type { WatchForSlowness } from './slow-watch.ts';
+import { type Lane, type LaterLane, laneBeyond } from './lane.ts';
+import { type AfterAttempt, isHandedOver, putOff } from './lifecycle.ts';
+import { crowdedWait } from './limits.ts';
+import type { RetryQueue } from './retry-queue.ts';
+import type { HandOver, Save } from './slow-lane.ts';
+import { type StoredSlowness, slownessId } from './slowness-store.ts';
 import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from './telemetry.ts';
-
-/** Stores what became of a delivery. False: another copy of the message was quicker. */
-type Save = (after: Delivery) => Promise<boolean>;
 
 /**
  * Gives a delivery its turn: attempt, record the outcome, send the next attempt's message. Without its webhook it is
@@ -19,13 +20,20 @@ type Save = (after: Delivery) => Promise<boolean>;
  * that one: it changes who makes it, never the schedule. Throws only when the outcome could not be stored, or when a
  * message that is left to another lane could not be sent.
  */
-export type TakeTurn = (delivery: Delivery, webhook: Webhook | undefined, save: Save) => Promise<void>;
+export type TakeTurn = (
+  delivery: Delivery,
+  known: { readonly webhook: Webhook | undefined; readonly slowness: StoredSlowness },
+  save: Save,
+) => Promise<void>;
 
 /** What a turn stands on. */
 export interface TurnDependencies extends DeliveryTelemetry {
   readonly attempt: Attempt;
   readonly afterAttempt: AfterAttempt;
-  readonly watchForSlowness: WatchForSlowness;
+  readonly watchAttempt: WatchAttempt;
+  /** Attempts of this process at each webhook. */
+  readonly underWay: AttemptsUnderWay;
+  readonly handOver: HandOver;
   readonly noteHealth: NoteHealth;
   /** The lane whose consumer is at work. */
   readonly lane: Lane;
@@ -33,11 +41,10 @@ export interface TurnDependencies extends DeliveryTelemetry {
   readonly now: Clock;
 }
 
-const moveMetrics: Record<LaterLane, DeliveryMetric> = { retry: 'MovedToRetryLane', slow: 'MovedToSlowLane' };
-
 const metricOf = ({ outcome, record }: AttemptOutcome): DeliveryMetric => {
   if (outcome === 'delivered') return 'Delivered';
   if (outcome === 'own_fault') return 'OwnFault';
+  if (outcome === 'given_up') return 'GivenUp';
   return record.resultado === 'bloqueada' ? 'Blocked' : 'AttemptFailed';
 };
 
@@ -49,73 +56,105 @@ const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
 
 /** Makes the turn that all consumers give their deliveries. */
 export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
-  const { attempt, watchForSlowness, afterAttempt, noteHealth, lane, queues, now, log, count } = dependencies;
+  const { attempt, watchAttempt, underWay, handOver, afterAttempt, noteHealth, lane, queues, now, log, count } =
+    dependencies;
 
-  const sendNext = async (delivery: WaitingDelivery, to: LaterLane) => {
+  const sendNext = async (delivery: WaitingDelivery) => {
     if (!isHandedOver(delivery.wait)) return;
     try {
-      await queues[to].send(delivery);
+      await queues.retry.send(delivery);
     } catch (error) {
       count('RetryNotSent');
-      log.error('retry not sent; the sweeper will', { ...describeDelivery(delivery), ...describeError(error) });
+      log.error('delivery.not_sent', { ...describeDelivery(delivery), ...describeError(error) });
     }
   };
 
-  /** What is stored decides: whoever was quicker has said, and will do, what follows from it. */
+  /** What is stored decides: an attempt that lost the race records nothing. */
   const isStored = async (before: Delivery, after: Delivery, save: Save) => {
     if (await save(after)) return true;
     count('StaleDropped');
-    log.info('outcome recorded already', describeDelivery(before));
+    log.info('delivery.stale', describeDelivery(before));
     return false;
   };
 
-  const record = async (before: Delivery, after: Delivery, save: Save, outcome?: AttemptOutcome) => {
-    if (!(await isStored(before, after, save))) return false;
-    const ended = isTest(after) ? undefined : endMetrics[after.state];
-    if (ended) count(ended);
-    if (outcome) count(metricOf(outcome));
-    log.info(outcome ? 'attempt' : 'no attempt', {
+  const endWithoutAttempt = async (before: Delivery, state: 'cancelada' | 'retida', save: Save) => {
+    if (!(await isStored(before, settled(before, state, now()), save))) return;
+    if (!isTest(before)) count(state === 'retida' ? 'Held' : 'Cancelled');
+    log.info(state === 'retida' ? 'delivery.held' : 'delivery.cancelled', describeDelivery(before));
+  };
+
+  /** What is stored already only has its message moved; nothing is known yet of what is not. */
+  const move = async (delivery: Delivery, save: Save, to: LaterLane, waitMs = 0) => {
+    const waiting = putOff(delivery, now(), waitMs);
+    if (delivery.wait) await queues[to].send(waiting);
+    else if (await isStored(delivery, waiting, save)) await sendNext(waiting);
+    else return;
+    count(to === 'slow' ? 'MovedToSlowLane' : 'MovedToRetryLane');
+    log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
+  };
+
+  const logAttempt = (before: Delivery, after: Delivery, outcome: AttemptOutcome, { url }: Webhook) => {
+    const line = {
       ...describeDelivery(before),
-      ...(outcome && describeAttempt(outcome.record)),
-      ...(outcome && 'detail' in outcome && { detail: outcome.detail }),
+      ...describeAttempt(outcome.record),
+      ...('detail' in outcome && { detail: outcome.detail }),
+      host: new URL(url).host,
       state: after.state,
-    });
-    return true;
+      ...(after.wait && { nextAttemptAt: new Date(after.wait.nextAttemptAt).toISOString() }),
+    };
+    if (outcome.outcome === 'own_fault') log.error('delivery.attempt', line);
+    else if (outcome.outcome === 'delivered') log.info('delivery.attempt', line);
+    else log.warn('delivery.attempt', line);
   };
 
-  /** What waits is stored already, and only its message moves; nothing is known yet of what does not. */
-  const move = async (delivery: Delivery, save: Save, to: LaterLane) => {
-    const { wait } = delivery;
-    if (wait) {
-      await queues[to].send({ ...delivery, wait });
-    } else {
-      const waiting = dueNow(delivery, now());
-      if (!(await isStored(delivery, waiting, save))) return;
-      await sendNext(waiting, to);
-    }
-    count(moveMetrics[to]);
-    log.info('left to another lane', { ...describeDelivery(delivery), lane: to });
-  };
-
-  return async (delivery, webhook, save) => {
-    if (webhook?.webhookId !== delivery.webhookId) {
-      await record(delivery, settled(delivery, 'cancelada', now()), save);
-      return;
-    }
-    if (webhook.status === 'suspenso' && !isTest(delivery)) {
-      await record(delivery, settled(delivery, 'retida', now()), save);
-      return;
-    }
-    // A test says nothing of its webhook's health, and so would hold a place of the retry lane each time its receiver hangs.
-    const beyond = isTest(delivery) && lane === 'retry' ? 'slow' : laneBeyond(lane, webhook, now());
-    if (beyond) return move(delivery, save, beyond);
-
-    const endWatch = isTest(delivery) ? undefined : watchForSlowness(webhook);
-    const outcome = await attempt(webhook, delivery);
-    await endWatch?.();
+  const makeAttempt = async (delivery: Delivery, webhook: Webhook, slowness: StoredSlowness, save: Save) => {
+    const watch = isTest(delivery) ? undefined : watchAttempt(webhook, slowness);
+    const outcome = await attempt(webhook, delivery, watch);
+    await watch?.end(outcome);
     const after = afterAttempt(delivery, outcome);
     if (!isTest(delivery)) await noteHealth(webhook, outcome, after);
-    const isRecorded = await record(delivery, after, save, outcome);
-    if (isRecorded && after.wait) await sendNext({ ...after, wait: after.wait }, nextLane(webhook));
+    if (outcome.outcome === 'given_up') return repeatInSlowLane(delivery, after, outcome, webhook, slowness, save);
+
+    if (!(await isStored(delivery, after, save))) return;
+    const ended = isTest(after) ? undefined : endMetrics[after.state];
+    if (ended) count(ended);
+    count(metricOf(outcome));
+    logAttempt(delivery, after, outcome, webhook);
+    if (after.wait) await sendNext({ ...after, wait: after.wait });
+  };
+
+  /** An attempt that was given up is stored as it is handed over: what is to come next is known only then. */
+  const repeatInSlowLane = async (
+    before: Delivery,
+    { wait: _, ...after }: Delivery,
+    outcome: AttemptOutcome,
+    webhook: Webhook,
+    slowness: StoredSlowness,
+    save: Save,
+  ) => {
+    await handOver(after, slowness, async handedOver => {
+      if (!(await save(handedOver))) return false;
+      count('GivenUp');
+      logAttempt(before, handedOver, outcome, webhook);
+      return true;
+    });
+  };
+
+  return async function takeTurn(delivery, { webhook, slowness }, save) {
+    if (webhook?.webhookId !== delivery.webhookId) return endWithoutAttempt(delivery, 'cancelada', save);
+    if (webhook.status === 'suspenso' && !isTest(delivery)) return endWithoutAttempt(delivery, 'retida', save);
+    // A test says nothing of its webhook's health, and so would hold a place of the retry lane each time its receiver hangs.
+    if (isTest(delivery) && lane === 'retry') return move(delivery, save, 'slow');
+    const beyond = isTest(delivery) ? undefined : laneBeyond(lane, webhook, slowness, now());
+    if (beyond === 'slow') return handOver(delivery, slowness, save);
+    if (beyond === 'retry') return move(delivery, save, 'retry');
+
+    const leave = lane === 'slow' ? () => undefined : underWay.enter(slownessId(slowness));
+    if (!leave) return move(delivery, save, 'retry', crowdedWait);
+    try {
+      await makeAttempt(delivery, webhook, slowness, save);
+    } finally {
+      leave();
+    }
   };
 };

@@ -12,10 +12,6 @@ export interface WebhookHealth {
   startedFailing(webhook: Webhook): Promise<boolean>;
   /** Notes the first success after failures. */
   recovered(webhook: Webhook): Promise<boolean>;
-  /** Moves the webhook's attempts to the slow lane. */
-  slowedDown(webhook: Webhook): Promise<boolean>;
-  /** Moves them back. */
-  spedUp(webhook: Webhook): Promise<boolean>;
   suspend(webhook: Webhook, reason: 'gone' | 'sem_sucesso'): Promise<boolean>;
 }
 
@@ -63,20 +59,20 @@ export const makeWebhookHealth = ({ documents, table, now }: WebhookHealthDepend
       throw error;
     }
   };
-  const begin = (webhook: Webhook, since: 'failingSince' | 'slowSince') =>
-    change(webhook, {
-      update: `SET ${since} = :now`,
-      when: `attribute_not_exists(${since})`,
-      values: { ':now': now() },
-    });
-  const end = (webhook: Webhook, since: 'failingSince' | 'slowSince') =>
-    change(webhook, { update: `REMOVE ${since}`, when: `${since} = :seen`, values: { ':seen': webhook[since] } });
 
   return {
-    startedFailing: webhook => begin(webhook, 'failingSince'),
-    recovered: webhook => end(webhook, 'failingSince'),
-    slowedDown: webhook => begin(webhook, 'slowSince'),
-    spedUp: webhook => end(webhook, 'slowSince'),
+    startedFailing: webhook =>
+      change(webhook, {
+        update: 'SET failingSince = :now',
+        when: 'attribute_not_exists(failingSince)',
+        values: { ':now': now() },
+      }),
+    recovered: webhook =>
+      change(webhook, {
+        update: 'REMOVE failingSince',
+        when: 'failingSince = :seen',
+        values: { ':seen': webhook.failingSince },
+      }),
     suspend: (webhook, reason) =>
       change(webhook, {
         update: 'SET #status = :suspended, suspensionReason = :reason, updatedAt = :now',

@@ -9,18 +9,27 @@ import { readEnvironment } from '../platform/environment.ts';
 import { makeKeyring } from '../platform/keyring.ts';
 import { makeSealing } from '../platform/sealing.ts';
 import { makeAttempt } from './attempt.ts';
+import { makeWatchAttempt, systemTimer } from './attempt-watch.ts';
+import { makeAttemptsUnderWay } from './attempts-under-way.ts';
 import { makeDeadLetters } from './dead-letters.ts';
 import { makeDeliveryStore } from './delivery-store.ts';
 import { deliverEnvironment } from './environment.ts';
 import { makeNoteHealth } from './health-notes.ts';
 import { makeAfterAttempt } from './lifecycle.ts';
+import { attemptsPerWebhook, connectTimeouts } from './limits.ts';
 import { makeLookup } from './lookup.ts';
+import { makeProcessLateness } from './process-lateness.ts';
+import { makeAreMessagesWaiting } from './queue-waiting.ts';
+import { makeRecentCounts } from './recent-counts.ts';
 import { makeRetryQueue } from './retry-queue.ts';
-import { makeWatchForSlowness, systemTimer } from './slow-watch.ts';
+import { makeHandOver } from './slow-lane.ts';
+import { makeSlownessNotes } from './slowness-notes.ts';
+import { makeSlownessStore } from './slowness-store.ts';
 import { makeSqs } from './sqs-client.ts';
 import { makeNoteSuspension } from './suspension-notice.ts';
 import { makeDeliveryTelemetry } from './telemetry.ts';
 import { makeTakeTurn } from './turn.ts';
+import { makeUnansweredNames } from './unanswered-names.ts';
 import { makeWebhookHealth } from './webhook-health.ts';
 
 /** Builds, from the environment, what all consumers stand on: they differ only in how they read their messages. */
@@ -50,14 +59,37 @@ export const wireConsumer = (serviceName: string) => {
     sealing: makeSealing(makeKeyring({ documents, kms, tableName: environment.KEYRING_TABLE, now })),
     now,
     timeoutMs: environment.ATTEMPT_TIMEOUT_MS,
+    connectTimeoutMs: connectTimeouts[environment.LANE],
     serviceVersion: environment.SERVICE_VERSION,
   });
   const health = makeWebhookHealth({ documents, table: environment.WEBHOOKS_TABLE, now });
+  const slownessStore = makeSlownessStore({
+    documents,
+    table: environment.DELIVERIES_TABLE,
+    now,
+    rate: environment.SLOW_RATE,
+  });
+  const queues = {
+    retry: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
+    slow: makeRetryQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
+  };
   const takeTurn = makeTakeTurn({
     ...telemetry,
     attempt,
     afterAttempt: makeAfterAttempt({ schedule: environment.RETRY_SCHEDULE, now, random: Math.random }),
-    watchForSlowness: makeWatchForSlowness({ ...telemetry, health, after: systemTimer }),
+    watchAttempt: makeWatchAttempt({
+      notes: makeSlownessNotes({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
+      lateness: makeProcessLateness(),
+      names: makeUnansweredNames(now),
+      areMessagesWaiting: makeAreMessagesWaiting({ ...telemetry, sqs, queueUrl: environment.QUEUE_URL, now }),
+      after: systemTimer,
+      now,
+      lane: environment.LANE,
+      giveUp: environment.GIVE_UP,
+      attemptTimeout: environment.ATTEMPT_TIMEOUT_MS,
+    }),
+    underWay: makeAttemptsUnderWay(attemptsPerWebhook),
+    handOver: makeHandOver({ ...telemetry, slownessStore, store, slowQueue: queues.slow, now }),
     noteHealth: makeNoteHealth({
       ...telemetry,
       health,
@@ -65,10 +97,7 @@ export const wireConsumer = (serviceName: string) => {
       now,
     }),
     lane: environment.LANE,
-    queues: {
-      retry: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
-      slow: makeRetryQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
-    },
+    queues,
     now,
   });
   return {
@@ -79,7 +108,7 @@ export const wireConsumer = (serviceName: string) => {
     deliveries,
     store,
     takeTurn,
-    lookup: makeLookup(store, environment.WEBHOOKS_TABLE),
+    lookup: makeLookup(store, { deliveries: environment.DELIVERIES_TABLE, webhooks: environment.WEBHOOKS_TABLE }),
     sendToDeadLetters: makeDeadLetters({ sqs, queueUrl: environment.DEAD_LETTER_QUEUE_URL }),
   };
 };

@@ -70,7 +70,7 @@ export const makeOperatorStore = ({ documents, tableName, now }: OperatorStoreDe
       const reactivated = await change(
         accountId,
         evento,
-        'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince, slowSince',
+        'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince',
         { ':active': 'ativo', ':none': null, ':suspended': 'suspenso' },
         ' AND #status = :suspended',
       );

@@ -95,11 +95,7 @@ export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookSto
 
     replace: async (accountId, evento, { url, sealedAuthorization, updatedAt }) => {
       const authorization = sealedAuthorization === undefined ? [] : [', sealedAuthorization = :authorization'];
-      const removed = [
-        'failingSince',
-        'slowSince',
-        ...(sealedAuthorization === undefined ? ['sealedAuthorization'] : []),
-      ];
+      const removed = ['failingSince', ...(sealedAuthorization === undefined ? ['sealedAuthorization'] : [])];
       const answer = await unlessRefused(
         documents.send(
           new UpdateCommand({
@@ -154,8 +150,7 @@ export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookSto
           new UpdateCommand({
             TableName,
             Key: webhookKey(accountId, evento),
-            UpdateExpression:
-              'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince, slowSince',
+            UpdateExpression: 'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince',
             ConditionExpression: '#status = :suspended AND suspensionReason <> :operator',
             ExpressionAttributeNames: { '#status': 'status' },
             ExpressionAttributeValues: {

@@ -49,8 +49,6 @@ const webhook = z.object({
   suspensionReason: z.nullable(z.enum(['gone', 'sem_sucesso', 'operador'])),
   /** The first failed attempt since the last registration, replacement, reactivation or success. */
   failingSince: z.optional(milliseconds),
-  /** Since when attempts take the slow lane, because an answer was slow or never came. */
-  slowSince: z.optional(milliseconds),
   createdAt: milliseconds,
   updatedAt: milliseconds,
 });

@@ -1,9 +1,9 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
 import { type Delivery, settled } from '../../../lambdas/delivery/delivery.ts';
 import { dueShards } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
-import type { WaitingDelivery } from '../../../lambdas/delivery/retry-queue.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
 import { aDelivery, aRecord, aWebhook, noon } from './builders.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
 import { makeResend } from '../../../lambdas/delivery/resend.ts';
-import type { WaitingDelivery } from '../../../lambdas/delivery/retry-queue.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
 import { answer, aWebhook } from './builders.ts';
 import { schedule, simulate } from './simulation.ts';

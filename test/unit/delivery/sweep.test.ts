@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
 import type { DueEntry } from '../../../lambdas/delivery/delivery-store.ts';
-import type { WaitingDelivery } from '../../../lambdas/delivery/retry-queue.ts';
 import { makeSweep } from '../../../lambdas/delivery/sweep.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';

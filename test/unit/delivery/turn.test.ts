@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptOutcome } from '../../../lambdas/delivery/attempt.ts';
-import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
+import type { Delivery, WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
 import type { Lane } from '../../../lambdas/delivery/lane.ts';
 import { makeAfterAttempt } from '../../../lambdas/delivery/lifecycle.ts';
-import type { WaitingDelivery } from '../../../lambdas/delivery/retry-queue.ts';
 import { makeTakeTurn } from '../../../lambdas/delivery/turn.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, noon, success } from './builders.ts';

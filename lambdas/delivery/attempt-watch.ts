@@ -1,0 +1,136 @@
+import type { Webhook } from '../webhooks/webhook.ts';
+import type { AttemptOutcome } from './attempt.ts';
+import type { Lane } from './lane.ts';
+import { giveUpAfter, giveUpEvery, hangsAfter, slowAfter } from './limits.ts';
+import type { ProcessLateness } from './process-lateness.ts';
+import type { AreMessagesWaiting } from './queue-waiting.ts';
+import { isSlow, mayRecover, type Slowness, withDuration } from './slowness.ts';
+import type { SlownessNotes } from './slowness-notes.ts';
+import type { UnansweredNames } from './unanswered-names.ts';
+
+/** Follows one attempt: tells when it is slow, and gives it up. */
+export interface AttemptWatch {
+  /** Aborted when the attempt is given up. */
+  readonly signal: AbortSignal;
+  /** The name is about to be resolved: our own work before that is nobody's slowness. */
+  onResolving(): void;
+  onConnecting(): void;
+  /** The last header has come. */
+  onAnswered(): void;
+  /** Ends the watch; resolves once what was noted is stored. Never throws. */
+  end(outcome: AttemptOutcome): Promise<void>;
+}
+
+/** Begins to watch an attempt. */
+export type WatchAttempt = (webhook: Webhook, slowness: Slowness) => AttemptWatch;
+
+/** Calls back after so many milliseconds, unless it is told not to. */
+export type After = (milliseconds: number, act: () => void) => () => void;
+
+/** When attempts in the quick lanes are given up; see `giveUp` in `lib/config.ts`. */
+export type GiveUp = 'waiting' | 'always';
+
+/** What watching depends on. */
+export interface AttemptWatchDependencies {
+  readonly notes: SlownessNotes;
+  readonly lateness: ProcessLateness;
+  readonly names: UnansweredNames;
+  readonly areMessagesWaiting: AreMessagesWaiting;
+  readonly after: After;
+  readonly now: () => number;
+  /** The lane whose consumer is at work: in the slow one nothing is given up. */
+  readonly lane: Lane;
+  readonly giveUp: GiveUp;
+  /** The deadline of an attempt, in milliseconds. */
+  readonly attemptTimeout: number;
+}
+
+/** `setTimeout`, as the watch takes it. */
+export function systemTimer(milliseconds: number, act: () => void): () => void {
+  const timer = setTimeout(act, milliseconds);
+  return () => clearTimeout(timer);
+}
+
+/**
+ * Makes the watch over attempts. A webhook is noted as slow while its attempt is under way, not when the deadline has
+ * passed: every further attempt would hold up another place meanwhile. A process that is itself behind notes nothing and
+ * gives nothing up.
+ */
+export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchAttempt {
+  const { notes, lateness, names, areMessagesWaiting, after, now, lane, giveUp, attemptTimeout } = dependencies;
+
+  return function watchAttempt(webhook, slowness) {
+    const controller = new AbortController();
+    const process = lateness.begin();
+    const noted: Promise<void>[] = [];
+    const { hostname } = new URL(webhook.url);
+    let endResolution = () => {};
+    let timers: (() => void)[] = [];
+    let wasSlow = false;
+    let isOver = false;
+
+    const stopTimers = () => {
+      for (const cancel of timers) cancel();
+      timers = [];
+    };
+    const later = (milliseconds: number, act: () => void) => {
+      timers.push(after(milliseconds, act));
+    };
+    const giveUpOrAskAgain = async () => {
+      if (lane === 'slow' || isOver) return;
+      const isDue = giveUp === 'always' || (await areMessagesWaiting());
+      if (isOver) return;
+      if (isDue && !process.wasLate()) controller.abort();
+      else later(giveUpEvery, giveUpOrAskAgain);
+    };
+    const nameIsSlow = () => {
+      if (!process.wasLate() && !names.isResolverSlow(hostname)) noted.push(notes.slowName(webhook));
+      void giveUpOrAskAgain();
+    };
+    const answerIsSlow = () => {
+      if (!process.wasLate()) {
+        wasSlow = true;
+        noted.push(notes.slow(webhook));
+      }
+      void giveUpOrAskAgain();
+    };
+    // The pace of a webhook that hangs must not wait for its first deadline.
+    const answerIsVerySlow = () => {
+      if (withDuration(slowness, attemptTimeout, now()) && !process.wasLate()) {
+        noted.push(notes.duration(webhook, attemptTimeout));
+      }
+    };
+
+    return {
+      signal: controller.signal,
+      onResolving() {
+        endResolution = names.begin(hostname);
+        later(giveUpAfter, nameIsSlow);
+      },
+      onConnecting() {
+        endResolution();
+        stopTimers();
+        later(slowAfter, answerIsSlow);
+        if (lane === 'slow') later(hangsAfter, answerIsVerySlow);
+      },
+      onAnswered() {
+        isOver = true;
+        stopTimers();
+      },
+      async end(outcome) {
+        isOver = true;
+        stopTimers();
+        endResolution();
+        const took = outcome.sinceConnectingMs;
+        if (took !== undefined && !wasSlow && took <= slowAfter) {
+          notes.quick(webhook);
+          if (outcome.outcome === 'delivered' && mayRecover(slowness, now())) noted.push(notes.quickSuccess(webhook));
+        }
+        const isPaced = lane === 'slow' && isSlow(slowness) && took !== undefined && outcome.outcome !== 'own_fault';
+        if (isPaced && withDuration(slowness, took, now())) noted.push(notes.duration(webhook, took));
+        process.end();
+        await Promise.all(noted);
+      },
+    };
+  };
+}

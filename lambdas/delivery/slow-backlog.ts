@@ -1,0 +1,118 @@
+import type { Clock } from '../platform/clock.ts';
+import { settled, type WaitingDelivery } from './delivery.ts';
+import { backlogShardsOf } from './delivery-item.ts';
+import type { DeliveryStore, DueEntry } from './delivery-store.ts';
+import { hasOutlived, putOff, queuedInSlowLane, withTurn } from './lifecycle.ts';
+import { backlogAttention, releasedPerSweep, releaseRate, turnsAhead } from './limits.ts';
+import type { RetryQueue } from './retry-queue.ts';
+import { isSlow, turnInterval } from './slowness.ts';
+import type { SlownessStore, StoredSlowness } from './slowness-store.ts';
+import type { Errand } from './sweep.ts';
+import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
+
+/** What a queue takes in one call. */
+const sendBatch = 10;
+
+/** Batches that are sent and stored at once. */
+const batchesAtOnce = 8;
+
+/** Nobody else takes the task in hand before the next sweep. Milliseconds. */
+const claimLength = 50_000;
+
+/** What giving turns depends on. */
+export interface SlowBacklogDependencies extends DeliveryTelemetry {
+  readonly slownessStore: Pick<SlownessStore, 'read' | 'claim' | 'reserveUntil' | 'endBacklog' | 'endWaiting'>;
+  readonly store: Pick<DeliveryStore, 'waitingForTurn' | 'update'>;
+  readonly queues: Readonly<Record<'retry' | 'slow', Pick<RetryQueue, 'sendAll'>>>;
+  /** Turns a second that a slow webhook has at most. */
+  readonly slowRate: number;
+  readonly now: Clock;
+}
+
+/** How the next deliveries are handed over. */
+interface Plan {
+  readonly to: 'retry' | 'slow';
+  /** When the first attempt begins, and how long after it the second. */
+  readonly beginAt: number;
+  readonly interval: number;
+  readonly most: number;
+}
+
+/** The turns until the next sweep, or what is released until then where the webhook is slow no more. */
+export function planOf(slowness: StoredSlowness, slowRate: number, now: number): Plan {
+  if (!isSlow(slowness)) return { to: 'retry', beginAt: now, interval: 1_000 / releaseRate, most: releasedPerSweep };
+  const interval = turnInterval(slowness, slowRate);
+  const beginAt = Math.max(slowness.nextTurnAt, now);
+  return { to: 'slow', beginAt, interval, most: Math.max(0, Math.floor((now + turnsAhead - beginAt) / interval)) };
+}
+
+/**
+ * Makes the sweeper's part in the slow lane: each minute it gives turns to what waits in the table, the longest due first,
+ * or, once the webhook is slow no more, brings all of it forward.
+ */
+export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Errand {
+  const { slownessStore, store, queues, slowRate, now, log, count } = dependencies;
+
+  const end = async (delivery: WaitingDelivery) => {
+    if (!(await store.update(delivery, settled(delivery, 'falhou', now())))) return;
+    count('Exhausted');
+    log.warn('delivery.outlived', describeDelivery(delivery));
+  };
+
+  /** The messages go first: to be cut off after them costs a stale message, to be cut off before the notes a wait. */
+  const handOver = async (batch: readonly WaitingDelivery[], to: Plan['to']) => {
+    const failed = await queues[to].sendAll(batch);
+    if (failed > 0) {
+      count('RetryNotSent', failed);
+      log.error('delivery.not_sent', { failed });
+      return; // they are found waiting by the next sweep
+    }
+    await Promise.all(
+      batch.map(delivery => store.update(delivery, to === 'slow' ? queuedInSlowLane(delivery) : delivery)),
+    );
+    count(to === 'slow' ? 'MovedToSlowLane' : 'BroughtForward', batch.length);
+  };
+
+  const giveTurns = async (deliveries: readonly WaitingDelivery[], plan: Plan, hasTime: () => boolean) => {
+    const alive = deliveries.filter(delivery => !hasOutlived(delivery, now()));
+    const turns = alive.map((delivery, index) => {
+      const at = plan.beginAt + index * plan.interval;
+      return plan.to === 'slow' ? withTurn(delivery, at) : putOff(delivery, now(), Math.max(0, at - now()));
+    });
+    for (let start = 0; start < turns.length && hasTime(); start += sendBatch * batchesAtOnce) {
+      const batches = Array.from({ length: batchesAtOnce }, (_, index) => {
+        const first = start + index * sendBatch;
+        return turns.slice(first, first + sendBatch);
+      });
+      await Promise.all(batches.filter(batch => batch.length > 0).map(batch => handOver(batch, plan.to)));
+    }
+  };
+
+  /** Where all that waits gets a turn now, arrivals need not wait behind it. The task goes on until none can come any more. */
+  const endWhereQuiet = async (slowness: StoredSlowness, found: number) => {
+    if (found === 0 && now() - (slowness.waitingAt ?? 0) > backlogAttention) await slownessStore.endWaiting(slowness);
+    else if (slowness.backlogAt !== undefined) await slownessStore.endBacklog(slowness);
+  };
+
+  return async function giveTurnsToBacklog(entry: DueEntry, hasTime) {
+    const slowness = await slownessStore.read(entry.id);
+    if (slowness?.dueAt !== entry.dueAt) return; // the index is behind
+    if (!(await slownessStore.claim(entry, now() + claimLength))) return;
+
+    const plan = planOf(slowness, slowRate, now());
+    const shards = backlogShardsOf(slowness.accountId, slowness.evento);
+    const { deliveries, isAll } = await store.waitingForTurn(shards, plan.most);
+    await Promise.all(deliveries.filter(delivery => hasOutlived(delivery, now())).map(end));
+    if (isAll) await endWhereQuiet(slowness, deliveries.length);
+    if (deliveries.length === 0) return;
+    const until = plan.beginAt + deliveries.length * plan.interval;
+    if (plan.to === 'slow' && !(await slownessStore.reserveUntil(slowness, until))) return;
+    await giveTurns(deliveries, plan, hasTime);
+    log.info('slow_lane.turns_given', {
+      account: slowness.accountId,
+      event: slowness.evento,
+      lane: plan.to,
+      deliveries: deliveries.length,
+    });
+  };
+}
