@@ -62,6 +62,13 @@ const invalid = [
     'https://user@{host}/',
     'https://user:pass@{host}/',
     'https://{host}/#fragment',
+    'https://{host}/a b',
+    ' https://{host}/',
+    'https://{host}/\n',
+    'https://{host}/\0',
+    'ht\ttps://{host}/',
+    'https:\\\\{host}\\hook',
+    'https://{host}/\\hook',
     `https://{host}/${'x'.repeat(2_048)}`,
   ],
 ];

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parseWebhookUrl } from '../../../../lambdas/platform/egress/url-policy.ts';
 
 const ownHosts = ['auth.emissor.example.net', 'Base.Emissor.example.net.'];
@@ -210,6 +210,13 @@ describe('parseWebhookUrl', () => {
 
   it('takes them percent-encoded', () => {
     expect(codesOf('https://receiver.example.com/a%20b%09%5C?c=%0A')).toEqual([]);
+  });
+
+  it('reads nothing of what is too long', () => {
+    const parse = vi.spyOn(URL, 'parse');
+    expect(codesOf(`http://${'a'.repeat(2_048)}.localhost/`)).toEqual(['url_invalid']);
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
   });
 
   it('gives all findings at once', () => {
