@@ -5,11 +5,12 @@ import { drawAddresses, type MakeAgent, makeConnections } from './connections.ts
 import { type Destination, makeFindDestination } from './destination.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
 import { codeOf } from './failure.ts';
+import { followProgress, type PostListeners, type PostTimes, type Progress } from './progress.ts';
 import type { Reachability } from './reachability.ts';
 import { ResolutionError, type Resolve } from './resolver.ts';
 
 /** One POST to a registered URL. */
-export interface PostRequest {
+export interface PostRequest extends PostListeners {
   /** The URL as registered: it is judged again each time. */
   readonly url: string;
   /** Host, length, encoding and connection headers are set here and need not be given. */
@@ -26,12 +27,6 @@ export interface PostRequest {
   readonly redact?: Redact;
   /** Gives the POST up: before the last header its outcome is `given_up`, afterwards only the reading of the body ends. */
   readonly signal?: AbortSignal;
-  /** Called once the name is resolved and its addresses are judged, however that ended, with the time it took. */
-  readonly onResolved?: (resolutionMs: number) => void;
-  /** Called once, when the first connection is begun or a kept one is taken. */
-  readonly onConnecting?: () => void;
-  /** Called once, with the last response header: the POST is over, and only the beginning of the body is still read. */
-  readonly onAnswered?: () => void;
 }
 
 /** Removes from a text what must not be kept. */
@@ -51,16 +46,6 @@ type PostResult =
     }
   | { readonly outcome: 'given_up' }
   | { readonly outcome: PostFailure; readonly detail: string };
-
-/** How long it took, in milliseconds. */
-interface PostTimes {
-  /** From the beginning to the last header, or to the failure. */
-  readonly durationMs: number;
-  /** How much of it went by until the addresses were known and judged, or until that failed. */
-  readonly resolutionMs: number;
-  /** How much of it went by since connecting began; not there if it never did. */
-  readonly sinceConnectingMs?: number;
-}
 
 /**
  * What came of it. `response`: the headers were complete, whatever the body did then. `given_up`: by the signal.
@@ -97,38 +82,6 @@ const startOf = (body: Buffer, isCut: boolean, redact: Redact): string => {
   const text = redact(new TextDecoder().decode(body, { stream: isCut }), isCut);
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(keptBytes)).read);
 };
-
-/** Tells a POST's callers how it goes, and keeps the times. */
-const followProgress = ({ onResolved, onConnecting, onAnswered }: PostRequest, now: Clock) => {
-  const startedAt = now();
-  let resolvedAt: number | undefined;
-  let connectingAt: number | undefined;
-  let answeredAt: number | undefined;
-  return {
-    resolved: () => {
-      resolvedAt = now();
-      onResolved?.(resolvedAt - startedAt);
-    },
-    connecting: () => {
-      connectingAt = now();
-      onConnecting?.();
-    },
-    answered: () => {
-      answeredAt = now();
-      onAnswered?.();
-    },
-    times: (): PostTimes => {
-      const endedAt = answeredAt ?? now();
-      return {
-        durationMs: endedAt - startedAt,
-        resolutionMs: (resolvedAt ?? endedAt) - startedAt,
-        ...(connectingAt !== undefined && { sinceConnectingMs: endedAt - connectingAt }),
-      };
-    },
-  };
-};
-
-type Progress = ReturnType<typeof followProgress>;
 
 /**
  * Makes the only way out to registered URLs: judge the URL, resolve its name, judge every address, then connect to one of

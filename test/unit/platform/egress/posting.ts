@@ -13,7 +13,7 @@ export const publicAddress = '93.184.216.34';
 export const otherAddress = '93.184.216.35';
 
 /** Resolves every name to the public address. */
-export const plain: Resolve = async () => [publicAddress];
+const plain: Resolve = async () => [publicAddress];
 
 export const request: PostRequest = {
   url: 'https://receiver.example.com/hook?a=b',

@@ -1,3 +1,6 @@
+import { createSocket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeResolver, type NameServer, ResolutionError } from '../../../../lambdas/platform/egress/resolver.ts';
 
@@ -114,5 +117,57 @@ describe('a name server that is late with AAAA', () => {
     ['never, and A fails', [50, 'ESERVFAIL'], [3_600_000, aaaa], { fault: 'temporary', after: 50 }],
   ])('%s', async (_case, four, six, expected) => {
     expect(await resolveAfter(four, six)).toMatchObject({ ...expected, cancelled: 1 });
+  });
+});
+
+describe('a name server on the wire', () => {
+  const typeA = 1;
+
+  /** The answer to a question (RFC 1035 section 4.1): its own bytes, marked as an answer, and an address. */
+  const answerTo = (question: Buffer): Buffer => {
+    const header = Buffer.from(question.subarray(0, 12));
+    header.writeUInt16BE(0x8180, 2); // an answer, recursion available
+    header.writeUInt16BE(1, 6); // one record
+    header.writeUInt16BE(0, 10); // no additional ones
+    const end = question.indexOf(0, 12) + 5;
+    const record = Buffer.from([0xc0, 12, 0, typeA, 0, 1, 0, 0, 0, 60, 0, 4, 93, 184, 216, 34]);
+    return Buffer.concat([header, question.subarray(12, end), record]);
+  };
+
+  /** Answers questions of these types, and leaves others unanswered. */
+  const startServer = async (types: readonly number[]) => {
+    const asked: number[] = [];
+    const socket = createSocket('udp4', (question, from) => {
+      const type = question.readUInt16BE(question.indexOf(0, 12) + 1);
+      asked.push(type);
+      if (types.includes(type)) socket.send(answerTo(question), from.port, from.address);
+    });
+    socket.bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    const newNameServer = () => {
+      const server = new Resolver({ timeout: 2_000, tries: 2 });
+      server.setServers([`127.0.0.1:${socket.address().port}`]);
+      return server;
+    };
+    return { asked, resolve: makeResolver(newNameServer), stop: () => socket.close() };
+  };
+
+  it('that leaves AAAA unanswered costs 300 ms', async () => {
+    const { asked, resolve, stop } = await startServer([typeA]);
+    const begunAt = performance.now();
+    expect(await resolve('receiver.example.com', never)).toEqual(['93.184.216.34']);
+    expect(performance.now() - begunAt).toBeLessThan(1_000);
+    expect(asked.toSorted()).toEqual([typeA, 28]);
+    stop();
+  });
+
+  it('that answers nothing is left at once when the signal aborts', async () => {
+    const { resolve, stop } = await startServer([]);
+    const begunAt = performance.now();
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(), 100);
+    await expect(resolve('receiver.example.com', abort.signal)).rejects.toMatchObject({ message: 'ECANCELLED' });
+    expect(performance.now() - begunAt).toBeLessThan(1_000);
+    stop();
   });
 });
