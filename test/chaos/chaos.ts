@@ -1,7 +1,7 @@
 /**
  * `npm run chaos`: thousands of events through the local cloud while receivers misbehave, consumers are killed, the
- * store throttles and the queues deliver twice; then, what a hanging receiver does to its neighbours. Ends with 1 if
- * an event is lost, ends wrongly or cannot be accounted for, or if the neighbours feel it.
+ * store throttles and the queues deliver twice; then, what attacks do to those beside them. Ends with 1 if an event is lost,
+ * ends wrongly or cannot be accounted for, or if others feel an attack.
  */
 import { parseArgs } from 'node:util';
 import { runChaos } from './chaos-run.ts';

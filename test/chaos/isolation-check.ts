@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { webhookKey } from '../../lambdas/webhooks/webhook.ts';
+import { fewestSlowAttempts } from '../../lambdas/delivery/limits.ts';
+import { isSlow } from '../../lambdas/delivery/slowness.ts';
+import { slownessId, slownessOf } from '../../lambdas/delivery/slowness-store.ts';
 import type { Kind } from './kinds.ts';
 import { documentsOf, type Registration } from './population.ts';
 import { accountsOf, startSettledRun } from './settled-run.ts';
@@ -23,9 +25,9 @@ const quietEvents = 10;
 const quietAttempts = 2 * quietEvents;
 
 /**
- * Checks, by order and not by time, that nobody waits for a receiver that is known to hang: once its first attempt has shown
+ * Checks, by order and not by time, that nobody waits for a receiver that is known to hang: once its first attempts have shown
  * that it does, far more of its events than there are places are published, then the events of another account. The first
- * attempts and the retries of all of those must arrive while that first attempt is still under way.
+ * attempts and the retries of all of those must arrive while those first attempts are still under way.
  */
 export const checkIsolation = async (): Promise<IsolationCheck> => {
   let ended = 0;
@@ -61,12 +63,13 @@ export const checkIsolation = async (): Promise<IsolationCheck> => {
     Registration,
   ];
   const isKnownToHang = async () => {
-    const Key = webhookKey(hangingOne.account, hangingOne.evento);
-    const { Item } = await documents.send(new GetCommand({ TableName: run.outputs.WebhooksTable, Key }));
-    return Item?.slowSince !== undefined;
+    const owner = { accountId: hangingOne.account, evento: hangingOne.evento };
+    const Key = { id: slownessId(owner) };
+    const { Item } = await documents.send(new GetCommand({ TableName: run.outputs.DeliveriesTable, Key }));
+    return isSlow(slownessOf(owner, Item));
   };
   try {
-    await publish(hangingOne, 1);
+    await publish(hangingOne, fewestSlowAttempts);
     while (!(await isKnownToHang()) && ended === 0) await pause(100);
     for (let sent = 0; sent < hangingEvents; sent += 10) await publish(hangingOne, 10);
     const ids = new Set(await publish(quietOne, quietEvents));

@@ -66,18 +66,15 @@ export const shortPlan: ChaosPlan = {
   },
 };
 
-/**
- * Over 1,000 first attempts and 150 second ones in each situation and round, and well below what two processors can do.
- * Receivers answer as they do on the Internet.
- */
+/** The attacks of `tools/simulate`, scaled down to what two processors can do beside everything else that runs on them. */
 export const isolationPlan: IsolationPlan = {
-  quiet: 6,
-  rate: 4,
-  failing: 4,
-  failingRate: 1,
-  length: 45_000,
-  rounds: 3,
-  places: 16,
+  healthy: 3,
+  failing: 1,
+  rate: 1,
+  length: 60_000,
+  places: { firstAttempt: 4, retry: 2, slow: 2 },
+  attemptTimeout: 6_000,
   answersAfter: 100,
-  wait: 5_000,
+  wait: 2_000,
+  longestExtra: 1_000,
 };

@@ -18,6 +18,8 @@ export interface Registration {
   readonly authorization: string;
   /** Deletes the webhook. */
   remove(): Promise<void>;
+  /** Replaces its URL by another one of the same receiver. */
+  replace(): Promise<void>;
 }
 
 /** A client of a run's DynamoDB stand-in, for everything that has no other way in. */
@@ -84,7 +86,13 @@ export const settle = async (
       const host = hostOf(account, place);
       const authorization = `Bearer ${randomId(30)}`;
       const remove = async () => void (await call('DELETE', `/v1/webhooks/${evento}`, 204));
-      const common = { account, evento, kind, host, authorization, remove };
+      let replacements = 0;
+      const replace = async () => {
+        replacements += 1;
+        const url = `https://${host}${pathOf(kind)}?${replacements}`;
+        await call('PUT', `/v1/webhooks/${evento}`, 200, { url, autorizacao: authorization });
+      };
+      const common = { account, evento, kind, host, authorization, remove, replace };
       if (kind.isUnregistered) return { ...common, secret: '' };
       const input = { evento, url: `https://${host}${pathOf(kind)}`, autorizacao: authorization };
       const { segredo } = await call('POST', '/v1/webhooks', 201, input);

@@ -41,7 +41,7 @@ export const startReceivers = async (kinds: readonly Kind[]): Promise<Receivers>
 
   const server = createServer(async (request, response) => {
     const at = Date.now();
-    const index = Number(/^\/(\d+)$/.exec(request.url ?? '')?.[1] ?? -1);
+    const index = Number(/^\/(\d+)(?:\?|$)/.exec(request.url ?? '')?.[1] ?? -1);
     const kind = kinds[index];
     if (!kind) {
       followed += 1;

@@ -1,7 +1,7 @@
 import { quantile, table } from '../bench/figures.ts';
 import type { KindRow } from './audit.ts';
 import type { ChaosReport } from './chaos-run.ts';
-import type { IsolationPlan, SituationFigures, Spread, Waits } from './isolation.ts';
+import type { IsolationPlan, SituationFigures } from './isolation.ts';
 
 const columns = {
   published: 'published',
@@ -59,63 +59,38 @@ export const describeChaos = (report: ChaosReport): string => {
   ].join('\n');
 };
 
-/** A hanging neighbour may move the others' p99 by this much. */
-const longestMove = 1.2;
-
 /** With more of the machine's processors at work than this, events wait for those and not for each other. */
 const busiest = 0.85;
 
-const describeSpread = ({ median, least, most }: Spread): string =>
-  `${median.toFixed(0)} (${least.toFixed(0)} to ${most.toFixed(0)})`;
-
-const describeWaits = (waits: Waits): string[] => [
-  String(waits.events),
-  describeSpread(waits.p50),
-  describeSpread(waits.p99),
-  String(waits.missing),
-];
-
-/** The tables of the isolation figures, and whether a hanging neighbour was felt, as far as that can be told. */
+/** The table of the isolation figures, and whether an attack was felt, as far as that can be told. */
 export const describeIsolation = (
   figures: readonly SituationFigures[],
-  { quiet, rate, failing, failingRate, places, answersAfter, wait }: IsolationPlan,
+  { healthy, failing, rate, length, places, attemptTimeout, answersAfter, longestExtra }: IsolationPlan,
 ): { readonly text: string; readonly isFelt: boolean } => {
-  const [quick, hanging] = figures;
-  const ratio = (which: 'first' | 'second', receiver: number) => {
-    const p99 = (figures?: SituationFigures) => (figures?.[which].p99.median ?? Number.NaN) + receiver;
-    return p99(hanging) / p99(quick);
-  };
-  const describeRatios = (which: 'first' | 'second') =>
-    `p99 beside a hanging neighbour, until the receiver has answered: ${ratio(which, answersAfter).toFixed(2)} × beside a ` +
-    `quick one (target: at most ${longestMove}); until the attempt arrives: ${ratio(which, 0).toFixed(2)} ×.`;
-  const isMissed = figures.some(({ first, second }) => first.missing + second.missing > 0);
-  const head = ['events', 'p50, ms', 'p99, ms', 'missing'];
-  const beside = ({ situation }: SituationFigures) => `beside a ${situation} neighbour`;
-  const isBusy = figures.some(({ busy }) => busy > busiest);
+  const p99 = (values: readonly number[]) => quantile(values, 0.99);
+  const rows = figures.map(({ order, situation, first, second, missing, busy }) => {
+    const alone = figures.find(other => other.order === order && other.situation === 'alone');
+    const extra = (which: 'first' | 'second') => p99(which === 'first' ? first : second) - p99(alone?.[which] ?? []);
+    const isFelt = !(extra('first') <= longestExtra && extra('second') <= longestExtra) || missing > 0;
+    return { order, situation, first, second, missing, busy, isFelt, extra: extra('first') };
+  });
+  const shown = rows.map(({ order, situation, first, second, missing, busy, isFelt, extra }) => [
+    `${situation}, ${order}`,
+    ...[quantile(first, 0.5), p99(first), extra, p99(second)].map(value => value.toFixed(0)),
+    String(missing),
+    `${(100 * busy).toFixed(0)} %`,
+    isFelt ? 'FELT' : '',
+  ]);
+  const isBusy = rows.some(({ situation, busy }) => situation === 'alone' && busy > busiest);
   const text = [
     ...(isBusy ? ['THE MACHINE WAS TOO BUSY: these figures say nothing of isolation. Measure again.', ''] : []),
-    `${places} places in each lane; receivers answer after ${answersAfter} ms. Medians of the rounds, and their spread.`,
+    `${Object.values(places).join(', ')} places in the first, retry and slow lane; attempts end after ${attemptTimeout} ms;`,
+    `${healthy} accounts that are well, and ${failing} whose receiver fails once on every event, publish ${rate} event a second`,
+    `each for ${length / 1_000} s; receivers answer after ${answersAfter} ms. Milliseconds from publishing to the arrival of`,
+    'the first attempt, and by how much second attempts are late. At most',
+    `${longestExtra} ms more than alone in the 99th percentile.`,
     '',
-    `${quiet} accounts that are well, and their neighbour, publish ${rate} events a second each: from publishing an event to ` +
-      'the arrival of its first attempt.',
-    '',
-    table(
-      ['first attempts', ...head, 'machine at work'],
-      figures.map(figure => [beside(figure), ...describeWaits(figure.first), `${(100 * figure.busy).toFixed(0)} %`]),
-    ),
-    '',
-    describeRatios('first'),
-    '',
-    `${failing} accounts whose receivers fail once on every event publish ${failingRate} event a second each: by how much ` +
-      `its second attempt arrives after it was due, ${wait / 1_000} s after the first.`,
-    '',
-    table(
-      ['second attempts', ...head],
-      figures.map(figure => [beside(figure), ...describeWaits(figure.second)]),
-    ),
-    '',
-    describeRatios('second'),
+    table(['beside', 'p50', 'p99', 'more than alone', 'second attempts, p99', 'missing', 'machine', ''], shown),
   ].join('\n');
-  const isNear = (which: 'first' | 'second') => ratio(which, answersAfter) <= longestMove;
-  return { text, isFelt: isBusy || isMissed || !(isNear('first') && isNear('second')) };
+  return { text, isFelt: isBusy || rows.some(({ isFelt }) => isFelt) };
 };

@@ -1,0 +1,124 @@
+import { slowAfter } from '../../lambdas/delivery/limits.ts';
+import { makeRecentCounts } from '../../lambdas/delivery/recent-counts.ts';
+import { planOf } from '../../lambdas/delivery/slow-backlog.ts';
+import {
+  isSlow,
+  mayRecover,
+  recovered,
+  reserveTurn,
+  type Slowness,
+  turnInterval,
+  unknownSlowness,
+  withDuration,
+  withSlowAttempts,
+} from '../../lambdas/delivery/slowness.ts';
+import type { Random } from '../../test/chaos/random.ts';
+import { makeVirtualTime } from './virtual-time.ts';
+
+/** A receiver that is large and well. */
+export interface LargeReceiver {
+  /** Events a second. */
+  readonly rate: number;
+  /** The share of its answers that take over two seconds. */
+  readonly slowShare: number;
+  /** Processes among which its attempts are spread by chance. */
+  readonly processes: number;
+  readonly hours: number;
+}
+
+/** Gives how often a large receiver that is well was made slow. */
+export function simulateLargeReceiver({ rate, slowShare, processes, hours }: LargeReceiver, random: Random): number {
+  const counts = Array.from({ length: processes }, makeRecentCounts);
+  let slowness: Slowness = unknownSlowness;
+  let times = 0;
+  for (let event = 0; event < hours * 3_600 * rate; event++) {
+    const now = (event * 1_000) / rate;
+    const process = counts[Math.floor(random() * processes)];
+    if (random() >= slowShare) {
+      process?.add('large', now);
+      continue;
+    }
+    slowness = withSlowAttempts(slowness, { slow: 1, quick: process?.take('large', now) ?? 0 }, now);
+    if (!isSlow(slowness)) continue;
+    times += 1;
+    slowness = unknownSlowness;
+  }
+  return times;
+}
+
+const deadline = 15_000;
+const answersAfter = 50;
+const minute = 60_000;
+const slowRate = 20;
+
+/** What became of a large receiver's outage. Milliseconds after its end. */
+export interface OutageFigures {
+  /** When it was slow no more. */
+  readonly quickAfter: number;
+  /** When nothing waited in the table any more. */
+  readonly emptyAfter: number;
+  /** The most that waited. */
+  readonly waited: number;
+}
+
+/** Runs a receiver of so many events a second that hangs for a minute, and then is as well as before. */
+export function simulateOutage(rate: number, random: Random): OutageFigures {
+  const time = makeVirtualTime();
+  const [outageFrom, outageUntil, until] = [minute, 2 * minute, 20 * minute];
+  const quick = makeRecentCounts();
+  let slowness: Slowness = unknownSlowness;
+  let nextTurnAt = 0;
+  let isBacklogged = false;
+  let waiting = 0;
+  let waited = 0;
+  let quickAt = Number.POSITIVE_INFINITY;
+  let emptyAt = Number.POSITIVE_INFINITY;
+
+  const attempt = () => {
+    const start = time.now();
+    const hangs = start >= outageFrom && start < outageUntil;
+    const wasSlow = isSlow(slowness);
+    if (hangs) {
+      time.at(start + slowAfter, () => {
+        slowness = withSlowAttempts(slowness, { slow: 1, quick: quick.take('large', time.now()) }, time.now());
+      });
+    }
+    time.at(start + (hangs ? deadline : answersAfter), () => {
+      if (wasSlow) slowness = withDuration(slowness, hangs ? deadline : answersAfter, time.now()) ?? slowness;
+      if (hangs) return time.at(time.now() + 5_000 * (0.8 + 0.2 * random()), arrive);
+      quick.add('large', time.now());
+      if (!wasSlow || !mayRecover(slowness, time.now())) return;
+      slowness = recovered(slowness, time.now());
+      quickAt = time.now();
+    });
+  };
+  const arrive = () => {
+    if (!isSlow(slowness)) return attempt();
+    const turn = isBacklogged ? undefined : reserveTurn(nextTurnAt, turnInterval(slowness, slowRate), time.now());
+    if (turn) {
+      nextTurnAt = turn.next;
+      return time.at(turn.at, attempt);
+    }
+    isBacklogged = true;
+    waiting += 1;
+    waited = Math.max(waited, waiting);
+  };
+  const sweep = () => {
+    const stored = { ...slowness, accountId: '', evento: 'demanda.criada' as const, version: 0, nextTurnAt };
+    const plan = planOf(stored, slowRate, time.now());
+    const given = Math.min(plan.most, waiting);
+    for (let turn = 0; turn < given; turn++) time.at(plan.beginAt + turn * plan.interval, attempt);
+    if (plan.to === 'slow') nextTurnAt = plan.beginAt + given * plan.interval;
+    waiting -= given;
+    if (waiting === 0) {
+      isBacklogged = false;
+      // What was given a turn is attempted until its last turn.
+      if (quickAt <= time.now()) emptyAt = Math.min(emptyAt, plan.beginAt + given * plan.interval);
+    }
+    if (time.now() < until) time.at(time.now() + minute, sweep);
+  };
+  for (let event = 0; event < (until / 1_000) * rate; event++) time.at((event * 1_000) / rate, arrive);
+  time.at(500, sweep);
+  time.runUntil(until);
+  return { quickAfter: quickAt - outageUntil, emptyAfter: emptyAt - outageUntil, waited };
+}

@@ -1,0 +1,217 @@
+import { attemptsPerProcess, hangsAfter } from '../../lambdas/delivery/limits.ts';
+import { retryWait } from '../../lambdas/delivery/retry-schedule.ts';
+import { planOf } from '../../lambdas/delivery/slow-backlog.ts';
+import {
+  reserveTurn,
+  type Slowness,
+  turnInterval,
+  unknownSlowness,
+  withDuration,
+  withSlowName,
+} from '../../lambdas/delivery/slowness.ts';
+import type { Random } from '../../test/chaos/random.ts';
+import { Fifo } from './fifo.ts';
+import type { Places } from './quick-lanes.ts';
+
+/** What the slow lane is given to do. Milliseconds. */
+export interface SlowLanePlan {
+  readonly places: Places;
+  readonly isFair: boolean;
+  /** Webhooks that hang, and events a second of each. */
+  readonly hanging: number;
+  readonly hangingRate: number;
+  /** Events a second of the one that answers in three seconds. */
+  readonly innocentRate: number;
+  readonly hours: number;
+}
+
+/** What came of it. */
+export interface SlowLaneFigures {
+  /** How much later than they were due the innocent's attempts began, in milliseconds: the 99th percentile and the longest. */
+  readonly innocentP99: number;
+  readonly innocentLongest: number;
+  readonly attempts: number;
+  /** At the end. */
+  readonly queued: number;
+  readonly waitingInTable: number;
+}
+
+const tick = 100;
+const ticksPerSecond = 1_000 / tick;
+const ticksPerMinute = 60 * ticksPerSecond;
+const deadline = 15_000;
+const innocentAnswers = 3_000;
+const slowRate = 20;
+const batchSize = 10;
+/** A process receives for so long, and ends when all it has begun is over. */
+const receivesFor = 20_000;
+const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(seconds => seconds * 1_000);
+
+interface SlowWebhook {
+  readonly index: number;
+  readonly rate: number;
+  readonly answers: number;
+  slowness: Slowness;
+  nextTurnAt: number;
+  isBacklogged: boolean;
+  /** What waits in the table: numbers of attempts. */
+  readonly table: Fifo;
+  /** Attempts that fall due, by minute and number of the attempt. */
+  readonly retries: Map<number, Uint32Array>;
+}
+
+interface Process {
+  /** Attempts that end, by tick. */
+  underWay: number;
+  begunAt: number;
+  isReceiving: boolean;
+}
+
+/** Runs slow webhooks through the slow lane with all their retries, in steps of a tenth of a second. */
+export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneFigures {
+  const webhooks = Array.from({ length: plan.hanging + 1 }, (_, index): SlowWebhook => {
+    const isInnocent = index === plan.hanging;
+    return {
+      index,
+      rate: isInnocent ? plan.innocentRate : plan.hangingRate,
+      answers: isInnocent ? innocentAnswers : deadline,
+      slowness: withSlowName(unknownSlowness, 0),
+      nextTurnAt: 0,
+      isBacklogged: false,
+      table: new Fifo(),
+      retries: new Map(),
+    };
+  });
+  const innocent = webhooks.at(-1) as SlowWebhook;
+  /** The slow queue: attempts by the tick at which they become visible, and those that wait, by webhook or all together. */
+  const delayed = new Map<number, number[]>();
+  const queues = plan.isFair ? webhooks.map(() => new Fifo()) : [new Fifo()];
+  const ends = new Map<number, number[]>();
+  const processes: Process[] = [];
+  const innocentWaits: number[] = [];
+  let places = plan.places.atFirst;
+  let attempts = 0;
+
+  const send = (webhook: SlowWebhook, number: number, at: number) => {
+    const due = Math.ceil(at / tick);
+    const messages = delayed.get(due) ?? [];
+    messages.push(webhook.index * 16 + number);
+    delayed.set(due, messages);
+  };
+  const handOver = (webhook: SlowWebhook, number: number, now: number) => {
+    const turn = webhook.isBacklogged
+      ? undefined
+      : reserveTurn(webhook.nextTurnAt, turnInterval(webhook.slowness, slowRate), now);
+    if (!turn) {
+      webhook.isBacklogged = true;
+      webhook.table.push(number);
+      return;
+    }
+    webhook.nextTurnAt = turn.next;
+    send(webhook, number, turn.at);
+  };
+  const sweep = (webhook: SlowWebhook, now: number) => {
+    if (!webhook.isBacklogged) return;
+    const { slowness, nextTurnAt } = webhook;
+    const stored = { ...slowness, accountId: '', evento: 'demanda.criada' as const, version: 0, nextTurnAt };
+    const { beginAt, interval, most } = planOf(stored, slowRate, now);
+    const given = Math.min(most, webhook.table.length);
+    for (let turn = 0; turn < given; turn++) send(webhook, webhook.table.shift(), beginAt + turn * interval);
+    webhook.nextTurnAt = beginAt + given * interval;
+    if (webhook.table.length === 0) webhook.isBacklogged = false;
+  };
+  const retryLater = (webhook: SlowWebhook, number: number, now: number) => {
+    const wait = retryWait(schedule, { charged: number, askedWaitMs: undefined }, random);
+    if (wait === undefined) return;
+    const due = Math.ceil((now + wait) / tick);
+    const counts = webhook.retries.get(due) ?? new Uint32Array(16);
+    counts[number + 1] = (counts[number + 1] ?? 0) + 1;
+    webhook.retries.set(due, counts);
+  };
+
+  /** The next message: of whoever has least under way, where queues are fair; in order otherwise. */
+  const underWayOf = new Uint32Array(webhooks.length);
+  const next = (): number | undefined => {
+    if (!plan.isFair) return (queues[0]?.length ?? 0) > 0 ? queues[0]?.shift() : undefined;
+    let best: number | undefined;
+    for (let index = 0; index < queues.length; index++) {
+      if ((queues[index]?.length ?? 0) === 0) continue;
+      if (best === undefined || (underWayOf[index] ?? 0) < (underWayOf[best] ?? 0)) best = index;
+    }
+    return best === undefined ? undefined : queues[best]?.shift();
+  };
+  const queued = () => queues.reduce((sum, queue) => sum + queue.length, 0);
+
+  const begin = (message: number, process: number, at: number) => {
+    const webhook = webhooks[message >> 4] as SlowWebhook;
+    attempts += 1;
+    underWayOf[webhook.index] = (underWayOf[webhook.index] ?? 0) + 1;
+    if (webhook === innocent) innocentWaits.push(at * tick - (innocentDue.shift() ?? at * tick));
+    const over = at + webhook.answers / tick;
+    const ending = ends.get(over) ?? [];
+    ending.push(message, process);
+    ends.set(over, ending);
+    if (webhook.answers > hangsAfter && at % ticksPerSecond === 0) {
+      webhook.slowness = withDuration(webhook.slowness, deadline, at * tick + hangsAfter) ?? webhook.slowness;
+    }
+  };
+  /** When the innocent's attempts were due, in the order in which they are begun: they never overtake each other. */
+  const innocentDue: number[] = [];
+
+  const last = plan.hours * 60 * ticksPerMinute;
+  for (let at = 0; at < last; at++) {
+    const now = at * tick;
+    for (const webhook of webhooks) {
+      const due = webhook.retries.get(at);
+      webhook.retries.delete(at);
+      due?.forEach((count, number) => {
+        for (let one = 0; one < count; one++) handOver(webhook, number, now);
+      });
+      const arrivals =
+        Math.floor(((at + 1) * webhook.rate) / ticksPerSecond) - Math.floor((at * webhook.rate) / ticksPerSecond);
+      for (let one = 0; one < arrivals; one++) {
+        if (webhook === innocent) innocentDue.push(now);
+        handOver(webhook, 1, now);
+      }
+      if (at % ticksPerMinute === webhook.index) sweep(webhook, now);
+    }
+    for (const message of delayed.get(at) ?? []) (plan.isFair ? queues[message >> 4] : queues[0])?.push(message);
+    delayed.delete(at);
+
+    const over = ends.get(at) ?? [];
+    ends.delete(at);
+    for (let index = 0; index < over.length; index += 2) {
+      const [message = 0, process = 0] = [over[index], over[index + 1]];
+      const webhook = webhooks[message >> 4] as SlowWebhook;
+      underWayOf[webhook.index] = (underWayOf[webhook.index] ?? 1) - 1;
+      const owner = processes[process];
+      if (owner) owner.underWay -= 1;
+      webhook.slowness = withDuration(webhook.slowness, webhook.answers, now) ?? webhook.slowness;
+      if (webhook !== innocent) retryLater(webhook, message & 15, now);
+    }
+
+    // Places grow while messages wait; each receives a batch a step while it may, and begins anew when all is over.
+    if (queued() > 0 && places < plan.places.most && at % (ticksPerSecond / plan.places.growth) === 0) places += 1;
+    for (let index = 0; index < places && queued() > 0; index++) {
+      const process = processes[index] ?? { underWay: 0, begunAt: now, isReceiving: true };
+      processes[index] = process;
+      if (process.underWay === 0) process.begunAt = now;
+      const mayReceive = process.underWay === 0 || now - process.begunAt < receivesFor;
+      if (!mayReceive || process.underWay + batchSize > attemptsPerProcess) continue;
+      for (let taken = 0; taken < batchSize; taken++) {
+        const message = next();
+        if (message === undefined) break;
+        process.underWay += 1;
+        begin(message, index, at);
+      }
+    }
+  }
+  innocentWaits.sort((one, other) => one - other);
+  return {
+    innocentP99: innocentWaits[Math.ceil(innocentWaits.length * 0.99) - 1] ?? 0,
+    innocentLongest: innocentWaits.at(-1) ?? 0,
+    attempts,
+    queued: queued(),
+    waitingInTable: webhooks.reduce((sum, { table }) => sum + table.length, 0),
+  };
+}
