@@ -5,10 +5,11 @@ import { type LiveResource, readProperties } from '../assembly/resources.ts';
 import { type Faults, noFaults } from '../faults.ts';
 import { snsAccess, sqsAccess } from '../iam/access-requests.ts';
 import type { Gate } from '../iam/gate.ts';
-import type { ServiceStandIn } from '../loopback-server.ts';
+import { portFault, type ServiceStandIn } from '../loopback-server.ts';
 import { makeFair } from './fair-order.ts';
-import { makeQueueEngine, queueUrl } from './fauxqs.ts';
+import { countTruly, makeQueueEngine, queueUrl } from './fauxqs.ts';
 import { refuseWhatAwsRefuses } from './limits.ts';
+import { keepGroups } from './message-groups.ts';
 
 /** A queue of the template. */
 export interface Queue {
@@ -30,6 +31,10 @@ export interface QueueServiceOptions {
   readonly gate: Gate;
   readonly directory?: string;
   readonly faults?: Faults;
+  /** @default 0 - any free one */
+  readonly port?: number;
+  /** Whether quiet groups go first, as on AWS; otherwise messages are handed out as they came. @default true */
+  readonly isFair?: boolean;
   /** Told of each notification; not of its content. */
   readonly onPublish: (topic: string, subject: string) => void;
 }
@@ -73,11 +78,13 @@ const failedNotification =
 
 const publication = z.object({ Action: z.literal('Publish'), TopicArn: z.string(), Subject: z.string().default('') });
 
-/** Starts the engine on a free port of 127.0.0.1. */
+/** Starts the engine on 127.0.0.1. @throws {LocalFault} when the port cannot be had */
 export const startSqs = async ({
   directory,
   gate,
   faults = noFaults,
+  port: wantedPort = 0,
+  isFair = true,
   onPublish,
 }: QueueServiceOptions): Promise<QueueService> => {
   const { app, queues, topics, keepIn } = await makeQueueEngine(region);
@@ -91,6 +98,7 @@ export const startSqs = async ({
     return reply.status(403).header('content-type', 'application/x-amz-json-1.0').send(error);
   });
   refuseWhatAwsRefuses(app);
+  const keepGroup = keepGroups(app);
   app.addHook('preHandler', async (request, reply) => {
     const isSend = /^AmazonSQS\.SendMessage/.test(String(request.headers['x-amz-target']));
     if (!isSend || !faults.strikesRequest('refusedSends', request.headers)) return;
@@ -104,7 +112,9 @@ export const startSqs = async ({
       return reply.status(500).header('content-type', 'text/xml').send(failedNotification);
     onPublish(data.TopicArn.split(':').at(-1) ?? '', data.Subject);
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  await app.listen({ host: '127.0.0.1', port: wantedPort }).catch(error => {
+    throw portFault(error, wantedPort);
+  });
   const port = (app.server.address() as AddressInfo).port;
   const stopKeeping = directory === undefined ? () => undefined : keepIn(directory, port);
 
@@ -114,7 +124,10 @@ export const startSqs = async ({
     ensureQueue: ({ name, attributes }) => {
       const kept = queues.getQueueByName(name);
       if (kept) kept.setAttributes(attributes);
-      makeFair(kept ?? queues.createQueue(name, queueUrl(port, name), queueArn(name), attributes), Date.now);
+      const queue = kept ?? queues.createQueue(name, queueUrl(port, name), queueArn(name), attributes);
+      countTruly(queue);
+      keepGroup(queue);
+      if (isFair) makeFair(queue, Date.now);
     },
     ensureTopic: name => void topics.createTopic(name, undefined, undefined, region),
     stop: async () => {

@@ -1,6 +1,5 @@
-import type { QueueStore } from './fauxqs.ts';
+import type { EngineQueue } from './fauxqs.ts';
 
-type EngineQueue = NonNullable<ReturnType<QueueStore['getQueueByName']>>;
 type Group = string;
 
 /** SQS's own figures: a group is noisy with more than this share of what is under way, and at least so many messages. */
@@ -15,16 +14,18 @@ const negligible = 5_000;
 
 /**
  * Makes a queue of the engine fair, as SQS makes standard queues whose messages have a group: while a group is noisy, what
- * quiet groups have waiting is handed out first. A group is noisy by its share of the messages in flight or of the
- * recent processing time (from receipt to deletion, or until now). It is an order of waiting messages, no limit: what
- * is under way stays, and noisy groups take whatever capacity the others leave.
+ * quiet groups have waiting is handed out first, then what the noisy ones have, those first that have the least in
+ * flight. A group is noisy by its share of the messages in flight or of the recent processing time (from receipt to
+ * deletion, or until now), either as the developer guide says (*How Amazon SQS fair queues work*). It is an order of
+ * waiting messages, no limit: what is under way stays, and noisy groups take whatever capacity the others leave.
  */
 export const makeFair = (queue: EngineQueue, now: () => number): void => {
   const receivedAt = new Map<string, { readonly group: Group; readonly at: number }>();
   let done: { readonly group: Group; readonly at: number; readonly took: number }[] = [];
   const { dequeue, deleteMessage } = queue;
 
-  const noisyGroups = (): ReadonlySet<Group> => {
+  /** With how many messages each has in flight. */
+  const noisyGroups = (): ReadonlyMap<Group, number> => {
     const moment = now();
     const inFlight = new Map<Group, number>();
     const spent = new Map<Group, number>();
@@ -46,16 +47,17 @@ export const makeFair = (queue: EngineQueue, now: () => number): void => {
       const hasMany = count >= noisyCount && count > noisyShare * messages;
       return hasMany || (time > negligible && (spent.get(group) ?? 0) > noisyShare * time);
     };
-    return new Set([...spent.keys()].filter(isNoisy));
+    return new Map([...spent.keys()].filter(isNoisy).map(group => [group, inFlight.get(group) ?? 0]));
   };
 
   queue.dequeue = (...words) => {
     queue.processTimers(); // what has become visible takes part
     if (queue.messages.some(({ messageGroupId }) => messageGroupId !== queue.messages[0]?.messageGroupId)) {
       const noisy = noisyGroups();
-      const isNoisy = ({ messageGroupId = '' }) => noisy.has(messageGroupId);
-      const [loud, quiet] = [queue.messages.filter(isNoisy), queue.messages.filter(message => !isNoisy(message))];
-      queue.messages = [...quiet, ...loud];
+      if (noisy.size > 0) {
+        const rank = ({ messageGroupId = '' }) => noisy.get(messageGroupId) ?? -1;
+        queue.messages.sort((one, other) => rank(one) - rank(other)); // stable: each group's own order stays
+      }
     }
     const received = dequeue.apply(queue, words);
     for (const { ReceiptHandle: handle } of received) {

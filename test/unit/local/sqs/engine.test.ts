@@ -11,7 +11,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LiveResource } from '../../../../local/assembly/resources.ts';
 import { makeGate } from '../../../../local/iam/gate.ts';
 import { type QueueService, queueOf, startSqs } from '../../../../local/sqs/engine.ts';
@@ -207,4 +207,82 @@ it('fails notifications of functions when the run is told to: nobody is told of 
   });
   expect(told).toEqual([]);
   client.destroy();
+});
+
+describe('a count of messages', () => {
+  const waiting = async (client: SQSClient, QueueUrl: string) => {
+    const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['ApproximateNumberOfMessages'] });
+    return (await client.send(command)).Attributes?.ApproximateNumberOfMessages;
+  };
+
+  it('is true while nobody receives: what had become visible was counted as hidden', async () => {
+    const { sqs, client } = await start();
+    sqs.ensureQueue({ name: 'q', attributes: { VisibilityTimeout: '1' } });
+    const QueueUrl = sqs.urlOf('q');
+    await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'at once' }));
+    await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'later', DelaySeconds: 1 }));
+    expect(await waiting(client, QueueUrl)).toBe('1');
+    expect(await receive(client, QueueUrl)).toHaveLength(1);
+    expect(await waiting(client, QueueUrl)).toBe('0');
+    await vi.waitFor(async () => expect(await waiting(client, QueueUrl)).toBe('2'), { timeout: 10_000 });
+  });
+});
+
+it('keeps the group of a message on a standard queue: the engine dropped it, and no queue was fair', async () => {
+  const { sqs, client } = await start();
+  sqs.ensureQueue({ name: 'q', attributes: {} });
+  const QueueUrl = sqs.urlOf('q');
+  await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'one', MessageGroupId: 'acme' }));
+  const Entries = [
+    { Id: '1', MessageBody: 'two', MessageGroupId: 'beta', DelaySeconds: 0 },
+    { Id: '2', MessageBody: 'three' },
+  ];
+  await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+  const command = new ReceiveMessageCommand({
+    QueueUrl,
+    MaxNumberOfMessages: 10,
+    MessageSystemAttributeNames: ['MessageGroupId'],
+    MessageAttributeNames: ['All'],
+  });
+  const { Messages = [] } = await client.send(command);
+  expect(Messages.map(({ Body, Attributes, MessageAttributes }) => [Body, Attributes, MessageAttributes])).toEqual([
+    ['one', { MessageGroupId: 'acme' }, undefined],
+    ['two', { MessageGroupId: 'beta' }, undefined],
+    ['three', undefined, undefined],
+  ]);
+});
+
+it('hands messages out as they came where fair order is off', async () => {
+  const orderOf = async (isFair: boolean) => {
+    const sqs = await startSqs({ gate: openGate, isFair, onPublish: () => undefined });
+    ends.push(() => sqs.stop());
+    const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+    const client = new SQSClient({ region: 'us-east-1', endpoint: sqs.endpoint, credentials });
+    sqs.ensureQueue({ name: 'q', attributes: { VisibilityTimeout: '60' } });
+    const QueueUrl = sqs.urlOf('q');
+    const send = async (MessageGroupId: string) => {
+      const Entries = Array.from({ length: 10 }, (_, at) => ({
+        Id: String(at),
+        MessageBody: MessageGroupId,
+        MessageGroupId,
+      }));
+      await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+    };
+    for (let round = 0; round < 4; round++) await send('loud');
+    for (let round = 0; round < 3; round++) await receive(client, QueueUrl);
+    await send('quiet');
+    const [first] = await receive(client, QueueUrl);
+    client.destroy();
+    return first?.Body;
+  };
+  expect(await orderOf(true)).toBe('quiet');
+  expect(await orderOf(false)).toBe('loud');
+});
+
+it('on a port that is taken is a fault in one line', async () => {
+  const { sqs } = await start();
+  const port = Number(new URL(sqs.endpoint).port);
+  await expect(startSqs({ gate: openGate, port, onPublish: () => undefined })).rejects.toThrow(
+    `Port ${port} is in use: free it, or choose others with --port N`,
+  );
 });

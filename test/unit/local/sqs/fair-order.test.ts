@@ -75,6 +75,18 @@ describe('a fair queue', () => {
     expect(groups()).toEqual(['slow', 'quick']);
   });
 
+  it('prefers, among noisy groups, the one with the least in flight', async () => {
+    const { send, receive, groups } = await start();
+    send('louder', 40);
+    for (let batch = 0; batch < 4; batch++) receive();
+    send('loud', 30);
+    for (let batch = 0; batch < 3; batch++) receive();
+    send('louder', 1);
+    send('loud', 1);
+    send('quiet', 1);
+    expect(groups()).toEqual(['quiet', 'loud', 'louder']);
+  });
+
   it('holds no noisy group back when nobody else has anything waiting', async () => {
     const { send, receive, groups } = await start();
     send('loud', 50);
