@@ -23,6 +23,10 @@ const mappingSchema = z.object({
 /** Reads an event source mapping of the template. @throws {LocalFault} */
 export const eventSourceOf = (resource: LiveResource): EventSourceDefinition => {
   const properties = readProperties(mappingSchema, resource);
+  if (properties.BatchSize > 10 && properties.MaximumBatchingWindowInSeconds < 1) {
+    const place = `${resource.stack}/${resource.logicalId}`;
+    throw new LocalFault(`${place}: a batch of over 10 messages needs a window of at least 1 s, on AWS too.`);
+  }
   return {
     queueArn: properties.EventSourceArn,
     functionName: functionNameIn(properties.FunctionName) ?? properties.FunctionName,

@@ -36,6 +36,14 @@ const mostReceived = 10;
 /** Seconds; the longest that SQS lets a receiver wait. */
 const longestPoll = 20;
 
+/** Milliseconds between two looks at a queue in the last second of a window: SQS waits for whole seconds. */
+const shortPause = 50;
+
+/** Bytes; Lambda takes 6 MiB, and up to ten messages more may come with the next receipt. */
+const fullPayload = 4 * 1024 * 1024;
+
+const payloadSize = (messages: readonly Message[]): number => Buffer.byteLength(JSON.stringify(messages));
+
 /** Milliseconds by which a batch that is handed over a second time may lag behind. */
 const longestLag = 1_000;
 
@@ -65,13 +73,20 @@ export const startQueueSource = (
     return messages;
   };
 
+  /** Receives once, and goes on until the batch or its window is full; what was received is never dropped. */
   const collect = async (): Promise<readonly Message[]> => {
     const batch = [...(await receive(batchSize, longestPoll))];
     const deadline = Date.now() + batchingWindow * 1000;
-    while (batch.length > 0 && batch.length < batchSize && !stopping.signal.aborted) {
-      const left = Math.floor((deadline - Date.now()) / 1000);
-      if (left < 1) break;
-      batch.push(...(await receive(batchSize - batch.length, Math.min(left, longestPoll))));
+    let size = payloadSize(batch);
+    while (batch.length > 0 && batch.length < batchSize && size < fullPayload && !stopping.signal.aborted) {
+      const left = deadline - Date.now();
+      if (left <= 0) break;
+      const seconds = Math.min(Math.floor(left / 1000), longestPoll);
+      const more = await receive(batchSize - batch.length, seconds).catch(() => undefined);
+      if (!more) break;
+      if (more.length === 0 && seconds === 0) await wait(Math.min(left, shortPause));
+      batch.push(...more);
+      size += payloadSize(more);
     }
     return batch;
   };

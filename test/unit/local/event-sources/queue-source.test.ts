@@ -167,6 +167,34 @@ it('respects batch size and maximum concurrency', async () => {
   expect(Math.max(...sizes)).toBe(2);
 });
 
+it('forms a batch of over ten from several receipts, and hands it over when its window of a second ends', async () => {
+  const batches: string[][] = [];
+  const handle = async ({ Records }: SQSEvent) => void batches.push(Records.map(({ body }) => body));
+  const bodies = Array.from({ length: 10 }, (_, index) => `first ${index}`);
+  const queueUrl = await poll(bodies, handle, { batchSize: 100, batchingWindow: 1 }, '30');
+  const Entries = Array.from({ length: 5 }, (_, index) => ({ Id: String(index), MessageBody: `then ${index}` }));
+  await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+  await until(() => expect(batches.flat()).toHaveLength(15));
+  expect(batches.map(({ length }) => length)).toEqual([15]);
+  await until(async () => expect(await remaining(queueUrl)).toBe(0));
+});
+
+it('hands a batch over at once when it is full, and never gives more than its size', async () => {
+  const sizes: number[] = [];
+  const bodies = Array.from({ length: 10 }, (_, index) => String(index));
+  const started = performance.now();
+  const queueUrl = await poll(
+    bodies,
+    async ({ Records }) => void sizes.push(Records.length),
+    { batchSize: 12, batchingWindow: 300 },
+    '30',
+  );
+  const Entries = bodies.slice(0, 2).map(MessageBody => ({ Id: MessageBody, MessageBody }));
+  await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+  await until(() => expect(sizes).toEqual([12]));
+  expect(performance.now() - started).toBeLessThan(20_000); // not the window
+});
+
 it('lets a batch fill up within its window', async () => {
   const sizes: number[] = [];
   const queueUrl = await poll(['1'], async event => void sizes.push(event.Records.length), { batchingWindow: 2 }, '30');
