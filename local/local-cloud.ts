@@ -6,13 +6,15 @@ import { drawBlueprint } from './deployment/blueprint.ts';
 import { provisionDemo, provisionFunctions, provisionState, runTriggers } from './deployment/provision.ts';
 import { startTraffic } from './deployment/traffic.ts';
 import { type DataDirectory, makeRunDirectory, openDataDirectory } from './directories.ts';
-import { faultsOf, noFaults } from './faults.ts';
+import { type Faults, faultsOf, noFaults, watchFaults } from './faults.ts';
 import { type HttpFront, startHttpFront } from './http-api/server.ts';
 import { startLoopbackInternet } from './internet/loopback-internet.ts';
 import type { ReceivedDelivery } from './internet/receiver.ts';
 import { writeRuntimeFiles } from './lambda/runtime-files.ts';
+import { makeStartGate } from './lambda/start-gate.ts';
 import type { LocalOptions } from './options.ts';
 import { claimOutputs, type RunOutputs, runOutputs, writeOutputs } from './outputs.ts';
+import { portsFrom, type RunPorts } from './ports.ts';
 import { startServices } from './services.ts';
 import { synthesise } from './synthesis.ts';
 import type { Terminal } from './terminal/terminal.ts';
@@ -46,12 +48,26 @@ const describeDelivery = ({ method, path, headers, body, status }: ReceivedDeliv
     .join('  ');
 };
 
-const startFronts = async (port: number, undo: Undo) => {
-  const auth = await startHttpFront(port);
+const startFronts = async (ports: RunPorts, undo: Undo) => {
+  const auth = await startHttpFront(ports.auth);
   undo.push(auth.stop);
-  const base = await startHttpFront(port === 0 ? 0 : port + 1);
+  const base = await startHttpFront(ports.base);
   undo.push(base.stop);
   return { auth, base };
+};
+
+const openFaults = ({ faultsFile, terminal }: LocalCloudRequest, undo: Undo): Faults => {
+  if (faultsFile === undefined) return noFaults;
+  const faults = faultsOf(faultsFile, Math.random, kind =>
+    terminal.note('faults', `${kind}, as ${faultsFile} asks`, 'warn'),
+  );
+  const unwatch = watchFaults(faultsFile, fault =>
+    fault === undefined
+      ? terminal.note('faults', 'read again')
+      : terminal.note('faults', `${fault} The shares stay as they were.`, 'warn'),
+  );
+  undo.push(unwatch);
+  return faults;
 };
 
 /** Everything that the template does not decide: the Internet, the services, what function processes load. */
@@ -62,28 +78,30 @@ const startSurroundings = async (
   undo: Undo,
 ) => {
   const { terminal } = request;
-  const internet = await startLoopbackInternet(request, {
-    onDelivery: delivery => terminal.note('receiver', describeDelivery(delivery)),
-    onHostsChange: change =>
-      'fault' in change
-        ? terminal.note('hosts', `${change.fault} The names stay as they were.`, 'warn')
-        : terminal.note('hosts', `read again: ${change.names} names`),
-    onAbsence: (name, port) =>
-      terminal.note('internet', `nothing listens at http://127.0.0.1:${port} (${name}): start your receiver`, 'warn'),
-  });
+  const ports = portsFrom(request.port);
+  const internet = await startLoopbackInternet(
+    { ...request, receiverPort: ports.receiver },
+    {
+      onDelivery: delivery => terminal.note('receiver', describeDelivery(delivery)),
+      onHostsChange: change =>
+        'fault' in change
+          ? terminal.note('hosts', `${change.fault} The names stay as they were.`, 'warn')
+          : terminal.note('hosts', `read again: ${change.names} names`),
+      onAbsence: (name, port) =>
+        terminal.note('internet', `nothing listens at http://127.0.0.1:${port} (${name}): start your receiver`, 'warn'),
+    },
+  );
   undo.push(internet.stop);
   for (const name of request.mappings.keys()) {
     const fault = findNameFault(name, []);
     if (fault !== undefined) terminal.note('internet', `no webhook can lead to "${name}": ${fault}`, 'warn');
   }
-  const { faultsFile } = request;
-  const onStrike = (kind: string) => terminal.note('faults', `${kind}, as ${faultsFile} asks`, 'warn');
-  const faults = faultsFile === undefined ? noFaults : faultsOf(faultsFile, Math.random, onStrike);
+  const faults = openFaults(request, undo);
   const listeners = {
     onPublish: (topic: string, subject: string) => terminal.note('notification', `${topic}  ${subject}`),
     onRefusal: (message: string) => terminal.note('iam', message, 'warn'),
   };
-  const services = await startServices(data, listeners, faults);
+  const services = await startServices(data, listeners, { faults, ports, isFair: request.queueOrder === 'fair' });
   undo.push(services.stop);
   const files = await writeRuntimeFiles(runPath, internet.preload, internet.authorityCertificate);
   return { internet, services, files, faults };
@@ -123,6 +141,7 @@ const deploy = async (
   await provisionState(blueprint, services);
   const functions = provisionFunctions(blueprint, {
     surroundings: { ...files, endpoints: services.endpoints },
+    startGate: makeStartGate(),
     onLine: ({ label }, line) => terminal.log(label, line),
   });
   undo.push(() => [...functions.values()].map(({ end }) => end()));
@@ -140,7 +159,7 @@ const deploy = async (
 const start = async (request: LocalCloudRequest, undo: Undo): Promise<RunOutputs> => {
   const { root, terminal, dataDirectory, outputsFile } = request;
   await claimOutputs(outputsFile);
-  const fronts = await startFronts(request.port, undo);
+  const fronts = await startFronts(portsFrom(request.port), undo);
   const data = dataDirectory === undefined ? undefined : openDataDirectory(dataDirectory);
   undo.push(() => data?.release());
   const run = makeRunDirectory(join(root, '.local/runs'));

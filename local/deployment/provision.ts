@@ -4,7 +4,7 @@ import { region } from '../assembly/identities.ts';
 import { ofType } from '../assembly/resources.ts';
 import { ensureDemo } from '../demo.ts';
 import { createTables, tableOf } from '../dynamodb/tables.ts';
-import { triggeredFunctionOf } from '../event-sources/definition.ts';
+import { eventSourceOf, triggeredFunctionOf } from '../event-sources/definition.ts';
 import { LocalFault } from '../fault.ts';
 import { functionPolicies } from '../iam/policies.ts';
 import { functionOf } from '../lambda/definition.ts';
@@ -54,13 +54,24 @@ export const provisionDemo = async (
 /** The functions of the template, by name. */
 export type Functions = ReadonlyMap<string, LocalFunction>;
 
+/** Batches that the event sources of each function may have under way at once; without those that set no maximum. */
+const placesOf = (resources: Blueprint['resources']): ReadonlyMap<string, number> => {
+  const places = new Map<string, number>();
+  for (const { functionName, concurrency } of ofType(resources, 'AWS::Lambda::EventSourceMapping').map(eventSourceOf)) {
+    if (Number.isFinite(concurrency)) places.set(functionName, (places.get(functionName) ?? 0) + concurrency);
+  }
+  return places;
+};
+
 /** Makes the functions known; their processes start when they are first invoked. @throws {LocalFault} */
-export const provisionFunctions = ({ resources, assets }: Blueprint, host: FunctionHost): Functions =>
-  new Map(
+export const provisionFunctions = ({ resources, assets }: Blueprint, host: FunctionHost): Functions => {
+  const places = placesOf(resources);
+  return new Map(
     ofType(resources, 'AWS::Lambda::Function')
-      .map(resource => makeLocalFunction(functionOf(resource, assets), host))
-      .map(made => [made.definition.name, made]),
+      .map(resource => functionOf(resource, assets))
+      .map(definition => [definition.name, makeLocalFunction(definition, host, places.get(definition.name))]),
   );
+};
 
 /** A function of the template. @throws {LocalFault} when there is none of that name */
 export const functionNamed = (functions: Functions, name: string): LocalFunction => {

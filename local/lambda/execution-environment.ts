@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { FunctionDefinition } from './definition.ts';
 import { exitFault, type FunctionFault, type InvocationOutcome, timeoutFault } from './invocation.ts';
@@ -25,20 +23,18 @@ export interface EnvironmentEvents {
   onLine(line: string): void;
 }
 
-/** Lambda gives initialisation ten seconds. */
-const initialisationSeconds = 10;
+/** Lambda gives initialisation ten seconds; a machine that is busy with other things needs more for the same work. */
+const initialisationSeconds = 60;
 
 const spawnFunction = (
   definition: FunctionDefinition,
   surroundings: RuntimeSurroundings,
   api: string,
 ): ChildProcess => {
-  const hasSourceMap = existsSync(join(definition.directory, `${definition.handler.replace(/\.[^.]*$/, '')}.mjs.map`));
   const words = [
     '--import',
     surroundings.preloadUrl,
     `--max-old-space-size=${Math.floor(definition.memory * 0.9)}`, // as Lambda's own runtime sets it
-    ...(hasSourceMap ? ['--enable-source-maps'] : []),
     surroundings.bootstrapFile,
   ];
   return spawn(process.execPath, words, {

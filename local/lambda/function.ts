@@ -1,7 +1,7 @@
-import { availableParallelism } from 'node:os';
 import type { FunctionDefinition } from './definition.ts';
 import { type ExecutionEnvironment, startExecutionEnvironment } from './execution-environment.ts';
 import type { FunctionFault, InvocationOutcome, Invoke } from './invocation.ts';
+import type { StartGate } from './start-gate.ts';
 import type { RuntimeSurroundings } from './variables.ts';
 
 /** A function of the template, running on demand. */
@@ -19,14 +19,13 @@ export interface LocalFunction {
 /** What a function runs on. */
 export interface FunctionHost {
   readonly surroundings: RuntimeSurroundings;
+  /** The same for all functions of a run. */
+  readonly startGate: StartGate;
   readonly onLine: (definition: FunctionDefinition, line: string) => void;
 }
 
-/** Processes of one function at most, whatever AWS would allow: they share this machine. */
+/** Processes of a function that the template gives no number of places: they share this machine. */
 const mostProcesses = 16;
-
-/** More at once would only compete for the processors. */
-const mostStarting = Math.max(1, availableParallelism());
 
 interface Waiting {
   readonly payload: string;
@@ -38,15 +37,20 @@ const ended: InvocationOutcome = {
   fault: { errorType: 'Sandbox.Ended', errorMessage: 'The local run is ending.' },
 };
 
-/** Makes a function that starts processes as invocations come, keeps idle ones, and replaces dead ones. */
-export const makeLocalFunction = (definition: FunctionDefinition, host: FunctionHost): LocalFunction => {
-  const concurrency = Math.min(definition.reservedConcurrency ?? mostProcesses, mostProcesses);
+/**
+ * Makes a function that starts processes as invocations come, keeps idle ones, and replaces dead ones.
+ *
+ * @param places - batches that its event sources may have under way at once, where the template says so
+ */
+export const makeLocalFunction = (definition: FunctionDefinition, host: FunctionHost, places = 0): LocalFunction => {
+  const most = Math.max(mostProcesses, places);
+  const concurrency = Math.min(definition.reservedConcurrency ?? most, most);
   const waiting: Waiting[] = [];
   const idle: ExecutionEnvironment[] = [];
   const alive = new Set<ExecutionEnvironment>();
   const underWay = new Set<Promise<InvocationOutcome>>();
   let processes = 0;
-  let starting = 0;
+  let isStarting = false;
   let hasEnded = false;
 
   const serve = (environment: ExecutionEnvironment, { payload, resolve }: Waiting): void =>
@@ -55,27 +59,21 @@ export const makeLocalFunction = (definition: FunctionDefinition, host: Function
   /** An invocation that waited for a process which could not start fails with its fault. */
   const failOne = (fault: FunctionFault): void => waiting.shift()?.resolve({ outcome: 'failed', fault });
 
-  const startProcess = (): void => {
+  const startProcess = (hasStarted: () => void): void => {
     processes += 1;
-    starting += 1;
-    let isStarting = true;
-    const hasStarted = () => {
-      if (isStarting) starting -= 1;
-      isStarting = false;
-    };
     const events = {
       onIdle: (environment: ExecutionEnvironment) => {
-        hasStarted();
         const next = waiting.shift();
         if (next) serve(environment, next);
         else idle.push(environment);
+        hasStarted();
       },
       onGone: (environment: ExecutionEnvironment, fault: FunctionFault | undefined) => {
-        hasStarted();
         processes -= 1;
         alive.delete(environment);
         if (idle.includes(environment)) idle.splice(idle.indexOf(environment), 1);
         if (fault) failOne(fault);
+        hasStarted();
         startNeeded();
       },
       onLine: (line: string) => host.onLine(definition, line),
@@ -87,15 +85,30 @@ export const makeLocalFunction = (definition: FunctionDefinition, host: Function
       },
       error => {
         processes -= 1;
-        hasStarted();
         failOne({ errorType: 'Sandbox.StartError', errorMessage: String(error) });
+        hasStarted();
       },
     );
   };
 
+  const needsProcess = (): boolean => !hasEnded && waiting.length > 0 && processes < concurrency;
+
+  /** One of this function waits at the gate at most, so that no function holds up the others for long. */
   const startNeeded = (): void => {
-    if (hasEnded) return;
-    while (starting < Math.min(waiting.length, mostStarting) && processes < concurrency) startProcess();
+    if (isStarting || !needsProcess()) return;
+    isStarting = true;
+    void host.startGate.enter().then(leave => {
+      let isOver = false;
+      const hasStarted = (): void => {
+        if (isOver) return;
+        isOver = true;
+        isStarting = false;
+        leave();
+        startNeeded();
+      };
+      if (needsProcess()) startProcess(hasStarted);
+      else hasStarted();
+    });
   };
 
   const place = (payload: string): Promise<InvocationOutcome> =>

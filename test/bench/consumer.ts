@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { queueEvent } from '../../local/event-sources/queue-record.ts';
 import { makeLocalFunction } from '../../local/lambda/function.ts';
+import { makeStartGate } from '../../local/lambda/start-gate.ts';
 import type { RuntimeSurroundings } from '../../local/lambda/variables.ts';
 import type { LocalOutputs } from '../support/local-run.ts';
 import { processorTime } from './processes.ts';
@@ -38,7 +39,7 @@ export const makeConsumer = (
       logFormat: 'JSON',
       logGroup: name,
     },
-    { surroundings, onLine: () => undefined },
+    { surroundings, startGate: makeStartGate(), onLine: () => undefined },
   );
   const processes = new RegExp(`^${name}$`);
 

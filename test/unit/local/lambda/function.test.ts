@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { FunctionDefinition } from '../../../../local/lambda/definition.ts';
 import { type LocalFunction, makeLocalFunction } from '../../../../local/lambda/function.ts';
 import { writeRuntimeFiles } from '../../../../local/lambda/runtime-files.ts';
+import { makeStartGate } from '../../../../local/lambda/start-gate.ts';
 import type { RuntimeSurroundings } from '../../../../local/lambda/variables.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
@@ -14,9 +15,15 @@ const directory = mkdtempSync(join(tmpdir(), 'emissor-function-'));
 let surroundings: RuntimeSurroundings;
 const made: LocalFunction[] = [];
 const lines: string[] = [];
+const startGate = makeStartGate();
 
 /** A function whose module is `code`. */
-const functionOf = (name: string, code: string, changes: Partial<FunctionDefinition> = {}): LocalFunction => {
+const functionOf = (
+  name: string,
+  code: string,
+  changes: Partial<FunctionDefinition> = {},
+  places?: number,
+): LocalFunction => {
   writeFileSync(join(directory, `${name}.mjs`), code);
   const definition: FunctionDefinition = {
     name,
@@ -31,7 +38,11 @@ const functionOf = (name: string, code: string, changes: Partial<FunctionDefinit
     logGroup: `/aws/lambda/${name}`,
     ...changes,
   };
-  const local = makeLocalFunction(definition, { surroundings, onLine: (_, line) => lines.push(line) });
+  const local = makeLocalFunction(
+    definition,
+    { surroundings, startGate, onLine: (_, line) => lines.push(line) },
+    places,
+  );
   made.push(local);
   return local;
 };
@@ -106,6 +117,70 @@ describe('an invocation', () => {
     )) as (typeof first)[];
     expect(new Set(together.map(answer => answer.process)).size).toBe(2);
     await local.drain();
+  });
+});
+
+describe('processes', () => {
+  /** Writes when its start began and ended, and waits in between. */
+  const slowStart = (name: string) =>
+    `import { appendFileSync } from 'node:fs';
+     appendFileSync('starts', 'begin ${name}\\n');
+     await new Promise(resolve => setTimeout(resolve, 150));
+     appendFileSync('starts', 'end ${name}\\n');
+     export const handler = async () => new Promise(resolve => setTimeout(() => resolve('${name}'), 300));`;
+
+  it('of all functions start one after another, whoever asks for them', async () => {
+    const one = functionOf('starting-one', slowStart('one'));
+    const two = functionOf('starting-two', slowStart('two'));
+    const calls = [one, two, one, two, one].map(local => returned(local));
+    expect(await Promise.all(calls)).toEqual(['one', 'two', 'one', 'two', 'one']);
+    const starts = readFileSync(join(directory, 'starts'), 'utf8').trim().split('\n');
+    expect(starts.length).toBeGreaterThanOrEqual(4);
+    const pairs = starts.flatMap((line, at) => (at % 2 === 0 ? [[line, starts[at + 1]]] : []));
+    const over = pairs.filter(([, end]) => end !== undefined); // the last may be under way, with nothing left to do
+    for (const [begin, end] of over) expect(end).toBe(begin?.replace('begin', 'end'));
+  });
+
+  /** A module that is not loaded before its file appears. */
+  const blocked = (file: string) =>
+    `import { existsSync } from 'node:fs';
+     while (!existsSync('${file}')) await new Promise(resolve => setTimeout(resolve, 20));
+     export const handler = async () => 'started';`;
+
+  it('that start slowly have a minute: they were killed after ten seconds, for ever', async () => {
+    const local = functionOf('slow', blocked('go'));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const result = returned(local);
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0), { timeout: 10_000 });
+      vi.advanceTimersByTime(59_000);
+      writeFileSync(join(directory, 'go'), '');
+      expect(await result).toBe('started');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('that never start are ended after that minute, and let the next one in', async () => {
+    const local = functionOf('never', blocked('never'));
+    const after = functionOf('after', "export const handler = async () => 'well';");
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const result = faultOf(local);
+      const next = returned(after);
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0), { timeout: 10_000 });
+      vi.advanceTimersByTime(60_000);
+      expect(await result).toMatchObject({ errorType: 'Sandbox.Timedout' });
+      expect(await next).toBe('well');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('may be as many as the places of its event sources, beyond what others may have', () => {
+    expect(functionOf('plain', '').concurrency).toBe(16);
+    expect(functionOf('wide', '', {}, 50).concurrency).toBe(50);
+    expect(functionOf('narrow', '', { reservedConcurrency: 2 }, 50).concurrency).toBe(2);
   });
 });
 
