@@ -1,10 +1,11 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, unwatchFile, watchFile } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod';
 import { LocalFault, messageOf } from './fault.ts';
 import { accessKeyIdIn } from './iam/gate.ts';
 
-const share = z.number().min(0).max(1).default(0);
+const range = 'must be a number from 0 to 1';
+const share = z.number(range).min(0, range).max(1, range).default(0);
 
 /** The faults file: which share of what goes wrong, from 0 (the default) to 1. */
 const faultsSchema = z.strictObject({
@@ -25,6 +26,9 @@ const faultsSchema = z.strictObject({
 /** What can go wrong. */
 export type FaultKind = keyof z.output<typeof faultsSchema>;
 
+/** All of it. */
+export const faultKinds: readonly FaultKind[] = faultsSchema.keyof().options;
+
 /**
  * Faults that a local run is told to have, to see what the service makes of them. They befall what functions ask of the
  * stand-ins, from outside: the bundles know nothing of it, and neither the run itself nor the operator is met by any.
@@ -39,8 +43,43 @@ export interface Faults {
 /** The access key id of everybody who is no function. */
 const nobodysKey = 'local';
 
-const readFaults = (file: string): z.output<typeof faultsSchema> =>
-  faultsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+/** @throws {TypeError | NodeJS.ErrnoException} with one sentence that says what is wrong. */
+const readFaults = (file: string): z.output<typeof faultsSchema> => {
+  let content: unknown;
+  const text = readFileSync(file, 'utf8');
+  try {
+    content = JSON.parse(text);
+  } catch {
+    throw new TypeError('It is not JSON.');
+  }
+  const { success, data, error } = faultsSchema.safeParse(content);
+  if (success) return data;
+  const [issue] = error.issues;
+  if (issue?.code === 'unrecognized_keys') {
+    const names = faultKinds.join(', ');
+    throw new TypeError(`It names "${issue.keys[0]}", which is none of ${names}.`);
+  }
+  if (!issue?.path.length) throw new TypeError('It must be one JSON object of shares.');
+  throw new TypeError(`"${issue.path.join('.')}" ${issue.message}.`);
+};
+
+/**
+ * Tells what became of each change of a faults file: what is wrong with it, or nothing.
+ *
+ * @returns what ends it.
+ */
+export const watchFaults = (file: string, onChange: (fault: string | undefined) => void): (() => void) => {
+  const look = (): void => {
+    try {
+      readFaults(file);
+      onChange(undefined);
+    } catch (error) {
+      onChange(messageOf(error));
+    }
+  };
+  watchFile(file, { interval: 500 }, look);
+  return () => unwatchFile(file, look);
+};
 
 /** None, unless a file says otherwise. */
 export const noFaults: Faults = { strikes: () => false, strikesRequest: () => false };

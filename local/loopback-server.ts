@@ -16,11 +16,22 @@ export interface ServiceStandIn {
   stop(): Promise<void>;
 }
 
+/** What a port that cannot be had means for the person at the terminal; any other error stays as it is. */
+export const portFault = (error: unknown, port: number): unknown => {
+  if (codeOf(error) === 'EADDRINUSE') {
+    return new LocalFault(
+      `Port ${port} is in use: free it, or choose others with --port N (a run takes N to N+5; 0 takes any free ones).`,
+    );
+  }
+  if (codeOf(error) === 'EACCES') return new LocalFault(`Port ${port} is not open to you: choose --port from 1024 up.`);
+  return error;
+};
+
 /**
  * Lets an HTTP server listen on 127.0.0.1; port 0 takes any free one. Idle connections stay open as long as the client
  * wants, since a connection closed between two requests would look like a fault of the service.
  *
- * @throws {LocalFault} when the port is taken.
+ * @throws {LocalFault} when the port cannot be had.
  */
 export const listenOnLoopback = async (server: Server, port = 0): Promise<LoopbackServer> => {
   server.keepAliveTimeout = 0;
@@ -28,11 +39,7 @@ export const listenOnLoopback = async (server: Server, port = 0): Promise<Loopba
   try {
     await once(server, 'listening');
   } catch (error) {
-    if (codeOf(error) === 'EADDRINUSE') {
-      throw new LocalFault(`Port ${port} is in use: free it, or choose another with --port (0 takes any free one).`);
-    }
-    if (codeOf(error) === 'EACCES') throw new LocalFault(`Port ${port} is not open to you: choose one from 1024 up.`);
-    throw error;
+    throw portFault(error, port);
   }
   return {
     port: (server.address() as AddressInfo).port,

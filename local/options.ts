@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ConfigurationError, stageConfiguration } from '../lib/config.ts';
 import { messageOf, UsageFault } from './fault.ts';
 import { parseMapping } from './internet/hosts-file.ts';
+import { lastFirstPort } from './ports.ts';
 
 /** How a local run is to be: the command line, parsed. */
 export interface LocalOptions {
-  /** {auth_url} listens here and {base_url} on the next port; 0 takes any two free ports. */
+  /** {auth_url} listens here, the other parts on the next ports (`ports.ts`); of 0 each takes any free one. */
   readonly port: number;
   /** Directory that keeps tables, queues, keys and the demo data across restarts; in memory without it. */
   readonly dataDirectory?: string;
@@ -16,6 +17,8 @@ export interface LocalOptions {
   readonly hostsFile?: string;
   /** File that says what goes wrong on purpose, read again whenever it changes. */
   readonly faultsFile?: string;
+  /** Whether queues hand out what quiet accounts have first, as SQS does, or everything as it came. */
+  readonly queueOrder: 'fair' | 'arrival';
   /** Stage values to override, as the context of the CDK app. */
   readonly stageValues: Readonly<Record<string, string>>;
   /** Where the URLs and credentials of this run are written. */
@@ -24,8 +27,8 @@ export interface LocalOptions {
 
 const parsePort = (text: string): number => {
   const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_534) return port;
-  throw new InvalidArgumentError('It must be a whole number from 0 to 65534.');
+  if (/^\d+$/.test(text) && port <= lastFirstPort) return port;
+  throw new InvalidArgumentError(`It must be a whole number from 0 to ${lastFirstPort}: five more follow it.`);
 };
 
 const addMapping = (text: string, earlier: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> => {
@@ -53,7 +56,12 @@ const asFault = (error: unknown): unknown =>
 const makeCommand = (defaultOutputsFile: string): Command =>
   new Command('npm start --')
     .description('Synthesises the CDK app for stage "local" and runs that very template on this machine.')
-    .option('--port <number>', 'auth listens here, the API on the next port; 0 takes any two free', parsePort, 4000)
+    .option(
+      '--port <number>',
+      'auth listens on N, the API on N+1, the receiver on N+2, SQS on N+3, DynamoDB on N+4; N+5 is kept for the console; 0: each on any free port',
+      parsePort,
+      4000,
+    )
     .option('--data <directory>', 'keep state across restarts (default: in memory)')
     .option('--map <host=url>', 'https://HOST/ leads to http://127.0.0.1:PORT (repeatable)', addMapping)
     .option(
@@ -62,7 +70,12 @@ const makeCommand = (defaultOutputsFile: string): Command =>
     )
     .option(
       '--faults <file>',
-      'JSON file of what is to go wrong and how often (docs/delivery.md); re-read when it changes',
+      'JSON file of what is to go wrong and how often (local/README.md); re-read when it changes',
+    )
+    .addOption(
+      new Option('--queue-order <order>', 'fair: quiet accounts first, as SQS does; arrival: everything as it came')
+        .choices(['fair', 'arrival'])
+        .default('fair'),
     )
     .option('--retry-schedule <waits>', 'waits between delivery attempts, like 1s,2s,5s')
     .option('--set <key=value>', 'any value of the stage configuration (repeatable)', addStageValue)
@@ -106,6 +119,7 @@ export const parseOptions = (words: readonly string[], defaultOutputsFile: strin
     mappings: given.map ?? new Map(),
     ...(given.hosts === undefined ? {} : { hostsFile: resolve(given.hosts) }),
     ...(given.faults === undefined ? {} : { faultsFile: resolve(given.faults) }),
+    queueOrder: given.queueOrder,
     stageValues: checkStageValues({
       ...given.set,
       ...(given.retrySchedule === undefined ? {} : { retrySchedule: given.retrySchedule }),

@@ -5,6 +5,7 @@ import { type Gate, makeGate } from './iam/gate.ts';
 import { masterKey } from './kms/master-key.ts';
 import { type KeyService, startKms } from './kms/server.ts';
 import type { ServiceStandIn } from './loopback-server.ts';
+import type { RunPorts } from './ports.ts';
 import { type QueueService, startSqs } from './sqs/engine.ts';
 
 /** The stand-ins for AWS services that functions talk to. */
@@ -27,16 +28,35 @@ export interface ServiceListeners {
   readonly onRefusal: (message: string) => void;
 }
 
-/** Starts all of them, in memory or over kept data. */
+/** How the services are to be. */
+export interface ServiceOptions {
+  readonly faults: Faults;
+  readonly ports: Pick<RunPorts, 'sqs' | 'dynamoDb'>;
+  /** Whether queues hand out what quiet groups have first. */
+  readonly isFair: boolean;
+}
+
+/** Lets all of them end that have started, if one cannot. */
+const allOrNone = async <Started extends readonly { stop(): Promise<void> }[]>(
+  starting: readonly [...{ [Key in keyof Started]: Promise<Started[Key]> }],
+): Promise<Started> => {
+  const settled = await Promise.allSettled(starting);
+  const failed = settled.find(({ status }) => status === 'rejected');
+  if (failed?.status !== 'rejected') return Promise.all(starting) as Promise<unknown> as Promise<Started>;
+  await Promise.all(settled.map(result => (result.status === 'fulfilled' ? result.value.stop() : undefined)));
+  throw failed.reason;
+};
+
+/** Starts all of them, in memory or over kept data. @throws {LocalFault} when a port cannot be had */
 export const startServices = async (
   data: DataDirectory | undefined,
   { onPublish, onRefusal }: ServiceListeners,
-  faults: Faults,
+  { faults, ports, isFair }: ServiceOptions,
 ): Promise<Services> => {
   const gate = makeGate(onRefusal);
-  const [dynamoDb, sqs, kms] = await Promise.all([
-    startDynamoDb(gate, data?.tables, faults),
-    startSqs({ gate, faults, onPublish, ...(data ? { directory: data.queues } : {}) }),
+  const [dynamoDb, sqs, kms] = await allOrNone([
+    startDynamoDb(gate, data?.tables, faults, ports.dynamoDb),
+    startSqs({ gate, faults, onPublish, port: ports.sqs, isFair, ...(data ? { directory: data.queues } : {}) }),
     startKms(masterKey(data?.masterKeyFile), gate, faults),
   ]);
   return {

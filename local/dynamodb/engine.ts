@@ -49,19 +49,22 @@ const onlyCompleteAndAllowed =
   };
 
 /**
- * Starts the DynamoDB engine on a free port of 127.0.0.1, in memory or in a directory of its own. It knows no TTL, no
- * point-in-time recovery and no deletion protection: those are inert locally.
+ * Starts the DynamoDB engine on a port of 127.0.0.1 (0: any free one), in memory or in a directory of its own. It knows
+ * no TTL, no point-in-time recovery and no deletion protection: those are inert locally.
+ *
+ * @throws {LocalFault} when the port cannot be had.
  */
 export const startDynamoDb = async (
   gate: Gate,
   directory?: string,
   faults: Faults = noFaults,
+  wantedPort = 0,
 ): Promise<ServiceStandIn> => {
   const server = dynalite({ createTableMs: 0, ...(directory === undefined ? {} : { path: directory }) });
   const [handle] = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
   if (handle) server.on('request', onlyCompleteAndAllowed(handle, gate, faults));
-  const { port } = await listenOnLoopback(server);
+  const { port } = await listenOnLoopback(server, wantedPort);
   return {
     endpoint: `http://127.0.0.1:${port}`,
     stop: () =>

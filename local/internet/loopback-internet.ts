@@ -27,23 +27,24 @@ export interface InternetEvents {
 
 /** Processes read the hosts file themselves; this only tells the person at the terminal. */
 const watchHosts = (file: string, onHostsChange: InternetEvents['onHostsChange']): (() => void) => {
-  watchFile(file, { interval: 500 }, () => {
+  const look = (): void => {
     try {
       onHostsChange({ names: readHosts(file).size });
     } catch (error) {
       onHostsChange({ fault: messageOf(error) });
     }
-  });
-  return () => unwatchFile(file);
+  };
+  watchFile(file, { interval: 500 }, look);
+  return () => unwatchFile(file, look);
 };
 
 /**
  * Starts the loopback Internet.
  *
- * @throws {LocalFault} when the hosts file is missing or malformed.
+ * @throws {LocalFault} when the hosts file is missing or malformed, or the receiver's port is taken.
  */
 export const startLoopbackInternet = async (
-  { mappings, hostsFile }: Omit<AddressBookSource, 'builtIn'>,
+  { mappings, hostsFile, receiverPort = 0 }: Omit<AddressBookSource, 'builtIn'> & { readonly receiverPort?: number },
   { onDelivery, onHostsChange, onAbsence }: InternetEvents,
 ): Promise<LoopbackInternet> => {
   try {
@@ -51,7 +52,10 @@ export const startLoopbackInternet = async (
   } catch (error) {
     throw new LocalFault(`The hosts file ${hostsFile} cannot be used: ${messageOf(error)}`);
   }
-  const [receiver, authority] = await Promise.all([startReceiver(onDelivery), makeCertificateAuthority()]);
+  const [receiver, authority] = await Promise.all([
+    startReceiver(receiverPort, onDelivery),
+    makeCertificateAuthority(),
+  ]);
   const builtIn = new Map([[receiverName, receiver.port]]);
   const source = { builtIn, mappings, ...(hostsFile === undefined ? {} : { hostsFile }) };
   const terminator = await startTlsTerminator(makeAddressBook(source), authority, onAbsence);

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnLoopback } from '../loopback-server.ts';
 import { renderDeliveries } from './receiver-page.ts';
 
 /** One request as the built-in receiver got it. */
@@ -51,8 +50,15 @@ const answer = (response: ServerResponse, status: number, type: string, body: st
   response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body);
 };
 
-/** Starts the receiver on a free port of 127.0.0.1. `onDelivery` hears of each delivery as it comes. */
-export const startReceiver = async (onDelivery: (delivery: ReceivedDelivery) => void): Promise<Receiver> => {
+/**
+ * Starts the receiver on a port of 127.0.0.1; 0 takes any free one. `onDelivery` hears of each delivery as it comes.
+ *
+ * @throws {LocalFault} when the port cannot be had.
+ */
+export const startReceiver = async (
+  wantedPort: number,
+  onDelivery: (delivery: ReceivedDelivery) => void,
+): Promise<Receiver> => {
   let deliveries: ReceivedDelivery[] = [];
 
   const show = (request: IncomingMessage, response: ServerResponse): boolean => {
@@ -81,16 +87,6 @@ export const startReceiver = async (onDelivery: (delivery: ReceivedDelivery) => 
     if (isAskedHere && show(request, response)) return;
     receive(request, response).catch(() => response.destroy()); // cut off in the middle
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    port,
-    url: `http://127.0.0.1:${port}`,
-    stop: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  const { port, stop } = await listenOnLoopback(server, wantedPort);
+  return { port, url: `http://127.0.0.1:${port}`, stop };
 };

@@ -2,7 +2,7 @@ import type { RunOutputs } from '../outputs.ts';
 
 /** What a person reads when the run is ready: where things are, a first request, how to end it. */
 export const greeting = (outputs: RunOutputs, outputsFile: string): readonly string[] => {
-  const { AuthUrl, BaseUrl, ReceiverUrl, EventsQueueUrl, Demo } = outputs;
+  const { AuthUrl, BaseUrl, ReceiverUrl, EventsQueueUrl, DynamoDbEndpoint, Demo } = outputs;
   return [
     '',
     'Emissor runs here:',
@@ -10,6 +10,7 @@ export const greeting = (outputs: RunOutputs, outputsFile: string): readonly str
     `  API        ${BaseUrl}`,
     `  events     ${EventsQueueUrl}`,
     `  receiver   ${ReceiverUrl}   shows what https://receiver.example.com/… gets`,
+    `  DynamoDB   ${DynamoDbEndpoint}`,
     `  outputs    ${outputsFile}`,
     '',
     `Demo client and admin of account "${Demo.AccountId}":`,

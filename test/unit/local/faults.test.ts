@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { LocalFault } from '../../../local/fault.ts';
-import { faultsOf, noFaults } from '../../../local/faults.ts';
+import { faultKinds, faultsOf, noFaults, watchFaults } from '../../../local/faults.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'emissor-faults-'));
 const file = join(directory, 'faults.json');
@@ -52,8 +52,34 @@ describe('faults', () => {
     expect(strikes('refusedSends')).toBe(false);
   });
 
-  it.each(['', '[]', '{"refusedSends": 2}', '{"unknown": 1}'])('of %j are refused at the start', text => {
+  it.each([
+    ['', 'It is not JSON.'],
+    ['[]', 'It must be one JSON object of shares.'],
+    ['{"refusedSends": 2}', '"refusedSends" must be a number from 0 to 1.'],
+    ['{"refusedSends": "1"}', '"refusedSends" must be a number from 0 to 1.'],
+    ['{"unknown": 1}', 'It names "unknown", which is none of throttledReadsAndWrites, refusedSends,'],
+  ])('of %j are refused at the start, in one line that says why', (text, reason) => {
     expect(() => faults(text)).toThrow(LocalFault);
+    expect(() => faults(text)).toThrow(`The faults file ${file} cannot be used: ${reason}`);
+    expect(() => faults(text)).not.toThrow(/\n/);
+  });
+
+  it('whose file is changed badly are told of: it was silent', async () => {
+    writeFileSync(file, '{}');
+    const told: (string | undefined)[] = [];
+    const unwatch = watchFaults(file, fault => told.push(fault));
+    const until = (expected: string | undefined) =>
+      vi.waitFor(() => expect(told.at(-1)).toBe(expected), { timeout: 10_000, interval: 50 });
+    writeFileSync(file, '{"refusedSends": 7}');
+    await until('"refusedSends" must be a number from 0 to 1.');
+    writeFileSync(file, '{"refusedSends": 0.25}');
+    await until(undefined);
+    unwatch();
+  });
+
+  it('are all told of, by name, in the page of the local run', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../../local/README.md'), 'utf8');
+    for (const name of faultKinds) expect(page).toContain(`| \`${name}\` |`);
   });
 
   it('are none where nothing says so', () => {

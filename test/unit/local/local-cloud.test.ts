@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
@@ -35,6 +37,7 @@ const start = async (changes: Partial<LocalCloudRequest> = {}): Promise<LocalClo
     terminal,
     signal,
     port: 0,
+    queueOrder: 'fair',
     mappings: new Map(),
     stageValues: {},
     outputsFile,
@@ -42,6 +45,26 @@ const start = async (changes: Partial<LocalCloudRequest> = {}): Promise<LocalClo
   });
   clouds.push(cloud);
   return cloud;
+};
+
+const isFree = async (port: number): Promise<boolean> => {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+};
+
+/** The first of six ports in a row that nobody has, below those that the system gives out. */
+const freeBlock = async (): Promise<number> => {
+  for (let first = 20_000 + 6 * Math.floor(Math.random() * 1_500); ; first += 6) {
+    const free = await Promise.all([0, 1, 2, 3, 4, 5].map(offset => isFree(first + offset)));
+    if (free.every(Boolean)) return first;
+  }
 };
 
 const get = async (url: string) => {
@@ -74,6 +97,38 @@ describe('a run', () => {
     await sqs.send(new SendMessageCommand({ QueueUrl: outputs.EventsQueueUrl, MessageBody: 'hello' }));
     sqs.destroy();
     await vi.waitFor(() => expect(written.join('')).toContain('got hello'), { timeout: 20_000 });
+  });
+
+  it('has its parts on the ports that follow the first', async () => {
+    const port = await freeBlock();
+    const { outputs } = await start({ port });
+    const { AuthUrl, BaseUrl, ReceiverUrl, SqsEndpoint, DynamoDbEndpoint } = outputs;
+    expect([AuthUrl, BaseUrl, ReceiverUrl, SqsEndpoint, DynamoDbEndpoint]).toEqual(
+      [0, 1, 2, 3, 4].map(offset => `http://127.0.0.1:${port + offset}`),
+    );
+    expect(outputs.EventsQueueUrl).toMatch(`http://127.0.0.1:${port + 3}/`);
+    expect((await fetch(`${ReceiverUrl}/deliveries`)).status).toBe(200);
+  });
+
+  it.each([1, 2, 3, 4])('needs them all: the one at +%d is taken', async offset => {
+    const port = await freeBlock();
+    const other = createServer().listen(port + offset, '127.0.0.1');
+    await once(other, 'listening');
+    await expect(start({ port })).rejects.toThrow(
+      `Port ${port + offset} is in use: free it, or choose others with --port N (a run takes N to N+5; 0 takes any free ones).`,
+    );
+    other.close();
+    const { outputs } = await start({ port }); // nothing of the first try is left
+    expect(outputs.AuthUrl).toBe(`http://127.0.0.1:${port}`);
+  });
+
+  it('says at once that a faults file was changed badly', async () => {
+    const faultsFile = join(root, 'faults.json');
+    writeFileSync(faultsFile, '{}');
+    await start({ faultsFile });
+    writeFileSync(faultsFile, '{"everything": 1}');
+    const line = /faults +WARN +It names "everything", which is none of .* The shares stay as they were\.\n/;
+    await vi.waitFor(() => expect(written.join('')).toMatch(line), { timeout: 10_000, interval: 100 });
   });
 
   it('leaves nothing behind when it ends', async () => {
