@@ -11,7 +11,7 @@ import { clientSettings } from './client-settings.ts';
 export type Item = Record<string, unknown>;
 
 /** Steps of the SDK's that nothing here needs, at a sixth of what a call costs: DynamoDB is no part of any loop. */
-const idleSteps = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
+const idleSteps = ['getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
 /** The document client all stores share. */
 export const makeDocuments = (): DynamoDBDocumentClient => {

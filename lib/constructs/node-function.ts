@@ -4,29 +4,11 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { type BuildOptions, buildSync } from 'esbuild';
 import type { StageConfiguration } from '../config.ts';
 import { metricsNamespace, retentionOf } from '../stage-props.ts';
+import { bundleHandler } from './bundle.ts';
 
 const root = join(import.meta.dirname, '../..');
-
-/** How a handler becomes what is deployed: one minified ES module with the SDK inside, its source map beside it. */
-export const bundleOptions = (entry: string, outfile: string) =>
-  ({
-    absWorkingDir: root,
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    mainFields: ['module', 'main'],
-    alias: { '@aws-sdk/credential-provider-node': './lambdas/platform/environment-credentials.ts' },
-    sourcemap: 'external',
-    sourcesContent: false,
-    logLevel: 'warning',
-  }) satisfies BuildOptions;
 
 /** Bundles in this process: the CDK's own function construct starts a package manager once per function. */
 const bundle = (entry: string): lambda.Code =>
@@ -37,7 +19,7 @@ const bundle = (entry: string): lambda.Code =>
       command: [entry], // tells the entries apart in the CDK's cache of bundles
       local: {
         tryBundle: directory => {
-          buildSync(bundleOptions(entry, join(directory, 'index.mjs')));
+          bundleHandler(entry, join(directory, 'index.mjs'));
           return true;
         },
       },

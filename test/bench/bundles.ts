@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { buildSync } from 'esbuild';
 import { stageConfiguration } from '../../lib/config.ts';
-import { bundleOptions, NodeFunction } from '../../lib/constructs/node-function.ts';
+import { bundleOptions } from '../../lib/constructs/bundle.ts';
+import { NodeFunction } from '../../lib/constructs/node-function.ts';
 import { addStage } from '../../lib/stage.ts';
 import { median } from './figures.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { buildSync } from 'esbuild';
 import type { TokenEnvironment } from '../../lambdas/auth/environment.ts';
-import { bundleOptions } from '../../lib/constructs/node-function.ts';
+import { bundleOptions } from '../../lib/constructs/bundle.ts';
 import { type LocalOutputs, startLocalRun } from '../support/local-run.ts';
 import { median } from './figures.ts';
 import type { Told } from './under-measurement.ts';

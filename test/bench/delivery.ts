@@ -10,7 +10,7 @@ import { buildSync } from 'esbuild';
 import type { DeliverEnvironment } from '../../lambdas/delivery/environment.ts';
 import { type EventName, webhookKey } from '../../lambdas/webhooks/webhook.ts';
 import { stageConfiguration } from '../../lib/config.ts';
-import { bundleOptions } from '../../lib/constructs/node-function.ts';
+import { bundleOptions } from '../../lib/constructs/bundle.ts';
 import { writeRuntimeFiles } from '../../local/lambda/runtime-files.ts';
 import { type LocalOutputs, startLocalRun } from '../support/local-run.ts';
 import { startCallCounter } from './call-counter.ts';

@@ -1,0 +1,63 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
+import { type BuildOptions, buildSync } from 'esbuild';
+
+const root = join(import.meta.dirname, '../..');
+
+/** How a handler becomes what is deployed: one minified ES module with the SDK inside, its source map beside it. */
+export function bundleOptions(entry: string, outfile: string) {
+  return {
+    absWorkingDir: root,
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    minify: true,
+    keepNames: true, // stack traces name functions (ADR 9)
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    mainFields: ['module', 'main'],
+    alias: { '@aws-sdk/credential-provider-node': './lambdas/platform/environment-credentials.ts' },
+    sourcemap: 'external',
+    sourcesContent: false,
+    logLevel: 'warning',
+  } satisfies BuildOptions;
+}
+
+/** Bundles a handler to `outfile`, and writes the map of this project's own code to `<outfile>.map`. */
+export function bundleHandler(entry: string, outfile: string): void {
+  buildSync(bundleOptions(entry, outfile));
+  const file = `${outfile}.map`;
+  writeFileSync(file, JSON.stringify(keepOwnCode(JSON.parse(readFileSync(file, 'utf8')), dirname(outfile))));
+}
+
+/** A source map as esbuild writes it (version 3). */
+interface SourceMapFile {
+  readonly sources: readonly string[];
+  readonly mappings: string;
+}
+
+/**
+ * Drops what leads to packages: a tenth remains, which a function can read at once when an error is logged. Sources are
+ * named from the project's root, so that the map, and with it the asset's hash, is the same wherever it is made.
+ */
+function keepOwnCode({ sources, mappings }: SourceMapFile, directory: string) {
+  const own = sources.flatMap((source, index) => (source.includes('node_modules/') ? [] : [index]));
+  const kept = new Map(own.map((index, position) => [index, position]));
+  const lines = decode(mappings).map(line => {
+    const segments: SourceMapSegment[] = [];
+    for (const [column, source, sourceLine, sourceColumn] of line) {
+      const position = source === undefined ? undefined : kept.get(source);
+      if (position !== undefined) segments.push([column, position, sourceLine ?? 0, sourceColumn ?? 0]);
+      else if (segments.at(-1)?.length !== 1) segments.push([column]); // from here on it is nobody's
+    }
+    return segments;
+  });
+  return {
+    version: 3,
+    sources: own.map(index => relative(root, resolve(directory, sources[index] ?? ''))),
+    names: [],
+    mappings: encode(lines),
+  };
+}

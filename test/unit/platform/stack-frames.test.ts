@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleHandler } from '../../../lib/constructs/bundle.ts';
+
+const canary = 'canary-91c2';
+const platform = join(import.meta.dirname, '../../../lambdas/platform');
+const directory = mkdtempSync(join(tmpdir(), 'emissor-frames-'));
+
+/** A handler as it would be written: what it calls throws, in another file; so does a package. */
+const files = {
+  'charge-card.ts': `import { clean } from 'clean-package';
+    interface Card { readonly number: string }
+    export async function chargeCard(card: Card): Promise<void> {
+      await Promise.resolve();
+      throw new RangeError('no such card: ' + card.number);
+    }
+    export const cleanCard = (card: Card): string => clean(card.number);`,
+  'node_modules/clean-package/index.js': `export function clean(text) { throw new TypeError('not clean: ' + text); }`,
+  'shop.handler.ts': `import { describeError } from '${platform}/telemetry.ts';
+    import { chargeCard, cleanCard } from './charge-card.ts';
+    export const handler = async (event: { readonly number: string; readonly how: string }) => {
+      try {
+        if (event.how === 'package') cleanCard(event);
+        else await chargeCard(event);
+      } catch (error) {
+        return describeError(error);
+      }
+      return undefined;
+    };`,
+};
+
+const describeIn = (bundle: string, how: string): { errorName: string; at: string[] } => {
+  const script = `const { handler } = await import(process.argv[1]);
+    process.stdout.write(JSON.stringify(await handler({ number: '${canary}', how: '${how}' })));`;
+  const words = ['--input-type=module', '-e', script, bundle];
+  return JSON.parse(execFileSync(process.execPath, words, { encoding: 'utf8', env: {} }));
+};
+
+let bundle: string;
+
+beforeAll(() => {
+  mkdirSync(join(directory, 'node_modules/clean-package'), { recursive: true });
+  for (const [name, code] of Object.entries(files)) writeFileSync(join(directory, name), code);
+  writeFileSync(join(directory, 'node_modules/clean-package/package.json'), '{"type":"module","main":"index.js"}');
+  bundle = join(directory, 'asset/index.mjs');
+  mkdirSync(join(directory, 'asset'));
+  bundleHandler(join(directory, 'shop.handler.ts'), bundle);
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+describe('what is thrown in a bundled function', () => {
+  it('is told by file, line and function of the source: it was (…/index.mjs:2:22319) of Gr', () => {
+    const { errorName, at } = describeIn(bundle, 'own');
+    expect(errorName).toBe('RangeError');
+    expect(at[0]).toMatch(/^at (async )?chargeCard \(\S*charge-card\.ts:5:\d+\)$/);
+    expect(at[1]).toMatch(/^at (async )?\S*handler \(\S*shop\.handler\.ts:6:\d+\)$/);
+    expect(JSON.stringify(at)).not.toContain(canary);
+  });
+
+  it('by a package, shows the function of the package, then our way to it', () => {
+    const { at } = describeIn(bundle, 'package');
+    expect(at[0]).toMatch(/^at clean \(file:.*index\.mjs:\d+:\d+\)$/);
+    expect(at[1]).toMatch(/^at cleanCard \(\S*charge-card\.ts:7:\d+\)$/);
+    expect(JSON.stringify(at)).not.toContain(canary);
+  });
+
+  it('is told even where the map is missing, as the bundle has it', () => {
+    const alone = join(directory, 'alone.mjs');
+    writeFileSync(alone, readFileSync(bundle));
+    expect(describeIn(alone, 'own').at[0]).toMatch(/^at (async )?chargeCard \(file:.*alone\.mjs:\d+:\d+\)$/);
+  });
+});
+
+it('the map that is shipped holds no text of sources and no packages, and names files from the project’s root', () => {
+  const asset = join(directory, 'token.mjs');
+  bundleHandler('lambdas/auth/token.handler.ts', asset);
+  const map = JSON.parse(readFileSync(`${asset}.map`, 'utf8'));
+  expect(map).not.toHaveProperty('sourcesContent');
+  expect(map.sources).toContain('lambdas/auth/token-endpoint.ts');
+  expect(map.sources.filter((source: string) => !source.startsWith('lambdas/'))).toEqual([]);
+});

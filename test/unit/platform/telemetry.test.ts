@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DecryptCommand, KMSClient } from '@aws-sdk/client-kms';
+import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
+import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { BatchGetCommand, DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clientSettings } from '../../../lambdas/platform/client-settings.ts';
+import { describeError } from '../../../lambdas/platform/telemetry.ts';
+
+const canary = 'canary-7f3a';
+
+describe('an error in the log', () => {
+  it('is told by its name and where it was thrown', () => {
+    const { errorName, at } = describeError(new RangeError(canary));
+    expect(errorName).toBe('RangeError');
+    expect(at?.[0]).toMatch(/telemetry\.test\.ts:\d+:\d+\)?$/);
+  });
+
+  it.each([
+    ['one line', canary],
+    ['several lines', `first\n${canary}\nlast`],
+    ['lines that look like frames', `x\n    at ${canary} (/secret/${canary}:1:2)\n    at file:///${canary}:3:4`],
+    ['a frame at its end', `\n    at file:///${canary}:1:1`],
+    ['nothing', ''],
+  ])('never quotes its message: %s', (_case, message) => {
+    const { at, ...others } = describeError(new TypeError(message));
+    expect(JSON.stringify({ at, others })).not.toContain(canary);
+    expect(at?.length).toBeGreaterThan(0);
+  });
+
+  it('carries the code of the system, and no code that anybody could have written', () => {
+    const coded = (code: unknown) => describeError(Object.assign(new Error(canary), { code }));
+    expect(coded('ECONNREFUSED')).toMatchObject({ errorCode: 'ECONNREFUSED' });
+    expect(coded('ERR_TLS_CERT_ALTNAME_INVALID')).toMatchObject({ errorCode: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+    for (const code of [canary, 7, { canary }, `${'A'.repeat(41)}`])
+      expect(coded(code)).not.toHaveProperty('errorCode');
+  });
+
+  it.each([
+    ['a string', canary, 'string'],
+    ['nothing', undefined, 'undefined'],
+    ['an object', { canary }, 'object'],
+  ])('may be none: %s', (_case, thrown, errorName) => {
+    expect(describeError(thrown)).toEqual({ errorName });
+  });
+
+  it.each(['a'.repeat(200_000), ` at ${':1'.repeat(100_000)}`, `\n    at ${'('.repeat(100_000)}`])(
+    'is described in time linear in its message',
+    message => {
+      const started = performance.now();
+      describeError(Object.assign(new Error('other'), { stack: `Error: ${message}\n    at file:///x.mjs:1:2` }));
+      expect(performance.now() - started).toBeLessThan(500);
+    },
+  );
+});
+
+describe('a refusal by AWS', () => {
+  /** What AWS says names people, addresses and keys. */
+  const message = `User: arn:aws:sts::1:assumed-role/${canary} is not authorized to perform: x on resource: ${canary}`;
+  const aws = createServer((request, response) => {
+    const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amzn-requestid': 'REQUEST1' };
+    request.resume().on('end', () => {
+      response.writeHead(400, headers).end(JSON.stringify({ __type: 'com.aws#AccessDeniedException', message }));
+    });
+  });
+  let options: object;
+
+  beforeAll(async () => {
+    aws.listen(0, '127.0.0.1');
+    await once(aws, 'listening');
+    options = {
+      ...clientSettings,
+      region: 'sa-east-1',
+      endpoint: `http://127.0.0.1:${(aws.address() as AddressInfo).port}`,
+      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    };
+  });
+  afterAll(() => void aws.close());
+
+  const documents = () => DynamoDBDocumentClient.from(new DynamoDBClient(options));
+  const TableName = `table-${canary}`;
+  const Entries = [{ Id: '1', MessageBody: canary }];
+
+  it.each([
+    ['dynamodb:PutItem', 'table', () => documents().send(new PutCommand({ TableName, Item: { id: canary } }))],
+    [
+      'dynamodb:Query',
+      'index',
+      () => documents().send(new QueryCommand({ TableName, IndexName: 'Due', KeyConditionExpression: 'a = :a' })),
+    ],
+    [
+      'dynamodb:BatchGetItem',
+      'table',
+      () => documents().send(new BatchGetCommand({ RequestItems: { [TableName]: { Keys: [{ id: canary }] } } })),
+    ],
+    [
+      'sqs:SendMessage',
+      'queue',
+      () => new SQSClient(options).send(new SendMessageBatchCommand({ QueueUrl: `https://${canary}/q`, Entries })),
+    ],
+    ['kms:Decrypt', 'key', () => new KMSClient(options).send(new DecryptCommand({ CiphertextBlob: Buffer.from('x') }))],
+    [
+      'sns:Publish',
+      'topic',
+      () => new SNSClient(options).send(new PublishCommand({ TopicArn: canary, Message: canary })),
+    ],
+  ])('of %s names the action and the kind of resource (%s), and no value', async (action, resourceType, call) => {
+    const error = await call().then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    const said = describeError(error);
+    expect(said).toMatchObject({ action, resourceType, httpStatus: 400, tries: 1 });
+    expect(said.errorName).toMatch(/^[A-Za-z]+$/);
+    expect(JSON.stringify(said)).not.toContain(canary);
+  });
+});
