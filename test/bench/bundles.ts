@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { buildSync } from 'esbuild';
 import { stageConfiguration } from '../../lib/config.ts';
-import { bundleOptions } from '../../lib/constructs/bundle.ts';
+import { bundleHandler, bundleOptions } from '../../lib/constructs/bundle.ts';
 import { NodeFunction } from '../../lib/constructs/node-function.ts';
 import { addStage } from '../../lib/stage.ts';
 import { median } from './figures.ts';
@@ -81,11 +81,11 @@ export const measureBundles = (runs: number): BundleFigures[] => {
     return functions().map(({ name, entry, environment }) => {
       const ours = join(directory, `${name}.mjs`);
       const plain = join(directory, `${name}.plain.mjs`);
-      const { metafile } = buildSync({ ...bundleOptions(entry, ours), metafile: true });
+      const inputs = bundleHandler(entry, ours);
       const source = join(directory, `${name}.ts`);
-      writeFileSync(source, plainSource(Object.keys(metafile.inputs)));
-      const { alias: _, ...options } = bundleOptions(source, plain);
-      buildSync({ ...options, nodePaths: [join(import.meta.dirname, '../../node_modules')] });
+      writeFileSync(source, plainSource(inputs));
+      const { alias: _, ...options } = bundleOptions(plain);
+      buildSync({ ...options, entryPoints: [source], nodePaths: [join(import.meta.dirname, '../../node_modules')] });
       importTime(ours, environment); // warms the disk
       importTime(plain, {});
       const pairs = Array.from({ length: runs }, () => [importTime(ours, environment), importTime(plain, {})] as const);

@@ -5,9 +5,8 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { buildSync } from 'esbuild';
 import type { TokenEnvironment } from '../../lambdas/auth/environment.ts';
-import { bundleOptions } from '../../lib/constructs/bundle.ts';
+import { bundleHandler } from '../../lib/constructs/bundle.ts';
 import { type LocalOutputs, startLocalRun } from '../support/local-run.ts';
 import { median } from './figures.ts';
 import type { Told } from './under-measurement.ts';
@@ -173,7 +172,7 @@ export const measureComparison = async (size: ComparisonSize): Promise<readonly 
     const { outputs } = run;
     const { Demo } = outputs;
     const bundle = join(directory, 'index.mjs');
-    buildSync(bundleOptions('lambdas/auth/token.handler.ts', bundle));
+    bundleHandler('lambdas/auth/token.handler.ts', bundle);
     const begin = async (script: string, path: string, environment: Record<string, string>, ...args: string[]) => {
       const contender = await start(script, path, outputs, environment, ...args);
       contenders.push(contender);

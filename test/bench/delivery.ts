@@ -6,11 +6,10 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
-import { buildSync } from 'esbuild';
 import type { DeliverEnvironment } from '../../lambdas/delivery/environment.ts';
 import { type EventName, webhookKey } from '../../lambdas/webhooks/webhook.ts';
 import { stageConfiguration } from '../../lib/config.ts';
-import { bundleOptions } from '../../lib/constructs/bundle.ts';
+import { bundleHandler } from '../../lib/constructs/bundle.ts';
 import { writeRuntimeFiles } from '../../local/lambda/runtime-files.ts';
 import { type LocalOutputs, startLocalRun } from '../support/local-run.ts';
 import { startCallCounter } from './call-counter.ts';
@@ -192,7 +191,7 @@ export const measureDelivery = async (size: DeliverySize): Promise<DeliveryFigur
     const endpoints = { DYNAMODB: outputs.DynamoDbEndpoint, SQS: outputs.SqsEndpoint, KMS: outputs.KmsEndpoint };
     const bundle = (entry: string, name: string): string => {
       mkdirSync(join(directory, name));
-      buildSync(bundleOptions(entry, join(directory, name, 'index.mjs')));
+      bundleHandler(entry, join(directory, name, 'index.mjs'));
       return join(directory, name);
     };
     const variables = environmentOf(outputs, QueueUrl);
