@@ -5,6 +5,7 @@ import { AuthStack } from './auth-stack.ts';
 import type { StageConfiguration } from './config.ts';
 import { DataStack } from './data-stack.ts';
 import { DeliveryStack } from './delivery-stack.ts';
+import { addSavedQueries } from './saved-queries.ts';
 import { WebhooksStack } from './webhooks-stack.ts';
 
 const packageFile = join(import.meta.dirname, '../package.json');
@@ -21,9 +22,12 @@ export const addStage = (app: App, configuration: StageConfiguration): void => {
     synthesizer: new DefaultStackSynthesizer({ generateBootstrapVersionRule: false }),
   });
   const data = new DataStack(app, name('Data'), props());
-  new AuthStack(app, name('Auth'), { ...props(), data });
-  new WebhooksStack(app, name('Webhooks'), { ...props(), data });
-  new DeliveryStack(app, name('Delivery'), { ...props(), data, serviceVersion: version });
+  const auth = new AuthStack(app, name('Auth'), { ...props(), data });
+  const webhooks = new WebhooksStack(app, name('Webhooks'), { ...props(), data });
+  const delivery = new DeliveryStack(app, name('Delivery'), { ...props(), data, serviceVersion: version });
+  addSavedQueries(auth, 'auth', configuration);
+  addSavedQueries(webhooks, 'webhooks', configuration);
+  addSavedQueries(delivery, 'delivery', configuration);
   Tags.of(app).add('service', 'emissor');
   Tags.of(app).add('stage', configuration.stage);
 };

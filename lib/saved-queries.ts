@@ -1,0 +1,71 @@
+import type { Stack } from 'aws-cdk-lib';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import type { StageConfiguration } from './config.ts';
+import { NodeFunction } from './constructs/node-function.ts';
+
+type Query = Omit<logs.QueryStringProps, 'filter' | 'stats' | 'parse'>;
+
+const ownFaults: Query = {
+  fields: ['@timestamp', 'service', 'message', 'errorName', 'action', 'resourceType', 'httpStatus', 'at.0', 'at.1'],
+  filterStatements: ["level = 'ERROR'"],
+  sort: '@timestamp desc',
+  limit: 200,
+};
+
+const refusedRequests: Query = {
+  fields: ['@timestamp', 'method', 'route', 'status', 'code', 'findings', 'account', 'clientId'],
+  filterStatements: ["message = 'webhook.refused'"],
+  sort: '@timestamp desc',
+  limit: 200,
+};
+
+/** What operators ask the logs of each stack, by name; the runbook tells when. */
+export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Readonly<Record<string, Query>>>> = {
+  auth: {
+    'refused tokens': {
+      fields: ['@timestamp', 'message', 'error', 'reason', 'grant', 'clientId', 'userId', 'address'],
+      filterStatements: ['message like /^(token|revoke|introspect)\\.refused$/'],
+      sort: '@timestamp desc',
+      limit: 200,
+    },
+    'refused tokens by client': {
+      filterStatements: ['message like /^(token|revoke|introspect)\\.refused$/'],
+      statsStatements: ['count(*) as refusals by clientId, error, reason'],
+      sort: 'refusals desc',
+    },
+    'own faults': ownFaults,
+  },
+  webhooks: { 'refused requests': refusedRequests, 'own faults': ownFaults },
+  delivery: {
+    'one event': {
+      fields: ['@timestamp', 'message', 'attempt', 'resultado', 'status', 'detail', 'host', 'nextAttemptAt', 'state'],
+      filterStatements: ["deliveryId = 'evt_REPLACE_ME'"],
+      sort: '@timestamp asc',
+    },
+    'failed attempts by receiver': {
+      filterStatements: ["message = 'delivery.attempt'", "resultado != 'entregue'"],
+      statsStatements: ['count(*) as attempts by host, resultado, status, account, event'],
+      sort: 'attempts desc',
+    },
+    'events that were not sent': {
+      fields: ['@timestamp', 'message', 'account', 'event', 'deliveryId', 'messageId', 'reason', 'detail'],
+      filterStatements: ['message like /^event\\./'],
+      sort: '@timestamp desc',
+      limit: 200,
+    },
+    'refused requests': refusedRequests,
+    'own faults': ownFaults,
+  },
+};
+
+/** Saves the queries over the log groups of a stack's functions, as `Emissor/<stage>/<area>/<name>`. They cost nothing. */
+export function addSavedQueries(stack: Stack, area: keyof typeof savedQueries, { stage }: StageConfiguration): void {
+  const functions = stack.node.findAll().filter(construct => construct instanceof NodeFunction);
+  for (const [name, query] of Object.entries(savedQueries[area])) {
+    new logs.QueryDefinition(stack, `Query ${name}`, {
+      queryDefinitionName: `Emissor/${stage}/${area}/${name}`,
+      queryString: new logs.QueryString(query),
+      logGroups: functions.map(({ logGroup }) => logGroup),
+    });
+  }
+}
