@@ -4,7 +4,7 @@ import { account } from '../assembly/identities.ts';
 type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>;
 
 /** The engine's queues. */
-export type QueueStore = Stores['sqsStore'];
+type QueueStore = Stores['sqsStore'];
 
 /** One queue of the engine. */
 export type EngineQueue = NonNullable<ReturnType<QueueStore['getQueueByName']>>;

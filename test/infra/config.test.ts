@@ -10,6 +10,15 @@ describe('the stage configuration', () => {
     expect(contextConfiguration({ stage }).stage).toBe(stage);
   });
 
+  it('lets one address fail 100 times a minute, and 100,000 times on this machine', () => {
+    const limits = stageNames.map(stage => [stage, stageConfiguration(stage).addressFailureLimit]);
+    expect(limits).toEqual([
+      ['local', 100_000],
+      ['dev', 100],
+      ['prod', 100],
+    ]);
+  });
+
   it('takes any value from the context, with units where it is a time', () => {
     const context = { stage: 'prod', retrySchedule: '1s, 2m,3h', apiRateLimit: '7' };
     expect(contextConfiguration(context)).toMatchObject({
