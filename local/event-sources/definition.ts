@@ -17,8 +17,18 @@ const mappingSchema = z.object({
   MaximumBatchingWindowInSeconds: z.number().int().min(0).max(300).default(0),
   FunctionResponseTypes: z.array(z.literal('ReportBatchItemFailures')).default([]),
   ScalingConfig: z.object({ MaximumConcurrency: z.number().int().min(2) }).optional(),
+  ProvisionedPollerConfig: z.object({ MaximumPollers: z.number().int().min(2) }).optional(),
   FilterCriteria: z.undefined('message filters are not known locally').optional(),
 });
+
+/** Batches at once that one provisioned poller feeds. */
+const batchesPerPoller = 10;
+
+const placesOf = ({ ScalingConfig, ProvisionedPollerConfig }: z.output<typeof mappingSchema>): number => {
+  if (ScalingConfig) return ScalingConfig.MaximumConcurrency;
+  if (ProvisionedPollerConfig) return ProvisionedPollerConfig.MaximumPollers * batchesPerPoller;
+  return Number.POSITIVE_INFINITY;
+};
 
 /** Reads an event source mapping of the template. @throws {LocalFault} */
 export const eventSourceOf = (resource: LiveResource): EventSourceDefinition => {
@@ -33,7 +43,7 @@ export const eventSourceOf = (resource: LiveResource): EventSourceDefinition => 
     batchSize: properties.BatchSize,
     batchingWindow: properties.MaximumBatchingWindowInSeconds,
     reportsItemFailures: properties.FunctionResponseTypes.length > 0,
-    concurrency: properties.ScalingConfig?.MaximumConcurrency ?? Number.POSITIVE_INFINITY,
+    concurrency: placesOf(properties),
   };
 };
 

@@ -28,18 +28,13 @@ const unnamed = new Set(
     'auth/discovery.ts',
     'auth/oauth-endpoint.ts',
     'auth/rotate-keys.handler.ts',
-    'delivery/consumer.ts',
     'delivery/deliver.ts',
     'delivery/health-notes.ts',
-    'delivery/redeliver.ts',
     'delivery/replay-operations.ts',
     'delivery/replay-run.ts',
     'delivery/resend.ts',
-    'delivery/slow-watch.ts',
     'delivery/suspension-notice.ts',
-    'delivery/sweep.ts',
     'delivery/test-operation.ts',
-    'delivery/turn.ts',
   ].map(file => `lambdas/${file}`),
 );
 

@@ -19,6 +19,11 @@ describe('an event source of the template', () => {
     expect(sourceOf(properties)).toMatchObject({ batchSize: 10_000, batchingWindow: 5, concurrency: 8 });
   });
 
+  it('has ten places for each provisioned poller', () => {
+    const ProvisionedPollerConfig = { MinimumPollers: 2, MaximumPollers: 5 };
+    expect(sourceOf({ ProvisionedPollerConfig })).toMatchObject({ concurrency: 50 });
+  });
+
   it('has batches of ten, no window and no bound of its own unless told otherwise', () => {
     expect(sourceOf({})).toMatchObject({ batchSize: 10, batchingWindow: 0, concurrency: Number.POSITIVE_INFINITY });
   });
