@@ -1,5 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../../..');
@@ -28,5 +32,33 @@ describe('npm start ends', { timeout: 30_000 }, () => {
       stdout: '',
       stderr: expect.stringMatching(/^The directory \/dev\/null cannot be made: .*\n$/),
     });
+  });
+
+  it.each([0, 1, 2, 3, 4])('with 1 and one line that says what to do when the port at +%d is taken', async offset => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port: taken } = server.address() as AddressInfo;
+    const port = String(taken - offset);
+    expect(start('--port', port, '--outputs', join(root, '.local/never.json'))).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^Port \d+ is in use: free it, or choose others with --port N [^\n]*\n$/),
+    });
+    server.close();
+  });
+
+  it.each([
+    [
+      '--faults',
+      '{"refusedSends": 2}',
+      /^The faults file \S+ cannot be used: "refusedSends" must be a number from 0 to 1\.\n$/,
+    ],
+    ['--hosts', '{"a.example.net": 7}', /^The hosts file \S+ cannot be used: "a\.example\.net" must be [^\n]*\n$/],
+  ])('with 1 and one line for a bad file of %s', (option, text, stderr) => {
+    const file = join(mkdtempSync(join(tmpdir(), 'emissor-command-')), 'file.json');
+    writeFileSync(file, text);
+    const outcome = start('--port', '0', '--outputs', join(root, '.local/never.json'), option, file);
+    rmSync(dirname(file), { recursive: true });
+    expect(outcome).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(stderr) });
   });
 });
