@@ -11,7 +11,6 @@ import { type HttpFront, startHttpFront } from './http-api/server.ts';
 import { startLoopbackInternet } from './internet/loopback-internet.ts';
 import type { ReceivedDelivery } from './internet/receiver.ts';
 import { writeRuntimeFiles } from './lambda/runtime-files.ts';
-import { makeStartGate } from './lambda/start-gate.ts';
 import type { LocalOptions } from './options.ts';
 import { claimOutputs, type RunOutputs, runOutputs, writeOutputs } from './outputs.ts';
 import { portsFrom, type RunPorts } from './ports.ts';
@@ -141,7 +140,6 @@ const deploy = async (
   await provisionState(blueprint, services);
   const functions = provisionFunctions(blueprint, {
     surroundings: { ...files, endpoints: services.endpoints },
-    startGate: makeStartGate(),
     onLine: ({ label }, line) => terminal.log(label, line),
   });
   undo.push(() => [...functions.values()].map(({ end }) => end()));

@@ -9,6 +9,7 @@ import { LocalFault } from '../fault.ts';
 import { functionPolicies } from '../iam/policies.ts';
 import { functionOf } from '../lambda/definition.ts';
 import { type FunctionHost, type LocalFunction, makeLocalFunction } from '../lambda/function.ts';
+import { makeStartGate } from '../lambda/start-gate.ts';
 import { type DemoCredentials, requiredOutput } from '../outputs.ts';
 import type { Services } from '../services.ts';
 import { queueOf, topicOf } from '../sqs/engine.ts';
@@ -64,7 +65,11 @@ const placesOf = (resources: Blueprint['resources']): ReadonlyMap<string, number
 };
 
 /** Makes the functions known; their processes start when they are first invoked. @throws {LocalFault} */
-export const provisionFunctions = ({ resources, assets }: Blueprint, host: FunctionHost): Functions => {
+export const provisionFunctions = (
+  { resources, assets }: Blueprint,
+  surroundings: Omit<FunctionHost, 'startGate'>,
+): Functions => {
+  const host = { ...surroundings, startGate: makeStartGate() };
   const places = placesOf(resources);
   return new Map(
     ofType(resources, 'AWS::Lambda::Function')

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import type { LiveResource } from '../../../../local/assembly/resources.ts';
 import type { Blueprint } from '../../../../local/deployment/blueprint.ts';
 import { provisionFunctions } from '../../../../local/deployment/provision.ts';
-import { makeStartGate } from '../../../../local/lambda/start-gate.ts';
 
 const resource = (logicalId: string, type: LiveResource['type'], properties: object): LiveResource => ({
   stack: 'App-local-Delivery',
@@ -40,7 +39,6 @@ it('functions have as many processes as their event sources have places, and 16 
     { resources, assets: new Map([['asset.zip', '/nowhere']]) } as unknown as Blueprint,
     {
       surroundings: { endpoints: {}, authorityFile: '', bootstrapFile: '', preloadUrl: '' },
-      startGate: makeStartGate(),
       onLine: () => undefined,
     },
   );
