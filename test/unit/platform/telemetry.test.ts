@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DecryptCommand, KMSClient } from '@aws-sdk/client-kms';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { BatchGetCommand, DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BatchGetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clientSettings } from '../../../lambdas/platform/client-settings.ts';
+import { makeDocuments } from '../../../lambdas/platform/dynamodb.ts';
 import { describeError } from '../../../lambdas/platform/telemetry.ts';
 
 const canary = 'canary-7f3a';
@@ -71,16 +71,24 @@ describe('a refusal by AWS', () => {
   beforeAll(async () => {
     aws.listen(0, '127.0.0.1');
     await once(aws, 'listening');
+    const endpoint = `http://127.0.0.1:${(aws.address() as AddressInfo).port}`;
     options = {
       ...clientSettings,
       region: 'sa-east-1',
-      endpoint: `http://127.0.0.1:${(aws.address() as AddressInfo).port}`,
+      endpoint,
       credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
     };
+    vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
+    vi.stubEnv('AWS_REGION', 'sa-east-1');
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'a');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'b');
   });
-  afterAll(() => void aws.close());
+  afterAll(() => {
+    vi.unstubAllEnvs();
+    aws.close();
+  });
 
-  const documents = () => DynamoDBDocumentClient.from(new DynamoDBClient(options));
+  const documents = makeDocuments;
   const TableName = `table-${canary}`;
   const Entries = [{ Id: '1', MessageBody: canary }];
 
