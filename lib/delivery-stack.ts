@@ -227,14 +227,14 @@ export class DeliveryStack extends Stack {
       above: 60,
       periods: 5,
     });
-    for (const [id, queue, whose] of [
-      ['RetriesWait', retryQueue, 'Retries wait'],
-      ['SlowRetriesWait', slowQueue, 'Attempts of slow webhooks wait'],
+    for (const [id, queue, whose, longestDelay] of [
+      ['RetriesWait', retryQueue, 'Retries wait', Duration.minutes(15)],
+      ['SlowRetriesWait', slowQueue, 'Attempts of slow webhooks wait', Duration.seconds(75)],
     ] as const) {
       alarms.add(id, {
         description: `${whose} five minutes longer than the longest delay of their queue: their consumer does not keep up.`,
         metric: queue.metricApproximateAgeOfOldestMessage({ period: Duration.minutes(1) }),
-        above: 1_200,
+        above: longestDelay.toSeconds() + 300,
         periods: 5,
       });
     }

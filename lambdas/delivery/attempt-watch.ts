@@ -63,7 +63,7 @@ export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchA
     const controller = new AbortController();
     const process = lateness.begin();
     const noted: Promise<void>[] = [];
-    const { hostname } = new URL(webhook.url);
+    const hostname = URL.parse(webhook.url)?.hostname ?? '';
     let endResolution = () => {};
     let timers: (() => void)[] = [];
     let wasSlow = false;

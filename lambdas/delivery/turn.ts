@@ -98,7 +98,7 @@ export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
       ...describeDelivery(before),
       ...describeAttempt(outcome.record),
       ...('detail' in outcome && { detail: outcome.detail }),
-      host: new URL(url).host,
+      host: URL.parse(url)?.host,
       state: after.state,
       ...(after.wait && { nextAttemptAt: new Date(after.wait.nextAttemptAt).toISOString() }),
     };

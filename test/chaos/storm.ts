@@ -115,7 +115,7 @@ export const damageIn = ({ logFile }: LocalRun, kills: number, kinds: readonly F
   return {
     kills,
     killsAtWork: countIn(log, /RequestId: [0-9a-f-]{36} Error: Runtime exited with error: signal: SIGKILL/g),
-    movedToSlowLane: countIn(log, /left to another lane .*\blane=slow\b/g),
+    movedToSlowLane: countIn(log, /delivery\.moved .*\blane=slow\b/g),
     keptByKms: countIn(log, / detail=(?:ThrottlingException|KMSInternalException)\b/g),
     strikes: Object.fromEntries(kinds.map(kind => [kind, countIn(log, new RegExp(` ${kind}, as `, 'g'))])),
   };
