@@ -27,7 +27,7 @@ const longestLife = 10 * 24 * 60 * 60_000;
 const overdueAfterOf = ({ slowLane }: Wait): number => (slowLane === 'queued' ? slowQueueOverdue : overdueAfter);
 
 const waitOf = (waitMs: number, now: number): Wait => {
-  const nextAttemptAt = now + waitMs;
+  const nextAttemptAt = now + Math.round(waitMs);
   const lookAt = waitMs <= longestQueueDelay ? nextAttemptAt + overdueAfter : nextAttemptAt - handOverBefore;
   return { nextAttemptAt, lookAt, pickups: 0 };
 };

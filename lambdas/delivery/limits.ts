@@ -52,7 +52,9 @@ export const attemptsPerProcess = 200;
 
 /** Of those, attempts at one webhook in a quick lane. What is beyond is left to the retry lane, due after `crowdedWait`. */
 export const attemptsPerWebhook = 50;
-export const crowdedWait = 2 * second;
+
+/** By then a webhook that hangs is known to be slow; spread, so that a burst does not reach the retry lane as one. */
+export const crowdedWait = (random: () => number): number => 2 * second * (1 + random());
 
 /** A consumer that waits for receivers looks for further messages after this long, and ever more rarely while there are none. */
 export const shortestReceivePause = 100;

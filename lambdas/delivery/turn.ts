@@ -10,6 +10,7 @@ import { type Lane, type LaterLane, laneBeyond } from './lane.ts';
 import { type AfterAttempt, isHandedOver, putOff } from './lifecycle.ts';
 import { crowdedWait } from './limits.ts';
 import type { RetryQueue } from './retry-queue.ts';
+import type { Random } from './retry-schedule.ts';
 import type { HandOver, Save } from './slow-lane.ts';
 import { type StoredSlowness, slownessId } from './slowness-store.ts';
 import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from './telemetry.ts';
@@ -39,6 +40,7 @@ export interface TurnDependencies extends DeliveryTelemetry {
   readonly lane: Lane;
   readonly queues: Readonly<Record<LaterLane, Pick<RetryQueue, 'send'>>>;
   readonly now: Clock;
+  readonly random: Random;
 }
 
 const metricOf = ({ outcome, record }: AttemptOutcome): DeliveryMetric => {
@@ -56,7 +58,7 @@ const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
 
 /** Makes the turn that all consumers give their deliveries. */
 export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
-  const { attempt, watchAttempt, underWay, handOver, afterAttempt, noteHealth, lane, queues, now, log, count } =
+  const { attempt, watchAttempt, underWay, handOver, afterAttempt, noteHealth, lane, queues, now, random, log, count } =
     dependencies;
 
   const sendNext = async (delivery: WaitingDelivery) => {
@@ -150,7 +152,7 @@ export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
     if (beyond === 'retry') return move(delivery, save, 'retry');
 
     const leave = lane === 'slow' ? () => undefined : underWay.enter(slownessId(slowness));
-    if (!leave) return move(delivery, save, 'retry', crowdedWait);
+    if (!leave) return move(delivery, save, 'retry', crowdedWait(random));
     try {
       await makeAttempt(delivery, webhook, slowness, save);
     } finally {

@@ -99,6 +99,7 @@ export const wireConsumer = (serviceName: string) => {
     lane: environment.LANE,
     queues,
     now,
+    random: Math.random,
   });
   return {
     environment,

@@ -239,7 +239,7 @@ export function simulateQuickLanes(
         }
         const leave = process.underWay.enter(event.account);
         if (!leave) {
-          time.at(time.now() + moveTime + crowdedWait, () => push.retry(event));
+          time.at(time.now() + moveTime + crowdedWait(random), () => push.retry(event));
           return moved();
         }
         attempt(event, process, () => {
