@@ -62,9 +62,12 @@ const rounding = 3;
 const startOf = ({ iniciada_em }: AttemptRecord): number => Date.parse(iniciada_em);
 const endOf = (record: AttemptRecord): number => startOf(record) + record.duracao_ms;
 
+/** Whether an attempt came to an end: not kept from being made by a fault of our own, nor given up and repeated in the slow lane. */
+const isCompleted = ({ resultado }: AttemptRecord): boolean => resultado !== 'interno' && resultado !== 'lenta';
+
 /** Whether an attempt is one of those that a delivery has a number of: it was made, and its receiver failed. */
-const isChargeable = ({ resultado, status }: AttemptRecord): boolean =>
-  resultado !== 'interno' && resultado !== 'entregue' && status !== 410;
+const isChargeable = (record: AttemptRecord): boolean =>
+  isCompleted(record) && record.resultado !== 'entregue' && record.status !== 410;
 
 /** Checks the attempts of one delivery against its receiver's kind and the schedule. */
 const auditAttempts = (
@@ -77,10 +80,10 @@ const auditAttempts = (
   let charged = 0;
   for (const [index, record] of attempts.entries()) {
     const { resultado, numero, status } = record;
-    if (resultado !== 'interno') charged += 1;
+    if (isCompleted(record)) charged += 1;
     // A busy machine is slow: any receiver may take too long, but then it did.
     const isLate = resultado === 'tempo_esgotado' && record.duracao_ms >= attemptTimeout - rounding;
-    const isExpected = resultado === 'interno' || isLate || kind.results.includes(resultado);
+    const isExpected = !isCompleted(record) || isLate || kind.results.includes(resultado);
     if (!isExpected) findings.push(`attempt ${numero}: ${resultado}`);
     const next = attempts[index + 1];
     if (!next) continue;
@@ -88,6 +91,7 @@ const auditAttempts = (
     if (resultado === 'entregue') findings.push(`attempt ${next.numero} after a success`);
     const asked = status === 429 || status === 503 ? (kind.askedMs ?? 0) : 0;
     const scheduled = resultado === 'interno' ? shortestFaultWait : (schedule[charged - 1] ?? 0);
+    if (resultado === 'lenta') continue; // repeated as soon as its webhook has a turn
     const earliest = resultado === 'interno' ? scheduled : Math.max(scheduled * 0.8, asked);
     const waited = startOf(next) - endOf(record);
     if (waited < earliest - rounding) findings.push(`attempt ${next.numero} after ${waited} ms, not ${earliest} ms`);
@@ -172,7 +176,7 @@ export const audit = (evidence: Evidence): Audit => {
     const made = found.flatMap(delivery => delivery?.attempts ?? []);
     const requestsOf = (id: string) => arrived.get(id) ?? 0;
     const chargedOf = (delivery: Delivery | undefined) =>
-      delivery?.attempts.filter(({ resultado }) => resultado !== 'interno').length ?? 0;
+      delivery?.attempts.filter(isCompleted).length ?? 0;
     const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
     const charged = sum(found.map(chargedOf));
     return {
