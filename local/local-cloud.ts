@@ -11,6 +11,7 @@ import { type HttpFront, startHttpFront } from './http-api/server.ts';
 import { startLoopbackInternet } from './internet/loopback-internet.ts';
 import type { ReceivedDelivery } from './internet/receiver.ts';
 import { writeRuntimeFiles } from './lambda/runtime-files.ts';
+import { startLogs } from './logs/server.ts';
 import type { LocalOptions } from './options.ts';
 import { claimOutputs, type RunOutputs, runOutputs, writeOutputs } from './outputs.ts';
 import { portsFrom, type RunPorts } from './ports.ts';
@@ -138,9 +139,14 @@ const deploy = async (
   const { terminal } = request;
   const blueprint = drawBlueprint(assembly, { auth: auth.port, base: base.port, queueUrl: services.sqs.urlOf });
   await provisionState(blueprint, services);
+  const logs = await startLogs();
+  undo.push(logs.stop);
   const functions = provisionFunctions(blueprint, {
     surroundings: { ...files, endpoints: services.endpoints },
-    onLine: ({ label }, line) => terminal.log(label, line),
+    onLine: ({ label, logGroup }, line) => {
+      logs.put(logGroup, line);
+      terminal.log(label, line);
+    },
   });
   undo.push(() => [...functions.values()].map(({ end }) => end()));
   await runTriggers(blueprint, functions);
@@ -149,7 +155,8 @@ const deploy = async (
 
   const traffic = startTraffic({ blueprint, functions, services, fronts: [auth, base], terminal, faults });
   undo.push(() => Promise.race([traffic.stop(), wait(grace)]));
-  const outputs = runOutputs(blueprint.outputs, services, internet.receiverUrl, demo);
+  const stacks = { ...blueprint.outputs, LogsEndpoint: logs.endpoint };
+  const outputs = runOutputs(stacks, services, internet.receiverUrl, demo);
   undo.push(writeOutputs(request.outputsFile, outputs));
   return outputs;
 };

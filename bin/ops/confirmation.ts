@@ -1,17 +1,28 @@
 import { createInterface } from 'node:readline/promises';
+import { Option } from 'commander';
 import { Fault } from './fault.ts';
 
+/** The option of every command that does what cannot be undone: a script says with it what a person says when asked. */
+export const yesOption = (): Option => new Option('--yes', 'do what cannot be undone without asking');
+
 /**
- * Asks whoever sits at a terminal before something that cannot be undone; a script has said what it wants. The question
- * goes to standard error, so that `--json` stays clean.
+ * Asks before something that cannot be undone. Without a terminal nobody can be asked: it is refused then, unless the
+ * command was given `--yes`. The question goes to standard error, so that `--json` stays clean.
  *
+ * @param consequences - what will be so, in a sentence: `This ends every access token of stage prod.`
+ * @param yes - whether `--yes` was given.
  * @throws {Fault} unless the answer is yes.
  */
-export const confirm = async (consequences: string): Promise<void> => {
-  if (!process.stdin.isTTY) return;
+export const confirm = async (consequences: string, yes = false): Promise<void> => {
+  if (yes) return;
+  if (!process.stdin.isTTY) {
+    throw new Fault(`${consequences} That cannot be undone, and without a terminal nobody can be asked: add --yes.`);
+  }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // An end of the input (Ctrl-D) closes the question without an answer: it would wait for ever.
+  const closed = new Promise<string>(resolve => terminal.once('close', () => resolve('')));
   try {
-    const answer = await terminal.question(`${consequences}\nType "yes" to go on: `);
+    const answer = await Promise.race([terminal.question(`${consequences}\nType "yes" to go on: `), closed]);
     if (answer.trim() !== 'yes') throw new Fault('cancelled: nothing was changed.');
   } finally {
     terminal.close();

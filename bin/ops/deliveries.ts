@@ -1,35 +1,18 @@
 import { type Command, Option } from 'commander';
-import type { AttemptRecord, Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { deliveryId, momentBefore } from './delivery-values.ts';
+import { deliveryText, deliveryView } from './delivery-view.ts';
 import { Fault } from './fault.ts';
-import { accountId, eventName, notEmpty, wholeNumber } from './option-values.ts';
-import { fields, iso, type Report, table } from './report.ts';
+import { accountId, eventName, wholeNumber } from './option-values.ts';
+import type { ShowProgress } from './progress.ts';
+import type { ReplayRequest } from './replay-deliveries.ts';
+import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
 const states: readonly DeliveryState[] = ['pendente', 'entregue', 'falhou', 'retida', 'cancelada'];
-
-/** What is shown of a delivery; its body, which names a customer's business, is for the webhook's owner. */
-const view = (delivery: Delivery) => ({
-  id: delivery.id,
-  accountId: delivery.accountId,
-  evento: delivery.evento,
-  webhookId: delivery.webhookId,
-  state: delivery.state,
-  createdAt: iso(delivery.createdAt),
-  nextAttemptAt: iso(delivery.wait?.nextAttemptAt),
-  settledAt: iso(delivery.settledAt),
-  attempts: delivery.attempts,
-});
-
-const attemptColumns = [
-  { heading: 'ATTEMPT', cell: (attempt: AttemptRecord) => String(attempt.numero) },
-  { heading: 'BEGUN', cell: (attempt: AttemptRecord) => attempt.iniciada_em },
-  { heading: 'TOOK', cell: (attempt: AttemptRecord) => `${attempt.duracao_ms} ms` },
-  { heading: 'RESULT', cell: (attempt: AttemptRecord) => attempt.resultado },
-  { heading: 'STATUS', cell: (attempt: AttemptRecord) => String(attempt.status ?? '-') },
-];
 
 const noDelivery = (id: string): Fault =>
   new Fault(`there is no delivery "${id}": its event had no webhook, was not taken up yet, or is past its time.`);
@@ -38,18 +21,16 @@ const show = async (target: Target, id: string): Promise<Report> => {
   const { openDeliveries } = await import('./documents.ts');
   const [delivery] = await openDeliveries(target).read([id]);
   if (!delivery) throw noDelivery(id);
-  const shown = view(delivery);
-  const lines = fields([
-    ['delivery', shown.id],
-    ['event', shown.evento],
-    ['account', shown.accountId],
-    ['state', shown.state],
-    ['accepted', shown.createdAt ?? '-'],
-    ['next attempt', shown.nextAttemptAt ?? '-'],
-    ['settled', shown.settledAt ?? '-'],
-  ]);
-  return { json: shown, text: `${lines}\n\n${table(delivery.attempts, attemptColumns, 'No attempt yet.')}` };
+  return { json: deliveryView(delivery), text: deliveryText(delivery) };
 };
+
+interface ReplayOptions {
+  readonly account: string;
+  readonly event: EventName;
+  readonly state: 'falhou' | 'retida';
+  readonly since: number;
+  readonly until?: number;
+}
 
 interface ListOptions {
   readonly account: string;
@@ -80,7 +61,7 @@ const list = async (target: Target, { account, event, state, limit }: ListOption
     { heading: 'LAST RESULT', cell: ({ attempts }: Delivery) => attempts.at(-1)?.resultado ?? '-' },
     { heading: 'NEXT ATTEMPT', cell: ({ wait }: Delivery) => iso(wait?.nextAttemptAt) ?? '-' },
   ];
-  return { json: shown.map(view), text: table(shown, columns, 'No such deliveries.') };
+  return { json: shown.map(deliveryView), text: table(shown, columns, 'No such deliveries.') };
 };
 
 const refusals = {
@@ -113,19 +94,41 @@ const resend = async (target: Target, id: string): Promise<Report> => {
   return { json: { id, resent: true }, text: `Delivery ${id} begins a new schedule now.` };
 };
 
+const replay = async (target: Target, request: ReplayRequest, progress: ShowProgress): Promise<Report> => {
+  const [{ openReplays }, { everySecond, replayDeliveries }] = await Promise.all([
+    import('./replays.ts'),
+    import('./replay-deliveries.ts'),
+  ]);
+  const dependencies = { ...openReplays(target), now: systemClock, wait: everySecond };
+  const done = await replayDeliveries(request, dependencies, progress);
+  const text = done.total === 0 ? 'There was nothing to replay.' : `Replayed ${done.sent} of ${done.total} deliveries.`;
+  return { json: { ...done, state: 'concluido' }, text };
+};
+
 const examples = `
 A delivery is named by its webhook-id header, which "publish" shows too.
 
 Examples:
   npm run ops -- deliveries list --account acme --event demanda.criada --state falhou
   npm run ops -- deliveries show evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
-  npm run ops -- deliveries resend evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H`;
+  npm run ops -- deliveries resend evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
+  npm run ops -- deliveries replay --account acme --event demanda.criada --state retida --since 2d`;
+
+const replayNotes = `
+Deliveries of the webhook that is registered now begin new schedules through the retry lane, ten a second, newest first; what
+is no longer in that state by its turn is left out, and so are tests and deliveries of earlier registrations. One replay of a
+webhook at a time. The command shows how far it is and waits for its end; the service goes on without it.
+
+Examples:
+  npm run ops -- deliveries replay --account acme --event demanda.criada --state falhou --since 6h
+  npm run ops -- deliveries replay --account acme --event demanda.criada --state retida \\
+    --since 2026-11-20T08:00:00-03:00 --until 2026-11-20T18:00:00-03:00`;
 
 /** Adds `deliveries`. */
 export const addDeliveries = (program: Command, run: Run): void => {
   const deliveries = program
     .command('deliveries')
-    .description('what became of events: list, show, resend')
+    .description('what became of events: list, show, resend, replay')
     .addHelpText('after', examples);
 
   deliveries
@@ -144,7 +147,30 @@ export const addDeliveries = (program: Command, run: Run): void => {
     deliveries
       .command(name)
       .description(description)
-      .argument('<id>', 'as list shows it; its webhook-id header', notEmpty)
+      .argument('<id>', 'as list shows it; its webhook-id header', deliveryId)
       .action((id: string, _options: object, command: Command) => run(command, target => act(target, id)));
   }
+
+  deliveries
+    .command('replay')
+    .description("send again what failed or was held of a webhook's deliveries, by when their events were accepted")
+    .requiredOption('--account <id>', 'the account', accountId)
+    .requiredOption('--event <name>', 'the event that the webhook is for', eventName)
+    .addOption(new Option('--state <state>', 'those in this state').choices(['falhou', 'retida']).makeOptionMandatory())
+    .requiredOption(
+      '--since <time>',
+      'accepted from then on: 2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d',
+      momentBefore(),
+    )
+    .option('--until <time>', 'accepted before that (default: now)', momentBefore())
+    .addHelpText('after', replayNotes)
+    .action(
+      async (
+        { account, event, state: wanted, since: from, until: to = Date.now() }: ReplayOptions,
+        command: Command,
+      ) => {
+        if (to <= from) command.error('error: --until must be later than --since.');
+        await run(command, (target, progress) => replay(target, { account, event, wanted, from, to }, progress));
+      },
+    );
 };

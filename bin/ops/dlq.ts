@@ -1,8 +1,13 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import type { RejectedMessage } from '../../lambdas/delivery/event.ts';
+import { confirm, yesOption } from './confirmation.ts';
+import { messageId } from './delivery-values.ts';
+import type { Discarded } from './discard.ts';
 import { wholeNumber } from './option-values.ts';
+import type { ShowProgress } from './progress.ts';
 import type { DeadLetter, Queues } from './queues.ts';
 import type { KeptLetter, RedriveOptions } from './redrive.ts';
-import { iso, type Report, table } from './report.ts';
+import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
@@ -15,12 +20,13 @@ const more = (inHand: number): string =>
     : `\n\nAbout ${inHand} more may be in the hands of another command: they show again within a minute.`;
 
 /** What is shown of a dead letter: the id and the time it was published under. */
-const shown = ({ origin: { messageId, sentAt }, body, reason, detail }: DeadLetter) => ({
+const shown = ({ origin: { messageId, sentAt }, body, reason, detail, sender }: DeadLetter) => ({
   messageId,
   body,
   sentAt: iso(sentAt),
   reason,
   detail,
+  sender,
 });
 type Listed = ReturnType<typeof shown>;
 
@@ -42,9 +48,46 @@ const list = async (target: Target, limit: number): Promise<Report> => {
   };
 };
 
-const redrive = async (target: Target, options: RedriveOptions): Promise<Report> => {
+/** A body comes from strangers: what a terminal would obey is written as an escape. */
+const printable = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}]/gu, found => (found === '\n' ? found : `\\u{${found.codePointAt(0)?.toString(16)}}`));
+
+const show = async (target: Target, id: string): Promise<Report> => {
+  const { findDeadLetter } = await import('./discard.ts');
+  const { letter, copies } = await findDeadLetter(await open(target), id);
+  const json = { ...shown(letter), copies };
+  const lines = fields([
+    ['message', json.messageId],
+    ['sent', json.sentAt ?? '-'],
+    ['sender', json.sender ?? '-'],
+    ['reason', json.reason ?? 'received too often'],
+    ['detail', json.detail ?? '-'],
+    ...(copies > 1 ? ([['copies', String(copies)]] as const) : []),
+  ]);
+  return { json, text: `${lines}\n\n${printable(json.body)}` };
+};
+
+interface DiscardOptions {
+  readonly reason?: RejectedMessage['reason'];
+  readonly yes?: boolean;
+}
+
+const discard = async (
+  target: Target,
+  discarded: Discarded,
+  yes: boolean | undefined,
+  progress: ShowProgress,
+): Promise<Report> => {
+  const { discardDeadLetters } = await import('./discard.ts');
+  const which = 'ids' in discarded ? discarded.ids.join(', ') : `of every message refused as ${discarded.reason}`;
+  await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`, yes);
+  const removed = await discardDeadLetters(await open(target), discarded, progress);
+  return { json: { discarded: removed }, text: `Discarded ${removed}.` };
+};
+
+const redrive = async (target: Target, options: RedriveOptions, progress: ShowProgress): Promise<Report> => {
   const { redriveDeadLetters } = await import('./redrive.ts');
-  const { moved, kept, inHand } = await redriveDeadLetters(await open(target), options);
+  const { moved, kept, inHand } = await redriveDeadLetters(await open(target), options, progress);
   const columns = [
     { heading: 'MESSAGE ID', cell: ({ messageId }: KeptLetter) => messageId },
     { heading: 'KEPT BECAUSE', cell: ({ detail }: KeptLetter) => detail },
@@ -55,17 +98,22 @@ const redrive = async (target: Target, options: RedriveOptions): Promise<Report>
 };
 
 const examples = `
-Messages are named by the id they were published under. While a command works on messages no other one sees them.
+Messages are named by the id they were published under. While a command works on messages no other one sees them. What is
+malformed, or names no event we know, only its publisher can mend: discard it when that is done. The alarm rings for new
+messages, whatever is there already.
 
 Examples:
   npm run ops -- dlq list
+  npm run ops -- dlq show 87d3a375-8574-4978-998f-80aa10f241f1
+  npm run ops -- dlq discard 87d3a375-8574-4978-998f-80aa10f241f1
+  npm run ops -- dlq discard --reason malformed --yes
   npm run ops -- --stage prod dlq redrive --rate 5 --limit 1000`;
 
 /** Adds `dlq`. */
 export const addDlq = (program: Command, run: Run): void => {
   const dlq = program
     .command('dlq')
-    .description('messages that could not be processed: list, redrive')
+    .description('messages that could not be processed: list, show, redrive, discard')
     .addHelpText('after', examples);
 
   dlq
@@ -79,5 +127,28 @@ export const addDlq = (program: Command, run: Run): void => {
     .description('put messages that can be processed now back on their queue; the others stay')
     .option('--rate <n>', 'messages a second', wholeNumber(1, 1_000), 10)
     .option('--limit <n>', 'at most so many', wholeNumber(1, 1_000_000), 1_000)
-    .action((options: RedriveOptions, command: Command) => run(command, target => redrive(target, options)));
+    .action((options: RedriveOptions, command: Command) =>
+      run(command, (target, progress) => redrive(target, options, progress)),
+    );
+
+  dlq
+    .command('show')
+    .description('show one message with its body, and who sent it')
+    .argument('<message-id>', 'as list shows it', messageId)
+    .action((id: string, _options: object, command: Command) => run(command, target => show(target, id)));
+
+  dlq
+    .command('discard')
+    .description('delete messages for good: those named, or all that were refused for a reason')
+    .argument('[message-id...]', 'as list shows it', (id: string, before: string[] = []) => [...before, messageId(id)])
+    .addOption(new Option('--reason <reason>', 'all that were refused for it').choices(['malformed', 'unknown_event']))
+    .addOption(yesOption())
+    .addHelpText('after', examples)
+    .action(async (ids: string[] = [], { reason, yes }: DiscardOptions, command: Command) => {
+      if ((ids.length === 0) === (reason === undefined)) {
+        command.error('error: name the messages to discard by their ids, or by --reason.');
+      }
+      const discarded = reason === undefined ? { ids } : { reason };
+      await run(command, (target, progress) => discard(target, discarded, yes, progress));
+    });
 };

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { RotationResult } from '../../lambdas/auth/key-rotation.ts';
 import { keyState } from '../../lambdas/auth/rotation-plan.ts';
 import { type KeyKind, type Keyring, type KeyringKey, keyKinds } from '../../lambdas/platform/keyring.ts';
-import { confirm } from './confirmation.ts';
+import { confirm, yesOption } from './confirmation.ts';
 import { Fault } from './fault.ts';
 import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
@@ -58,7 +58,7 @@ const rotateAtOnce = async (
   if (revoke && ends.length === 0) {
     throw new Fault('sealing keys are never revoked: every stored autorizacao and signing secret would be lost.');
   }
-  if (revoke && !yes) await confirm(`This ends ${ends.join(' and ')} of ${target.label}.`);
+  if (revoke) await confirm(`This ends ${ends.join(' and ')} of ${target.label}.`, yes);
   const { openRotation } = await import('./keyring.ts');
   const rotation = openRotation(target);
   const results: RotationResult[] = [];
@@ -100,7 +100,7 @@ keep secret. The service rotates all of them by itself.
 Examples:
   npm run ops -- keys list
   npm run ops -- keys rotate --now --kind signing
-  npm run ops -- --stage prod keys rotate --now --revoke`;
+  npm run ops -- --stage prod keys rotate --now --revoke --kind signing`;
 
 /** Adds `keys`. */
 export const addKeys = (program: Command, run: Run): void => {
@@ -127,7 +127,7 @@ export const addKeys = (program: Command, run: Run): void => {
       }),
     )
     .addOption(kindOption())
-    .option('--yes', 'revoke without asking')
+    .addOption(yesOption())
     .addHelpText('after', examples)
     .action((options: RotateOptions, command: Command) => run(command, target => rotate(target, options)));
 };

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { addClients } from './clients.ts';
 import { addDeliveries } from './deliveries.ts';
 import { addDlq } from './dlq.ts';
+import { addEvents } from './events.ts';
 import { addKeys } from './keys.ts';
 import { addPublish } from './publish.ts';
 import { CommandFailed, run } from './run.ts';
@@ -9,7 +10,10 @@ import { addUsers } from './users.ts';
 import { addWebhooks } from './webhooks.ts';
 
 const examples = `
-Without --stage the commands work on the local run that "npm start" started in this folder.
+Without --stage the commands work on the local run that "npm start" started in this folder. They end with 0; with 1 when
+something was refused or failed; with 2 when the command was not understood. With --json errors are one object on standard
+error, {"error", "code", "exitCode"}, and no progress is shown. What cannot be undone asks first; where there is no terminal
+to ask at, it is refused without --yes.
 
 Examples:
   npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token
@@ -27,7 +31,16 @@ const tidy = (message: string): string =>
     .replace(/\s*\n\s*/g, ' ')
     .trim();
 
-const makeProgram = (): Command => {
+/** An error for programs: one object on standard error, and nothing on standard output. */
+const writeJsonError = (message: string, exitCode: number): void => {
+  const code = exitCode === 2 ? 'usage' : 'refused';
+  process.stderr.write(`${JSON.stringify({ error: message.replace(/^error: /, ''), code, exitCode })}\n`);
+};
+
+/** What commander throws for a noun without a verb, after it has shown the help. */
+const helpInstead = '(outputHelp)';
+
+const makeProgram = (asJson: boolean): Command => {
   const program = new Command('ops')
     .usage('[options] <command>')
     .description('Operates an Emissor: its clients, users and keys, its webhooks, and the events it delivers.')
@@ -35,10 +48,13 @@ const makeProgram = (): Command => {
       new Option('--stage <name>', 'a deployed stage, found by its CloudFormation stacks').conflicts('outputs'),
     )
     .option('--outputs <file>', 'the outputs file of another local run, or of "cdk deploy --outputs-file"')
-    .option('--json', 'write JSON for programs instead of text')
+    .option('--json', 'write JSON for programs instead of text, of errors too (on standard error)')
     .addHelpText('after', examples)
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
-    .configureOutput({ outputError: (message, write) => write(`${tidy(message)}\n`) })
+    .configureOutput({
+      ...(asJson && { writeErr: () => undefined }),
+      outputError: (message, write) => write(`${tidy(message)}\n`),
+    })
     .exitOverride();
   addClients(program, run);
   addUsers(program, run);
@@ -46,6 +62,7 @@ const makeProgram = (): Command => {
   addWebhooks(program, run);
   addPublish(program, run);
   addDeliveries(program, run);
+  addEvents(program, run);
   addDlq(program, run);
   return program;
 };
@@ -53,16 +70,23 @@ const makeProgram = (): Command => {
 /**
  * Runs the operator's command line.
  *
- * @returns the exit code: 0, 1 for a command that failed, 2 for one that was not understood.
+ * @returns the exit code: 0, 1 for a command that was refused or failed, 2 for one that was not understood.
  */
 export const runOps = async (args: readonly string[]): Promise<number> => {
+  const asJson = args.includes('--json'); // commander may fail before it has read it
   try {
-    await makeProgram().parseAsync(args, { from: 'user' });
+    await makeProgram(asJson).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      const message = error.message === helpInstead ? 'a command is missing: --help shows them' : tidy(error.message);
+      if (asJson) writeJsonError(message, 2);
+      return 2;
+    }
     if (!(error instanceof CommandFailed)) throw error;
-    console.error(`error: ${error.message}`);
+    if (asJson) writeJsonError(error.message, 1);
+    else console.error(`error: ${error.message}`);
     return 1;
   }
 };

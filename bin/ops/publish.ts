@@ -50,6 +50,10 @@ const publish = async (target: Target, body: string, options: PublishOptions): P
 };
 
 const examples = `
+It sends one message to the events queue, in the group of the account, as a component of the house would: whoever has a webhook
+for the event gets it for real. It refuses what the service would refuse. With an --id that was used before, nothing is
+delivered again. "events find" with the delivery or message it shows says what became of it.
+
 Examples:
   npm run ops -- publish --account acme --event demanda.criada --demand 42
   npm run ops -- publish --account acme --event proposta.recebida --demand 42 --proposal 7 --id order-981`;
@@ -58,7 +62,7 @@ Examples:
 export const addPublish = (program: Command, run: Run): void => {
   program
     .command('publish')
-    .description('publish a business event, as the components of the house do')
+    .description('publish a business event for real, as the components of the house do')
     .requiredOption('--account <id>', 'the account the event belongs to', accountId)
     .requiredOption('--event <name>', 'the name of the event, such as demanda.criada', eventName)
     .requiredOption('--demand <n>', 'id_demanda', wholeNumber(1))

@@ -25,6 +25,8 @@ export interface DeadLetter {
   /** Why the delivery function put it there; `null` where the queue itself did, after too many receives. */
   readonly reason: string | null;
   readonly detail: string | null;
+  /** Who published it, as SQS knows them; `null` where the queue itself moved it. */
+  readonly sender: string | null;
   readonly receipt: string;
 }
 
@@ -59,6 +61,7 @@ const fromMessage = ({ MessageId, Body, Attributes, MessageAttributes, ReceiptHa
     body: Body ?? '',
     reason: attribute('reason') ?? null,
     detail: attribute('detail') ?? null,
+    sender: attribute('sender') ?? null,
     receipt: ReceiptHandle ?? '',
   };
 };

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import { parseEventMessage } from '../../lambdas/delivery/event.ts';
 import { retryMessage } from '../../lambdas/delivery/retry-queue.ts';
+import type { ShowProgress } from './progress.ts';
 import type { DeadLetter, Queues } from './queues.ts';
 
 /** How a redrive goes about it. */
@@ -55,6 +56,7 @@ const move = async (queues: Queues, letter: DeadLetter): Promise<Destination> =>
 export const redriveDeadLetters = async (
   queues: Queues,
   { rate, limit }: RedriveOptions,
+  progress: ShowProgress,
 ): Promise<{ moved: number; kept: readonly KeptLetter[]; inHand: number }> => {
   const inHand = await queues.countInHand();
   const kept: KeptLetter[] = [];
@@ -65,6 +67,7 @@ export const redriveDeadLetters = async (
       kept.push({ messageId: letter.origin.messageId, detail: destination.refused });
     } else {
       moved += 1;
+      progress(`Moved ${moved}, kept ${kept.length}`);
       await pause(1_000 / rate);
     }
   }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { describeFault } from './fault.ts';
+import { makeProgress, noProgress, type ShowProgress } from './progress.ts';
 import { type Report, writeReport } from './report.ts';
 import { findTarget, type Target, type TargetOptions } from './target.ts';
 
@@ -8,10 +9,13 @@ interface GlobalOptions extends TargetOptions {
   readonly json?: boolean;
 }
 
-/** Runs one command on the target its options choose, and writes what it reports. */
-export type Run = (command: Command, act: (target: Target) => Promise<Report>) => Promise<void>;
+/** What a command does on its target. Long work shows its progress. */
+type Act = (target: Target, progress: ShowProgress) => Promise<Report>;
 
-/** Thrown for a command that failed; the message is the one line to show. */
+/** Runs one command on the target its options choose, and writes what it reports. */
+export type Run = (command: Command, act: Act) => Promise<void>;
+
+/** Thrown for a command that was refused or failed; the message is the one line to show. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
 }
@@ -22,12 +26,16 @@ export class CommandFailed extends Error {
  * @throws {CommandFailed}
  */
 export const run: Run = async (command, act) => {
-  const options = command.optsWithGlobals<GlobalOptions>();
+  const { json = false, ...options } = command.optsWithGlobals<GlobalOptions>();
+  const progress = makeProgress(process.stderr);
   let target: Target | undefined;
   try {
     target = await findTarget(options);
-    writeReport(await act(target), options.json ?? false);
+    const report = await act(target, json ? noProgress : progress.show);
+    progress.clear();
+    writeReport(report, json);
   } catch (error) {
+    progress.clear();
     throw new CommandFailed(
       describeFault(error, target?.unreachable ?? 'AWS does not answer: check the network and AWS_REGION.'),
     );

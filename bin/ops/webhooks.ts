@@ -3,7 +3,7 @@ import type { OperatorStore } from '../../lambdas/webhooks/operator-store.ts';
 import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { Fault } from './fault.ts';
 import { accountId, eventName } from './option-values.ts';
-import { iso, type Report, table } from './report.ts';
+import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
@@ -61,6 +61,34 @@ const suspend = async (target: Target, options: WebhookOptions): Promise<Report>
   return { json: view(webhook), text };
 };
 
+const show = async (target: Target, options: WebhookOptions): Promise<Report> => {
+  const { openDeliveries } = await import('./documents.ts');
+  const webhook = await openDeliveries(target).findWebhook(options.account, options.event);
+  if (!webhook) throw noWebhook(options);
+  const shown = {
+    ...view(webhook),
+    hasAuthorization: webhook.sealedAuthorization !== undefined,
+    secrets: webhook.secrets.map(({ createdAt, replacedAt }) => ({
+      createdAt: iso(createdAt),
+      replacedAt: iso(replacedAt),
+    })),
+  };
+  const text = fields([
+    ['account', shown.accountId],
+    ['event', shown.evento],
+    ['webhook id', shown.webhookId],
+    ['host', shown.host ?? '-'],
+    ['status', shown.suspensionReason === null ? shown.status : `${shown.status} (${shown.suspensionReason})`],
+    ['failing since', shown.failingSince ?? '-'],
+    ['slow since', shown.slowSince ?? '-'],
+    ['autorizacao', shown.hasAuthorization ? 'is sent' : 'none'],
+    ['signing secrets', shown.secrets.map(({ createdAt }) => `of ${createdAt}`).join(', ')],
+    ['created', shown.createdAt ?? '-'],
+    ['updated', shown.updatedAt ?? '-'],
+  ]);
+  return { json: shown, text };
+};
+
 const reactivate = async (target: Target, options: WebhookOptions): Promise<Report> => {
   const webhook = await (await openStore(target)).reactivate(options.account, options.event);
   if (!webhook) throw noWebhook(options);
@@ -68,7 +96,8 @@ const reactivate = async (target: Target, options: WebhookOptions): Promise<Repo
     `The webhook of ${options.account} for ${options.event} is active. Deliveries held meanwhile (retida) stay so until sent:`,
     `  one by one   npm run ops -- deliveries list --account ${options.account} --event ${options.event} --state retida`,
     '               npm run ops -- deliveries resend ID',
-    `  a range      its account: POST /v1/webhooks/${options.event}/reenvios {"desde": …, "ate": …, "estado": "retida"}`,
+    `  a range      npm run ops -- deliveries replay --account ${options.account} --event ${options.event} --state retida --since 7d`,
+    `  or its account does: POST /v1/webhooks/${options.event}/reenvios {"desde": …, "ate": …, "estado": "retida"}`,
   ];
   return { json: view(webhook), text: lines.join('\n') };
 };
@@ -76,6 +105,7 @@ const reactivate = async (target: Target, options: WebhookOptions): Promise<Repo
 const examples = `
 Examples:
   npm run ops -- webhooks list --status suspenso
+  npm run ops -- webhooks show --account acme --event demanda.criada
   npm run ops -- --stage prod webhooks suspend --account acme --event demanda.criada
   npm run ops -- --stage prod webhooks reactivate --account acme --event demanda.criada`;
 
@@ -83,7 +113,7 @@ Examples:
 export const addWebhooks = (program: Command, run: Run): void => {
   const webhooks = program
     .command('webhooks')
-    .description('webhooks of all accounts: list, suspend, reactivate')
+    .description('webhooks of all accounts: list, show, suspend, reactivate')
     .addHelpText('after', examples);
 
   webhooks
@@ -94,6 +124,7 @@ export const addWebhooks = (program: Command, run: Run): void => {
     .action((options: ListOptions, command: Command) => run(command, target => list(target, options)));
 
   for (const [name, description, act] of [
+    ['show', 'show one webhook: where it leads, its state and health; nothing secret', show],
     ['suspend', 'hold the events of a webhook; its account cannot end that', suspend],
     ['reactivate', 'end the suspension of a webhook, whatever its reason', reactivate],
   ] as const) {

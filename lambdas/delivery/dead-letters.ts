@@ -1,14 +1,24 @@
 import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSRecord } from 'aws-lambda';
 import type { RejectedMessage } from './event.ts';
-import { type Origin, originTexts, textAttributes } from './origin.ts';
+import { originOfRecord, originTexts, textAttributes } from './origin.ts';
 
-/** Puts a message that cannot be processed into the dead-letter queue: its body unchanged; beside it the reason and its origin. */
-export type SendToDeadLetters = (body: string, origin: Origin, rejection: RejectedMessage) => Promise<void>;
+/**
+ * Puts a message that cannot be processed into the dead-letter queue: its body unchanged; beside it the reason, its origin,
+ * and who sent it, as SQS knows them.
+ */
+export type SendToDeadLetters = (record: SQSRecord, rejection: RejectedMessage) => Promise<void>;
 
 /** Makes the sender to the dead-letter queue. */
 export const makeDeadLetters =
   ({ sqs, queueUrl }: { sqs: Pick<SQSClient, 'send'>; queueUrl: string }): SendToDeadLetters =>
-  async (body, origin, { reason, detail }) => {
-    const MessageAttributes = textAttributes({ reason, detail, ...originTexts(origin) });
-    await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body, MessageAttributes }));
+  async (record, { reason, detail }) => {
+    const sender = record.attributes.SenderId;
+    const MessageAttributes = textAttributes({
+      reason,
+      detail,
+      ...(sender && { sender }), // SQS takes no empty attribute
+      ...originTexts(originOfRecord(record)),
+    });
+    await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: record.body, MessageAttributes }));
   };

@@ -4,7 +4,7 @@ import type { Webhook } from '../webhooks/webhook.ts';
 import type { SendToDeadLetters } from './dead-letters.ts';
 import { newDelivery } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
-import { parseEventMessage } from './event.ts';
+import { haveSameContent, parseEventMessage } from './event.ts';
 import type { Lookup } from './lookup.ts';
 import { originOfRecord } from './origin.ts';
 import type { DeliveryTelemetry } from './telemetry.ts';
@@ -34,33 +34,37 @@ const isFor = (webhook: Webhook | undefined, acceptedAt: number): webhook is Web
 export const makeDeliver = (dependencies: DeliverDependencies): ProcessRecord => {
   const { lookup, takeTurn, store, sendToDeadLetters, demandsUrl, now, log, count } = dependencies;
   return async record => {
-    const { body } = record;
     const origin = originOfRecord(record);
     const { messageId } = origin;
-    const parsed = parseEventMessage(body, messageId, demandsUrl);
+    const parsed = parseEventMessage(record.body, messageId, demandsUrl);
     if (parsed.outcome === 'rejected') {
-      await sendToDeadLetters(body, origin, parsed);
+      const { deliveryId, reason, detail } = parsed;
+      await sendToDeadLetters(record, parsed);
       count('DeadLettered');
-      log.warn('message moved to the dead-letter queue', { messageId, reason: parsed.reason, detail: parsed.detail });
+      log.warn('event.refused', { messageId, deliveryId, sender: record.attributes.SenderId, reason, detail });
       return;
     }
     const { deliveryId, accountId, evento } = parsed.event;
     const acceptedAt = origin.sentAt ?? now();
-    const said = { deliveryId, account: accountId, event: evento };
+    const said = { messageId, deliveryId, account: accountId, event: evento };
 
     const { delivery: known, webhook, slowness } = await lookup(deliveryId, accountId, evento);
-    if (known) {
+    if (known && !haveSameContent(known.body, parsed.event.body)) {
+      count('ConflictingCopyDropped');
+      log.warn('event.conflicting_copy', { ...said, state: known.state });
+    } else if (known) {
       count('DuplicateDropped');
-      log.info('event recorded already', { ...said, state: known.state });
+      log.info('event.duplicate', { ...said, state: known.state });
     } else if (isFor(webhook, acceptedAt)) {
       const { webhookId } = webhook;
-      const event = { id: deliveryId, accountId, evento, webhookId, body: parsed.event.body, createdAt: acceptedAt };
+      const { body } = parsed.event;
+      const event = { id: deliveryId, messageId, accountId, evento, webhookId, body, createdAt: acceptedAt };
       // A redriven event keeps its age, but its schedule and the patience for our own faults begin now.
       const scheduledAt = Number(record.attributes.SentTimestamp) || now();
       await takeTurn({ ...newDelivery(event), scheduledAt }, { webhook, slowness }, store.create);
     } else {
       count('EventWithoutWebhook');
-      log.info('event without webhook', said);
+      log.info('event.without_webhook', said);
     }
   };
 };

@@ -53,6 +53,8 @@ export interface Delivery {
   /** The request body. */
   readonly body: string;
   readonly state: DeliveryState;
+  /** The id of the message that the event was published as; tests have none. */
+  readonly messageId?: string;
   /** When the event was accepted on the queue. */
   readonly createdAt: number;
   /** When the present schedule began: acceptance, or the latest resend or redrive. */
@@ -97,7 +99,10 @@ export const isDeliveryId = (text: string): boolean => /^(?:evt_[A-Za-z0-9_-]{27
 export const keptAttempts = 30;
 
 /** What a new delivery is made of. */
-export type NewDelivery = Pick<Delivery, 'id' | 'accountId' | 'evento' | 'webhookId' | 'body' | 'createdAt'>;
+export type NewDelivery = Pick<
+  Delivery,
+  'id' | 'accountId' | 'evento' | 'webhookId' | 'body' | 'createdAt' | 'messageId'
+>;
 
 /** A delivery before its first attempt. It is not stored yet: the first attempt's outcome stores it. */
 export const newDelivery = (origin: NewDelivery): Delivery => ({

@@ -54,13 +54,13 @@ export interface RejectedMessage {
   readonly detail: string;
 }
 
-/** What a message of the events queue turned out to be. */
+/** What a message of the events queue turned out to be; `deliveryId` names a refused one too, where it says what it is. */
 export type ParsedMessage =
   | { readonly outcome: 'event'; readonly event: BusinessEvent }
-  | ({ readonly outcome: 'rejected' } & RejectedMessage);
+  | ({ readonly outcome: 'rejected'; readonly deliveryId: string | undefined } & RejectedMessage);
 
 /** The id of an event's delivery, and its `webhook-id`: the same for every copy of the event that has the publisher's `id`. */
-export const deliveryIdOf = (accountId: string, evento: EventName, id: string): string => {
+export const deliveryIdOf = (accountId: string, evento: string, id: string): string => {
   const digest = createHash('sha256')
     .update(JSON.stringify([accountId, evento, id]))
     .digest('base64url');
@@ -82,11 +82,26 @@ const eventBody = (evento: EventName, ids: Ids, demandsUrl: string): string => {
 export const sampleBody = (evento: EventName, demandsUrl: string): string =>
   eventBody(evento, { id_demanda: 0, id_proposta: 0 }, demandsUrl);
 
-const rejected = (reason: RejectedMessage['reason'], detail: string): ParsedMessage => ({
-  outcome: 'rejected',
-  reason,
-  detail,
-});
+const withoutLink = (body: string): string => JSON.stringify({ ...JSON.parse(body), link: undefined });
+
+/**
+ * Whether two bodies tell the same: copies of an event do. The link is left out: it follows from the ids, and from an
+ * address that the stage may change.
+ */
+export const haveSameContent = (body: string, other: string): boolean => withoutLink(body) === withoutLink(other);
+
+const rejected = (
+  reason: RejectedMessage['reason'],
+  detail: string,
+  deliveryId: string | undefined = undefined,
+): ParsedMessage => ({ outcome: 'rejected', reason, detail, deliveryId });
+
+/** The id that a refused message's delivery would have had, so that its publisher's ids find it. */
+const wouldBeId = (message: object, messageId: string): string | undefined => {
+  const { id_conta, event, id = messageId } = message as Readonly<Record<string, unknown>>;
+  const isText = (value: unknown): value is string => typeof value === 'string';
+  return isText(id_conta) && isText(event) && isText(id) ? deliveryIdOf(id_conta, event, id) : undefined;
+};
 
 const parseJson = (text: string): unknown => {
   try {
@@ -107,12 +122,15 @@ export const parseEventMessage = (text: string, messageId: string, demandsUrl: s
   }
   const evento = 'event' in message ? message.event : undefined;
   if (typeof evento !== 'string') return rejected('malformed', 'event: must be a string');
-  if (!isEventName(evento)) return rejected('unknown_event', `event: must be one of ${EVENT_NAMES.join(', ')}`);
+  const deliveryId = wouldBeId(message, messageId);
+  if (!isEventName(evento)) {
+    return rejected('unknown_event', `event: must be one of ${EVENT_NAMES.join(', ')}`, deliveryId);
+  }
 
   const parsed = z.extend(envelope, catalogue[evento].fields).safeParse(message);
   if (!parsed.success) {
     const faults = parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
-    return rejected('malformed', faults.join('; '));
+    return rejected('malformed', faults.join('; '), deliveryId);
   }
   const { id_conta: accountId, id = messageId } = parsed.data;
   return {

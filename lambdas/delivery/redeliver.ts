@@ -5,7 +5,6 @@ import { type Delivery, settled } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import type { Lane } from './lane.ts';
 import type { Lookup } from './lookup.ts';
-import { originOfRecord } from './origin.ts';
 import { turnOf, wasCancelledBefore } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
 import { retryMessage } from './retry-queue.ts';
@@ -54,7 +53,7 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
     const { body, messageId } = record;
     const message = parseRetryMessage(body);
     if (!message) {
-      await sendToDeadLetters(body, originOfRecord(record), { reason: 'malformed', detail: 'names no attempt' });
+      await sendToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' });
       count('DeadLettered');
       log.error('event.refused', { messageId, reason: 'malformed' });
       return;

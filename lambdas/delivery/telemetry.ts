@@ -20,6 +20,8 @@ export type DeliveryMetric =
   /** Messages that no attempt was made for. */
   | 'EventWithoutWebhook'
   | 'DuplicateDropped'
+  /** Copies of an event's id that tell something else: a publisher uses an id twice, and the second event is lost. */
+  | 'ConflictingCopyDropped'
   | 'StaleDropped'
   | 'DeadLettered'
   /** First attempts left to the retry queue because their webhook keeps failing, and attempts left to the slow queue. */
@@ -57,8 +59,9 @@ export const makeDeliveryTelemetry = (serviceName: string): Telemetry & Delivery
 };
 
 /** What a log line may say of a delivery: never its body, its webhook's URL or what a receiver answered. */
-export const describeDelivery = ({ id, accountId, evento, attempt }: Delivery) => ({
+export const describeDelivery = ({ id, messageId, accountId, evento, attempt }: Delivery) => ({
   deliveryId: id,
+  messageId,
   account: accountId,
   event: evento,
   attempt,

@@ -1,0 +1,40 @@
+import type { AttemptRecord, Delivery } from '../../lambdas/delivery/delivery.ts';
+import { fields, iso, table } from './report.ts';
+
+/** What is shown of a delivery to programs; its body, which names a customer's business, is for the webhook's owner. */
+export const deliveryView = (delivery: Delivery) => ({
+  id: delivery.id,
+  messageId: delivery.messageId ?? null,
+  accountId: delivery.accountId,
+  evento: delivery.evento,
+  webhookId: delivery.webhookId,
+  state: delivery.state,
+  createdAt: iso(delivery.createdAt),
+  nextAttemptAt: iso(delivery.wait?.nextAttemptAt),
+  settledAt: iso(delivery.settledAt),
+  attempts: delivery.attempts,
+});
+
+const attemptColumns = [
+  { heading: 'ATTEMPT', cell: (attempt: AttemptRecord) => String(attempt.numero) },
+  { heading: 'BEGUN', cell: (attempt: AttemptRecord) => attempt.iniciada_em },
+  { heading: 'TOOK', cell: (attempt: AttemptRecord) => `${attempt.duracao_ms} ms` },
+  { heading: 'RESULT', cell: (attempt: AttemptRecord) => attempt.resultado },
+  { heading: 'STATUS', cell: (attempt: AttemptRecord) => String(attempt.status ?? '-') },
+];
+
+/** The same for people. */
+export const deliveryText = (delivery: Delivery): string => {
+  const shown = deliveryView(delivery);
+  const lines = fields([
+    ['delivery', shown.id],
+    ['message', shown.messageId ?? '-'],
+    ['event', shown.evento],
+    ['account', shown.accountId],
+    ['state', shown.state],
+    ['accepted', shown.createdAt ?? '-'],
+    ['next attempt', shown.nextAttemptAt ?? '-'],
+    ['settled', shown.settledAt ?? '-'],
+  ]);
+  return `${lines}\n\n${table(delivery.attempts, attemptColumns, 'No attempt yet.')}`;
+};

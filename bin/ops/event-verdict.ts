@@ -1,0 +1,99 @@
+import type { AttemptRecord, Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
+import type { LoggedLine } from './logs.ts';
+import type { DeadLetter } from './queues.ts';
+import { iso } from './report.ts';
+
+/** What became of an event, in one word. */
+export type EventVerdict =
+  | 'delivered'
+  | 'waiting'
+  | 'failed'
+  | 'held'
+  | 'cancelled'
+  | 'no webhook'
+  | 'refused'
+  | 'unknown';
+
+/** A verdict, and why, in sentences for the operator. */
+export interface Judgement {
+  readonly verdict: EventVerdict;
+  readonly why: string;
+}
+
+const verdicts: Readonly<Record<DeliveryState, EventVerdict>> = {
+  pendente: 'waiting',
+  entregue: 'delivered',
+  falhou: 'failed',
+  retida: 'held',
+  cancelada: 'cancelled',
+};
+
+const describeAttempt = ({ numero, iniciada_em, resultado, status }: AttemptRecord): string =>
+  `attempt ${numero} of ${iniciada_em} ended with ${resultado}${status === null ? '' : ` ${status}`}`;
+
+const isCurrent = ({ webhookId }: Delivery, webhook: Webhook | undefined): webhook is Webhook =>
+  webhook?.webhookId === webhookId;
+
+const deletedWebhook = 'its webhook was deleted, or registered anew, before it was sent';
+
+const whyWaiting = (delivery: Delivery, webhook: Webhook, last: string): string => {
+  const due = `attempt ${delivery.attempt} is due at ${iso(delivery.wait?.nextAttemptAt) ?? 'once'}; ${last}`;
+  return webhook.status === 'suspenso'
+    ? `${due}. Its webhook is suspended (${webhook.suspensionReason}): the event is held when that is due`
+    : due;
+};
+
+const whyHeld = (delivery: Delivery, webhook: Webhook | undefined): string => {
+  if (!isCurrent(delivery, webhook))
+    return 'its webhook was suspended, and is deleted by now: it cannot be sent any more';
+  return webhook.status === 'suspenso'
+    ? `its webhook is suspended (${webhook.suspensionReason}): "webhooks reactivate", then "deliveries resend" or "replay" sends it`
+    : 'its webhook was suspended and is active again: "deliveries resend" or "deliveries replay" sends it';
+};
+
+/** Judges an event by its delivery, and the webhook that is registered now. */
+export const judgeDelivery = (delivery: Delivery, webhook: Webhook | undefined): Judgement => {
+  const latest = delivery.attempts.at(-1);
+  const last = latest ? describeAttempt(latest) : 'no attempt was made yet';
+  switch (delivery.state) {
+    case 'pendente':
+      // Its turn would only say so.
+      if (!isCurrent(delivery, webhook)) return { verdict: 'cancelled', why: deletedWebhook };
+      return { verdict: 'waiting', why: whyWaiting(delivery, webhook, last) };
+    case 'retida':
+      return { verdict: 'held', why: whyHeld(delivery, webhook) };
+    case 'cancelada':
+      return { verdict: 'cancelled', why: deletedWebhook };
+    default:
+      return { verdict: verdicts[delivery.state], why: last };
+  }
+};
+
+const isState = (value: unknown): value is DeliveryState => typeof value === 'string' && Object.hasOwn(verdicts, value);
+
+/** Judges an event by one line of the log; nothing where the line does not tell what became of it. */
+export const judgeLine = ({ at, fields }: LoggedLine): Judgement | undefined => {
+  const { message, messageId, reason, detail, account, event, state, seconds } = fields;
+  const moment = iso(at);
+  if (message === 'event.without_webhook') {
+    return { verdict: 'no webhook', why: `at ${moment} account ${account} had no webhook for ${event}` };
+  }
+  if (message === 'event.refused') {
+    const why = `its message ${messageId} was refused at ${moment} as ${reason} (${detail}): "dlq show ${messageId}" shows it`;
+    return { verdict: 'refused', why };
+  }
+  if (message === 'message.deferred') {
+    const why = `at ${moment} it could not be processed for a fault of our own, and comes again ${seconds} s later`;
+    return { verdict: 'waiting', why };
+  }
+  if (!isState(state)) return undefined;
+  return { verdict: verdicts[state], why: `so says the log of ${moment}; its record is past its time` };
+};
+
+/** Judges an event by its dead letter. */
+export const judgeLetter = ({ origin: { messageId }, reason, detail }: DeadLetter): Judgement => {
+  const cause =
+    reason === null ? 'could not be processed, however often it was tried' : `was refused as ${reason} (${detail})`;
+  return { verdict: 'refused', why: `its message ${cause}, and is in the dead-letter queue: "dlq show ${messageId}"` };
+};

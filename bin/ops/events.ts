@@ -1,0 +1,103 @@
+import type { Command } from 'commander';
+import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
+import { deliveryIdOf } from '../../lambdas/delivery/event.ts';
+import { deliveryOrMessageId, publishedName, publishersId } from './delivery-values.ts';
+import { deliveryText, deliveryView } from './delivery-view.ts';
+import type { EventReference, EventSources } from './find-event.ts';
+import { accountId } from './option-values.ts';
+import type { ShowProgress } from './progress.ts';
+import { fields, iso, type Report } from './report.ts';
+import type { Run } from './run.ts';
+import type { Target } from './target.ts';
+
+interface FindOptions {
+  readonly account?: string;
+  readonly event?: string;
+  readonly id?: string;
+}
+
+/** What the options name; nothing where they name no event, or two. */
+const referenceOf = (given: string | undefined, { account, event, id }: FindOptions): EventReference | undefined => {
+  const options = [account, event, id].filter(value => value !== undefined);
+  if (given !== undefined) {
+    if (options.length > 0) return undefined;
+    return isDeliveryId(given) ? { deliveryId: given } : { messageId: given };
+  }
+  if (account === undefined || event === undefined || id === undefined) return undefined;
+  return { deliveryId: deliveryIdOf(account, event, id) };
+};
+
+const openSources = async (target: Target): Promise<EventSources> => {
+  const { openDeliveries } = await import('./documents.ts');
+  const { read, findWebhook } = openDeliveries(target);
+  return {
+    readDelivery: async id => (await read([id]))[0],
+    findWebhook,
+    openLog: async () => (await import('./logs.ts')).openEventLog(target),
+    openQueues: async () => (await import('./queues.ts')).openQueues(target),
+  };
+};
+
+const find = async (target: Target, reference: EventReference, progress: ShowProgress): Promise<Report> => {
+  const { findEvent } = await import('./find-event.ts');
+  const found = await findEvent(reference, await openSources(target), progress);
+  const { verdict, why, deliveryId, messageId, delivery, logSince } = found;
+  const searched = iso(logSince);
+  const lines = fields([
+    ['verdict', verdict],
+    ['why', why],
+    ...(delivery
+      ? []
+      : ([
+          ['delivery', deliveryId ?? '-'],
+          ['message', messageId ?? '-'],
+        ] as const)),
+    ...(searched === null ? [] : ([['log searched', `back to ${searched}: it is kept no longer`]] as const)),
+  ]);
+  return {
+    json: {
+      verdict,
+      why,
+      deliveryId: deliveryId ?? null,
+      messageId: messageId ?? null,
+      delivery: delivery ? deliveryView(delivery) : null,
+      logSince: searched,
+    },
+    text: delivery ? `${lines}\n\n${deliveryText(delivery)}` : lines,
+  };
+};
+
+const examples = `
+An event is named by the webhook-id of its delivery, by the id of its message, or by account, event and the publisher's id.
+The verdict is one of: delivered, waiting, failed, held, cancelled, no webhook, refused, unknown. What had no webhook, or was
+refused, stands in no table: the log of the function that takes events up is searched then, as far back as it is kept
+(the stage's logRetentionDays), and so is the dead-letter queue. The answer says how far that was.
+
+Examples:
+  npm run ops -- events find evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
+  npm run ops -- events find 87d3a375-8574-4978-998f-80aa10f241f1
+  npm run ops -- --stage prod events find --account acme --event demanda.criada --id order-981`;
+
+/** Adds `events`. */
+export const addEvents = (program: Command, run: Run): void => {
+  const events = program
+    .command('events')
+    .description('published events: find what became of one')
+    .addHelpText('after', examples);
+
+  events
+    .command('find')
+    .description('say what became of an event, and why')
+    .argument('[id]', 'its webhook-id, or the id of its message', deliveryOrMessageId)
+    .option('--account <id>', 'the account it was published for', accountId)
+    .option('--event <name>', 'the name it was published under', publishedName)
+    .option('--id <id>', "the publisher's own id of it", publishersId)
+    .addHelpText('after', examples)
+    .action(async (id: string | undefined, options: FindOptions, command: Command) => {
+      const reference = referenceOf(id, options);
+      if (!reference) {
+        command.error('error: name one event: by its webhook-id or message id, or by --account, --event and --id.');
+      }
+      await run(command, (target, progress) => find(target, reference, progress));
+    });
+};

@@ -1,0 +1,95 @@
+import type { Delivery } from '../../lambdas/delivery/delivery.ts';
+import { parseEventMessage } from '../../lambdas/delivery/event.ts';
+import type { FindWebhook } from '../../lambdas/delivery/lookup.ts';
+import { type Judgement, judgeDelivery, judgeLetter, judgeLine } from './event-verdict.ts';
+import type { EventLog, LoggedLine } from './logs.ts';
+import type { ShowProgress } from './progress.ts';
+import type { DeadLetter, Queues } from './queues.ts';
+import { iso } from './report.ts';
+
+/** Where it is looked for. What is not asked is not opened. */
+export interface EventSources {
+  readDelivery(id: string): Promise<Delivery | undefined>;
+  readonly findWebhook: FindWebhook;
+  openLog(): Promise<EventLog>;
+  openQueues(): Promise<Pick<Queues, 'deadLetters'>>;
+}
+
+/** What an event is known by: the id of its delivery, or that of its message. */
+export type EventReference = { readonly deliveryId: string } | { readonly messageId: string };
+
+/** What was found out. */
+export interface FoundEvent extends Judgement {
+  readonly deliveryId: string | undefined;
+  readonly messageId: string | undefined;
+  readonly delivery?: Delivery;
+  /** Where the log had to be searched: since when it is kept. Milliseconds since the epoch. */
+  readonly logSince?: number;
+}
+
+/** Dead letters that are looked at, at most. */
+const mostLetters = 1_000;
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+const isOf = ({ origin, body }: DeadLetter, id: string): boolean => {
+  if (origin.messageId === id) return true;
+  const parsed = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
+  return (parsed.outcome === 'event' ? parsed.event.deliveryId : parsed.deliveryId) === id;
+};
+
+const findLetter = async (queues: Pick<Queues, 'deadLetters'>, id: string): Promise<DeadLetter | undefined> => {
+  for await (const letter of queues.deadLetters(mostLetters)) {
+    if (isOf(letter, id)) return letter;
+  }
+  return undefined;
+};
+
+const unknown = (since: number): Judgement => ({
+  verdict: 'unknown',
+  why: `no delivery, no dead letter, and no line of the log since ${iso(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,
+});
+
+/** The newest line that tells what became of an event, of those about it. */
+const firstTelling = (lines: readonly LoggedLine[]): Judgement | undefined =>
+  lines.map(judgeLine).find(judgement => judgement !== undefined);
+
+/**
+ * Finds out what became of an event: from its delivery, else from the log of the function that takes events up, as far
+ * back as that is kept, else from the dead-letter queue.
+ */
+export const findEvent = async (
+  reference: EventReference,
+  { readDelivery, findWebhook, openLog, openQueues }: EventSources,
+  progress: ShowProgress,
+): Promise<FoundEvent> => {
+  const judged = async (delivery: Delivery): Promise<FoundEvent> => {
+    const webhook = await findWebhook(delivery.accountId, delivery.evento);
+    const { id: deliveryId, messageId } = delivery;
+    return { ...judgeDelivery(delivery, webhook), deliveryId, messageId, delivery };
+  };
+  const given = { deliveryId: undefined, messageId: undefined, ...reference };
+  if (given.deliveryId !== undefined) {
+    const delivery = await readDelivery(given.deliveryId);
+    if (delivery) return judged(delivery);
+  }
+
+  const id = 'deliveryId' in reference ? reference.deliveryId : reference.messageId;
+  const log = await openLog();
+  const logSince = await log.keptSince();
+  progress(`Searching the log since ${iso(logSince)}`);
+  const lines = await log.find(id, logSince, progress);
+  const said = (name: string) => textOf(lines.find(({ fields }) => textOf(fields[name]) !== undefined)?.fields[name]);
+  const ids = { deliveryId: given.deliveryId ?? said('deliveryId'), messageId: given.messageId ?? said('messageId') };
+  if (given.deliveryId === undefined && ids.deliveryId !== undefined) {
+    const delivery = await readDelivery(ids.deliveryId);
+    if (delivery) return { ...(await judged(delivery)), logSince };
+  }
+  const told = firstTelling(lines);
+  if (told) return { ...told, ...ids, logSince };
+
+  progress('Looking through the dead-letter queue');
+  const letter = await findLetter(await openQueues(), id);
+  if (!letter) return { ...unknown(logSince), ...ids, logSince };
+  return { ...judgeLetter(letter), deliveryId: ids.deliveryId, messageId: letter.origin.messageId, logSince };
+};

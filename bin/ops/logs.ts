@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  CloudWatchLogsClient,
+  DescribeLogGroupsCommand,
+  GetQueryResultsCommand,
+  type ResultField,
+  StartQueryCommand,
+} from '@aws-sdk/client-cloudwatch-logs';
+import { connectionSettings } from './connection-settings.ts';
+import { Fault } from './fault.ts';
+import type { ShowProgress } from './progress.ts';
+import { requireOutput, type Target } from './target.ts';
+
+// Loaded by the commands that read logs, when they do: the SDK takes longer to load than the rest takes to run.
+
+/** A line of a function's log: its fields, and when it was written in milliseconds since the epoch. */
+export interface LoggedLine {
+  readonly at: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** The log of the function that takes up events. */
+export interface EventLog {
+  /** Since when its lines are kept. Milliseconds since the epoch. */
+  keptSince(): Promise<number>;
+  /** The latest lines since then that hold an id, the newest first. */
+  find(id: string, since: number, progress: ShowProgress): Promise<readonly LoggedLine[]>;
+}
+
+/** Lines of one id that are looked at: its attempts, and what became of its copies. */
+const mostLines = 200;
+
+/** CloudWatch Logs Insights queries are asked for their results at this interval. Milliseconds. */
+const pace = 500;
+
+const day = 86_400_000;
+
+const readLine = (row: readonly ResultField[]): LoggedLine[] => {
+  const cell = (name: string) => row.find(({ field }) => field === name)?.value ?? '';
+  try {
+    const fields: unknown = JSON.parse(cell('@message'));
+    if (typeof fields !== 'object' || fields === null) return [];
+    return [{ at: Date.parse(`${cell('@timestamp').replace(' ', 'T')}Z`), fields: { ...fields } }];
+  } catch {
+    return []; // a line that another than our logger wrote
+  }
+};
+
+/** Opens the log. */
+export const openEventLog = (target: Target): EventLog => {
+  const client = new CloudWatchLogsClient(connectionSettings(target, target.outputs.LogsEndpoint));
+  const logGroupName = requireOutput(target, 'DeliverLogGroup');
+
+  return {
+    keptSince: async () => {
+      const answer = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: logGroupName }));
+      const group = answer.logGroups?.find(found => found.logGroupName === logGroupName);
+      if (!group) throw new Fault(`there is no log group ${logGroupName}: deploy this version first.`);
+      const { creationTime = 0, retentionInDays } = group;
+      return retentionInDays === undefined ? creationTime : Math.max(creationTime, Date.now() - retentionInDays * day);
+    },
+
+    find: async (id, since, progress) => {
+      const started = await client.send(
+        new StartQueryCommand({
+          logGroupName,
+          startTime: Math.floor(since / 1_000),
+          endTime: Math.ceil(Date.now() / 1_000),
+          // Ids consist of letters, digits, "-" and "_": nothing in them can end the text.
+          queryString: `fields @timestamp, @message | filter @message like "${id}" | sort @timestamp desc`,
+          limit: mostLines,
+        }),
+      );
+      for (;;) {
+        const { status, results, statistics } = await client.send(
+          new GetQueryResultsCommand({ queryId: started.queryId }),
+        );
+        if (status === 'Complete') return (results ?? []).flatMap(readLine);
+        if (status !== 'Scheduled' && status !== 'Running') {
+          throw new Fault(`the log cannot be searched: its query ended as ${status ?? 'unknown'}. Try again.`);
+        }
+        progress(`Searching the log: ${statistics?.recordsScanned ?? 0} lines so far`);
+        await pause(pace);
+      }
+    },
+  };
+};

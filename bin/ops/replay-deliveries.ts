@@ -1,0 +1,67 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FindWebhook } from '../../lambdas/delivery/lookup.ts';
+import { progressAt, type Replay } from '../../lambdas/delivery/replay.ts';
+import type { ReplayRange, StartReplay } from '../../lambdas/delivery/replay-start.ts';
+import type { ReplayStore } from '../../lambdas/delivery/replay-store.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { Fault } from './fault.ts';
+import type { ShowProgress } from './progress.ts';
+
+/** Which deliveries are replayed. */
+export interface ReplayRequest extends ReplayRange {
+  readonly account: string;
+  readonly event: EventName;
+}
+
+/** What a replay needs. */
+export interface ReplayDependencies {
+  readonly findWebhook: FindWebhook;
+  readonly find: ReplayStore['find'];
+  readonly start: StartReplay;
+  readonly now: () => number;
+  /** Waits before it looks at the replay again. */
+  readonly wait: () => Promise<unknown>;
+}
+
+/** Looks at a replay under way this often. */
+export const everySecond = (): Promise<unknown> => pause(1_000);
+
+const describe = ({ total, countedTo }: Replay, sent: number): string =>
+  countedTo === null ? `Sent ${sent} of ${total} deliveries, ten a second` : `Counting: ${total} deliveries so far`;
+
+/**
+ * Replays a range of deliveries of one webhook, and waits until the last has had its turn. Should the command end before
+ * that, the service goes on.
+ *
+ * @throws {Fault} where it cannot begin, or was cancelled on the way.
+ */
+export const replayDeliveries = async (
+  { account, event, ...range }: ReplayRequest,
+  { findWebhook, find, start, now, wait }: ReplayDependencies,
+  progress: ShowProgress,
+): Promise<{ id: string; total: number; sent: number }> => {
+  const name = `the webhook of account "${account}" for ${event}`;
+  const webhook = await findWebhook(account, event);
+  if (!webhook) throw new Fault(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
+  if (webhook.status === 'suspenso') {
+    throw new Fault(`${name} is suspended (${webhook.suspensionReason}): "webhooks reactivate" first.`);
+  }
+  const begun = await start(webhook, range);
+  if (!begun) throw new Fault(`a replay of ${name} is under way: wait for its end.`);
+
+  for (let replay = begun; ; ) {
+    const { state, sent } = progressAt(replay, now());
+    const { id, total } = replay;
+    if (state === 'concluido') return { id, total, sent };
+    if (state === 'cancelado') {
+      throw new Fault(
+        `the replay was cancelled after ${sent} of ${total} deliveries: by its account, or because the webhook was suspended or deleted.`,
+      );
+    }
+    progress(describe(replay, sent));
+    await wait();
+    const found = await find(account, event);
+    if (found?.latest.id !== id) throw new Fault('the replay was replaced by another one: its webhook is a new one.');
+    replay = found.latest;
+  }
+};

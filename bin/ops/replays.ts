@@ -1,0 +1,42 @@
+import { makeReadHistory } from '../../lambdas/delivery/delivery-history.ts';
+import { makeDeliveryStore } from '../../lambdas/delivery/delivery-store.ts';
+import { makeFindWebhook } from '../../lambdas/delivery/lookup.ts';
+import { makeRunReplay, replayPage } from '../../lambdas/delivery/replay-run.ts';
+import { makeStartReplay } from '../../lambdas/delivery/replay-start.ts';
+import { makeReplayStore } from '../../lambdas/delivery/replay-store.ts';
+import { systemClock } from '../../lambdas/platform/clock.ts';
+import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { connectDocuments } from './documents.ts';
+import { openRetryQueue } from './queues.ts';
+import { requireOutput, type Target } from './target.ts';
+
+// Loaded by the command that replays, when it does: the SDK takes longer to load than the rest takes to run.
+
+/** What goes wrong on the way is the sweeper's to mend, which goes on with every replay each minute. */
+const silence = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };
+
+/** The target's replays, begun and driven on as the service itself does. */
+export const openReplays = (target: Target) => {
+  const documents = connectDocuments(target);
+  const now = systemClock;
+  const table = requireOutput(target, 'DeliveriesTable');
+  const stored = { documents, table, now, historyDays: Number(requireOutput(target, 'HistoryDays')) };
+  const store = makeDeliveryStore(stored);
+  const replays = makeReplayStore(stored);
+  const findWebhook = makeFindWebhook(documents, requireOutput(target, 'WebhooksTable'));
+  const run = makeRunReplay({
+    ...silence,
+    replays,
+    readHistory: makeReadHistory({ documents, table, store }),
+    store,
+    findWebhook,
+    retryQueue: openRetryQueue(target),
+    page: replayPage,
+    now,
+  });
+  return {
+    findWebhook,
+    find: replays.find,
+    start: makeStartReplay({ ...silence, replays, run, makeId: randomId, now }),
+  };
+};
