@@ -13,14 +13,16 @@ export class ConfigurationError extends Error {
 
 const unitMilliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `500ms`, `5s`, `30m`, `2h`, `14d` → milliseconds. */
-const duration = z
-  .string()
-  .regex(/^\d{1,9}(ms|s|m|h|d)$/, 'must be a whole number with a unit: 500ms, 5s, 30m, 2h or 14d')
-  .transform(value => {
-    const unit = value.replace(/^\d+/, '');
-    return Number.parseInt(value, 10) * (unitMilliseconds[unit] ?? 0);
-  });
+const millisecondsOf = (value: string): number =>
+  Number.parseInt(value, 10) * (unitMilliseconds[value.replace(/^\d+/, '')] ?? 0);
+
+/** `500ms`, `5s`, `30m`, `2h`, `14d` → milliseconds, from `least` up to `most`. */
+const duration = (least: string, most: string) =>
+  z
+    .string('must be a whole number with a unit: 500ms, 5s, 30m, 2h or 14d')
+    .regex(/^\d{1,9}(ms|s|m|h|d)$/, 'must be a whole number with a unit: 500ms, 5s, 30m, 2h or 14d')
+    .transform(millisecondsOf)
+    .refine(value => value >= millisecondsOf(least) && value <= millisecondsOf(most), `must be ${least} to ${most}`);
 
 const count = (least: number, most: number) =>
   z
@@ -51,15 +53,15 @@ const schema = z
     baseDomain: hostName.optional(),
     baseCertificateArn: certificateArn.optional(),
 
-    /** Life of an access token. */
-    accessTokenLifetime: duration,
+    /** Life of an access token: nobody keeps one for more than a day. */
+    accessTokenLifetime: duration('1s', '24h'),
     /** A refresh family ends when it was not used for this long. */
-    refreshIdleLifetime: duration,
-    /** A refresh family ends this long after the login, used or not. */
-    refreshAbsoluteLifetime: duration,
+    refreshIdleLifetime: duration('1s', '365d'),
+    /** A refresh family ends this long after the login, used or not. MAC keys are kept as long. */
+    refreshAbsoluteLifetime: duration('1s', '730d'),
     signingAlgorithm: z.enum(['ES256', 'RS256']),
-    /** A new signing key is made this long after the last. */
-    keyRotationPeriod: duration,
+    /** A new signing key is made this long after the last, by a run that comes once a day. */
+    keyRotationPeriod: duration('1d', '730d'),
     /** Failed client authentications a minute that one address may cause. */
     addressFailureLimit: count(1, 1_000_000),
     /** Failed grants a minute that one client may cause. */
@@ -72,9 +74,11 @@ const schema = z
     retrySchedule: z
       .string()
       .transform(value => value.split(',').map(wait => wait.trim()))
-      .pipe(z.array(duration).min(1, 'must name at least one wait').max(30, 'must name at most 30 waits')),
+      .pipe(
+        z.array(duration('100ms', '7d')).min(1, 'must name at least one wait').max(30, 'must name at most 30 waits'),
+      ),
     /** Total time of one delivery attempt, from resolving the name to the last response header. */
-    attemptTimeout: duration.refine(value => value >= 100 && value <= 20_000, 'must be 100ms to 20s'),
+    attemptTimeout: duration('100ms', '20s'),
     /**
      * When an attempt is given up that is not answered within 2 s in the first or the retry lane: while messages wait in that
      * lane's queue, or always.
@@ -84,8 +88,8 @@ const schema = z
     slowRate: count(1, 1_000),
     /** Event pollers that are provisioned for each lane, and cost while idle: 0, or 2 and more. */
     provisionedPollers: count(0, 200).refine(pollers => pollers !== 1, 'must be 0, or 2 to 200'),
-    /** History of deliveries is kept this long after their final state. */
-    historyRetention: duration,
+    /** History of deliveries is kept this long after their final state, in whole days. */
+    historyRetention: duration('1d', '365d'),
 
     /** Invocations at once of the token function: what bounds the memory and time spent on password hashes. */
     tokenConcurrency: reservation,
@@ -118,8 +122,7 @@ const schema = z
 /** Everything that differs between stages; durations in milliseconds. */
 export type StageConfiguration = z.output<typeof schema> & { readonly stage: StageName };
 
-const defaults: z.input<typeof schema> = {
-  demandsUrl: 'https://demandas.example.com',
+const defaults: Omit<z.input<typeof schema>, 'demandsUrl'> = {
   accessTokenLifetime: '900s',
   refreshIdleLifetime: '14d',
   refreshAbsoluteLifetime: '90d',
@@ -144,8 +147,12 @@ const defaults: z.input<typeof schema> = {
   removalPolicy: 'retain',
 };
 
+/** Links of stages that nobody works with. `prod` has none by default: its links go to customers. */
+const exampleDemandsUrl = 'https://demandas.example.com';
+
 const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
   local: {
+    demandsUrl: exampleDemandsUrl,
     addressFailureLimit: 100_000,
     clientFailureLimit: 100_000,
     apiRateLimit: 10_000,
@@ -156,7 +163,7 @@ const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
     logRetentionDays: 1,
     removalPolicy: 'destroy',
   },
-  dev: { logRetentionDays: 7, removalPolicy: 'destroy' },
+  dev: { demandsUrl: exampleDemandsUrl, logRetentionDays: 7, removalPolicy: 'destroy' },
   prod: { logRetentionDays: 365, tokenConcurrency: 100 },
 };
 
@@ -178,7 +185,13 @@ export const stageConfiguration = (name: unknown, overrides: Record<string, unkn
   if (unknown) {
     throw new ConfigurationError(`Unknown stage value "${unknown}": the values are ${stageKeys.join(', ')}.`);
   }
-  const result = schema.safeParse({ ...defaults, ...stages[name], ...overrides });
+  const values: Record<string, unknown> = { ...defaults, ...stages[name], ...overrides };
+  if (values.demandsUrl === undefined) {
+    throw new ConfigurationError(
+      `Stage ${name}: demandsUrl must be given, since links in events begin with it: -c demandsUrl=https://YOUR-DEMANDS-HOST.`,
+    );
+  }
+  const result = schema.safeParse(values);
   if (result.success) return { stage: name, ...result.data };
   const faults = result.error.issues.map(issue => `${issue.path[0]?.toString() ?? 'configuration'} ${issue.message}`);
   throw new ConfigurationError(`Stage ${name}: ${[...new Set(faults)].join('; ')}.`);

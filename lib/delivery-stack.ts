@@ -13,7 +13,7 @@ import { Alarms } from './constructs/alarm.ts';
 import { route } from './constructs/http-endpoint.ts';
 import { allowKeyUse, allowListingKeys } from './constructs/keyring-access.ts';
 import { NodeFunction } from './constructs/node-function.ts';
-import { deadLetterQueue, workQueue } from './constructs/work-queue.ts';
+import { deadLetterQueue, newLetters, workQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
 import type { StageProps } from './stage-props.ts';
 
@@ -222,8 +222,9 @@ export class DeliveryStack extends Stack {
 
     alarms.add('DeadLetters', {
       description:
-        'Messages that Emissor could not process. Their attribute `reason` says why: npm run ops -- dlq list.',
-      metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1) }),
+        'New messages that Emissor could not process. Their attribute `reason` says why: npm run ops -- dlq list.',
+      metric: newLetters(deadLetters),
+      among: 5, // SQS may report a minute late; five minutes without new ones, and it is quiet
     });
     alarms.add('EventsWait', {
       description: 'Events wait for their first attempt for over a minute.',

@@ -17,6 +17,8 @@ export interface AlarmRule {
   readonly below?: number;
   /** Periods in a row. @default 1 */
   readonly periods?: number;
+  /** The periods need not be in a row, but lie among so many. @default - in a row */
+  readonly among?: number;
 }
 
 /** Raises alarms of one stack on the operations topic. */
@@ -42,12 +44,13 @@ export class Alarms extends Construct {
   }
 
   /** Adds one alarm. */
-  add(id: string, { description, metric, above = 0, below, periods = 1 }: AlarmRule): void {
+  add(id: string, { description, metric, above = 0, below, periods = 1, among = periods }: AlarmRule): void {
     const alarm = new cloudwatch.Alarm(this, id, {
       alarmDescription: description,
       metric,
       threshold: below ?? above,
-      evaluationPeriods: periods,
+      evaluationPeriods: among,
+      datapointsToAlarm: periods,
       comparisonOperator:
         below === undefined
           ? cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD

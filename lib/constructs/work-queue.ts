@@ -1,4 +1,5 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 
@@ -10,6 +11,32 @@ export const deadLetterQueue = (scope: Construct, id: string): sqs.Queue =>
     retentionPeriod: Duration.days(14),
     removalPolicy: RemovalPolicy.RETAIN,
   });
+
+/**
+ * Whether messages came to a dead-letter queue in a minute: above zero for that minute, and zero again whatever stays
+ * there, so that the alarm on it goes quiet by itself and an old message hides no new one.
+ *
+ * No metric counts them all. `NumberOfMessagesSent` has what was sent to the queue, by our functions, but not what SQS
+ * moves there after too many receives. That shows as a growth of what the queue holds: of what is seen and what is in
+ * somebody's hands together, so that `dlq list`, which takes messages in hand, is no growth. Growth alone would miss what
+ * comes in a minute in which as much is removed.
+ *
+ * A queue that was empty and left alone for six hours reports nothing. `FILL` makes that a zero, or the first message
+ * after it would have no value to grow from.
+ */
+export const newLetters = (queue: sqs.IQueue): cloudwatch.IMetric => {
+  const period = Duration.minutes(1); // in which SQS reports each number once
+  return new cloudwatch.MathExpression({
+    label: 'New dead letters',
+    expression: 'FILL(sent, 0) + IF(DIFF(FILL(seen, 0) + FILL(inHand, 0)) > 0, 1, 0)',
+    usingMetrics: {
+      sent: queue.metricNumberOfMessagesSent({ period, statistic: 'Sum' }),
+      seen: queue.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
+      inHand: queue.metricApproximateNumberOfMessagesNotVisible({ period, statistic: 'Maximum' }),
+    },
+    period,
+  });
+};
 
 /** What a queue with a consumer needs to know of it. */
 export interface WorkQueueProps {

@@ -8,9 +8,28 @@ const named = (part: string) => alarms.find(([id]) => id.includes(part))?.[1].Pr
 /** A logical id without the hash that the CDK puts at its end. */
 const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
+/** What SQS reports of a queue in a minute; nothing of one that is idle. */
+type Minute = Partial<Record<'sent' | 'seen' | 'inHand', number>>;
+
+/** The few functions of CloudWatch's metric math that are used here, over a series of minutes. */
+const minuteByMinute =
+  (expression: string) =>
+  (minutes: readonly Minute[]): number[] => {
+    const series = (name: keyof Minute) => minutes.map(minute => minute[name]);
+    const combine = (one: unknown, other: number[], by: (a: number, b: number) => number) =>
+      other.map((value, at) => by((one as number[])[at] ?? Number.NaN, value));
+    const FILL = (values: (number | undefined)[], by: number) => values.map(value => value ?? by);
+    const DIFF = (values: number[]) => values.map((value, at) => value - (values[at - 1] ?? Number.NaN));
+    expect(expression).toBe('FILL(sent, 0) + IF(DIFF(FILL(seen, 0) + FILL(inHand, 0)) > 0, 1, 0)');
+    const held = combine(FILL(series('seen'), 0), FILL(series('inHand'), 0), (a, b) => a + b);
+    const grown = DIFF(held).map(value => (value > 0 ? 1 : 0));
+    return combine(FILL(series('sent'), 0), grown, (a, b) => a + b).flatMap((value, at) => (value > 0 ? [at] : []));
+  };
+
 describe('alarms', () => {
   it('watch these metrics and no others', () => {
-    const watched = alarms.map(([id, { Properties }]) => {
+    const single = alarms.filter(([, { Properties }]) => Properties.Metrics === undefined);
+    const watched = single.map(([id, { Properties }]) => {
       const dimensions = Properties.Dimensions.map(
         ({ Name, Value }: { Name: string; Value: unknown }) =>
           `${Name} ${typeof Value === 'string' ? Value : bare(JSON.stringify(Value).match(/"([A-Za-z]+[0-9A-F]{8})"/)?.[1] ?? '')}`,
@@ -35,7 +54,6 @@ describe('alarms', () => {
       'RedeliverOwnFaults: Emissor/prod OwnFault [service redeliver]',
       'RedeliverDeferred: Emissor/prod MessageDeferred [service redeliver]',
       'HistoryCrashes: AWS/Lambda Errors [FunctionName History]',
-      'DeadLetters: AWS/SQS ApproximateNumberOfMessagesVisible [QueueName DeadLetterQueue]',
       'EventsWait: AWS/SQS ApproximateAgeOfOldestMessage [QueueName EventsQueue]',
       'RetriesWait: AWS/SQS ApproximateAgeOfOldestMessage [QueueName RetryQueue]',
       'SlowRetriesWait: AWS/SQS ApproximateAgeOfOldestMessage [QueueName SlowQueue]',
@@ -71,7 +89,7 @@ describe('alarms', () => {
   });
 
   it.each([
-    ['anything in the dead-letter queue', 'DeadLetters', 0],
+    ['one new dead letter', 'DeadLetters', 0],
     ['one reused refresh token', 'RefreshTokenReuse', 0],
     ['one refused address', 'DeliverBlocked', 0],
     ['a surge of refused grants', 'InvalidGrantSurge', 500],
@@ -81,6 +99,42 @@ describe('alarms', () => {
       ComparisonOperator: 'GreaterThanThreshold',
       TreatMissingData: 'notBreaching',
     });
+  });
+
+  it('ring for new dead letters, however they came there, and not for those that are there', () => {
+    interface Query {
+      Id: string;
+      Expression?: string;
+      MetricStat?: { Metric: { MetricName: string; Dimensions: { Value: unknown }[] }; Period: number };
+    }
+    const { Metrics, EvaluationPeriods, DatapointsToAlarm } = named('DeadLetters');
+    const queries = Metrics as Query[];
+    const metrics = Object.fromEntries(
+      queries.flatMap(({ Id, MetricStat }) => (MetricStat ? [[Id, MetricStat.Metric.MetricName]] : [])),
+    );
+    expect(metrics).toEqual({
+      sent: 'NumberOfMessagesSent',
+      seen: 'ApproximateNumberOfMessagesVisible',
+      inHand: 'ApproximateNumberOfMessagesNotVisible',
+    });
+    for (const { MetricStat } of queries) {
+      if (!MetricStat) continue;
+      expect(JSON.stringify(MetricStat.Metric.Dimensions)).toContain('DeadLetterQueue');
+      expect(MetricStat.Period).toBe(60);
+    }
+    const rings = minuteByMinute(queries.find(({ Expression }) => Expression !== undefined)?.Expression ?? '');
+    const none = { sent: 0, seen: 0, inHand: 0 };
+    const one = { ...none, seen: 1 };
+    // sent by a function, and left there
+    expect(rings([none, { ...one, sent: 1 }, one, one, one])).toEqual([1]);
+    // moved by SQS, which counts nothing as sent, into an idle queue that reported nothing, and beside an older one
+    expect(rings([{}, {}, one, one, { ...one, seen: 2 }, { ...one, seen: 2 }])).toEqual([2, 4]);
+    // taken in hand by a listing, and shown again
+    expect(rings([one, { ...none, inHand: 1 }, one, none])).toEqual([]);
+    // one discarded in the very minute in which another is sent
+    expect(rings([one, { ...one, sent: 1 }])).toEqual([1]);
+    // SQS reports a minute late: the minute itself is evaluated again while it is among the latest five
+    expect([EvaluationPeriods, DatapointsToAlarm]).toEqual([5, 1]);
   });
 
   it('notice that the sweeper is silent', () => {

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, contextConfiguration, stageConfiguration, stageNames } from '../../lib/config.ts';
 
+const demandsUrl = 'https://demandas.emissor.com.br';
+
 describe('the stage configuration', () => {
   it('is dev when nobody says otherwise', () => {
     expect(contextConfiguration({ '@aws-cdk/core:some': true }).stage).toBe('dev');
   });
 
   it.each(stageNames)('knows the stage %s', stage => {
-    expect(contextConfiguration({ stage }).stage).toBe(stage);
+    expect(contextConfiguration({ stage, demandsUrl }).stage).toBe(stage);
   });
 
   it('lets one address fail 100 times a minute, and 100,000 times on this machine', () => {
@@ -20,7 +22,7 @@ describe('the stage configuration', () => {
   });
 
   it('takes any value from the context, with units where it is a time', () => {
-    const context = { stage: 'prod', retrySchedule: '1s, 2m,3h', apiRateLimit: '7' };
+    const context = { stage: 'prod', demandsUrl, retrySchedule: '1s, 2m,3h', apiRateLimit: '7' };
     expect(contextConfiguration(context)).toMatchObject({
       retrySchedule: [1_000, 120_000, 10_800_000],
       apiRateLimit: 7,
@@ -32,9 +34,36 @@ describe('the stage configuration', () => {
   });
 
   it('has the default retry schedule of ten attempts over three days', () => {
-    const { retrySchedule } = stageConfiguration('prod');
+    const { retrySchedule } = stageConfiguration('prod', { demandsUrl });
     expect(retrySchedule).toHaveLength(9);
     expect(retrySchedule.reduce((sum, wait) => sum + wait) / 3_600_000).toBeCloseTo(75.6, 1);
+  });
+
+  it('synthesises no customer’s links for the address of an example', () => {
+    const attempt = () => contextConfiguration({ stage: 'prod' });
+    expect(attempt).toThrow(ConfigurationError);
+    expect(attempt).toThrow(/^Stage prod: demandsUrl must be given, .*-c demandsUrl=https:\/\//);
+    for (const stage of ['local', 'dev']) {
+      expect(contextConfiguration({ stage }).demandsUrl).toBe('https://demandas.example.com');
+    }
+  });
+
+  it.each([
+    ['accessTokenLifetime', '1s', '24h'],
+    ['refreshIdleLifetime', '1s', '365d'],
+    ['refreshAbsoluteLifetime', '1s', '730d'],
+    ['keyRotationPeriod', '1d', '730d'],
+    ['retrySchedule', '100ms', '7d'],
+    ['attemptTimeout', '100ms', '20s'],
+    ['historyRetention', '1d', '365d'],
+  ])('takes %s from %s to %s, and says so of what is not', (key, least, most) => {
+    for (const value of [least, most]) expect(() => stageConfiguration('dev', { [key]: value })).not.toThrow();
+    for (const value of ['0s', '0ms', '999999999d', '366000d', `${Number.parseInt(most, 10) + 1}${most.at(-1)}`]) {
+      expect(() => stageConfiguration('dev', { [key]: value }), value).toThrow(`${key} must be ${least} to ${most}`);
+    }
+    for (const value of ['', '-1s', '1.5s', '1w', '1 s', '9999999999s', 's', 5]) {
+      expect(() => stageConfiguration('dev', { [key]: value }), String(value)).toThrow(ConfigurationError);
+    }
   });
 
   it.each([
@@ -47,7 +76,12 @@ describe('the stage configuration', () => {
     ['a retention CloudWatch does not have', 'dev', { logRetentionDays: '2' }, /logRetentionDays must be one of/],
     ['plain http links', 'dev', { demandsUrl: 'http://demandas.example.com' }, /demandsUrl must be an https URL/],
     ['a missing value', 'dev', { demandsUrl: '' }, /demandsUrl must be an https URL/],
-    ['a domain without certificate', 'prod', { authDomain: 'auth.emissor.com.br' }, /authCertificateArn .*go together/],
+    [
+      'a domain without certificate',
+      'prod',
+      { demandsUrl, authDomain: 'auth.emissor.com.br' },
+      /authCertificateArn .*go together/,
+    ],
   ])('refuses %s in one line', (_case, stage, overrides, message) => {
     const attempt = () => stageConfiguration(stage, overrides);
     expect(attempt).toThrow(ConfigurationError);
@@ -59,7 +93,7 @@ describe('the stage configuration', () => {
 describe('the defaults', () => {
   it('are the lifetimes and times that are documented', () => {
     const [minute, day] = [60_000, 86_400_000];
-    expect(stageConfiguration('prod')).toMatchObject({
+    expect(stageConfiguration('prod', { demandsUrl })).toMatchObject({
       accessTokenLifetime: 15 * minute,
       refreshIdleLifetime: 14 * day,
       refreshAbsoluteLifetime: 90 * day,

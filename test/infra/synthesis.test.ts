@@ -47,6 +47,8 @@ describe('synthesising without credentials', () => {
 describe('a mistake', () => {
   it.each([
     ['an unknown stage', ['-c', 'stage=staging'], /Unknown stage "staging": the stages are local, dev, prod\./],
+    ['links to an example', ['-c', 'stage=prod'], /Stage prod: demandsUrl must be given/],
+    ['a duration out of bounds', ['-c', 'accessTokenLifetime=999999999d'], /accessTokenLifetime must be 1s to 24h/],
     ['a value that does not fit', ['-c', 'retrySchedule=soon'], /retrySchedule must be a whole number with a unit/],
   ])('in the context, %s, is one clear line', (_case, args, message) => {
     const { status, stderr } = runBare('cdk', 'synth', '--quiet', ...args);

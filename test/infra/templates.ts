@@ -21,13 +21,18 @@ const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.met
 /** A CDK app with the project's feature flags, that leaves bundling out: what a template says does not hang on it. */
 export const makeApp = (): App => new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
 
+/** What has to be given for a stage that customers see. */
+const given: Partial<Record<StageName, Record<string, unknown>>> = {
+  prod: { demandsUrl: 'https://demandas.emissor.com.br' },
+};
+
 /** The four templates of a stage, as they would be deployed. */
 export const stageTemplates = (
   stage: StageName,
   overrides: Record<string, unknown> = {},
 ): Record<StackName, Template> => {
   const app = makeApp();
-  addStage(app, stageConfiguration(stage, overrides));
+  addStage(app, stageConfiguration(stage, { ...given[stage], ...overrides }));
   const template = (name: StackName): Template => {
     const stack = app.node.findChild(`Emissor-${stage}-${name}`);
     if (!(stack instanceof Stack)) throw new Error(`${name} is no stack`);
