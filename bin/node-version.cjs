@@ -1,6 +1,7 @@
 /**
- * Says in one line that Node is too old. CommonJS and plain JavaScript, because a Node that is too old cannot even load
- * the TypeScript entries: `npm start` and `npm run ops` preload this with --require.
+ * Says in one line that Node is too old, or that dependencies are missing. CommonJS and plain JavaScript, because a Node
+ * that is too old cannot even load the TypeScript entries: `npm start`, `npm run ops` and the CDK preload this with
+ * --require.
  */
 if (Number.parseInt(process.versions.node, 10) < 24) {
   console.error(
@@ -8,3 +9,4 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   );
   process.exit(1);
 }
+require('./dependencies.cjs');

@@ -55,7 +55,7 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
     if (!message) {
       await sendToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' });
       count('DeadLettered');
-      log.error('event.refused', { messageId, reason: 'malformed' });
+      log.error('retry.refused', { messageId, reason: 'malformed' });
       return;
     }
     const { id, id_conta: accountId, evento, tentativa } = message;

@@ -1,9 +1,13 @@
+import type { SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { makeDeadLetters } from '../../../lambdas/delivery/dead-letters.ts';
 import { makeDeliver } from '../../../lambdas/delivery/deliver.ts';
 import { makeRedeliver } from '../../../lambdas/delivery/redeliver.ts';
 import { fakeTelemetry } from './builders.ts';
+
+const recordOf = (attributes: Partial<SQSRecord['attributes']>, body = 'no JSON') =>
+  ({ body, messageId: 'm', attributes, messageAttributes: {} }) as SQSRecord;
 
 describe('a message that cannot be processed', () => {
   const sqs = { send: () => Promise.reject(new Error('the queue is down')) } as never;
@@ -12,7 +16,35 @@ describe('a message that cannot be processed', () => {
     ['events', makeDeliver({ ...dependencies, demandsUrl: 'https://x.example.com' } as never)],
     ['retry', makeRedeliver(dependencies as never)],
   ])('stays on the %s queue while the dead-letter queue is out of reach', async (_, process) => {
-    const record = { body: 'no JSON', messageId: 'm', attributes: {}, messageAttributes: {} } as SQSRecord;
-    await expect(process(record)).rejects.toThrow('the queue is down');
+    await expect(process(recordOf({}))).rejects.toThrow('the queue is down');
+  });
+});
+
+describe('a dead letter', () => {
+  const put = async (attributes: Partial<SQSRecord['attributes']>) => {
+    const sent: SendMessageCommand[] = [];
+    const sqs = { send: async (command: SendMessageCommand) => void sent.push(command) } as never;
+    const record = recordOf(attributes, ' { "body": unchanged }\u0000 ');
+    await makeDeadLetters({ sqs, queueUrl: 'q' })(record, { reason: 'malformed', detail: 'no JSON' });
+    return sent[0]?.input;
+  };
+
+  it('has its body as it came, and beside it the reason, who sent it, its id and its time', async () => {
+    const input = await put({ SenderId: 'AROAEXAMPLE:publisher', SentTimestamp: '1795181091000' });
+    expect(input?.MessageBody).toBe(' { "body": unchanged }\u0000 ');
+    const texts = Object.entries(input?.MessageAttributes ?? {}).map(([name, { StringValue }]) => [name, StringValue]);
+    expect(Object.fromEntries(texts)).toEqual({
+      reason: 'malformed',
+      detail: 'no JSON',
+      sender: 'AROAEXAMPLE:publisher',
+      original_message_id: 'm',
+      original_sent_at: '2026-11-20T13:24:51.000Z',
+    });
+  });
+
+  it('goes without a sender where nobody knows one: SQS would refuse an empty attribute', async () => {
+    for (const attributes of [{}, { SenderId: '' }]) {
+      expect(Object.keys((await put(attributes))?.MessageAttributes ?? {})).not.toContain('sender');
+    }
   });
 });

@@ -65,6 +65,19 @@ describe('a first attempt', () => {
     expect(world.counts).toMatchObject({ DuplicateDropped: 1 });
   });
 
+  it('of a copy with another content is not made either: it is counted and logged apart from harmless copies', async () => {
+    await world.register();
+    world.publish(event);
+    world.publish(event);
+    world.publish({ ...event, id_demanda: 8 });
+    await world.settle();
+    expect(world.posts).toHaveLength(1);
+    expect(world.counts).toMatchObject({ DuplicateDropped: 1, ConflictingCopyDropped: 1 });
+    const [line = ''] = world.lines.filter(text => text.includes('event.conflicting_copy'));
+    expect(line).toContain(id);
+    expect(line).not.toContain('id_demanda');
+  });
+
   it('is made per account and event for the same id of the publisher', async () => {
     await world.register();
     await world.register({ accountId: 'conta-2', secrets: [] });

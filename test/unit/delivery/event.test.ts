@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deliveryIdOf, parseEventMessage } from '../../../lambdas/delivery/event.ts';
+import { deliveryIdOf, haveSameContent, parseEventMessage } from '../../../lambdas/delivery/event.ts';
 import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 
 const parse = (message: unknown) => parseEventMessage(JSON.stringify(message), 'message-1', 'https://demandas.com.br');
@@ -16,6 +16,51 @@ const rejectionOf = (text: string) => {
   const parsed = parseEventMessage(text, 'message-1', 'https://demandas.com.br');
   return parsed.outcome === 'rejected' ? { reason: parsed.reason, detail: parsed.detail } : undefined;
 };
+
+describe('copies of an event', () => {
+  const body = (changes: object, demandsUrl = 'https://demandas.com.br') => {
+    const message = { id_conta: 'c', event: 'proposta.recebida', id_demanda: 7, id_proposta: 9, id: 'x', ...changes };
+    const parsed = parseEventMessage(JSON.stringify(message), 'm', demandsUrl);
+    return parsed.outcome === 'event' ? parsed.event.body : '';
+  };
+
+  it.each([
+    ['the same', {}, true],
+    ['another demand', { id_demanda: 8 }, false],
+    ['another proposal', { id_proposta: 8 }, false],
+    ['fields that nobody reads', { secreto: 'x' }, true],
+  ])('with %s have the same content or not', (_what, changes, expected) => {
+    expect(haveSameContent(body({}), body(changes))).toBe(expected);
+  });
+
+  it('have the same content when the stage got another address for its links in between', () => {
+    expect(haveSameContent(body({}), body({}, 'https://other.com.br'))).toBe(true);
+  });
+});
+
+describe('a refused message names the delivery that it would have been', () => {
+  const idOf = (message: unknown) => {
+    const parsed = parseEventMessage(
+      typeof message === 'string' ? message : JSON.stringify(message),
+      'm-1',
+      'https://x',
+    );
+    return parsed.outcome === 'rejected' ? parsed.deliveryId : 'accepted';
+  };
+  const whole = { id_conta: 'c', event: 'demanda.criada', id: 'x' };
+
+  it.each([
+    ['a field is missing', whole, deliveryIdOf('c', 'demanda.criada', 'x')],
+    ['the event is unknown', { ...whole, event: 'x.y', id_demanda: 1 }, deliveryIdOf('c', 'x.y', 'x')],
+    ['it has no id: then its message id is', { ...whole, id: undefined }, deliveryIdOf('c', 'demanda.criada', 'm-1')],
+    ['its account is no text', { ...whole, id_conta: 1 }, undefined],
+    ['its id is no text', { ...whole, id: 5 }, undefined],
+    ['it is no object', '[]', undefined],
+    ['it is no JSON', '{', undefined],
+  ])('where %s', (_case, message, expected) => {
+    expect(idOf(message)).toBe(expected);
+  });
+});
 
 describe('the body of a delivery', () => {
   it.each([

@@ -160,7 +160,7 @@ describe('the life of deliveries', () => {
             expect(own.every(({ body }) => body === delivery.body)).toBe(true);
           }
           const stored = new Set(deliveries.map(({ id }) => id));
-          const unheard = world.lines.filter(line => line.includes('event without webhook'));
+          const unheard = world.lines.filter(line => line.includes('event.without_webhook'));
           for (const id of published.keys()) {
             expect(stored.has(id) || unheard.some(line => line.includes(id))).toBe(true);
           }

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { type EventSources, findEvent } from '../../../bin/ops/find-event.ts';
+import type { LoggedLine } from '../../../bin/ops/logs.ts';
+import { noProgress } from '../../../bin/ops/progress.ts';
+import type { DeadLetter } from '../../../bin/ops/queues.ts';
+import { type Delivery, type DeliveryState, settled } from '../../../lambdas/delivery/delivery.ts';
+import { deliveryIdOf } from '../../../lambdas/delivery/event.ts';
+import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
+import { aDelivery, aRecord, aWebhook, noon } from '../delivery/builders.ts';
+
+const deliveryId = deliveryIdOf('conta-1', 'demanda.criada', 'pub-1');
+const messageId = '87d3a375-8574-4978-998f-80aa10f241f1';
+const logSince = noon - 7 * 86_400_000;
+
+interface World {
+  readonly delivery?: Delivery;
+  readonly webhook?: Webhook;
+  readonly lines?: readonly LoggedLine[];
+  readonly letters?: readonly Partial<DeadLetter>[];
+}
+
+/** Says which sources were opened, too. */
+const sourcesOf = ({ delivery, webhook, lines = [], letters = [] }: World) => {
+  const opened: string[] = [];
+  const sources: EventSources = {
+    readDelivery: async id => (delivery?.id === id ? delivery : undefined),
+    findWebhook: async () => webhook,
+    openLog: async () => {
+      opened.push('log');
+      return {
+        keptSince: async () => logSince,
+        find: async id => lines.filter(({ fields }) => JSON.stringify(fields).includes(id)),
+      };
+    },
+    openQueues: async () => {
+      opened.push('dead letters');
+      return {
+        deadLetters: async function* () {
+          for (const letter of letters) {
+            yield { origin: { messageId: 'other', sentAt: noon }, body: '', ...letter } as DeadLetter;
+          }
+        },
+      };
+    },
+  };
+  return { opened, sources };
+};
+
+const find = async (world: World, reference: Parameters<typeof findEvent>[0] = { deliveryId }) => {
+  const { opened, sources } = sourcesOf(world);
+  return { ...(await findEvent(reference, sources, noProgress)), opened };
+};
+
+const line = (fields: Record<string, unknown>): LoggedLine => ({
+  at: noon,
+  fields: { deliveryId, messageId, ...fields },
+});
+const known = (changes: Partial<Delivery> = {}) => aDelivery({ id: deliveryId, messageId, ...changes });
+const wait = { nextAttemptAt: noon + 5_000, lookAt: noon + 60_000, pickups: 0 };
+const attempted = { attempt: 2, attempts: [aRecord({ status: 503 })] };
+
+describe('an event that has a delivery', () => {
+  const suspended = aWebhook({ status: 'suspenso', suspensionReason: 'operador' });
+  const ended = (state: Exclude<DeliveryState, 'pendente'>) => settled(known(attempted), state, noon);
+  it.each<[string, Delivery, Webhook | undefined, string, RegExp]>([
+    ['entregue', ended('entregue'), aWebhook(), 'delivered', /attempt 1 of 2026-11-20T12:00:00\.000Z ended with/],
+    ['pendente', known({ ...attempted, wait }), aWebhook(), 'waiting', /attempt 2 is due at .*12:00:05.*http 503/],
+    ['pendente, under a suspended webhook', known({ wait }), suspended, 'waiting', /is suspended \(operador\).*held/],
+    ['pendente, of a deleted webhook', known({ wait }), undefined, 'cancelled', /deleted/],
+    ['pendente, of an earlier registration', known({ wait }), aWebhook({ webhookId: 'w2' }), 'cancelled', /anew/],
+    ['falhou', ended('falhou'), aWebhook(), 'failed', /ended with http 503/],
+    ['retida, under a suspended webhook', ended('retida'), suspended, 'held', /operador.*webhooks reactivate/],
+    ['retida, under an active one', ended('retida'), aWebhook(), 'held', /active again.*deliveries replay/],
+    ['retida, of a deleted one', ended('retida'), undefined, 'held', /cannot be sent any more/],
+    ['cancelada', ended('cancelada'), aWebhook(), 'cancelled', /deleted/],
+  ])('that is %s', async (_state, delivery, webhook, verdict, why) => {
+    const found = await find({ delivery, ...(webhook && { webhook }) });
+    expect(found).toMatchObject({ verdict, why: expect.stringMatching(why), deliveryId, messageId, opened: [] });
+    expect(found.logSince).toBeUndefined();
+  });
+
+  it('is found by its message id too: the log says which it is', async () => {
+    const world = { delivery: settled(known(), 'entregue', noon), lines: [line({ message: 'delivery.attempt' })] };
+    expect(await find(world, { messageId })).toMatchObject({
+      verdict: 'delivered',
+      deliveryId,
+      opened: ['log'],
+      logSince,
+    });
+  });
+});
+
+describe('an event that has none', () => {
+  it.each<[string, readonly LoggedLine[], string, RegExp]>([
+    [
+      'had no webhook',
+      [line({ message: 'event.without_webhook', account: 'conta-1', event: 'demanda.criada' })],
+      'no webhook',
+      /at 2026-11-20T12:00:00\.000Z account conta-1 had no webhook for demanda\.criada/,
+    ],
+    [
+      'was refused',
+      [line({ message: 'event.refused', reason: 'malformed', detail: 'id_demanda: must be a number' })],
+      'refused',
+      /refused at .* as malformed \(id_demanda: must be a number\): "dlq show 87d3a375/,
+    ],
+    ['waits for a fault of ours', [line({ message: 'message.deferred', seconds: 40 })], 'waiting', /comes again 40 s/],
+    ['is past its time', [line({ message: 'delivery.attempt', state: 'falhou' })], 'failed', /record is past its time/],
+    [
+      'was refused, and then published again and delivered',
+      [line({ message: 'delivery.attempt', state: 'entregue' }), line({ message: 'event.refused' })],
+      'delivered',
+      /log/,
+    ],
+    [
+      'has a line that tells nothing before one that does',
+      [line({ message: 'x' }), line({ message: 'event.without_webhook' })],
+      'no webhook',
+      /had no webhook/,
+    ],
+  ])('because it %s', async (_case, lines, verdict, why) => {
+    for (const reference of [{ deliveryId }, { messageId }]) {
+      const found = await find({ lines }, reference);
+      expect(found).toMatchObject({ verdict, why: expect.stringMatching(why), logSince, deliveryId, messageId });
+    }
+  });
+
+  const body = JSON.stringify({ id_conta: 'conta-1', event: 'demanda.criada', id: 'pub-1' });
+  it.each<[string, Partial<DeadLetter>, RegExp]>([
+    ['by its message id', { origin: { messageId, sentAt: noon }, reason: null, detail: null }, /however often/],
+    [
+      'by what its body says',
+      { origin: { messageId, sentAt: noon }, body, reason: 'malformed', detail: 'no demand' },
+      /refused as malformed \(no demand\)/,
+    ],
+  ])('may be a dead letter, which is found %s', async (_how, letter, why) => {
+    const reference = letter.body === undefined ? { messageId } : { deliveryId };
+    const found = await find({ letters: [{}, letter] }, reference);
+    expect(found).toMatchObject({ verdict: 'refused', why: expect.stringMatching(why), messageId });
+    expect(found.opened).toEqual(['log', 'dead letters']);
+  });
+
+  it('is unknown where nothing tells of it, and the answer says how far back that was looked for', async () => {
+    const found = await find({ letters: [{}] });
+    expect(found).toMatchObject({ verdict: 'unknown', logSince });
+    expect(found.why).toContain('since 2026-11-13T12:00:00.000Z');
+  });
+});

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openEventLog } from '../../../bin/ops/logs.ts';
+import { noProgress } from '../../../bin/ops/progress.ts';
+import { type LogService, startLogs } from '../../../local/logs/server.ts';
+
+let logs: LogService;
+beforeAll(async () => {
+  logs = await startLogs();
+});
+afterAll(() => logs.stop());
+
+const openLog = () => {
+  const outputs = { LogsEndpoint: logs.endpoint, Region: 'us-east-1', DeliverLogGroup: 'deliver' };
+  return openEventLog({ label: 'the test', outputs, unreachable: '' });
+};
+
+it('answers what the operator’s command line asks CloudWatch Logs', async () => {
+  const before = Date.now();
+  logs.put('deliver', '{"message":"event.without_webhook","deliveryId":"evt_1"}');
+  logs.put('deliver', '{"message":"event.duplicate","deliveryId":"evt_1"}');
+  logs.put('deliver', '{"message":"event.duplicate","deliveryId":"evt_2"}');
+  logs.put('deliver', 'evt_1: a line that is no JSON');
+  logs.put('other', '{"deliveryId":"evt_1"}');
+  const log = openLog();
+  const since = await log.keptSince();
+  expect(since).toBeLessThanOrEqual(before);
+  const lines = await log.find('evt_1', since, noProgress);
+  expect(lines.map(({ fields }) => fields.message)).toEqual(['event.duplicate', 'event.without_webhook']);
+  for (const { at } of lines) expect(at).toBeGreaterThanOrEqual(before);
+  expect(await log.find('evt_3', since, noProgress)).toEqual([]);
+});
