@@ -7,7 +7,7 @@ import type { DeadLetter, Queues } from './queues.ts';
 export type Discarded = { readonly ids: readonly string[] } | { readonly reason: RejectedMessage['reason'] };
 
 /** How many dead letters one command goes through. */
-export const mostLetters = 100_000;
+const mostLetters = 100_000;
 
 const isMeant = ({ origin, reason }: DeadLetter, discarded: Discarded): boolean =>
   'ids' in discarded ? discarded.ids.includes(origin.messageId) : reason === discarded.reason;

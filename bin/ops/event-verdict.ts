@@ -5,15 +5,7 @@ import type { DeadLetter } from './queues.ts';
 import { iso } from './report.ts';
 
 /** What became of an event, in one word. */
-export type EventVerdict =
-  | 'delivered'
-  | 'waiting'
-  | 'failed'
-  | 'held'
-  | 'cancelled'
-  | 'no webhook'
-  | 'refused'
-  | 'unknown';
+type EventVerdict = 'delivered' | 'waiting' | 'failed' | 'held' | 'cancelled' | 'no webhook' | 'refused' | 'unknown';
 
 /** A verdict, and why, in sentences for the operator. */
 export interface Judgement {

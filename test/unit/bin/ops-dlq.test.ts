@@ -45,6 +45,16 @@ const dlq = async (...args: string[]): Promise<string> => {
   const words = ['bin/ops.ts', '--outputs', join(directory, 'outputs.json'), 'dlq', ...args];
   return (await execute(process.execPath, words, { cwd: root })).stdout;
 };
+/** A command that ends with another code than 0. */
+const failing = async (...args: string[]) => {
+  const words = ['bin/ops.ts', '--outputs', join(directory, 'outputs.json'), 'dlq', ...args];
+  const child = execute(process.execPath, words, { cwd: root });
+  child.child.stdin?.end();
+  return child.then(
+    () => ({ code: 0, stdout: '', stderr: '' }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  );
+};
 const list = async (...args: string[]): Promise<Record<'messageId' | 'body' | 'sentAt' | 'reason', string>[]> =>
   JSON.parse(await dlq('list', '--json', ...args));
 const redrive = async () => JSON.parse(await dlq('redrive', '--json', '--rate', '1000'));
@@ -148,5 +158,84 @@ describe('ops dlq redrive', () => {
     };
     const { moved, kept } = await redrive();
     expect({ moved, kept: kept.length }).toEqual({ moved: 1, kept: 10 });
+  });
+});
+
+describe('ops dlq show', () => {
+  it('shows a message by the id it was published under, with its body and who sent it', async () => {
+    await put('another');
+    const attributes = { reason: 'malformed', detail: 'no JSON', sender: 'AROA:x', original_message_id: 'first-id' };
+    await put('no JSON\u009b2J\u202e', attributes);
+    expect(JSON.parse(await dlq('show', 'first-id', '--json'))).toEqual({
+      messageId: 'first-id',
+      body: 'no JSON\u009b2J\u202e',
+      sentAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      reason: 'malformed',
+      detail: 'no JSON',
+      sender: 'AROA:x',
+      copies: 1,
+    });
+    const text = await dlq('show', 'first-id');
+    expect(text).toMatch(/sender +AROA:x\n/);
+    expect(text).toContain('no JSON\\u{9b}2J\\u{202e}'); // nothing that the terminal would obey
+    expect(await list()).toHaveLength(2);
+  });
+
+  it('says in one line, or in one JSON object, that there is none', async () => {
+    const message = /^error: the dead-letter queue shows no message nope: "dlq list" .*\n$/;
+    expect(await failing('show', 'nope')).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) });
+    const asJson = await failing('show', 'nope', '--json');
+    expect(asJson).toMatchObject({ code: 1, stdout: '' });
+    expect(JSON.parse(asJson.stderr)).toEqual({
+      error: expect.stringMatching(/^the dead-letter queue shows no message nope/),
+      code: 'refused',
+      exitCode: 1,
+    });
+  });
+});
+
+describe('ops dlq discard', () => {
+  it('is refused without a terminal unless --yes says so, and then touches nothing', async () => {
+    const id = await put('no JSON');
+    const refused = await failing('discard', id);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^error: This deletes the dead letter .* for good\. .*add --yes\.\n$/);
+    expect(await list()).toHaveLength(1);
+  });
+
+  it('deletes the messages that are named, and shows the others again', async () => {
+    const malformed = { reason: 'malformed', detail: 'no' };
+    const [one, two] = [await put('one'), await put('two')];
+    await put('again', { ...malformed, original_message_id: 'twice' });
+    await put('and again', { ...malformed, original_message_id: 'twice' });
+    await put('stays');
+    expect(JSON.parse(await dlq('discard', one, two, 'twice', '--yes', '--json'))).toEqual({ discarded: 4 });
+    expect((await list()).map(({ body }) => body)).toEqual(['stays']);
+  });
+
+  it('says which of those that are named it did not find', async () => {
+    const id = await put('one');
+    const refused = await failing('discard', id, 'nope', '--yes');
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/discarded 1, but .*no message nope/) });
+    expect(await list()).toEqual([]);
+  });
+
+  it('deletes all that were refused for a reason', async () => {
+    for (let index = 0; index < 12; index += 1) await put(`no JSON ${index}`, { reason: 'malformed', detail: 'no' });
+    await put('unknown', { reason: 'unknown_event', detail: 'no' });
+    await put('moved by its queue');
+    expect(JSON.parse(await dlq('discard', '--reason', 'malformed', '--yes', '--json'))).toEqual({ discarded: 12 });
+    expect((await list()).map(({ body }) => body)).toEqual(['unknown', 'moved by its queue']);
+  });
+
+  it.each([
+    ['nothing', []],
+    ['both ids and a reason', ['x', '--reason', 'malformed']],
+    ['an unknown reason', ['--reason', 'boring']],
+    ['what is no id', ['a b']],
+  ])('does not understand %s', async (_what, args) => {
+    const refused = await failing('discard', ...args, '--yes', '--json');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(JSON.parse(refused.stderr)).toMatchObject({ code: 'usage', exitCode: 2 });
   });
 });

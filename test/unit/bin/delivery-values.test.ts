@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  deliveryId,
+  deliveryOrMessageId,
+  messageId,
+  momentBefore,
+  publishersId,
+} from '../../../bin/ops/delivery-values.ts';
+
+const now = Date.UTC(2026, 10, 21, 12);
+const read = momentBefore(() => now);
+
+describe('a moment', () => {
+  it.each([
+    ['2026-11-21T09:30:00Z', Date.UTC(2026, 10, 21, 9, 30)],
+    ['2026-11-21T09:30:00.250-03:00', Date.UTC(2026, 10, 21, 12, 30, 0, 250)],
+    ['90m', now - 90 * 60_000],
+    ['2h', now - 2 * 3_600_000],
+    ['7d', now - 7 * 86_400_000],
+    ['0s', now],
+  ])('is read from %s', (text, expected) => {
+    expect(read(text)).toBe(expected);
+  });
+
+  it.each([
+    '',
+    ' ',
+    'yesterday',
+    '2026-11-21',
+    '2026-11-21T09:30:00',
+    '2026-02-30T00:00:00Z',
+    '2026-11-21 09:30:00Z',
+    '999999999d',
+    '-1h',
+    '1w',
+    '1.5h',
+    '9'.repeat(100_000),
+    `${'9'.repeat(100_000)}d`,
+  ])('is not read from %.40s, and the form is told', text => {
+    expect(() => read(text)).toThrow(/must be a time .* such as 2026-11-21T09:30:00Z, or how long ago .* 90m/);
+  });
+
+  it('is what was written, for every time there is', () => {
+    const times = fc.date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
+    fc.assert(fc.property(times, time => read(time.toISOString()) === time.getTime()));
+  });
+});
+
+describe('ids', () => {
+  const event = 'evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H';
+  it.each([
+    ['a webhook-id', deliveryId, event],
+    ['the webhook-id of a test', deliveryId, `teste_${'a'.repeat(22)}`],
+    ['a message id', messageId, '87d3a375-8574-4978-998f-80aa10f241f1'],
+    ['either', deliveryOrMessageId, event],
+    ['either', deliveryOrMessageId, '87d3a375-8574-4978-998f-80aa10f241f1'],
+    ['128 characters of a publisher', publishersId, '🙂'.repeat(128)],
+  ])('are taken: %s', (_what, take, value) => {
+    expect(take(value)).toBe(value);
+  });
+
+  it.each([
+    ['an empty webhook-id', deliveryId, '', /must not be empty/],
+    ['a short webhook-id', deliveryId, 'evt_x', /must be a webhook-id: "evt_" and 27/],
+    ['a webhook-id with a blank', deliveryId, `${event} `, /must be a webhook-id/],
+    ['an empty message id', messageId, '', /must be a message id: 1 to 128/],
+    ['a message id that ends a query', messageId, 'x" | fields @message', /must be a message id/],
+    ['a huge message id', messageId, 'x'.repeat(1_000_000), /must be a message id/],
+    ['a cut webhook-id, which is no message id', deliveryOrMessageId, event.slice(0, -1), /webhook-id \("evt_" and 27/],
+    ['an empty id of a publisher', publishersId, '', /must be 1 to 128 characters/],
+    ['129 characters of a publisher', publishersId, 'x'.repeat(129), /must be 1 to 128 characters/],
+  ])('are refused with the form: %s', (_what, take, value, message) => {
+    expect(() => take(value)).toThrow(message);
+  });
+});

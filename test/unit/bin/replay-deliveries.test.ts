@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { replayDeliveries } from '../../../bin/ops/replay-deliveries.ts';
+import type { Replay } from '../../../lambdas/delivery/replay.ts';
+import type { ReplayRange } from '../../../lambdas/delivery/replay-start.ts';
+import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
+import { aWebhook, noon } from '../delivery/builders.ts';
+
+const range: ReplayRange = { from: noon - 3_600_000, to: noon, wanted: 'falhou' };
+const request = { account: 'conta-1', event: 'demanda.criada', ...range } as const;
+
+const aReplay = (changes: Partial<Replay> = {}): Replay => ({
+  ...range,
+  id: 'reenvio_1',
+  accountId: 'conta-1',
+  evento: 'demanda.criada',
+  webhookId: 'webhook-1',
+  state: 'em_andamento',
+  startedAt: noon,
+  total: 0,
+  countedTo: 'somewhere',
+  sent: 0,
+  lastTurnAt: noon,
+  sentTo: 'somewhere',
+  paceAt: noon,
+  claim: 1,
+  lookAt: noon,
+  ...changes,
+});
+
+/** Replays that are found at one look after another; a second passes between them. */
+const replay = async (
+  begun: Replay | undefined,
+  later: readonly Replay[] = [],
+  webhook: Webhook | undefined = aWebhook(),
+) => {
+  const shown: string[] = [];
+  const asked: unknown[] = [];
+  const looks = [...later];
+  let moment = noon;
+  const done = await replayDeliveries(
+    request,
+    {
+      findWebhook: async () => webhook,
+      find: async () => {
+        const latest = looks.shift();
+        return latest && { latest, past: [] };
+      },
+      start: async (_webhook, wanted) => {
+        asked.push(wanted);
+        return begun;
+      },
+      now: () => moment,
+      wait: async () => {
+        moment += 1_000;
+      },
+    },
+    text => shown.push(text),
+  );
+  return { done, shown, asked };
+};
+
+describe('the operator’s replay of a range', () => {
+  it('waits until the last delivery has had its turn, and shows how far it is', async () => {
+    const counted = { total: 20, countedTo: null };
+    const { done, shown, asked } = await replay(aReplay(), [
+      aReplay({ total: 12 }),
+      aReplay({ ...counted, sent: 20, state: 'concluido', lastTurnAt: noon + 3_900 }),
+      aReplay({ ...counted, sent: 20, state: 'concluido', lastTurnAt: noon + 3_900 }),
+      aReplay({ ...counted, sent: 20, state: 'concluido', lastTurnAt: noon + 3_900 }),
+    ]);
+    expect(asked).toEqual([range]);
+    expect(done).toEqual({ id: 'reenvio_1', total: 20, sent: 20 });
+    expect(shown).toEqual([
+      'Counting: 0 deliveries so far',
+      'Counting: 12 deliveries so far',
+      'Sent 1 of 20 deliveries, ten a second',
+      'Sent 11 of 20 deliveries, ten a second',
+    ]);
+  });
+
+  it.each<[string, () => Promise<unknown>, RegExp]>([
+    ['without a webhook', () => replay(aReplay(), [], null as never), /no webhook for demanda\.criada/],
+    [
+      'while the webhook is suspended',
+      () => replay(aReplay(), [], aWebhook({ status: 'suspenso', suspensionReason: 'gone' })),
+      /is suspended \(gone\): "webhooks reactivate" first/,
+    ],
+    ['beside another one', () => replay(undefined), /a replay of .* is under way/],
+    [
+      'to its end when it is cancelled',
+      () => replay(aReplay({ total: 9, countedTo: null, state: 'cancelado', sent: 3, endedAt: noon })),
+      /cancelled after 3 of 9 deliveries/,
+    ],
+    ['to its end when another takes its place', () => replay(aReplay(), [aReplay({ id: 'reenvio_2' })]), /replaced/],
+  ])('does not run %s', async (_when, attempt, message) => {
+    await expect(attempt()).rejects.toThrow(message);
+  });
+});
