@@ -1,6 +1,9 @@
 /** Tells a person what long work has come to; the latest text replaces the one before. */
 export type ShowProgress = (text: string) => void;
 
+/** Work that is over within this time shows nothing. Milliseconds. */
+const patience = 1_000;
+
 /** Where no terminal shows one line in place of another, a line is written at most this often. Milliseconds. */
 const pace = 5_000;
 
@@ -14,12 +17,14 @@ export const makeProgress = (
   output: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>,
   now: () => number = Date.now,
 ): { show: ShowProgress; clear(): void } => {
+  const startedAt = now();
   let shownAt = Number.NEGATIVE_INFINITY;
   let latest = '';
   const write = (text: string) => void output.write(output.isTTY ? `\r\u001b[K${text}` : `${text}\n`);
   return {
     show: text => {
-      if (text === latest || (!output.isTTY && now() - shownAt < pace)) return;
+      const isEarly = now() - startedAt < patience || (!output.isTTY && now() - shownAt < pace);
+      if (text === latest || isEarly) return;
       latest = text;
       shownAt = now();
       write(text);

@@ -1,11 +1,11 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
 import { createClient, newAccount, unique } from '../support/e2e-accounts.ts';
-import { ops } from '../support/e2e-ops.ts';
+import { ops, runOps } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
 import { deliveryId, send, sendDeadLetter, takeDeadLetters } from '../support/e2e-queues.ts';
 import { startReceiver } from '../support/e2e-receiver.ts';
-import { describeWith } from '../support/e2e-target.ts';
+import { describeWith, run } from '../support/e2e-target.ts';
 import { openSession, register } from '../support/e2e-webhooks.ts';
 
 const taken: Message[] = [];
@@ -50,6 +50,7 @@ describe('a message that cannot be processed goes to the dead-letter queue, its 
     expect(message.MessageAttributes).toMatchObject({
       reason: { DataType: 'String', StringValue: reason },
       detail: { DataType: 'String', StringValue: expect.stringMatching(/\S/) },
+      sender: { DataType: 'String', StringValue: expect.stringMatching(/\S/) },
       original_message_id: { DataType: 'String', StringValue: messageId },
       original_sent_at: { DataType: 'String', StringValue: expect.stringMatching(/^\d{4}-.*Z$/) },
     });
@@ -57,8 +58,8 @@ describe('a message that cannot be processed goes to the dead-letter queue, its 
 });
 
 // In this file, because one reader of the queue hides messages from the other.
-describe('ops dlq list', () => {
-  it('shows what is there, and why', async () => {
+describe('ops dlq', () => {
+  it('lists what is there and why, shows it, and discards it for good', async () => {
     const body = `no JSON ${unique()}`;
     const messageId = await send(body, 'e2e');
     const letter = await until('the message in the list', async () => {
@@ -71,7 +72,11 @@ describe('ops dlq list', () => {
       sentAt: expect.stringMatching(/^\d{4}-.*Z$/),
       reason: 'malformed',
       detail: expect.stringMatching(/\S/),
+      sender: expect.stringMatching(/\S/),
     });
+    expect(await ops(['dlq', 'show', messageId])).toEqual({ ...letter, copies: 1 });
+    expect(await ops(['dlq', 'discard', messageId, '--yes'])).toEqual({ discarded: 1 });
+    expect((await runOps(['--outputs', run.outputsFile, 'dlq', 'show', messageId])).code).toBe(1);
   });
 });
 

@@ -21,6 +21,7 @@ const ended = { ClientsTable: 'clients', DynamoDbEndpoint: 'http://127.0.0.1:1',
 
 describe('ops says what is wrong in one line', () => {
   const proposal = ['publish', '--account', 'a', '--event', 'proposta.recebida', '--demand', '1'];
+  const replay = ['deliveries', 'replay', '--account', 'a', '--event', 'demanda.criada'];
   const create = ['users', 'create', '--email', 'a@b.example.com', '--account', 'a', '--role', 'admin'];
 
   it.concurrent.each([
@@ -54,6 +55,23 @@ describe('ops says what is wrong in one line', () => {
     ['an empty client id', ['clients', 'disable', ''], /client-id.*must not be empty/],
     ['an empty user', ['users', 'disable', ''], /user.*must not be empty/],
     ['an empty delivery id', ['deliveries', 'show', ''], /id.*must not be empty/],
+    ['what is no delivery id', ['deliveries', 'resend', 'evt_x'], /must be a webhook-id: "evt_" and 27/],
+    ['a replay without a state', [...replay, '--since', '2h'], /--state/],
+    ['a replay of another state', [...replay, '--since', '2h', '--state', 'entregue'], /falhou, retida/],
+    [
+      'a replay since no time',
+      [...replay, '--state', 'falhou', '--since', '1999'],
+      /--since.*such as 2026-11-21T09:30:00Z/,
+    ],
+    [
+      'a replay that ends before it begins',
+      [...replay, '--state', 'falhou', '--since', '1h', '--until', '2h'],
+      /--until must be later than --since/,
+    ],
+    ['an event by half its names', ['events', 'find', '--account', 'a', '--id', 'x'], /--account, --event and --id/],
+    ['an event by two names', ['events', 'find', 'some-message', '--id', 'x'], /name one event/],
+    ['a cut webhook-id', ['events', 'find', 'evt_x'], /must be a webhook-id \("evt_" and 27/],
+    ['dead letters that nobody names', ['dlq', 'discard', '--yes'], /by their ids, or by --reason/],
     ['an empty id', [...proposal, '--proposal', '1', '--id', ''], /so: --id must be 1 to 128 characters\.$/m],
     ['a number that is none', [...proposal, '--demand', '1e3'], /--demand/],
     ['two targets', ['--stage', 'dev', '--outputs', 'x', 'clients', 'list'], /cannot be used with/],
@@ -106,7 +124,57 @@ describe('ops says what is wrong in one line', () => {
   });
 });
 
+describe('ops --json', () => {
+  const expectJson = async (args: string[], code: 'usage' | 'refused', message: RegExp) => {
+    const result = await runOps(['--json', ...args]);
+    const exitCode = code === 'usage' ? 2 : 1;
+    expect(result).toMatchObject({ code: exitCode, stdout: '' });
+    expect(JSON.parse(result.stderr)).toEqual({ error: expect.stringMatching(message), code, exitCode });
+  };
+
+  it.concurrent.each<[string, string[], 'usage' | 'refused', RegExp]>([
+    ['an unknown command', ['clinets'], 'usage', /^unknown command 'clinets' \(Did you mean clients\?\)$/],
+    ['a command without its verb', ['clients'], 'usage', /^a command is missing/],
+    ['no command', [], 'usage', /^a command is missing/],
+    ['a missing option', ['publish'], 'usage', /^required option '--account/],
+    ['an event that cannot be', ['events', 'find'], 'usage', /^name one event/],
+    ['a missing run', ['--outputs', '/nonexistent', 'keys', 'list'], 'refused', /cannot be read/],
+    ['what is not there', ['--outputs', run.outputsFile, 'dlq', 'show', 'nope'], 'refused', /shows no message nope/],
+    ['what nobody confirmed', ['--outputs', run.outputsFile, 'keys', 'rotate', '--revoke'], 'refused', /add --yes\.$/],
+  ])('tells %s as one object on standard error', (_title, args, code, message) => expectJson(args, code, message));
+});
+
+/** The commands that a help text lists. */
+const listed = (help: string): string[] => {
+  const [, commands = ''] = /\nCommands:\n([\s\S]*?)\n\n/.exec(help) ?? [];
+  return [...commands.matchAll(/^ {2}([a-z][\w-]*)/gm)].flatMap(([, name]) => (name && name !== 'help' ? [name] : []));
+};
+
 describe('ops --help', () => {
+  it('tells of every noun and verb what it does and that it speaks JSON', async () => {
+    const helpOf = async (...words: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await runOps([...words, '--help']);
+      expect({ code, stderr }, words.join(' ')).toEqual({ code: 0, stderr: '' });
+      expect(stdout, words.join(' ')).toContain('--json');
+      return stdout;
+    };
+    const nouns = listed(await helpOf());
+    expect(nouns).toEqual(expect.arrayContaining(['keys', 'webhooks', 'deliveries', 'events', 'dlq', 'publish']));
+    const found: string[] = [];
+    for (const noun of nouns) {
+      const verbs = listed(await helpOf(noun));
+      await Promise.all(verbs.map(verb => helpOf(noun, verb)));
+      found.push(...verbs.map(verb => `${noun} ${verb}`));
+    }
+    expect(found).toEqual(
+      expect.arrayContaining([
+        ...['keys list', 'keys rotate', 'webhooks list', 'webhooks show', 'webhooks suspend', 'webhooks reactivate'],
+        ...['deliveries list', 'deliveries show', 'deliveries resend', 'deliveries replay', 'events find'],
+        ...['dlq list', 'dlq show', 'dlq redrive', 'dlq discard'],
+      ]),
+    );
+  });
+
   it.concurrent.each([
     [[]],
     [['clients']],
@@ -118,6 +186,9 @@ describe('ops --help', () => {
     [['webhooks']],
     [['deliveries']],
     [['dlq']],
+    [['events']],
+    [['events', 'find']],
+    [['deliveries', 'replay']],
   ])('%j shows examples', async args => {
     const { code, stdout } = await runOps([...args, '--help']);
     expect(code).toBe(0);

@@ -122,8 +122,16 @@ describeWith(['engines'], 'ops keys', () => {
       expect(refused.stderr).toMatch(/^error: sealing keys are never revoked: .*\n$/);
     });
 
+    it('is refused without a terminal unless --yes says so', async () => {
+      const before = await keys('list');
+      const refused = await call('rotate', '--revoke', '--kind', 'signing');
+      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toMatch(/^error: This ends every access token of .*\. .*add --yes\.\n$/);
+      expect(await keys('list')).toEqual(before);
+    });
+
     it('of signing keys ends the access tokens they signed, and no session', async () => {
-      const { stdout } = await call('rotate', '--now', '--revoke', '--kind', 'signing');
+      const { stdout } = await call('rotate', '--now', '--revoke', '--kind', 'signing', '--yes');
       expect(stdout).toMatch(/^signing: key \w{22} is active, .*; deleted generation 1, 2\.\n/);
       expect(await states('signing')).toEqual(['active']);
       expect(await isActive(before.access_token)).toBe(false);

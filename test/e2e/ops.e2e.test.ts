@@ -123,10 +123,19 @@ describe('ops webhooks', () => {
     await register(session, { evento: 'demanda.criada', url: 'https://receiver.example.com/held' });
     const named = ['--account', account, '--event', 'demanda.criada'];
     expect(await ops(['webhooks', 'suspend', ...named])).toMatchObject({ status: 'suspenso' });
+    const shown = await ops<object>(['webhooks', 'show', ...named]);
+    expect(shown).toMatchObject({ host: 'receiver.example.com', status: 'suspenso', suspensionReason: 'operador' });
+    expect(JSON.stringify(shown)).not.toContain('sealed');
+    const replay = ['deliveries', 'replay', ...named, '--state', 'retida', '--since', '1h'];
+    expect(await here(...replay)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/is suspended \(operador\)/),
+    });
     const { code, stdout } = await here('webhooks', 'reactivate', ...named);
     expect(code).toBe(0);
     expect(stdout).toContain(`deliveries list ${named.join(' ')} --state retida`);
     expect(stdout).toContain('deliveries resend ID');
+    expect(stdout).toContain(`deliveries replay ${named.join(' ')} --state retida --since`);
     expect(stdout).toContain('POST /v1/webhooks/demanda.criada/reenvios');
     expect(await ops(['deliveries', 'list', ...named, '--state', 'retida'])).toEqual([]);
   });
