@@ -5,6 +5,12 @@ import { Fault } from './fault.ts';
 /** The option of every command that does what cannot be undone: a script says with it what a person says when asked. */
 export const yesOption = (): Option => new Option('--yes', 'do what cannot be undone without asking');
 
+/** Where it is asked: the process's own streams, but for tests. */
+interface Place {
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly stderr: NodeJS.WritableStream;
+}
+
 /**
  * Asks before something that cannot be undone. Without a terminal nobody can be asked: it is refused then, unless the
  * command was given `--yes`. The question goes to standard error, so that `--json` stays clean.
@@ -13,12 +19,12 @@ export const yesOption = (): Option => new Option('--yes', 'do what cannot be un
  * @param yes - whether `--yes` was given.
  * @throws {Fault} unless the answer is yes.
  */
-export const confirm = async (consequences: string, yes = false): Promise<void> => {
+export const confirm = async (consequences: string, yes = false, place: Place = process): Promise<void> => {
   if (yes) return;
-  if (!process.stdin.isTTY) {
+  if (!place.stdin.isTTY) {
     throw new Fault(`${consequences} That cannot be undone, and without a terminal nobody can be asked: add --yes.`);
   }
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const terminal = createInterface({ input: place.stdin, output: place.stderr });
   // An end of the input (Ctrl-D) closes the question without an answer: it would wait for ever.
   const closed = new Promise<string>(resolve => terminal.once('close', () => resolve('')));
   try {

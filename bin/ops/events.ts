@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../lambdas/delivery/event.ts';
-import { deliveryOrMessageId, publishedName, publishersId } from './delivery-values.ts';
+import { deliveryOrMessageId, momentBefore, publishedName, publishersId } from './delivery-values.ts';
 import { deliveryText, deliveryView } from './delivery-view.ts';
 import type { EventReference, EventSources } from './find-event.ts';
 import { accountId } from './option-values.ts';
@@ -14,6 +14,7 @@ interface FindOptions {
   readonly account?: string;
   readonly event?: string;
   readonly id?: string;
+  readonly since?: number;
 }
 
 /** What the options name; nothing where they name no event, or two. */
@@ -38,11 +39,17 @@ const openSources = async (target: Target): Promise<EventSources> => {
   };
 };
 
-const find = async (target: Target, reference: EventReference, progress: ShowProgress): Promise<Report> => {
+const find = async (
+  target: Target,
+  reference: EventReference,
+  since: number | undefined,
+  progress: ShowProgress,
+): Promise<Report> => {
   const { findEvent } = await import('./find-event.ts');
-  const found = await findEvent(reference, await openSources(target), progress);
+  const found = await findEvent(reference, await openSources(target), progress, since);
   const { verdict, why, deliveryId, messageId, delivery, logSince } = found;
   const searched = iso(logSince);
+  const bound = logSince === since ? '(--since)' : '(it is kept no longer)';
   const lines = fields([
     ['verdict', verdict],
     ['why', why],
@@ -52,7 +59,7 @@ const find = async (target: Target, reference: EventReference, progress: ShowPro
           ['delivery', deliveryId ?? '-'],
           ['message', messageId ?? '-'],
         ] as const)),
-    ...(searched === null ? [] : ([['log searched', `back to ${searched}: it is kept no longer`]] as const)),
+    ...(searched === null ? [] : ([['log searched', `back to ${searched} ${bound}`]] as const)),
   ]);
   return {
     json: {
@@ -71,7 +78,8 @@ const examples = `
 An event is named by the webhook-id of its delivery, by the id of its message, or by account, event and the publisher's id.
 The verdict is one of: delivered, waiting, failed, held, cancelled, no webhook, refused, unknown. What had no webhook, or was
 refused, stands in no table: the log of the function that takes events up is searched then, as far back as it is kept
-(the stage's logRetentionDays), and so is the dead-letter queue. The answer says how far that was.
+(the stage's logRetentionDays), and so is the dead-letter queue. The answer says how far that was; --since saves time, and
+what CloudWatch charges for reading.
 
 Examples:
   npm run ops -- events find evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
@@ -92,12 +100,13 @@ export const addEvents = (program: Command, run: Run): void => {
     .option('--account <id>', 'the account it was published for', accountId)
     .option('--event <name>', 'the name it was published under', publishedName)
     .option('--id <id>', "the publisher's own id of it", publishersId)
+    .option('--since <time>', 'search the log no further back: a time, or how long ago (90m, 2h, 7d)', momentBefore())
     .addHelpText('after', examples)
     .action(async (id: string | undefined, options: FindOptions, command: Command) => {
       const reference = referenceOf(id, options);
       if (!reference) {
         command.error('error: name one event: by its webhook-id or message id, or by --account, --event and --id.');
       }
-      await run(command, (target, progress) => find(target, reference, progress));
+      await run(command, (target, progress) => find(target, reference, options.since, progress));
     });
 };

@@ -23,7 +23,7 @@ export interface FoundEvent extends Judgement {
   readonly deliveryId: string | undefined;
   readonly messageId: string | undefined;
   readonly delivery?: Delivery;
-  /** Where the log had to be searched: since when it is kept. Milliseconds since the epoch. */
+  /** Where the log had to be searched: how far back that was. Milliseconds since the epoch. */
   readonly logSince?: number;
 }
 
@@ -57,11 +57,14 @@ const firstTelling = (lines: readonly LoggedLine[]): Judgement | undefined =>
 /**
  * Finds out what became of an event: from its delivery, else from the log of the function that takes events up, as far
  * back as that is kept, else from the dead-letter queue.
+ *
+ * @param since - the log is searched no further back than this, in milliseconds since the epoch.
  */
 export const findEvent = async (
   reference: EventReference,
   { readDelivery, findWebhook, openLog, openQueues }: EventSources,
   progress: ShowProgress,
+  since = 0,
 ): Promise<FoundEvent> => {
   const judged = async (delivery: Delivery): Promise<FoundEvent> => {
     const webhook = await findWebhook(delivery.accountId, delivery.evento);
@@ -76,7 +79,7 @@ export const findEvent = async (
 
   const id = 'deliveryId' in reference ? reference.deliveryId : reference.messageId;
   const log = await openLog();
-  const logSince = await log.keptSince();
+  const logSince = Math.max(await log.keptSince(), since);
   progress(`Searching the log since ${iso(logSince)}`);
   const lines = await log.find(id, logSince, progress);
   const said = (name: string) => textOf(lines.find(({ fields }) => textOf(fields[name]) !== undefined)?.fields[name]);

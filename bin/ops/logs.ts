@@ -77,7 +77,9 @@ export const openEventLog = (target: Target): EventLog => {
         );
         if (status === 'Complete') return (results ?? []).flatMap(readLine);
         if (status !== 'Scheduled' && status !== 'Running') {
-          throw new Fault(`the log cannot be searched: its query ended as ${status ?? 'unknown'}. Try again.`);
+          throw new Fault(
+            `the log cannot be searched: its query ended as ${status ?? 'unknown'}. Try again, with --since.`,
+          );
         }
         progress(`Searching the log: ${statistics?.recordsScanned ?? 0} lines so far`);
         await pause(pace);

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FindWebhook } from '../../lambdas/delivery/lookup.ts';
 import { progressAt, type Replay } from '../../lambdas/delivery/replay.ts';
 import type { ReplayRange, StartReplay } from '../../lambdas/delivery/replay-start.ts';
-import type { ReplayStore } from '../../lambdas/delivery/replay-store.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { Fault } from './fault.ts';
 import type { ShowProgress } from './progress.ts';
@@ -16,7 +15,8 @@ export interface ReplayRequest extends ReplayRange {
 /** What a replay needs. */
 export interface ReplayDependencies {
   readonly findWebhook: FindWebhook;
-  readonly find: ReplayStore['find'];
+  /** The webhook's latest replay. */
+  findLatest(accountId: string, evento: EventName): Promise<Replay | undefined>;
   readonly start: StartReplay;
   readonly now: () => number;
   /** Waits before it looks at the replay again. */
@@ -37,7 +37,7 @@ const describe = ({ total, countedTo }: Replay, sent: number): string =>
  */
 export const replayDeliveries = async (
   { account, event, ...range }: ReplayRequest,
-  { findWebhook, find, start, now, wait }: ReplayDependencies,
+  { findWebhook, findLatest, start, now, wait }: ReplayDependencies,
   progress: ShowProgress,
 ): Promise<{ id: string; total: number; sent: number }> => {
   const name = `the webhook of account "${account}" for ${event}`;
@@ -60,8 +60,8 @@ export const replayDeliveries = async (
     }
     progress(describe(replay, sent));
     await wait();
-    const found = await find(account, event);
-    if (found?.latest.id !== id) throw new Fault('the replay was replaced by another one: its webhook is a new one.');
-    replay = found.latest;
+    const latest = await findLatest(account, event);
+    if (latest?.id !== id) throw new Fault('the replay was replaced by another one: its webhook is a new one.');
+    replay = latest;
   }
 };

@@ -6,6 +6,7 @@ import { makeStartReplay } from '../../lambdas/delivery/replay-start.ts';
 import { makeReplayStore } from '../../lambdas/delivery/replay-store.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { connectDocuments } from './documents.ts';
 import { openRetryQueue } from './queues.ts';
 import { requireOutput, type Target } from './target.ts';
@@ -36,7 +37,7 @@ export const openReplays = (target: Target) => {
   });
   return {
     findWebhook,
-    find: replays.find,
+    findLatest: async (accountId: string, evento: EventName) => (await replays.find(accountId, evento))?.latest,
     start: makeStartReplay({ ...silence, replays, run, makeId: randomId, now }),
   };
 };

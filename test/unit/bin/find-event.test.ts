@@ -140,6 +140,18 @@ describe('an event that has none', () => {
     expect(found.opened).toEqual(['log', 'dead letters']);
   });
 
+  it('is looked for no further back than asked, nor than the log is kept', async () => {
+    for (const [since, expected] of [
+      [noon - 60_000, noon - 60_000],
+      [0, logSince],
+    ] as const) {
+      expect(await findEvent({ deliveryId }, sourcesOf({}).sources, noProgress, since)).toMatchObject({
+        verdict: 'unknown',
+        logSince: expected,
+      });
+    }
+  });
+
   it('is unknown where nothing tells of it, and the answer says how far back that was looked for', async () => {
     const found = await find({ letters: [{}] });
     expect(found).toMatchObject({ verdict: 'unknown', logSince });

@@ -41,10 +41,7 @@ const replay = async (
     request,
     {
       findWebhook: async () => webhook,
-      find: async () => {
-        const latest = looks.shift();
-        return latest && { latest, past: [] };
-      },
+      findLatest: async () => looks.shift(),
       start: async (_webhook, wanted) => {
         asked.push(wanted);
         return begun;

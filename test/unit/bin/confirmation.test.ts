@@ -1,0 +1,39 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { confirm } from '../../../bin/ops/confirmation.ts';
+
+const consequences = 'This ends every access token of stage prod.';
+
+/** Asks at a terminal where somebody types this, or where there is none. */
+const ask = async (typed: string | undefined, yes = false) => {
+  const stdin = Object.assign(new PassThrough(), { isTTY: typed !== undefined });
+  const stderr = new PassThrough();
+  stdin.end(typed ?? '');
+  const answer = await confirm(consequences, yes, { stdin, stderr }).then(
+    () => 'confirmed',
+    (error: Error) => `${error.name}: ${error.message}`,
+  );
+  return { answer, shown: String(stderr.read() ?? '') };
+};
+
+describe('what cannot be undone', () => {
+  it('is done by whoever types yes, having read what it does', async () => {
+    const { answer, shown } = await ask(' yes \n');
+    expect(answer).toBe('confirmed');
+    expect(shown).toContain(consequences);
+  });
+
+  it.each(['no\n', 'y\n', 'YES\n', '\n', 'yes please\n', ''])('is not done after %j', async typed => {
+    expect((await ask(typed)).answer).toBe('Fault: cancelled: nothing was changed.');
+  });
+
+  it('is refused where there is no terminal to ask at, whatever comes on standard input', async () => {
+    expect((await ask(undefined)).answer).toBe(
+      `Fault: ${consequences} That cannot be undone, and without a terminal nobody can be asked: add --yes.`,
+    );
+  });
+
+  it('is done without a question where --yes was given', async () => {
+    for (const typed of ['no\n', undefined]) expect(await ask(typed, true)).toEqual({ answer: 'confirmed', shown: '' });
+  });
+});
