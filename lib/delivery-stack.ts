@@ -66,10 +66,8 @@ export class DeliveryStack extends Stack {
     const historyDays = String(Math.ceil(configuration.historyRetention / Duration.days(1).toMilliseconds()));
 
     const alarms = new Alarms(this, 'Alarms', { topic: data.operations, configuration });
-    const consumer = (
-      name: string,
-      { lane, source, maxConcurrency, entry, recursiveLoop }: Consumer,
-    ): NodeFunction<DeliverEnvironment> => {
+    const logGroups: string[] = [];
+    const consumer = (name: string, { lane, source, maxConcurrency, entry, recursiveLoop }: Consumer): void => {
       const deliver = new NodeFunction<DeliverEnvironment>(this, name, {
         configuration,
         entry,
@@ -114,9 +112,9 @@ export class DeliveryStack extends Stack {
       deliver.allow(['sqs:ChangeMessageVisibility'], source.queueArn);
       allowListingKeys(deliver, data, ['sealing']);
       allowKeyUse(deliver, data.key, ['kms:Decrypt'], ['sealing']);
-      return deliver;
+      logGroups.push(deliver.logGroup.logGroupName);
     };
-    const deliver = consumer('Deliver', {
+    consumer('Deliver', {
       lane: 'first',
       source: eventsQueue,
       maxConcurrency: configuration.firstAttemptConcurrency,
@@ -258,7 +256,7 @@ export class DeliveryStack extends Stack {
     new CfnOutput(this, 'RetryQueueUrl', { value: retryQueue.queueUrl });
     new CfnOutput(this, 'SlowQueueUrl', { value: slowQueue.queueUrl });
     new CfnOutput(this, 'DeadLetterQueueUrl', { value: deadLetters.queueUrl });
-    new CfnOutput(this, 'DeliverLogGroup', { value: deliver.logGroup.logGroupName });
+    new CfnOutput(this, 'DeliveryLogGroups', { value: logGroups.join(',') });
     new CfnOutput(this, 'HistoryDays', { value: historyDays });
     new CfnOutput(this, 'DemandsUrl', { value: configuration.demandsUrl });
     new CfnOutput(this, 'PublisherPolicyArn', { value: publisher.managedPolicyArn });

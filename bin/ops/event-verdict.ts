@@ -62,7 +62,15 @@ export const judgeDelivery = (delivery: Delivery, webhook: Webhook | undefined):
   }
 };
 
-const isState = (value: unknown): value is DeliveryState => typeof value === 'string' && Object.hasOwn(verdicts, value);
+/** The final states that a line may tell, which outlives the record. What is pending has its record. */
+const isFinal = (value: unknown): value is DeliveryState =>
+  typeof value === 'string' && value !== 'pendente' && Object.hasOwn(verdicts, value);
+
+/** Deliveries that ended without an attempt have a name of their own in the log. */
+const endings: Readonly<Record<string, DeliveryState>> = {
+  'delivery.held': 'retida',
+  'delivery.cancelled': 'cancelada',
+};
 
 /** Judges an event by one line of the log; nothing where the line does not tell what became of it. */
 export const judgeLine = ({ at, fields }: LoggedLine): Judgement | undefined => {
@@ -79,8 +87,9 @@ export const judgeLine = ({ at, fields }: LoggedLine): Judgement | undefined => 
     const why = `at ${moment} it could not be processed for a fault of our own, and comes again ${seconds} s later`;
     return { verdict: 'waiting', why };
   }
-  if (!isState(state)) return undefined;
-  return { verdict: verdicts[state], why: `so says the log of ${moment}; its record is past its time` };
+  const ended = isFinal(state) ? state : endings[String(message)];
+  if (ended === undefined) return undefined;
+  return { verdict: verdicts[ended], why: `so says the log of ${moment}; its record is past its time` };
 };
 
 /** Judges an event by its dead letter. */

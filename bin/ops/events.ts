@@ -77,7 +77,7 @@ const find = async (
 const examples = `
 An event is named by the webhook-id of its delivery, by the id of its message, or by account, event and the publisher's id.
 The verdict is one of: delivered, waiting, failed, held, cancelled, no webhook, refused, unknown. What had no webhook, or was
-refused, stands in no table: the log of the function that takes events up is searched then, as far back as it is kept
+refused, stands in no table: the logs of the functions that deliver are searched then, as far back as it is kept
 (the stage's logRetentionDays), and so is the dead-letter queue. The answer says how far that was; --since saves time, and
 what CloudWatch charges for reading.
 

@@ -55,8 +55,8 @@ const firstTelling = (lines: readonly LoggedLine[]): Judgement | undefined =>
   lines.map(judgeLine).find(judgement => judgement !== undefined);
 
 /**
- * Finds out what became of an event: from its delivery, else from the log of the function that takes events up, as far
- * back as that is kept, else from the dead-letter queue.
+ * Finds out what became of an event: from its delivery, else from the logs of the functions that deliver, as far
+ * back as those are kept, else from the dead-letter queue.
  *
  * @param since - the log is searched no further back than this, in milliseconds since the epoch.
  */

@@ -19,7 +19,7 @@ export interface LoggedLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The log of the function that takes up events. */
+/** The log of the functions that take up events and attempt them. */
 export interface EventLog {
   /** Since when its lines are kept. Milliseconds since the epoch. */
   keptSince(): Promise<number>;
@@ -49,21 +49,23 @@ const readLine = (row: readonly ResultField[]): LoggedLine[] => {
 /** Opens the log. */
 export const openEventLog = (target: Target): EventLog => {
   const client = new CloudWatchLogsClient(connectionSettings(target, target.outputs.LogsEndpoint));
-  const logGroupName = requireOutput(target, 'DeliverLogGroup');
+  const logGroupNames = requireOutput(target, 'DeliveryLogGroups').split(',');
+
+  const groupKeptSince = async (logGroupName: string): Promise<number> => {
+    const answer = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: logGroupName }));
+    const group = answer.logGroups?.find(found => found.logGroupName === logGroupName);
+    if (!group) throw new Fault(`there is no log group ${logGroupName}: deploy this version first.`);
+    const { creationTime = 0, retentionInDays } = group;
+    return retentionInDays === undefined ? creationTime : Math.max(creationTime, Date.now() - retentionInDays * day);
+  };
 
   return {
-    keptSince: async () => {
-      const answer = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: logGroupName }));
-      const group = answer.logGroups?.find(found => found.logGroupName === logGroupName);
-      if (!group) throw new Fault(`there is no log group ${logGroupName}: deploy this version first.`);
-      const { creationTime = 0, retentionInDays } = group;
-      return retentionInDays === undefined ? creationTime : Math.max(creationTime, Date.now() - retentionInDays * day);
-    },
+    keptSince: async () => Math.min(...(await Promise.all(logGroupNames.map(groupKeptSince)))),
 
     find: async (id, since, progress) => {
       const started = await client.send(
         new StartQueryCommand({
-          logGroupName,
+          logGroupNames,
           startTime: Math.floor(since / 1_000),
           endTime: Math.ceil(Date.now() / 1_000),
           // Ids consist of letters, digits, "-" and "_": nothing in them can end the text.

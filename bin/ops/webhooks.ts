@@ -29,12 +29,13 @@ interface ListOptions {
 }
 
 const list = async (target: Target, { account, status }: ListOptions): Promise<Report> => {
-  const all = await (await openStore(target)).listAll();
-  const webhooks = all
+  const [store, { withSlowness }] = await Promise.all([openStore(target), import('./slowness.ts')]);
+  const all = await store.listAll();
+  const wanted = all
     .filter(webhook => account === undefined || webhook.accountId === account)
-    .filter(webhook => status === undefined || webhook.status === status)
-    .map(view);
-  type Row = ReturnType<typeof view>;
+    .filter(webhook => status === undefined || webhook.status === status);
+  const webhooks = await withSlowness(target, wanted.map(view));
+  type Row = (typeof webhooks)[number];
   const columns = [
     { heading: 'ACCOUNT', cell: (row: Row) => row.accountId },
     { heading: 'EVENT', cell: (row: Row) => row.evento },
@@ -42,6 +43,7 @@ const list = async (target: Target, { account, status }: ListOptions): Promise<R
     { heading: 'STATUS', cell: (row: Row) => row.status },
     { heading: 'REASON', cell: (row: Row) => row.suspensionReason ?? '-' },
     { heading: 'FAILING SINCE', cell: (row: Row) => row.failingSince ?? '-' },
+    { heading: 'SLOW SINCE', cell: (row: Row) => row.slowSince ?? '-' },
   ];
   return { json: webhooks, text: table(webhooks, columns, 'No such webhooks.') };
 };
@@ -62,11 +64,13 @@ const suspend = async (target: Target, options: WebhookOptions): Promise<Report>
 };
 
 const show = async (target: Target, options: WebhookOptions): Promise<Report> => {
-  const { openDeliveries } = await import('./documents.ts');
+  const [{ openDeliveries }, { withSlowness }] = await Promise.all([import('./documents.ts'), import('./slowness.ts')]);
   const webhook = await openDeliveries(target).findWebhook(options.account, options.event);
   if (!webhook) throw noWebhook(options);
+  const [{ slowSince = null } = {}] = await withSlowness(target, [webhook]);
   const shown = {
     ...view(webhook),
+    slowSince,
     hasAuthorization: webhook.sealedAuthorization !== undefined,
     secrets: webhook.secrets.map(({ createdAt, replacedAt }) => ({
       createdAt: iso(createdAt),

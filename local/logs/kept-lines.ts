@@ -9,8 +9,8 @@ export interface KeptLines {
   put(group: string, text: string): void;
   /** Since when all lines of a group are kept. */
   since(group: string): number;
-  /** The lines of a group in a span that hold a text, the newest first. */
-  find(group: string, text: string, from: number, to: number): readonly KeptLine[];
+  /** The lines of groups in a span that hold a text, the newest first. */
+  find(groups: readonly string[], text: string, from: number, to: number): readonly KeptLine[];
 }
 
 /** Makes the memory of a run: `most` lines of each group at least, twice as many at most. */
@@ -27,9 +27,11 @@ export const makeKeptLines = (most: number, now: () => number = Date.now): KeptL
       group.since = group.lines[0]?.at ?? startedAt;
     },
     since: name => groups.get(name)?.since ?? startedAt,
-    find: (name, text, from, to) =>
-      (groups.get(name)?.lines ?? [])
+    find: (names, text, from, to) =>
+      names
+        .flatMap(name => groups.get(name)?.lines ?? [])
         .filter(line => line.at >= from && line.at <= to && line.text.includes(text))
-        .reverse(),
+        .reverse()
+        .toSorted((one, other) => other.at - one.at),
   };
 };

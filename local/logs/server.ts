@@ -21,7 +21,7 @@ class LogsError extends Error {}
 const describeInput = z.object({ logGroupNamePrefix: z.string() });
 const resultsInput = z.object({ queryId: z.string() });
 const queryInput = z.object({
-  logGroupName: z.string(),
+  logGroupNames: z.array(z.string()),
   /** Seconds since the epoch, both included. */
   startTime: z.number(),
   endTime: z.number(),
@@ -43,10 +43,10 @@ const makeOperations = () => {
   const queries = new Map<string, readonly KeptLine[]>();
 
   const startQuery = (input: unknown) => {
-    const { logGroupName, startTime, endTime, queryString, limit } = queryInput.parse(input);
+    const { logGroupNames, startTime, endTime, queryString, limit } = queryInput.parse(input);
     const [, text = ''] = /@message like "([^"]*)"/.exec(queryString) ?? [];
     const queryId = randomUUID();
-    queries.set(queryId, kept.find(logGroupName, text, startTime * 1_000, endTime * 1_000 + 999).slice(0, limit));
+    queries.set(queryId, kept.find(logGroupNames, text, startTime * 1_000, endTime * 1_000 + 999).slice(0, limit));
     const [oldest] = queries.keys();
     if (queries.size > mostQueries && oldest !== undefined) queries.delete(oldest);
     return { queryId };

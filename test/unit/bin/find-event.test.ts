@@ -106,6 +106,17 @@ describe('an event that has none', () => {
     ],
     ['waits for a fault of ours', [line({ message: 'message.deferred', seconds: 40 })], 'waiting', /comes again 40 s/],
     ['is past its time', [line({ message: 'delivery.attempt', state: 'falhou' })], 'failed', /record is past its time/],
+    ['was held, and is past its time', [line({ message: 'delivery.held' })], 'held', /record is past its time/],
+    ['was cancelled, and is past its time', [line({ message: 'delivery.cancelled' })], 'cancelled', /past its time/],
+    [
+      'failed at first, and whose end is told by a later line',
+      [
+        line({ message: 'delivery.attempt', state: 'pendente' }),
+        line({ message: 'delivery.attempt', state: 'entregue' }),
+      ],
+      'delivered',
+      /log/,
+    ],
     [
       'was refused, and then published again and delivered',
       [line({ message: 'delivery.attempt', state: 'entregue' }), line({ message: 'event.refused' })],

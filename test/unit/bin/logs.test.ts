@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => logs.stop());
 
 const openLog = () => {
-  const outputs = { LogsEndpoint: logs.endpoint, Region: 'us-east-1', DeliverLogGroup: 'deliver' };
+  const outputs = { LogsEndpoint: logs.endpoint, Region: 'us-east-1', DeliveryLogGroups: 'deliver,redeliver' };
   return openEventLog({ label: 'the test', outputs, unreachable: '' });
 };
 
@@ -20,12 +20,17 @@ it('answers what the operator’s command line asks CloudWatch Logs', async () =
   logs.put('deliver', '{"message":"event.duplicate","deliveryId":"evt_1"}');
   logs.put('deliver', '{"message":"event.duplicate","deliveryId":"evt_2"}');
   logs.put('deliver', 'evt_1: a line that is no JSON');
+  logs.put('redeliver', '{"message":"delivery.attempt","deliveryId":"evt_1"}');
   logs.put('other', '{"deliveryId":"evt_1"}');
   const log = openLog();
   const since = await log.keptSince();
   expect(since).toBeLessThanOrEqual(before);
   const lines = await log.find('evt_1', since, noProgress);
-  expect(lines.map(({ fields }) => fields.message)).toEqual(['event.duplicate', 'event.without_webhook']);
+  expect(lines.map(({ fields }) => fields.message)).toEqual([
+    'delivery.attempt',
+    'event.duplicate',
+    'event.without_webhook',
+  ]);
   for (const { at } of lines) expect(at).toBeGreaterThanOrEqual(before);
   expect(await log.find('evt_3', since, noProgress)).toEqual([]);
 });
