@@ -42,7 +42,11 @@ interface ListOptions {
 /** What one page of the history may hold. */
 const longestPage = 100;
 
-const list = async (target: Target, { account, event, state, limit }: ListOptions): Promise<Report> => {
+const list = async (
+  target: Target,
+  { account, event, state, limit }: ListOptions,
+  progress: ShowProgress,
+): Promise<Report> => {
   const { openDeliveries } = await import('./documents.ts');
   const { history } = openDeliveries(target);
   const found: Delivery[] = [];
@@ -50,6 +54,7 @@ const list = async (target: Target, { account, event, state, limit }: ListOption
   do {
     const page = await history({ accountId: account, evento: event, state, limit: longestPage, after });
     found.push(...page.deliveries);
+    progress(`Found ${found.length} deliveries so far${page.next ? `, back to ${page.next.split('#')[0]}` : ''}`);
     after = page.next;
   } while (after !== undefined && found.length < limit);
   const shown = found.slice(0, limit);
@@ -138,7 +143,9 @@ export const addDeliveries = (program: Command, run: Run): void => {
     .requiredOption('--event <name>', 'the event that the webhook is for', eventName)
     .addOption(new Option('--state <state>', 'those in this state only').choices(states))
     .option('--limit <n>', 'at most so many', wholeNumber(1, 100_000), 100)
-    .action((options: ListOptions, command: Command) => run(command, target => list(target, options)));
+    .action((options: ListOptions, command: Command) =>
+      run(command, (target, progress) => list(target, options, progress)),
+    );
 
   for (const [name, description, act] of [
     ['show', 'show the state of a delivery and its attempts', show],

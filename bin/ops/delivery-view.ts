@@ -1,20 +1,6 @@
 import type { AttemptRecord, Delivery } from '../../lambdas/delivery/delivery.ts';
 import { fields, iso, table } from './report.ts';
 
-/** What is shown of a delivery to programs; its body, which names a customer's business, is for the webhook's owner. */
-export const deliveryView = (delivery: Delivery) => ({
-  id: delivery.id,
-  messageId: delivery.messageId ?? null,
-  accountId: delivery.accountId,
-  evento: delivery.evento,
-  webhookId: delivery.webhookId,
-  state: delivery.state,
-  createdAt: iso(delivery.createdAt),
-  nextAttemptAt: iso(delivery.wait?.nextAttemptAt),
-  settledAt: iso(delivery.settledAt),
-  attempts: delivery.attempts,
-});
-
 const attemptColumns = [
   { heading: 'ATTEMPT', cell: (attempt: AttemptRecord) => String(attempt.numero) },
   { heading: 'BEGUN', cell: (attempt: AttemptRecord) => attempt.iniciada_em },
@@ -23,8 +9,24 @@ const attemptColumns = [
   { heading: 'STATUS', cell: (attempt: AttemptRecord) => String(attempt.status ?? '-') },
 ];
 
-/** The same for people. */
-export const deliveryText = (delivery: Delivery): string => {
+/** A delivery as programs are shown it; its body, which names a customer's business, is for the webhook's owner. */
+export function deliveryView(delivery: Delivery) {
+  return {
+    id: delivery.id,
+    messageId: delivery.messageId ?? null,
+    accountId: delivery.accountId,
+    evento: delivery.evento,
+    webhookId: delivery.webhookId,
+    state: delivery.state,
+    createdAt: iso(delivery.createdAt),
+    nextAttemptAt: iso(delivery.wait?.nextAttemptAt),
+    settledAt: iso(delivery.settledAt),
+    attempts: delivery.attempts,
+  };
+}
+
+/** A delivery as people are shown it. */
+export function deliveryText(delivery: Delivery): string {
   const shown = deliveryView(delivery);
   const lines = fields([
     ['delivery', shown.id],
@@ -37,4 +39,4 @@ export const deliveryText = (delivery: Delivery): string => {
     ['settled', shown.settledAt ?? '-'],
   ]);
   return `${lines}\n\n${table(delivery.attempts, attemptColumns, 'No attempt yet.')}`;
-};
+}

@@ -9,14 +9,11 @@ export type Discarded = { readonly ids: readonly string[] } | { readonly reason:
 /** How many dead letters one command goes through. */
 const mostLetters = 100_000;
 
-const isMeant = ({ origin, reason }: DeadLetter, discarded: Discarded): boolean =>
-  'ids' in discarded ? discarded.ids.includes(origin.messageId) : reason === discarded.reason;
-
 /** One dead letter by the id it was published under, and how many there are of that id. @throws {Fault} where there is none */
-export const findDeadLetter = async (
+export async function findDeadLetter(
   queues: Pick<Queues, 'deadLetters'>,
   messageId: string,
-): Promise<{ letter: DeadLetter; copies: number }> => {
+): Promise<{ letter: DeadLetter; copies: number }> {
   const found: DeadLetter[] = [];
   for await (const letter of queues.deadLetters(mostLetters)) {
     if (letter.origin.messageId === messageId) found.push(letter);
@@ -24,17 +21,14 @@ export const findDeadLetter = async (
   const [letter] = found;
   if (!letter) throw noLetter([messageId]);
   return { letter, copies: found.length };
-};
-
-const noLetter = (ids: readonly string[]): Fault =>
-  new Fault(`the dead-letter queue shows no message ${ids.join(', ')}: "dlq list" shows what it does.`);
+}
 
 /** Takes dead letters off the queue for good. Gives how many. @throws {Fault} where an id names none */
-export const discardDeadLetters = async (
+export async function discardDeadLetters(
   queues: Pick<Queues, 'deadLetters' | 'remove'>,
   discarded: Discarded,
   progress: ShowProgress,
-): Promise<number> => {
+): Promise<number> {
   const missing = new Set('ids' in discarded ? discarded.ids : []);
   let looked = 0;
   let removed = 0;
@@ -49,4 +43,12 @@ export const discardDeadLetters = async (
   if (missing.size === 0) return removed;
   const fault = noLetter([...missing]);
   throw removed === 0 ? fault : new Fault(`discarded ${removed}, but ${fault.message}`);
-};
+}
+
+function isMeant({ origin, reason }: DeadLetter, discarded: Discarded): boolean {
+  return 'ids' in discarded ? discarded.ids.includes(origin.messageId) : reason === discarded.reason;
+}
+
+function noLetter(ids: readonly string[]): Fault {
+  return new Fault(`the dead-letter queue shows no message ${ids.join(', ')}: "dlq list" shows what it does.`);
+}

@@ -30,11 +30,14 @@ const shown = ({ origin: { messageId, sentAt }, body, reason, detail, sender }: 
 });
 type Listed = ReturnType<typeof shown>;
 
-const list = async (target: Target, limit: number): Promise<Report> => {
+const list = async (target: Target, limit: number, progress: ShowProgress): Promise<Report> => {
   const letters: Listed[] = [];
   const queues = await open(target);
   const inHand = await queues.countInHand();
-  for await (const letter of queues.deadLetters(limit)) letters.push(shown(letter));
+  for await (const letter of queues.deadLetters(limit)) {
+    letters.push(shown(letter));
+    progress(`Found ${letters.length} messages so far`);
+  }
   const stillInHand = Math.min(inHand, await queues.countInHand());
   const columns = [
     { heading: 'MESSAGE ID', cell: ({ messageId }: Listed) => messageId },
@@ -120,7 +123,9 @@ export const addDlq = (program: Command, run: Run): void => {
     .command('list')
     .description('list messages, with the reason; --json shows their bodies')
     .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
-    .action(({ limit }: { limit: number }, command: Command) => run(command, target => list(target, limit)));
+    .action(({ limit }: { limit: number }, command: Command) =>
+      run(command, (target, progress) => list(target, limit, progress)),
+    );
 
   dlq
     .command('redrive')

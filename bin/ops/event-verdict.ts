@@ -21,31 +21,16 @@ const verdicts: Readonly<Record<DeliveryState, EventVerdict>> = {
   cancelada: 'cancelled',
 };
 
-const describeAttempt = ({ numero, iniciada_em, resultado, status }: AttemptRecord): string =>
-  `attempt ${numero} of ${iniciada_em} ended with ${resultado}${status === null ? '' : ` ${status}`}`;
-
-const isCurrent = ({ webhookId }: Delivery, webhook: Webhook | undefined): webhook is Webhook =>
-  webhook?.webhookId === webhookId;
+/** Deliveries that ended without an attempt have log lines of these names. */
+const endings: Readonly<Record<string, DeliveryState>> = {
+  'delivery.held': 'retida',
+  'delivery.cancelled': 'cancelada',
+};
 
 const deletedWebhook = 'its webhook was deleted, or registered anew, before it was sent';
 
-const whyWaiting = (delivery: Delivery, webhook: Webhook, last: string): string => {
-  const due = `attempt ${delivery.attempt} is due at ${iso(delivery.wait?.nextAttemptAt) ?? 'once'}; ${last}`;
-  return webhook.status === 'suspenso'
-    ? `${due}. Its webhook is suspended (${webhook.suspensionReason}): the event is held when that is due`
-    : due;
-};
-
-const whyHeld = (delivery: Delivery, webhook: Webhook | undefined): string => {
-  if (!isCurrent(delivery, webhook))
-    return 'its webhook was suspended, and is deleted by now: it cannot be sent any more';
-  return webhook.status === 'suspenso'
-    ? `its webhook is suspended (${webhook.suspensionReason}): "webhooks reactivate", then "deliveries resend" or "replay" sends it`
-    : 'its webhook was suspended and is active again: "deliveries resend" or "deliveries replay" sends it';
-};
-
 /** Judges an event by its delivery, and the webhook that is registered now. */
-export const judgeDelivery = (delivery: Delivery, webhook: Webhook | undefined): Judgement => {
+export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined): Judgement {
   const latest = delivery.attempts.at(-1);
   const last = latest ? describeAttempt(latest) : 'no attempt was made yet';
   switch (delivery.state) {
@@ -60,20 +45,10 @@ export const judgeDelivery = (delivery: Delivery, webhook: Webhook | undefined):
     default:
       return { verdict: verdicts[delivery.state], why: last };
   }
-};
-
-/** The final states that a line may tell, which outlives the record. What is pending has its record. */
-const isFinal = (value: unknown): value is DeliveryState =>
-  typeof value === 'string' && value !== 'pendente' && Object.hasOwn(verdicts, value);
-
-/** Deliveries that ended without an attempt have a name of their own in the log. */
-const endings: Readonly<Record<string, DeliveryState>> = {
-  'delivery.held': 'retida',
-  'delivery.cancelled': 'cancelada',
-};
+}
 
 /** Judges an event by one line of the log; nothing where the line does not tell what became of it. */
-export const judgeLine = ({ at, fields }: LoggedLine): Judgement | undefined => {
+export function judgeLine({ at, fields }: LoggedLine): Judgement | undefined {
   const { message, messageId, reason, detail, account, event, state, seconds } = fields;
   const moment = iso(at);
   if (message === 'event.without_webhook') {
@@ -90,11 +65,49 @@ export const judgeLine = ({ at, fields }: LoggedLine): Judgement | undefined => 
   const ended = isFinal(state) ? state : endings[String(message)];
   if (ended === undefined) return undefined;
   return { verdict: verdicts[ended], why: `so says the log of ${moment}; its record is past its time` };
-};
+}
+
+/** Judges a message that told something else under the id of an earlier event: what became of that is not its own end. */
+export function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgement | undefined {
+  const line = lines.find(
+    ({ fields }) => fields.message === 'event.conflicting_copy' && fields.messageId === messageId,
+  );
+  if (!line) return undefined;
+  const why = `at ${iso(line.at)} it told something else under an id that was used before, by the event of delivery ${line.fields.deliveryId}: it was dropped`;
+  return { verdict: 'refused', why };
+}
 
 /** Judges an event by its dead letter. */
-export const judgeLetter = ({ origin: { messageId }, reason, detail }: DeadLetter): Judgement => {
+export function judgeLetter({ origin: { messageId }, reason, detail }: DeadLetter): Judgement {
   const cause =
     reason === null ? 'could not be processed, however often it was tried' : `was refused as ${reason} (${detail})`;
   return { verdict: 'refused', why: `its message ${cause}, and is in the dead-letter queue: "dlq show ${messageId}"` };
-};
+}
+
+function describeAttempt({ numero, iniciada_em, resultado, status }: AttemptRecord): string {
+  return `attempt ${numero} of ${iniciada_em} ended with ${resultado}${status === null ? '' : ` ${status}`}`;
+}
+
+function isCurrent({ webhookId }: Delivery, webhook: Webhook | undefined): webhook is Webhook {
+  return webhook?.webhookId === webhookId;
+}
+
+function whyWaiting(delivery: Delivery, webhook: Webhook, last: string): string {
+  const due = `attempt ${delivery.attempt} is due at ${iso(delivery.wait?.nextAttemptAt) ?? 'once'}; ${last}`;
+  return webhook.status === 'suspenso'
+    ? `${due}. Its webhook is suspended (${webhook.suspensionReason}): the event is held when that is due`
+    : due;
+}
+
+function whyHeld(delivery: Delivery, webhook: Webhook | undefined): string {
+  if (!isCurrent(delivery, webhook))
+    return 'its webhook was suspended, and is deleted by now: it cannot be sent any more';
+  return webhook.status === 'suspenso'
+    ? `its webhook is suspended (${webhook.suspensionReason}): "webhooks reactivate", then "deliveries resend" or "replay" sends it`
+    : 'its webhook was suspended and is active again: "deliveries resend" or "deliveries replay" sends it';
+}
+
+/** Whether a line tells a final state, which may outlive the record. What is pending has its record. */
+function isFinal(value: unknown): value is DeliveryState {
+  return typeof value === 'string' && value !== 'pendente' && Object.hasOwn(verdicts, value);
+}

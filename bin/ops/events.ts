@@ -17,8 +17,45 @@ interface FindOptions {
   readonly since?: number;
 }
 
+const examples = `
+An event is named by the webhook-id of its delivery, by the id of its message, or by account, event and the publisher's id.
+The verdict is one of: delivered, waiting, failed, held, cancelled, no webhook, refused, unknown. What had no webhook, or was
+refused, stands in no table: the logs of the functions that deliver are searched then, as far back as it is kept
+(the stage's logRetentionDays), and so is the dead-letter queue. The answer says how far that was; --since saves time, and
+what CloudWatch charges for reading.
+
+Examples:
+  npm run ops -- events find evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
+  npm run ops -- events find 87d3a375-8574-4978-998f-80aa10f241f1
+  npm run ops -- --stage prod events find --account acme --event demanda.criada --id order-981`;
+
+/** Adds `events`. */
+export function addEvents(program: Command, run: Run): void {
+  const events = program
+    .command('events')
+    .description('published events: find what became of one')
+    .addHelpText('after', examples);
+
+  events
+    .command('find')
+    .description('say what became of an event, and why')
+    .argument('[id]', 'its webhook-id, or the id of its message', deliveryOrMessageId)
+    .option('--account <id>', 'the account it was published for', accountId)
+    .option('--event <name>', 'the name it was published under', publishedName)
+    .option('--id <id>', "the publisher's own id of it", publishersId)
+    .option('--since <time>', 'search the log no further back: a time, or how long ago (90m, 2h, 7d)', momentBefore())
+    .addHelpText('after', examples)
+    .action(async (id: string | undefined, options: FindOptions, command: Command) => {
+      const reference = referenceOf(id, options);
+      if (!reference) {
+        command.error('error: name one event: by its webhook-id or message id, or by --account, --event and --id.');
+      }
+      await run(command, (target, progress) => find(target, reference, options.since, progress));
+    });
+}
+
 /** What the options name; nothing where they name no event, or two. */
-const referenceOf = (given: string | undefined, { account, event, id }: FindOptions): EventReference | undefined => {
+function referenceOf(given: string | undefined, { account, event, id }: FindOptions): EventReference | undefined {
   const options = [account, event, id].filter(value => value !== undefined);
   if (given !== undefined) {
     if (options.length > 0) return undefined;
@@ -26,9 +63,9 @@ const referenceOf = (given: string | undefined, { account, event, id }: FindOpti
   }
   if (account === undefined || event === undefined || id === undefined) return undefined;
   return { deliveryId: deliveryIdOf(account, event, id) };
-};
+}
 
-const openSources = async (target: Target): Promise<EventSources> => {
+async function openSources(target: Target): Promise<EventSources> {
   const { openDeliveries } = await import('./documents.ts');
   const { read, findWebhook } = openDeliveries(target);
   return {
@@ -37,14 +74,14 @@ const openSources = async (target: Target): Promise<EventSources> => {
     openLog: async () => (await import('./logs.ts')).openEventLog(target),
     openQueues: async () => (await import('./queues.ts')).openQueues(target),
   };
-};
+}
 
-const find = async (
+async function find(
   target: Target,
   reference: EventReference,
   since: number | undefined,
   progress: ShowProgress,
-): Promise<Report> => {
+): Promise<Report> {
   const { findEvent } = await import('./find-event.ts');
   const found = await findEvent(reference, await openSources(target), progress, since);
   const { verdict, why, deliveryId, messageId, delivery, logSince } = found;
@@ -72,41 +109,4 @@ const find = async (
     },
     text: delivery ? `${lines}\n\n${deliveryText(delivery)}` : lines,
   };
-};
-
-const examples = `
-An event is named by the webhook-id of its delivery, by the id of its message, or by account, event and the publisher's id.
-The verdict is one of: delivered, waiting, failed, held, cancelled, no webhook, refused, unknown. What had no webhook, or was
-refused, stands in no table: the logs of the functions that deliver are searched then, as far back as it is kept
-(the stage's logRetentionDays), and so is the dead-letter queue. The answer says how far that was; --since saves time, and
-what CloudWatch charges for reading.
-
-Examples:
-  npm run ops -- events find evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
-  npm run ops -- events find 87d3a375-8574-4978-998f-80aa10f241f1
-  npm run ops -- --stage prod events find --account acme --event demanda.criada --id order-981`;
-
-/** Adds `events`. */
-export const addEvents = (program: Command, run: Run): void => {
-  const events = program
-    .command('events')
-    .description('published events: find what became of one')
-    .addHelpText('after', examples);
-
-  events
-    .command('find')
-    .description('say what became of an event, and why')
-    .argument('[id]', 'its webhook-id, or the id of its message', deliveryOrMessageId)
-    .option('--account <id>', 'the account it was published for', accountId)
-    .option('--event <name>', 'the name it was published under', publishedName)
-    .option('--id <id>', "the publisher's own id of it", publishersId)
-    .option('--since <time>', 'search the log no further back: a time, or how long ago (90m, 2h, 7d)', momentBefore())
-    .addHelpText('after', examples)
-    .action(async (id: string | undefined, options: FindOptions, command: Command) => {
-      const reference = referenceOf(id, options);
-      if (!reference) {
-        command.error('error: name one event: by its webhook-id or message id, or by --account, --event and --id.');
-      }
-      await run(command, (target, progress) => find(target, reference, options.since, progress));
-    });
-};
+}

@@ -1,7 +1,7 @@
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
 import { parseEventMessage } from '../../lambdas/delivery/event.ts';
 import type { FindWebhook } from '../../lambdas/delivery/lookup.ts';
-import { type Judgement, judgeDelivery, judgeLetter, judgeLine } from './event-verdict.ts';
+import { type Judgement, judgeConflict, judgeDelivery, judgeLetter, judgeLine } from './event-verdict.ts';
 import type { EventLog, LoggedLine } from './logs.ts';
 import type { ShowProgress } from './progress.ts';
 import type { DeadLetter, Queues } from './queues.ts';
@@ -30,42 +30,18 @@ export interface FoundEvent extends Judgement {
 /** Dead letters that are looked at, at most. */
 const mostLetters = 1_000;
 
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-const isOf = ({ origin, body }: DeadLetter, id: string): boolean => {
-  if (origin.messageId === id) return true;
-  const parsed = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
-  return (parsed.outcome === 'event' ? parsed.event.deliveryId : parsed.deliveryId) === id;
-};
-
-const findLetter = async (queues: Pick<Queues, 'deadLetters'>, id: string): Promise<DeadLetter | undefined> => {
-  for await (const letter of queues.deadLetters(mostLetters)) {
-    if (isOf(letter, id)) return letter;
-  }
-  return undefined;
-};
-
-const unknown = (since: number): Judgement => ({
-  verdict: 'unknown',
-  why: `no delivery, no dead letter, and no line of the log since ${iso(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,
-});
-
-/** The newest line that tells what became of an event, of those about it. */
-const firstTelling = (lines: readonly LoggedLine[]): Judgement | undefined =>
-  lines.map(judgeLine).find(judgement => judgement !== undefined);
-
 /**
  * Finds out what became of an event: from its delivery, else from the logs of the functions that deliver, as far
  * back as those are kept, else from the dead-letter queue.
  *
  * @param since - the log is searched no further back than this, in milliseconds since the epoch.
  */
-export const findEvent = async (
+export async function findEvent(
   reference: EventReference,
   { readDelivery, findWebhook, openLog, openQueues }: EventSources,
   progress: ShowProgress,
   since = 0,
-): Promise<FoundEvent> => {
+): Promise<FoundEvent> {
   const judged = async (delivery: Delivery): Promise<FoundEvent> => {
     const webhook = await findWebhook(delivery.accountId, delivery.evento);
     const { id: deliveryId, messageId } = delivery;
@@ -84,6 +60,8 @@ export const findEvent = async (
   const lines = await log.find(id, logSince, progress);
   const said = (name: string) => textOf(lines.find(({ fields }) => textOf(fields[name]) !== undefined)?.fields[name]);
   const ids = { deliveryId: given.deliveryId ?? said('deliveryId'), messageId: given.messageId ?? said('messageId') };
+  const dropped = given.messageId === undefined ? undefined : judgeConflict(lines, given.messageId);
+  if (dropped) return { ...dropped, ...ids, logSince };
   if (given.deliveryId === undefined && ids.deliveryId !== undefined) {
     const delivery = await readDelivery(ids.deliveryId);
     if (delivery) return { ...(await judged(delivery)), logSince };
@@ -95,4 +73,33 @@ export const findEvent = async (
   const letter = await findLetter(await openQueues(), id);
   if (!letter) return { ...unknown(logSince), ...ids, logSince };
   return { ...judgeLetter(letter), deliveryId: ids.deliveryId, messageId: letter.origin.messageId, logSince };
-};
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** What the newest line says that tells what became of an event, of the lines about it. */
+function firstTelling(lines: readonly LoggedLine[]): Judgement | undefined {
+  return lines.map(judgeLine).find(judgement => judgement !== undefined);
+}
+
+async function findLetter(queues: Pick<Queues, 'deadLetters'>, id: string): Promise<DeadLetter | undefined> {
+  for await (const letter of queues.deadLetters(mostLetters)) {
+    if (isOf(letter, id)) return letter;
+  }
+  return undefined;
+}
+
+function isOf({ origin, body }: DeadLetter, id: string): boolean {
+  if (origin.messageId === id) return true;
+  const parsed = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
+  return (parsed.outcome === 'event' ? parsed.event.deliveryId : parsed.deliveryId) === id;
+}
+
+function unknown(since: number): Judgement {
+  return {
+    verdict: 'unknown',
+    why: `no delivery, no dead letter, and no line of the log since ${iso(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,
+  };
+}

@@ -120,7 +120,7 @@ export const addKeys = (program: Command, run: Run): void => {
   keys
     .command('rotate')
     .description('make the keys that are due and delete those past their time, as the service does every day')
-    .option('--now', 'make a key that is in use at once; the earlier ones retire')
+    .option('--now', 'make a key that is in use at once; the earlier ones retire, and stay good')
     .addOption(
       new Option('--revoke', 'delete the earlier signing and MAC keys too: everybody has to log in again').implies({
         now: true,

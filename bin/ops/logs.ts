@@ -35,19 +35,8 @@ const pace = 500;
 
 const day = 86_400_000;
 
-const readLine = (row: readonly ResultField[]): LoggedLine[] => {
-  const cell = (name: string) => row.find(({ field }) => field === name)?.value ?? '';
-  try {
-    const fields: unknown = JSON.parse(cell('@message'));
-    if (typeof fields !== 'object' || fields === null) return [];
-    return [{ at: Date.parse(`${cell('@timestamp').replace(' ', 'T')}Z`), fields: { ...fields } }];
-  } catch {
-    return []; // a line that another than our logger wrote
-  }
-};
-
 /** Opens the log. */
-export const openEventLog = (target: Target): EventLog => {
+export function openEventLog(target: Target): EventLog {
   const client = new CloudWatchLogsClient(connectionSettings(target, target.outputs.LogsEndpoint));
   const logGroupNames = requireOutput(target, 'DeliveryLogGroups').split(',');
 
@@ -88,4 +77,16 @@ export const openEventLog = (target: Target): EventLog => {
       }
     },
   };
-};
+}
+
+/** A line as our logger writes them; what others wrote is left out. */
+function readLine(row: readonly ResultField[]): LoggedLine[] {
+  const cell = (name: string) => row.find(({ field }) => field === name)?.value ?? '';
+  try {
+    const fields: unknown = JSON.parse(cell('@message'));
+    if (typeof fields !== 'object' || fields === null) return [];
+    return [{ at: Date.parse(`${cell('@timestamp').replace(' ', 'T')}Z`), fields: { ...fields } }];
+  } catch {
+    return [];
+  }
+}

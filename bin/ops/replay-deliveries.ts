@@ -23,23 +23,17 @@ export interface ReplayDependencies {
   readonly wait: () => Promise<unknown>;
 }
 
-/** Looks at a replay under way this often. */
-export const everySecond = (): Promise<unknown> => pause(1_000);
-
-const describe = ({ total, countedTo }: Replay, sent: number): string =>
-  countedTo === null ? `Sent ${sent} of ${total} deliveries, ten a second` : `Counting: ${total} deliveries so far`;
-
 /**
  * Replays a range of deliveries of one webhook, and waits until the last has had its turn. Should the command end before
  * that, the service goes on.
  *
  * @throws {Fault} where it cannot begin, or was cancelled on the way.
  */
-export const replayDeliveries = async (
+export async function replayDeliveries(
   { account, event, ...range }: ReplayRequest,
   { findWebhook, findLatest, start, now, wait }: ReplayDependencies,
   progress: ShowProgress,
-): Promise<{ id: string; total: number; sent: number }> => {
+): Promise<{ id: string; total: number; sent: number }> {
   const name = `the webhook of account "${account}" for ${event}`;
   const webhook = await findWebhook(account, event);
   if (!webhook) throw new Fault(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
@@ -64,4 +58,15 @@ export const replayDeliveries = async (
     if (latest?.id !== id) throw new Fault('the replay was replaced by another one: its webhook is a new one.');
     replay = latest;
   }
-};
+}
+
+/** The pause between two looks at a replay under way. */
+export function everySecond(): Promise<unknown> {
+  return pause(1_000);
+}
+
+function describe({ total, countedTo }: Replay, sent: number): string {
+  return countedTo === null
+    ? `Sent ${sent} of ${total} deliveries, ten a second`
+    : `Counting: ${total} deliveries so far`;
+}

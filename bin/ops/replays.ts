@@ -17,7 +17,7 @@ import { requireOutput, type Target } from './target.ts';
 const silence = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };
 
 /** The target's replays, begun and driven on as the service itself does. */
-export const openReplays = (target: Target) => {
+export function openReplays(target: Target) {
   const documents = connectDocuments(target);
   const now = systemClock;
   const table = requireOutput(target, 'DeliveriesTable');
@@ -40,4 +40,4 @@ export const openReplays = (target: Target) => {
     findLatest: async (accountId: string, evento: EventName) => (await replays.find(accountId, evento))?.latest,
     start: makeStartReplay({ ...silence, replays, run, makeId: randomId, now }),
   };
-};
+}

@@ -13,10 +13,10 @@ const longestRead = 100;
  * Adds to what is shown of webhooks since when their attempts are made in the slow lane: that belongs to account and event,
  * and not to the registration.
  */
-export const withSlowness = async <Shown extends SlownessOwner>(
+export async function withSlowness<Shown extends SlownessOwner>(
   target: Target,
   webhooks: readonly Shown[],
-): Promise<(Shown & { readonly slowSince: string | null })[]> => {
+): Promise<(Shown & { readonly slowSince: string | null })[]> {
   const documents = connectDocuments(target);
   const table = requireOutput(target, 'DeliveriesTable');
   const shown: (Shown & { readonly slowSince: string | null })[] = [];
@@ -31,4 +31,4 @@ export const withSlowness = async <Shown extends SlownessOwner>(
     );
   }
   return shown;
-};
+}

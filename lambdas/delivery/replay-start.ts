@@ -32,7 +32,7 @@ export interface ReplayStartDependencies {
 }
 
 /** Makes the beginning of replays, for the account's own and for the operator's. */
-export const makeStartReplay = ({ replays, run, makeId, now, log }: ReplayStartDependencies): StartReplay => {
+export function makeStartReplay({ replays, run, makeId, now, log }: ReplayStartDependencies): StartReplay {
   /** Begins what can be begun at once; the sweeper goes on from wherever this ends. */
   const runFirstSlice = async (replay: Replay) => {
     let steps = 0;
@@ -47,7 +47,7 @@ export const makeStartReplay = ({ replays, run, makeId, now, log }: ReplayStartD
   const isUnderWay = ({ latest }: Replays, { webhookId }: Webhook) =>
     progressAt(latest, now()).state === 'em_andamento' && latest.webhookId === webhookId;
 
-  return async (webhook, { from, to: end, wanted }) => {
+  return async function startReplay(webhook, { from, to: end, wanted }) {
     const { accountId, evento, webhookId } = webhook;
     const found = await replays.find(accountId, evento);
     if (found && isUnderWay(found, webhook)) return undefined;
@@ -79,4 +79,4 @@ export const makeStartReplay = ({ replays, run, makeId, now, log }: ReplayStartD
     const begun = await replays.find(accountId, evento);
     return begun?.latest.id === replay.id ? begun.latest : replay;
   };
-};
+}

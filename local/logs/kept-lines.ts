@@ -14,7 +14,7 @@ export interface KeptLines {
 }
 
 /** Makes the memory of a run: `most` lines of each group at least, twice as many at most. */
-export const makeKeptLines = (most: number, now: () => number = Date.now): KeptLines => {
+export function makeKeptLines(most: number, now: () => number = Date.now): KeptLines {
   const startedAt = now();
   const groups = new Map<string, { lines: KeptLine[]; since: number }>();
   return {
@@ -34,4 +34,4 @@ export const makeKeptLines = (most: number, now: () => number = Date.now): KeptL
         .reverse()
         .toSorted((one, other) => other.at - one.at),
   };
-};
+}

@@ -30,15 +30,30 @@ const queryInput = z.object({
   limit: z.number().default(1_000),
 });
 
-/** `2026-11-21 17:00:00.000`, in UTC. */
-const timestamp = (at: number): string => new Date(at).toISOString().replace('T', ' ').replace('Z', '');
+/** Starts the stand-in on a free port of 127.0.0.1; it speaks AWS JSON 1.1, as the SDK's client does. */
+export async function startLogs(): Promise<LogService> {
+  const { put, operations } = makeOperations();
 
-const rowOf = ({ at, text }: KeptLine) => [
-  { field: '@timestamp', value: timestamp(at) },
-  { field: '@message', value: text },
-];
+  const perform = async (request: IncomingMessage): Promise<object> => {
+    const name = String(request.headers['x-amz-target']).replace(/^Logs_20140328\./, '');
+    const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
+    if (!operation) throw new LogsError(`The local cloud does not know ${name}.`);
+    return operation(await json(request));
+  };
 
-const makeOperations = () => {
+  const server = createServer((request, response) => {
+    const respond = (status: number, body: object) =>
+      response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
+    perform(request).then(
+      output => respond(200, output),
+      error => respond(400, { __type: 'InvalidParameterException', message: String(error.message) }),
+    );
+  });
+  const { port, stop } = await listenOnLoopback(server);
+  return { endpoint: `http://127.0.0.1:${port}`, stop, put };
+}
+
+function makeOperations() {
   const kept = makeKeptLines(mostLines);
   const queries = new Map<string, readonly KeptLine[]>();
 
@@ -66,27 +81,16 @@ const makeOperations = () => {
     },
   };
   return { put: kept.put, operations };
-};
+}
 
-/** Starts the stand-in on a free port of 127.0.0.1; it speaks AWS JSON 1.1, as the SDK's client does. */
-export const startLogs = async (): Promise<LogService> => {
-  const { put, operations } = makeOperations();
+/** `2026-11-21 17:00:00.000`, in UTC. */
+function timestamp(at: number): string {
+  return new Date(at).toISOString().replace('T', ' ').replace('Z', '');
+}
 
-  const perform = async (request: IncomingMessage): Promise<object> => {
-    const name = String(request.headers['x-amz-target']).replace(/^Logs_20140328\./, '');
-    const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
-    if (!operation) throw new LogsError(`The local cloud does not know ${name}.`);
-    return operation(await json(request));
-  };
-
-  const server = createServer((request, response) => {
-    const respond = (status: number, body: object) =>
-      response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
-    perform(request).then(
-      output => respond(200, output),
-      error => respond(400, { __type: 'InvalidParameterException', message: String(error.message) }),
-    );
-  });
-  const { port, stop } = await listenOnLoopback(server);
-  return { endpoint: `http://127.0.0.1:${port}`, stop, put };
-};
+function rowOf({ at, text }: KeptLine) {
+  return [
+    { field: '@timestamp', value: timestamp(at) },
+    { field: '@message', value: text },
+  ];
+}

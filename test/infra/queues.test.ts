@@ -15,6 +15,16 @@ const named = (resources: Map<string, Resource>, id: string): Resource['Properti
 const queueOf = (source: Resource['Properties']) => named(queues, source.EventSourceArn['Fn::GetAtt'][0]);
 const functionOf = (source: Resource['Properties']) => named(functions, source.FunctionName.Ref);
 
+describe('the outputs', () => {
+  it('tell the operator’s command line where to look', () => {
+    const { DeliveryLogGroups, HistoryDays } = Delivery.toJSON().Outputs;
+    for (const name of ['Deliver', 'Redeliver', 'RedeliverSlow']) {
+      expect(JSON.stringify(DeliveryLogGroups.Value)).toMatch(new RegExp(`"${name}Logs[0-9A-F]{8}"`));
+    }
+    expect(HistoryDays.Value).toBe('30');
+  });
+});
+
 describe('the queues', () => {
   it('have one consumer each, but for the dead-letter queue', () => {
     expect(sources).toHaveLength(3);

@@ -90,6 +90,28 @@ describe('an event that has a delivery', () => {
   });
 });
 
+describe('a message that told something else under an id that was used before', () => {
+  const first = 'aaaaaaaa-0000-0000-0000-000000000000';
+  const world = {
+    delivery: settled(known({ messageId: first }), 'entregue', noon),
+    lines: [
+      line({ message: 'event.conflicting_copy', state: 'entregue' }),
+      line({ message: 'delivery.attempt', state: 'entregue', messageId: first }),
+    ],
+  };
+
+  it('was dropped, whatever became of the event that had the id first', async () => {
+    expect(await find(world, { messageId })).toMatchObject({
+      verdict: 'refused',
+      why: expect.stringContaining(
+        `something else under an id that was used before, by the event of delivery ${deliveryId}`,
+      ),
+    });
+    expect(await find(world, { messageId: first })).toMatchObject({ verdict: 'delivered', messageId: first });
+    expect(await find(world)).toMatchObject({ verdict: 'delivered', messageId: first });
+  });
+});
+
 describe('an event that has none', () => {
   it.each<[string, readonly LoggedLine[], string, RegExp]>([
     [
