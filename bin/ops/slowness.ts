@@ -10,25 +10,23 @@ import { requireOutput, type Target } from './target.ts';
 const longestRead = 100;
 
 /**
- * Adds to what is shown of webhooks since when their attempts are made in the slow lane: that belongs to account and event,
- * and not to the registration.
+ * Since when the attempts of each of these are made in the slow lane; `null` where they are not. It belongs to account and
+ * event, and not to the registration.
  */
-export async function withSlowness<Shown extends SlownessOwner>(
+export async function readSlowSince(
   target: Target,
-  webhooks: readonly Shown[],
-): Promise<(Shown & { readonly slowSince: string | null })[]> {
+  owners: readonly SlownessOwner[],
+): Promise<readonly (string | null)[]> {
   const documents = connectDocuments(target);
   const table = requireOutput(target, 'DeliveriesTable');
-  const shown: (Shown & { readonly slowSince: string | null })[] = [];
-  for (let start = 0; start < webhooks.length; start += longestRead) {
-    const some = webhooks.slice(start, start + longestRead);
+  const found: (string | null)[] = [];
+  for (let start = 0; start < owners.length; start += longestRead) {
+    const some = owners.slice(start, start + longestRead);
     const items = await readTogether(
       documents,
       some.map(owner => ({ table, key: { id: slownessId(owner) } })),
     );
-    shown.push(
-      ...some.map((webhook, at) => ({ ...webhook, slowSince: iso(slownessOf(webhook, items[at]).slowSince) })),
-    );
+    found.push(...some.map((owner, at) => iso(slownessOf(owner, items[at]).slowSince)));
   }
-  return shown;
+  return found;
 }

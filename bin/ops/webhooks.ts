@@ -29,12 +29,13 @@ interface ListOptions {
 }
 
 const list = async (target: Target, { account, status }: ListOptions): Promise<Report> => {
-  const [store, { withSlowness }] = await Promise.all([openStore(target), import('./slowness.ts')]);
+  const [store, { readSlowSince }] = await Promise.all([openStore(target), import('./slowness.ts')]);
   const all = await store.listAll();
   const wanted = all
     .filter(webhook => account === undefined || webhook.accountId === account)
     .filter(webhook => status === undefined || webhook.status === status);
-  const webhooks = await withSlowness(target, wanted.map(view));
+  const slowSince = await readSlowSince(target, wanted);
+  const webhooks = wanted.map((webhook, at) => ({ ...view(webhook), slowSince: slowSince[at] ?? null }));
   type Row = (typeof webhooks)[number];
   const columns = [
     { heading: 'ACCOUNT', cell: (row: Row) => row.accountId },
@@ -64,10 +65,13 @@ const suspend = async (target: Target, options: WebhookOptions): Promise<Report>
 };
 
 const show = async (target: Target, options: WebhookOptions): Promise<Report> => {
-  const [{ openDeliveries }, { withSlowness }] = await Promise.all([import('./documents.ts'), import('./slowness.ts')]);
+  const [{ openDeliveries }, { readSlowSince }] = await Promise.all([
+    import('./documents.ts'),
+    import('./slowness.ts'),
+  ]);
   const webhook = await openDeliveries(target).findWebhook(options.account, options.event);
   if (!webhook) throw noWebhook(options);
-  const [{ slowSince = null } = {}] = await withSlowness(target, [webhook]);
+  const [slowSince = null] = await readSlowSince(target, [webhook]);
   const shown = {
     ...view(webhook),
     slowSince,
