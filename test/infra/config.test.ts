@@ -13,7 +13,7 @@ describe('the stage configuration', () => {
   });
 
   it('lets one address fail 100 times a minute, and 100,000 times on this machine', () => {
-    const limits = stageNames.map(stage => [stage, stageConfiguration(stage).addressFailureLimit]);
+    const limits = stageNames.map(stage => [stage, stageConfiguration(stage, { demandsUrl }).addressFailureLimit]);
     expect(limits).toEqual([
       ['local', 100_000],
       ['dev', 100],
