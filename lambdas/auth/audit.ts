@@ -51,13 +51,13 @@ const pascalCase = (code: string): string =>
 export const makeAudit = ({ log, count }: AuditDependencies): Audit => {
   return {
     granted: decision => {
-      log.info('decision', { outcome: 'granted', ...decision });
+      log.info(`${decision.endpoint}.granted`, { outcome: 'granted', ...decision });
       count(grantedMetric[decision.endpoint]);
     },
     refused: (decision, error) => {
       const line = { ...decision, outcome: 'refused', error: error.code, reason: error.reason };
-      if (error.status >= 500 || error.reason === reuseReason) log.error('decision', line);
-      else log.info('decision', line);
+      if (error.status >= 500) log.error(`${decision.endpoint}.refused`, line);
+      else log.warn(`${decision.endpoint}.refused`, line);
       count(pascalCase(error.code));
       if (error.reason === reuseReason) count('RefreshTokenReuse');
     },

@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { isThrottled } from '../platform/dynamodb.ts';
+import { isUnavailable } from '../platform/dynamodb.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import type { Keyring, KeyringKey } from '../platform/keyring.ts';
 import { describeError, type Log } from '../platform/telemetry.ts';
@@ -77,10 +77,10 @@ export const makeDiscovery = ({ keyring, issuer, log }: DiscoveryDependencies) =
       return await answer(request);
     } catch (error) {
       if (error instanceof OAuthError) return errorResponse(error);
-      log.error('unforeseen', describeError(error));
-      const isBusy = isThrottled(error);
+      const isBusy = isUnavailable(error);
+      log.error(isBusy ? 'dependency.unavailable' : 'request.failed', describeError(error));
       return errorResponse(
-        isBusy ? new OAuthError('dependency_throttled', { retryAfterSeconds: 1 }) : new OAuthError('unforeseen'),
+        isBusy ? new OAuthError('dependency_unavailable', { retryAfterSeconds: 1 }) : new OAuthError('unforeseen'),
       );
     }
   };

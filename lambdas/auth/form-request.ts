@@ -10,6 +10,9 @@ const bodyLimit = 16 * 1024;
 const formType = /^application\/x-www-form-urlencoded[\t ]*(?:;|$)/i;
 const charsetParameter = /;[\t ]*charset[\t ]*=[\t ]*("[^"]*"|[^;,\t ]*)/gi;
 
+/** The name of the charset, and the alias that some libraries send (WHATWG Encoding section 4.2). */
+const utf8Names = ['utf-8', 'utf8'];
+
 /** RFC 6749 section 3.2, RFC 9110 section 15.5.6. */
 const requirePost = (request: HttpRequest): void => {
   if (request.requestContext.http.method !== 'POST') throw new OAuthError('method_not_post');
@@ -20,7 +23,8 @@ const requireForm = (request: HttpRequest): void => {
   const contentType = request.headers['content-type']?.trim() ?? '';
   const charsets = [...contentType.matchAll(charsetParameter)].map(([, charset = '']) => charset.replaceAll('"', ''));
   const isForm = formType.test(contentType) && !contentType.includes(',');
-  if (!isForm || charsets.some(charset => charset.toLowerCase() !== 'utf-8')) throw new OAuthError('content_type');
+  if (!isForm || charsets.some(charset => !utf8Names.includes(charset.toLowerCase())))
+    throw new OAuthError('content_type');
 };
 
 /** The body's bytes, at most 16 KiB of them. */

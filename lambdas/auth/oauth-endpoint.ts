@@ -1,4 +1,4 @@
-import { isThrottled } from '../platform/dynamodb.ts';
+import { isUnavailable } from '../platform/dynamodb.ts';
 import { callerAddress, type HttpRequest, type HttpResponse } from '../platform/http.ts';
 import { describeError, type Log } from '../platform/telemetry.ts';
 import type { Audit, Decision } from './audit.ts';
@@ -18,8 +18,11 @@ export interface OAuthEndpointDependencies {
 
 const asOAuthError = (error: unknown, log: Log): OAuthError => {
   if (error instanceof OAuthError) return error;
-  if (isThrottled(error)) return new OAuthError('dependency_throttled', { retryAfterSeconds: 1 });
-  log.error('unforeseen', describeError(error));
+  if (isUnavailable(error)) {
+    log.error('dependency.unavailable', describeError(error));
+    return new OAuthError('dependency_unavailable', { retryAfterSeconds: 1 });
+  }
+  log.error('request.failed', describeError(error));
   return new OAuthError('unforeseen');
 };
 

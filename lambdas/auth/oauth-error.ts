@@ -19,7 +19,7 @@ const cases = {
   basic_malformed: [400, 'invalid_request', 'The Basic credentials of the Authorization header are malformed.'],
   scheme_unsupported: [401, 'invalid_client', 'Clients authenticate by HTTP Basic or in the request body.'],
   client_refused: [401, 'invalid_client', 'Client authentication failed.'],
-  client_limit: [429, 'temporarily_unavailable', 'Too many failed requests of this client: try again later.'],
+  client_limit: [429, 'temporarily_unavailable', 'Too many refused passwords of this client: try again later.'],
   grant_unsupported: [400, 'unsupported_grant_type', 'The grant type is not supported.'],
   grant_not_allowed: [400, 'unauthorized_client', 'The client is not allowed to use this grant type.'],
   username_missing: [400, 'invalid_request', 'The parameter username is required.'],
@@ -30,11 +30,13 @@ const cases = {
   password_too_long: [400, 'invalid_request', 'The parameter password is longer than 1024 bytes.'],
   refresh_token_too_long: [400, 'invalid_request', 'The parameter refresh_token is longer than 512 bytes.'],
   scope_invalid: [400, 'invalid_scope', 'The requested scope is unknown or malformed.'],
+  scope_of_another_client: [400, 'invalid_scope', 'The client is not allowed a scope that is requested.'],
+  scope_of_no_role: [400, 'invalid_scope', 'The role of the user has none of the requested scopes.'],
   scope_wider: [400, 'invalid_scope', 'The requested scope is wider than the one first granted.'],
   credentials_refused: [400, 'invalid_grant', 'The username or password is wrong, or the user may not log in now.'],
   refresh_token_refused: [400, 'invalid_grant', 'The refresh token is invalid, expired or revoked.'],
   token_of_another_client: [400, 'invalid_request', 'The token was issued to another client.'],
-  dependency_throttled: [503, 'temporarily_unavailable', 'The service is busy: try again in a moment.'],
+  dependency_unavailable: [503, 'temporarily_unavailable', 'The service is busy: try again in a moment.'],
   unforeseen: [500, 'server_error', 'Something went wrong on our side.'],
 } as const satisfies Record<string, readonly [status: number, error: string, description: string]>;
 

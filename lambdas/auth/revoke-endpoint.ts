@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
-import type { AccessTokenClaims } from './access-token.ts';
+import type { AccessTokenClaims, VerificationOptions } from './access-token.ts';
 import type { AuthenticatedForm } from './authenticated-form.ts';
 import type { FamilyStore } from './family-store.ts';
 import type { Answer } from './oauth-endpoint.ts';
@@ -9,7 +9,7 @@ import type { PresentedRefreshToken } from './refresh-token.ts';
 /** What revocation stands on. */
 export interface RevokeEndpointDependencies {
   readonly readForm: (...request: Parameters<Answer>) => Promise<AuthenticatedForm>;
-  readonly verifyAccessToken: (token: string) => Promise<AccessTokenClaims | undefined>;
+  readonly verifyAccessToken: (token: string, options: VerificationOptions) => Promise<AccessTokenClaims | undefined>;
   readonly verifyRefreshToken: (token: string) => Promise<PresentedRefreshToken | undefined>;
   readonly families: Pick<FamilyStore, 'findFamily' | 'revokeFamily'>;
   readonly now: Clock;
@@ -17,8 +17,9 @@ export interface RevokeEndpointDependencies {
 
 /**
  * Token revocation (RFC 7009): a refresh token, of any generation, or an access token ends its family, and with it
- * everything that was issued from that login. What is no token of ours is as good as revoked. `token_type_hint` is not
- * needed: the two kinds cannot be mistaken for each other.
+ * everything that was issued from that login; an expired access token too, as long as the key that signed it is there.
+ * What is no token of ours is as good as revoked. `token_type_hint` is not needed: the two kinds cannot be mistaken for
+ * each other.
  */
 export const makeRevokeEndpoint = (dependencies: RevokeEndpointDependencies): Answer => {
   const { readForm, verifyAccessToken, verifyRefreshToken, families, now } = dependencies;
@@ -27,7 +28,10 @@ export const makeRevokeEndpoint = (dependencies: RevokeEndpointDependencies): An
     const { client, parameters } = await readForm(request, decision);
     const token = parameters.get('token');
     if (token === undefined) throw new OAuthError('token_missing');
-    const familyId = (await verifyRefreshToken(token))?.familyId ?? (await verifyAccessToken(token))?.sid;
+    const refreshToken = await verifyRefreshToken(token);
+    const claims = refreshToken ? undefined : await verifyAccessToken(token, { mayBeExpired: true });
+    if (claims && claims.client_id !== client.clientId) throw new OAuthError('token_of_another_client');
+    const familyId = refreshToken?.familyId ?? claims?.sid;
     const family = familyId === undefined ? undefined : await families.findFamily(familyId);
     if (!family) {
       decision.reason = 'token_unknown';

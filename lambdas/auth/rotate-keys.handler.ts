@@ -25,6 +25,6 @@ export const handler = middy()
   .use(logMetrics(metrics))
   .handler(async () => {
     const results = await rotation.rotateKeys();
-    for (const result of results) logger.info('keys', { ...result });
+    for (const result of results) logger.info('keys.rotated', { ...result });
     metrics.addMetric('KeyCreated', 'Count', results.filter(({ created }) => created !== undefined).length);
   });

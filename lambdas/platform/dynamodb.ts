@@ -38,6 +38,15 @@ export const isThrottled = (error: unknown): boolean =>
     'UnprocessedKeysError',
   );
 
+const unanswered = ['TimeoutError', 'RequestTimeout', 'RequestTimeoutException', 'DependencyTimeoutException'];
+const brokenConnections = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'];
+
+/** Whether a dependency throttled us or did not answer in time: the same request may succeed in a moment. */
+export function isUnavailable(error: unknown): boolean {
+  const isCutOff = error instanceof Error && 'code' in error && brokenConnections.includes(String(error.code));
+  return isThrottled(error) || isNamed(error, ...unanswered) || isCutOff;
+}
+
 /** Thrown when DynamoDB kept part of a batch back, which it does when it is throttling. */
 export class UnprocessedKeysError extends Error {
   override readonly name = 'UnprocessedKeysError';
@@ -52,9 +61,18 @@ export interface ItemAddress {
   readonly key: Item;
 }
 
+/** DynamoDB takes keys from one byte on; a range key ends at 1,024. */
+const longestKey = 1_024;
+
+/** Whether an item could have this key: DynamoDB answers an empty or over-long one with a failure, not with "none". */
+export const isPossibleKey = (key: Item): boolean =>
+  Object.values(key).every(
+    value => typeof value !== 'string' || (value !== '' && Buffer.byteLength(value) <= longestKey),
+  );
+
 /**
  * Reads up to 100 items of any tables in one round trip, consistently, and gives them in the order asked for
- * (`undefined` where there is none). The same address may be asked for once only.
+ * (`undefined` where there is none, or can be none). The same address may be asked for once only.
  *
  * @throws {UnprocessedKeysError} when DynamoDB still keeps keys back after three tries.
  */
@@ -64,7 +82,7 @@ export const readTogether = async (
 ): Promise<(Item | undefined)[]> => {
   const found = new Map<string, Item[]>();
   let pending: BatchGetCommandInput['RequestItems'] = {};
-  for (const { table, key } of addresses) {
+  for (const { table, key } of addresses.filter(address => isPossibleKey(address.key))) {
     const keys = pending[table]?.Keys ?? [];
     pending[table] = { ConsistentRead: true, Keys: [...keys, key] };
   }

@@ -169,6 +169,11 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
       ['another audience', { aud: 'https://attacker.example' }],
       ['no expiry', { exp: undefined }],
       ['no family', { sid: undefined }],
+      ['an empty family', { sid: '' }],
+      ['an empty user', { sub: '' }],
+      ['an empty client', { client_id: '' }],
+      ['an empty account', { account_id: '' }],
+      ['a family without a random half', { sid: '-' }],
       ['another account', { account_id: 'another' }],
       ['another client', { client_id: 'another' }],
     ])('%s in the claims, even under our own signature', async (_, claims) => {

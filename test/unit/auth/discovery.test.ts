@@ -77,6 +77,7 @@ describe('discovery', () => {
 
   it.each([
     ['ThrottlingException', 503, 'temporarily_unavailable'],
+    ['TimeoutError', 503, 'temporarily_unavailable'],
     ['Error', 500, 'server_error'],
   ])('answers %s of the store with %i', async (name, status, error) => {
     const keyring = { list: () => Promise.reject(Object.assign(new Error('inside'), { name })) };

@@ -54,6 +54,20 @@ describe('revocation (RFC 7009)', () => {
     expect(await call('revoke', { token: tokens[kind] })).toMatchObject({ status: 200 });
   });
 
+  it('of an expired access token ends the family too, as long as its key is published', async () => {
+    service.clock.advance(3_600_000);
+    expect(await introspect(tokens.access_token)).toMatchObject(inactive);
+    expect(await call('revoke', { token: tokens.access_token })).toMatchObject({ status: 200 });
+    expect(await refresh()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+  });
+
+  it('of an expired access token is no business of another client', async () => {
+    service.clock.advance(3_600_000);
+    const other = await service.makeClient();
+    expect(await call('revoke', { token: tokens.access_token }, other)).toMatchObject({ status: 400 });
+    expect((await refresh()).status).toBe(200);
+  });
+
   it('ignores the hint, even a wrong one (RFC 7009 2.1)', async () => {
     const answer = await call('revoke', { token: tokens.refresh_token, token_type_hint: 'access_token' });
     expect(answer.status).toBe(200);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   isConditionFailed,
   isThrottled,
+  isUnavailable,
   readTogether,
   UnprocessedKeysError,
 } from '../../../lambdas/platform/dynamodb.ts';
@@ -46,6 +47,18 @@ describe('readTogether', () => {
     expect(dynalite.operations).toEqual([]);
   });
 
+  it('finds nothing under a key that no item can have, and asks for the others all the same', async () => {
+    const items = await readTogether(dynalite.documents, [
+      { table: 'Users', key: { userId: '' } },
+      { table: 'Users', key: { userId: 'u1' } },
+      { table: 'Clients', key: { clientId: 'é'.repeat(1_025) } },
+    ]);
+    expect(items).toEqual([undefined, { userId: 'u1', role: 'admin' }, undefined]);
+    dynalite.operations.length = 0;
+    expect(await readTogether(dynalite.documents, [{ table: 'Users', key: { userId: '' } }])).toEqual([undefined]);
+    expect(dynalite.operations).toEqual([]);
+  });
+
   it('fetches keys that were held back, and gives up after three tries', async () => {
     const keptBack = { Users: { Keys: [{ userId: 'u1' }] } };
     const answers: object[] = [
@@ -71,6 +84,18 @@ describe('errors of AWS clients', () => {
   ])('%s: condition failed %s, throttled %s', (name, conditionFailed, throttled) => {
     expect(isConditionFailed(named(name))).toBe(conditionFailed);
     expect(isThrottled(named(name))).toBe(throttled);
+  });
+
+  it.each(['TimeoutError', 'RequestTimeout', 'ThrottlingException', 'UnprocessedKeysError'])(
+    '%s: the same request may succeed in a moment',
+    name => expect(isUnavailable(named(name))).toBe(true),
+  );
+
+  it('takes a cut connection for a moment’s trouble, and a refusal for a fault', () => {
+    expect(isUnavailable(Object.assign(new Error('…'), { code: 'ECONNRESET' }))).toBe(true);
+    for (const name of ['ValidationException', 'AccessDeniedException', 'TypeError']) {
+      expect(isUnavailable(named(name))).toBe(false);
+    }
   });
 
   it('counts keys that stayed unread as throttling', () => {
