@@ -56,7 +56,7 @@ export class AuthStack extends Stack {
     token.allow(['dynamodb:BatchGetItem'], data.users.tableArn);
     token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.logins.tableArn);
     token.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.families.tableArn);
-    token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'], data.lockouts.tableArn);
+    token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.lockouts.tableArn);
     allowListingKeys(token, data, ['signing', 'mac']);
     allowKeyUse(token, data.key, ['kms:Decrypt'], ['signing', 'mac']);
 
@@ -121,7 +121,8 @@ export class AuthStack extends Stack {
     rotateKeys.allow(['dynamodb:Query', 'dynamodb:PutItem', 'dynamodb:DeleteItem'], data.keyring.tableArn);
     allowKeyUse(rotateKeys, data.key, ['kms:GenerateDataKeyPairWithoutPlaintext'], ['signing']);
     allowKeyUse(rotateKeys, data.key, ['kms:GenerateDataKeyWithoutPlaintext'], ['mac', 'sealing']);
-    // The operator's command line rotates with the very settings of the function.
+    // The operator's command line takes passwords by the stage's rule, and rotates with the very settings of the function.
+    new CfnOutput(this, 'PasswordMinimumLength', { value: String(configuration.passwordMinimumLength) });
     new CfnOutput(this, 'RotateKeysSettings', { value: this.toJsonString(rotateKeys.variables) });
     new events.Rule(this, 'RotateKeysDaily', {
       description: 'Keeps the keyring fresh',

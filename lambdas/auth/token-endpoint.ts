@@ -81,7 +81,9 @@ export const makeTokenEndpoint = (dependencies: TokenEndpointDependencies): Answ
     const records = await readRecords(documents, {
       ...(preparation && 'prepared' in preparation ? preparation.prepared.reads : {}),
       ...authentication.reads(presented, decision),
-      clientFailures: claimedId === undefined ? undefined : clientLimit.countAddress(claimedId),
+      // refused passwords stop further passwords, never a refresh
+      clientFailures:
+        claimedId === undefined || grantType !== 'password' ? undefined : clientLimit.countAddress(claimedId),
     });
 
     authentication.limitAddress(records);

@@ -2,8 +2,10 @@ import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/clie
 import { type ClientStore, makeClientStore, type NewClient } from '../../lambdas/auth/client-store.ts';
 import { type FamilyStore, makeFamilyStore } from '../../lambdas/auth/family-store.ts';
 import { type KeyRotation, makeKeyRotation } from '../../lambdas/auth/key-rotation.ts';
+import { type Lockout, makeLockout } from '../../lambdas/auth/lockout.ts';
 import { type PasswordHashing, passwordHashing } from '../../lambdas/auth/password-hash.ts';
 import { rotationPolicies } from '../../lambdas/auth/rotation-plan.ts';
+import { makeSessionList, type SessionList } from '../../lambdas/auth/session-list.ts';
 import { makeIntrospectFunction, makeRevokeFunction } from '../../lambdas/auth/token-check-function.ts';
 import { makeTokenFunction } from '../../lambdas/auth/token-function.ts';
 import type { User } from '../../lambdas/auth/user.ts';
@@ -49,6 +51,8 @@ export interface AuthService {
   readonly clients: ClientStore;
   readonly users: UserStore;
   readonly families: FamilyStore;
+  readonly sessions: SessionList;
+  readonly lockout: Lockout;
   /** Every log line so far, as one JSON text each. */
   readonly logs: string[];
   /** Every metric so far. */
@@ -161,11 +165,14 @@ export const startAuthService = async (options: AuthServiceOptions = {}): Promis
     return readAnswer(await endpoints[endpoint](request));
   };
 
+  const keyring = makeKeyring({ documents, kms: kms.client, tableName: 'Keyring', now });
   return {
     clock,
     dynalite,
     kms,
-    keyring: makeKeyring({ documents, kms: kms.client, tableName: 'Keyring', now }),
+    keyring,
+    sessions: makeSessionList({ documents, tableName: 'Families' }),
+    lockout: makeLockout({ documents, tableName: 'Lockouts', keyring, now }),
     rotation,
     clients,
     users,

@@ -1,4 +1,4 @@
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { passwordHashing } from '../../../lambdas/auth/password-hash.ts';
 import { type Answer, type AuthService, startAuthService } from '../../support/auth-service.ts';
@@ -7,7 +7,7 @@ import { type Answer, type AuthService, startAuthService } from '../../support/a
 let hold = Promise.withResolvers<void>();
 const verify = async (password: string): Promise<boolean> => {
   if (password.startsWith('slow')) await hold.promise;
-  return password !== 'wrong';
+  return !password.endsWith('wrong');
 };
 
 let service: AuthService;
@@ -17,6 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 beforeEach(async () => {
+  hold = Promise.withResolvers<void>();
   client = await service.makeClient();
 });
 
@@ -115,12 +116,118 @@ describe('the lockout', () => {
     expect(service.logs.at(-1)).toContain('user_locked');
   });
 
-  it('counts wrong guesses at the same moment up to the lock and no further', async () => {
+  it('counts every wrong guess that is judged at the same moment', async () => {
     const { username, password } = await service.makeUser();
-    await Promise.all(Array.from({ length: 40 }, () => login(username, 'wrong')));
+    const guesses = Array.from({ length: 7 }, () => login(username, 'slow wrong'));
+    hold.resolve();
+    await Promise.all(guesses);
+    service.clock.advance(3_999); // seven were counted: 4 s
     expect(await login(username, password)).toMatchObject(refused);
-    service.clock.advance(1_000); // the first lock, so five were counted
+    service.clock.advance(1);
     expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('counts a failure that was judged while a lock fell', async () => {
+    const { username, password } = await service.makeUser();
+    const late = login(username, 'slow wrong');
+    await fail(5, username);
+    hold.resolve();
+    await late;
+    service.clock.advance(1_999); // six: 2 s
+    expect(await login(username, password)).toMatchObject(refused);
+    service.clock.advance(1);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('refuses a right guess when a lock has fallen since it was read, also one that is over by now', async () => {
+    const { username, password } = await service.makeUser();
+    const right = login(username, `slow ${password}`);
+    await fail(5, username);
+    service.clock.advance(1_000);
+    hold.resolve();
+    expect(await right).toMatchObject(refused);
+    expect(service.logs.at(-1)).toContain('user_locked_meanwhile');
+  });
+
+  it('adds at most ten failures of one client to the sum', async () => {
+    const { username, password } = await service.makeUser();
+    const guess = (from: { id: string; secret: string }) => login(username, 'slow wrong', from);
+    const attackers = await Promise.all(Array.from({ length: 4 }, () => service.makeClient()));
+    const bursts = attackers.flatMap(attacker => Array.from({ length: 30 }, () => guess(attacker)));
+    hold.resolve();
+    await Promise.all(bursts); // 120 failures, 40 of the sum
+    for (const last of [await service.makeClient(), await service.makeClient()]) await fail(4, username, last); // 48
+    await fail(1, username); // 49
+    expect(await login(username, password, await service.makeClient())).toMatchObject({ status: 200 });
+    await fail(1, username); // 50
+    expect(await login(username, password, await service.makeClient())).toMatchObject(refused);
+    service.clock.advance(1_000);
+    expect(await login(username, password, await service.makeClient())).toMatchObject({ status: 200 });
+  });
+
+  it('is not held up for all by a client that has added its ten already', async () => {
+    const { username, password } = await service.makeUser();
+    const attackers = await Promise.all(Array.from({ length: 6 }, () => service.makeClient()));
+    for (const attacker of attackers) {
+      const burst = Array.from({ length: 15 }, () => login(username, 'slow wrong', attacker));
+      hold.resolve();
+      await Promise.all(burst);
+      hold = Promise.withResolvers<void>();
+    }
+    expect(await login(username, password)).toMatchObject(refused); // 60 of the sum: the longest lock
+    service.clock.advance(15 * 60_000);
+    await fail(1, username, attackers[0]);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('takes a client’s failures out of the sum when the user logs in through it', async () => {
+    const { username, password } = await service.makeUser();
+    const others = await Promise.all(Array.from({ length: 12 }, () => service.makeClient()));
+    for (const other of others) await fail(4, username, other); // 48
+    await login(username, password, others[0]); // 44
+    await fail(4, username); // 48
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('begins anew with failures side by side when the last one is a day old', async () => {
+    const { username, password } = await service.makeUser();
+    await fail(4, username);
+    service.clock.advance(24 * 3_600_000);
+    const guesses = Array.from({ length: 6 }, () => login(username, 'slow wrong'));
+    hold.resolve();
+    await Promise.all(guesses);
+    service.clock.advance(1_999); // six, not ten and not one
+    expect(await login(username, password)).toMatchObject(refused);
+    service.clock.advance(1);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('keeps counts of no client that failed a day ago', async () => {
+    const { user, username } = await service.makeUser();
+    for (const old of await Promise.all([service.makeClient(), service.makeClient()])) await fail(1, username, old);
+    service.clock.advance(24 * 3_600_000);
+    await fail(1, username);
+    const { key } = await service.lockout.place(client.id, user.email);
+    const { Item } = await service.dynalite.documents.send(new GetCommand({ TableName: 'Lockouts', Key: key }));
+    expect(Object.keys(Item ?? {}).filter(name => name.startsWith('total_'))).toHaveLength(1);
+  });
+
+  it('is ended by unlocking, for all clients', async () => {
+    const { username, password } = await service.makeUser();
+    const other = await service.makeClient();
+    for (const from of [client, other]) await fail(5, username, from);
+    await service.lockout.unlock(username);
+    for (const from of [client, other]) expect(await login(username, password, from)).toMatchObject({ status: 200 });
+  });
+
+  it('lets a success through while other clients fail by the dozen', async () => {
+    const { username, password } = await service.makeUser();
+    const other = await service.makeClient();
+    const right = login(username, `slow ${password}`);
+    const wrong = Array.from({ length: 60 }, () => login(username, 'slow wrong', other));
+    hold.resolve();
+    await Promise.all(wrong);
+    expect(await right).toMatchObject({ status: 200 });
   });
 
   it('keeps a burst through one client from locking the user for the others', async () => {

@@ -35,20 +35,17 @@ const login = (username: string, password = 'x') =>
 const refused = { status: 400, json: { error: 'invalid_grant' } };
 
 describe('between two steps of a request, a login', () => {
-  it.each([4, 0])(
-    'is refused when the lock comes between its last look, at %i failures, and its success',
-    async seen => {
-      const { username } = await service.makeUser();
-      const fail = async (times: number) => {
-        for (let time = 0; time < times; time++) await login(username, 'wrong');
-      };
-      await fail(seen);
-      meanwhile = { operation: 'Delete', act: () => fail(5 - seen) };
-      expect(await login(username)).toMatchObject(refused);
-      expect(meanwhile).toBeUndefined();
-      expect(service.logs.at(-1)).toContain('user_locked_meanwhile');
-    },
-  );
+  it.each([4, 0])('is refused when the lock comes between its reading, at %i failures, and its success', async seen => {
+    const { username } = await service.makeUser();
+    const fail = async (times: number) => {
+      for (let time = 0; time < times; time++) await login(username, 'wrong');
+    };
+    await fail(seen);
+    meanwhile = { operation: 'Update', act: () => fail(5 - seen) };
+    expect(await login(username)).toMatchObject(refused);
+    expect(meanwhile).toBeUndefined();
+    expect(service.logs.at(-1)).toContain('user_locked_meanwhile');
+  });
   it('with a password whose change died half-way is refused', async () => {
     const { user, username } = await service.makeUser();
     await service.dynalite.documents.send(
