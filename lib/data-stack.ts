@@ -50,7 +50,18 @@ export class DataStack extends Stack {
     this.clients = table('Clients', { partitionKey: text('clientId') });
     this.users = table('Users', { partitionKey: text('userId') });
     this.logins = table('Logins', { partitionKey: text('email') });
-    this.families = table('Families', { partitionKey: text('familyId') });
+    this.families = table('Families', {
+      partitionKey: text('userId'),
+      sortKey: text('familyId'),
+      globalSecondaryIndexes: [
+        {
+          indexName: 'byClient',
+          partitionKey: text('clientId'),
+          sortKey: text('familyId'),
+          projectionType: dynamodb.ProjectionType.KEYS_ONLY,
+        },
+      ],
+    });
     this.lockouts = table('Lockouts', { partitionKey: text('pk') });
     this.webhooks = table('Webhooks', { partitionKey: text('accountId'), sortKey: text('evento') });
     this.deliveries = table('Deliveries', {

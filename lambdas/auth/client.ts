@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Item, ItemAddress } from '../platform/dynamodb.ts';
+import { scopes } from './scope.ts';
 
 /** The grants a client can be allowed. */
 export const grantTypes = ['password', 'refresh_token'] as const;
@@ -21,6 +22,8 @@ const clientSchema = z.object({
   /** At most two, the newest first, so that a secret can be replaced without an outage. */
   secrets: z.array(clientSecretSchema).check(z.maxLength(2)),
   grants: z.array(z.enum(grantTypes)),
+  /** The most that its tokens may be allowed. */
+  scopes: z._default(z.array(z.enum(scopes)), [...scopes]),
   /** Only users of this account may log in through the client. */
   accountId: z.optional(z.string()),
   /** How long after a rotation the previous refresh token still gives the same successor; 0 is strict. */
@@ -28,6 +31,8 @@ const clientSchema = z.object({
   /** Whether the client may introspect tokens of other clients. */
   introspect: z.boolean(),
   status: z.enum(['enabled', 'disabled']),
+  /** Grows with whatever ends the client's sessions: those that began under another version are over. */
+  version: z._default(z.int(), 1),
   createdAt: z.number(),
   updatedAt: z.number(),
 });

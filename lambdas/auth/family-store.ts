@@ -31,7 +31,7 @@ const cleanupDelaySeconds = 86_400;
 const ttl = ({ idleExpiresAt, absoluteExpiresAt }: Pick<Family, 'idleExpiresAt' | 'absoluteExpiresAt'>): number =>
   Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000) + cleanupDelaySeconds;
 
-/** Makes the store of table `Families`: partition `familyId`, one item per login. */
+/** Makes the store of table `Families`: partition `userId`, range `familyId`, one item per login. */
 export const makeFamilyStore = ({ documents, tableName }: FamilyStoreDependencies): FamilyStore => ({
   createFamily: async family => {
     await documents.send(new PutCommand({ TableName: tableName, Item: { ...family, ttl: ttl(family) } }));

@@ -7,8 +7,9 @@ const familySchema = z.object({
   clientId: z.string(),
   userId: z.string(),
   accountId: z.string(),
-  /** The user's `credentialVersion` at login: a changed password ends the family. */
-  credentialVersion: z.int(),
+  /** The user's and the client's `version` at login: when one of them grows, the family is over. */
+  userVersion: z.int(),
+  clientVersion: z.int(),
   /** As granted at login, space-separated; a narrower refresh does not change it. */
   scope: z.string(),
   /** Of the one refresh token that may be rotated next. */
@@ -23,14 +24,20 @@ const familySchema = z.object({
   /** Random, of the latest rotation: tells a rotation that was repeated because its answer got lost from another one. */
   rotationId: z.optional(z.string()),
   revokedAt: z.optional(z.number()),
-  revokedFor: z.optional(z.enum(['reuse', 'revocation'])),
+  revokedFor: z.optional(z.enum(['reuse', 'revocation', 'lockout', 'operator'])),
 });
 
 /** One login with all refresh tokens and access tokens that come of it. Moments are in milliseconds since the epoch. */
 export type Family = z.output<typeof familySchema>;
 
-/** Where a family is stored. Table `Families`: partition `familyId`. */
-export const familyAddress = (table: string, familyId: string): ItemAddress => ({ table, key: { familyId } });
+/** The user whose family it is: every id begins with theirs. */
+const userIdOf = (familyId: string): string => familyId.split('-', 1)[0] ?? '';
+
+/** Where a family is stored. Table `Families`: partition `userId`, range `familyId`. */
+export const familyAddress = (table: string, familyId: string): ItemAddress => ({
+  table,
+  key: { userId: userIdOf(familyId), familyId },
+});
 
 /** Reads a stored family. */
 export const parseFamily = (item: Item | undefined): Family | undefined => item && familySchema.parse(item);

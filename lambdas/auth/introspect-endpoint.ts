@@ -4,12 +4,12 @@ import type { AccessTokenClaims, AccessTokenRealm } from './access-token.ts';
 import type { AuthenticatedForm } from './authenticated-form.ts';
 import { type Client, clientAddress, parseClient } from './client.ts';
 import { familyAddress, parseFamily } from './family.ts';
-import { type AuthorizedSession, liveSession, type SessionTables, scopesOfUser } from './live-session.ts';
+import { type AuthorizedSession, liveSession, type SessionTables } from './live-session.ts';
 import type { Answer } from './oauth-endpoint.ts';
 import { OAuthError } from './oauth-error.ts';
 import { readRecords } from './records.ts';
 import type { PresentedRefreshToken } from './refresh-token.ts';
-import { formatScope, storedScope } from './scope.ts';
+import { commonScopes, formatScope, scopesAllowed, storedScope } from './scope.ts';
 import { parseUser, userAddress } from './user.ts';
 
 /** What introspection stands on. */
@@ -62,7 +62,7 @@ export const makeIntrospectEndpoint = (dependencies: IntrospectEndpointDependenc
     const session = liveSession(client, parseUser(records.user), family, now());
     const isCurrent = token.counter === family.counter && token.keyId === family.keyId;
     if (!session || !isCurrent) return inactive;
-    const scope = formatScope(scopesOfUser(storedScope(family.scope), session.user));
+    const scope = formatScope(commonScopes(storedScope(family.scope), scopesAllowed(session.client, session.user)));
     return {
       active: true,
       ...(scope === '' ? {} : { scope }),

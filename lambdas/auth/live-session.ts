@@ -4,7 +4,7 @@ import type { AccessTokenClaims } from './access-token.ts';
 import { type Client, clientAddress, parseClient } from './client.ts';
 import { type Family, familyAddress, isExpired, parseFamily } from './family.ts';
 import { readRecords } from './records.ts';
-import { commonScopes, type Scope, scopesOfRole, storedScope } from './scope.ts';
+import { commonScopes, type Scope, scopesAllowed, storedScope } from './scope.ts';
 import { parseUser, type User, userAddress } from './user.ts';
 
 /** Client, user and family of a session that is alive at this moment. */
@@ -16,7 +16,7 @@ export interface LiveSession {
 
 /** A live session together with what one of its access tokens may do. */
 export interface AuthorizedSession extends LiveSession {
-  /** The token's own scopes as far as the user's role has them today. */
+  /** The token's own scopes as far as role and client have them today. */
   readonly scopes: ReadonlySet<Scope>;
 }
 
@@ -27,23 +27,22 @@ export interface SessionTables {
   readonly families: string;
 }
 
-/** Why a user may not go on with a family; `undefined` when nothing speaks against it. For the audit trail. */
-export const userFault = (user: User | undefined, family: Family, client: Client): string | undefined => {
+/**
+ * Why client and user may not go on with a family; `undefined` when nothing speaks against it. For the audit trail.
+ * What was ended stays so: enabling again does not bring a version back.
+ */
+export const sessionFault = (client: Client, user: User | undefined, family: Family): string | undefined => {
   if (!user) return 'user_gone';
   if (user.status !== 'enabled') return 'user_disabled';
-  if (user.credentialVersion !== family.credentialVersion) return 'password_changed';
+  if (user.version !== family.userVersion || client.version !== family.clientVersion) return 'session_ended';
   if (user.accountId !== family.accountId) return 'account_changed';
   if (client.accountId !== undefined && client.accountId !== user.accountId) return 'account_of_another_client';
   return undefined;
 };
 
-/** The scopes that were asked for or granted once, as far as a user's role has them today. */
-export const scopesOfUser = (wanted: ReadonlySet<Scope>, user: User): ReadonlySet<Scope> =>
-  commonScopes(wanted, scopesOfRole[user.role]);
-
 /**
- * The session these three make, if it is alive: client enabled, family neither revoked nor expired, user enabled, of
- * the same account and with the same password.
+ * The session these three make, if it is alive: client enabled, family neither revoked nor expired, user enabled and of
+ * the same account, and both under the versions the session began with.
  */
 export const liveSession = (
   client: Client | undefined,
@@ -54,7 +53,7 @@ export const liveSession = (
   if (client?.status !== 'enabled' || !user || !family) return undefined;
   if (family.revokedAt !== undefined || isExpired(family, now)) return undefined;
   if (family.clientId !== client.clientId || family.userId !== user.userId) return undefined;
-  return userFault(user, family, client) ? undefined : { client, user, family };
+  return sessionFault(client, user, family) ? undefined : { client, user, family };
 };
 
 /** What reading a session stands on. */
@@ -78,6 +77,7 @@ export const makeSessionReading = ({ documents, tables, now }: LiveSessionDepend
     const { client, user, family } = records;
     const session = liveSession(parseClient(client), parseUser(user), parseFamily(family), now());
     if (!session || claims.account_id !== session.family.accountId) return undefined;
-    return { ...session, scopes: scopesOfUser(storedScope(claims.scope ?? ''), session.user) };
+    const scopes = commonScopes(storedScope(claims.scope ?? ''), scopesAllowed(session.client, session.user));
+    return { ...session, scopes };
   };
 };

@@ -1,4 +1,5 @@
-import type { Role } from './user.ts';
+import type { Client } from './client.ts';
+import type { Role, User } from './user.ts';
 
 /** Every scope there is, in the order in which scopes are written. */
 export const scopes = ['webhooks:read', 'webhooks:manage'] as const;
@@ -6,11 +7,14 @@ export const scopes = ['webhooks:read', 'webhooks:manage'] as const;
 /** A scope an access token may carry. */
 export type Scope = (typeof scopes)[number];
 
-/** Every scope, as what is wanted when nothing is asked for. */
-export const allScopes: ReadonlySet<Scope> = new Set(scopes);
+const allScopes: ReadonlySet<Scope> = new Set(scopes);
 
 /** The scopes a role has; whoever loses the role loses them at once. */
-export const scopesOfRole: Record<Role, ReadonlySet<Scope>> = { admin: allScopes, member: new Set() };
+const scopesOfRole: Record<Role, ReadonlySet<Scope>> = { admin: allScopes, member: new Set() };
+
+/** What a client and a user have in common at this moment. */
+export const scopesAllowed = (client: Pick<Client, 'scopes'>, user: Pick<User, 'role'>): ReadonlySet<Scope> =>
+  commonScopes(new Set(client.scopes), scopesOfRole[user.role]);
 
 const isScope = (name: string): name is Scope => scopes.some(known => known === name);
 

@@ -13,12 +13,12 @@ import { makeFamilyStore } from './family-store.ts';
 import { makePasswordGrant } from './grants/password.ts';
 import { makeRefreshTokenGrant } from './grants/refresh-token.ts';
 import { makeLockout } from './lockout.ts';
+import { makeLoginStore } from './login-store.ts';
 import { makeOAuthEndpoint } from './oauth-endpoint.ts';
 import type { PasswordHashing } from './password-hash.ts';
 import { makeRateLimit } from './rate-limit.ts';
 import { makeTokenEndpoint } from './token-endpoint.ts';
 import { makeTokenIssue } from './token-issue.ts';
-import { makeUserStore } from './user-store.ts';
 
 /** What the whole token function stands on: the outside world, and nothing of this service. */
 export interface TokenFunctionDependencies {
@@ -58,7 +58,7 @@ export const makeTokenFunction = (dependencies: TokenFunctionDependencies) => {
     documents,
     userTables,
     familiesTable: environment.FAMILIES_TABLE,
-    users: makeUserStore({ documents, tables: userTables, now, makeId }),
+    logins: makeLoginStore({ documents, tableName: userTables.logins, now }),
     families,
     passwords,
     lockout: makeLockout({ ...lockouts, keyring }),

@@ -1,18 +1,17 @@
-import { type DynamoDBDocumentClient, GetCommand, PutCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { Clock } from '../platform/clock.ts';
-import { type Item, type ItemAddress, isConditionFailed } from '../platform/dynamodb.ts';
-import type { MakeId } from '../platform/identifiers.ts';
-import { hashPassword } from './password-hash.ts';
 import {
-  type Login,
-  loginAddress,
-  normaliseEmail,
-  parseLogin,
-  parseUser,
-  type Role,
-  type User,
-  userAddress,
-} from './user.ts';
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  ScanCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import type { Clock } from '../platform/clock.ts';
+import { type Item, isConditionFailed, isPossibleKey } from '../platform/dynamodb.ts';
+import type { MakeId } from '../platform/identifiers.ts';
+import { makeLoginStore } from './login-store.ts';
+import { hashPassword } from './password-hash.ts';
+import { type Login, normaliseEmail, parseUser, type Role, type User, userAddress } from './user.ts';
 
 /** A new user as an operator describes one. */
 interface NewUser {
@@ -22,29 +21,43 @@ interface NewUser {
   readonly role: Role;
 }
 
-/** Thrown when a user with that e-mail address is there already. */
+/** Thrown when a user with that e-mail address is there already, or about to be. */
 class EmailTakenError extends Error {
   override readonly name = 'EmailTakenError';
   constructor() {
-    super('A user with this e-mail address exists already.');
+    super('A user with this e-mail address exists already, or is being made at this moment.');
   }
 }
 
-/** What an operator does to users, and the one thing a login writes. Changes hold at once, for tokens issued too. */
+/** Which part of a list is wanted. */
+export interface PageRequest {
+  readonly limit?: number;
+  /** The id of the last one that is known. */
+  readonly after?: string;
+}
+
+/** What an operator does to users. Changes hold at once, for tokens issued too. */
 export interface UserStore {
   /** @throws {EmailTakenError} */
   createUser(description: NewUser): Promise<User>;
   findUser(userId: string): Promise<User | undefined>;
   findUserByEmail(email: string): Promise<User | undefined>;
-  /** All users, by e-mail address. */
-  listUsers(): Promise<User[]>;
-  /** `undefined` when there is no such user; the same below. */
+  /** The user an address was taken for, also where they are gone or have another one by now. */
+  findOwner(email: string): Promise<string | undefined>;
+  /** All users by e-mail address; of a page, as the table has them. */
+  listUsers(page?: PageRequest): Promise<User[]>;
+  /** `undefined` when there is no such user; the same below. Disabling ends every session of the user, for good. */
   setUserStatus(userId: string, status: User['status']): Promise<User | undefined>;
   setUserRole(userId: string, role: Role): Promise<User | undefined>;
   /** Also ends every session of the user. */
   setUserPassword(userId: string, password: string): Promise<User | undefined>;
-  /** Stores the same password under better parameters, unless the password has changed meanwhile. Ends no session. */
-  replacePasswordHash(email: string, oldHash: string, newHash: string): Promise<void>;
+  endUserSessions(userId: string): Promise<User | undefined>;
+  /** Ends no session. May be repeated after it died half-way. @throws {EmailTakenError} */
+  setUserEmail(userId: string, email: string): Promise<User | undefined>;
+  /** Deletes the user: every session is over with it, and nobody logs in any more. The address stays taken. */
+  deleteUser(userId: string): Promise<void>;
+  /** Gives up an address and deletes the password hash, unless the user is there and has that address. */
+  releaseEmail(userId: string, email: string): Promise<void>;
 }
 
 /** The tables users are kept in. */
@@ -53,7 +66,7 @@ export interface UserTables {
   readonly logins: string;
 }
 
-/** What a user store stands on. */
+/** What a user store needs. */
 export interface UserStoreDependencies {
   readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tables: UserTables;
@@ -62,19 +75,35 @@ export interface UserStoreDependencies {
 }
 
 interface Change {
-  readonly set: string;
-  readonly values: Item;
+  readonly set?: string;
+  readonly remove?: string;
+  readonly values?: Item;
   /** For attributes whose names are reserved words. */
   readonly names?: Record<string, string>;
+  /** Beyond that there is such a user. */
+  readonly condition?: string;
 }
+
+/** What ends the user's sessions does so in the write of this. */
+const endsSessions = 'version = if_not_exists(version, :one) + :one';
+
+/** A login that its user does not name was left behind when it is older than any change takes. */
+const longestChange = 60_000;
+
+/** How often a change of address begins anew because the password was changed at the same moment. */
+const tries = 3;
 
 /**
  * Makes the store of tables `Users` (partition `userId`) and `Logins` (partition `email`, which makes the address
- * unique). A login is written before its user; one left without is adopted by the next create.
+ * unique). A login opens only if the user names its address. It is written before the user names it and deleted after
+ * they have ceased to, so that every change may die anywhere: one left behind goes to the next who claims the address.
  */
 export const makeUserStore = ({ documents, tables, now, makeId }: UserStoreDependencies): UserStore => {
-  const read = async ({ table, key }: ItemAddress): Promise<Item | undefined> =>
-    (await documents.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item;
+  const { findLogin, addLogin, takeOverLogin, setPasswordHash, deleteLogin } = makeLoginStore({
+    documents,
+    tableName: tables.logins,
+    now,
+  });
 
   /** What a write answers; `undefined` when its condition does not hold. */
   const conditionally = <Answer>(write: Promise<Answer>): Promise<Answer | undefined> =>
@@ -83,19 +112,14 @@ export const makeUserStore = ({ documents, tables, now, makeId }: UserStoreDepen
       throw error;
     });
 
-  /** Whether the item was written: false when there is one already. */
-  const putNew = async ({ table, key }: ItemAddress, item: object): Promise<boolean> => {
-    const condition = `attribute_not_exists(${Object.keys(key).join()})`;
-    const command = new PutCommand({ TableName: table, Item: { ...item, ...key }, ConditionExpression: condition });
-    return (await conditionally(documents.send(command))) !== undefined;
-  };
-
   const updateUser = async (userId: string, change: Change): Promise<User | undefined> => {
+    const { key } = userAddress(tables.users, userId);
+    if (!isPossibleKey(key)) return undefined;
     const command = new UpdateCommand({
       TableName: tables.users,
-      Key: userAddress(tables.users, userId).key,
-      ConditionExpression: 'attribute_exists(userId)',
-      UpdateExpression: `SET updatedAt = :now, ${change.set}`,
+      Key: key,
+      ConditionExpression: ['attribute_exists(userId)', change.condition].filter(Boolean).join(' AND '),
+      UpdateExpression: `SET ${['updatedAt = :now', change.set].filter(Boolean).join(', ')}${change.remove ? ` REMOVE ${change.remove}` : ''}`,
       ExpressionAttributeNames: change.names,
       ExpressionAttributeValues: { ':now': now(), ...change.values },
       ReturnValues: 'ALL_NEW',
@@ -103,78 +127,102 @@ export const makeUserStore = ({ documents, tables, now, makeId }: UserStoreDepen
     return parseUser((await conditionally(documents.send(command)))?.Attributes);
   };
 
-  const updateLogin = async (email: string, condition: string, set: string, values: Item): Promise<void> => {
-    const command = new UpdateCommand({
-      TableName: tables.logins,
-      Key: loginAddress(tables.logins, email).key,
-      ConditionExpression: condition,
-      UpdateExpression: `SET ${set}`,
-      ExpressionAttributeValues: values,
+  const findUser = async (userId: string): Promise<User | undefined> => {
+    const { table, key } = userAddress(tables.users, userId);
+    if (!isPossibleKey(key)) return undefined;
+    return parseUser((await documents.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item);
+  };
+
+  /**
+   * Makes sure that the address leads to the user of this login, with this password.
+   *
+   * @throws {EmailTakenError} where somebody has it, or took it a moment ago and may not be done yet.
+   */
+  const claim = async (login: Login): Promise<void> => {
+    if (await addLogin(login)) return;
+    const left = await findLogin(login.email);
+    if (left?.userId === login.userId) {
+      await setPasswordHash(login);
+      return;
+    }
+    const isFree =
+      left !== undefined &&
+      left.createdAt + longestChange <= now() &&
+      (await findUser(left.userId))?.email !== login.email &&
+      (await takeOverLogin(left, login));
+    if (!isFree) throw new EmailTakenError();
+  };
+
+  const releaseEmail = async (userId: string, given: string): Promise<void> => {
+    const email = normaliseEmail(given);
+    if ((await findUser(userId))?.email === email) return;
+    await deleteLogin(email, userId);
+  };
+
+  /** The last step of a change of address. */
+  const releaseFormerEmail = async (user: User): Promise<User | undefined> => {
+    if (user.formerEmail === undefined) return user;
+    await releaseEmail(user.userId, user.formerEmail);
+    return updateUser(user.userId, {
+      remove: 'formerEmail',
+      condition: 'formerEmail = :former',
+      values: { ':former': user.formerEmail },
     });
-    await conditionally(documents.send(command));
   };
-
-  /** A login of the new user, under an address that no other user has. @throws {EmailTakenError} */
-  const reserve = async (email: string, passwordHash: string): Promise<{ login: Login; isAdopted: boolean }> => {
-    const address = loginAddress(tables.logins, email);
-    const login: Login = { email, userId: makeId(22), passwordHash, credentialVersion: 1 };
-    if (await putNew(address, login)) return { login, isAdopted: false };
-    const left = parseLogin(await read(address));
-    if (!left) throw new EmailTakenError();
-    return { login: left, isAdopted: true };
-  };
-
-  const findUser = async (userId: string) => parseUser(await read(userAddress(tables.users, userId)));
 
   return {
     createUser: async ({ email: given, password, accountId, role }) => {
       const email = normaliseEmail(given);
       const passwordHash = await hashPassword(password);
-      const { login, isAdopted } = await reserve(email, passwordHash);
-      const { userId, credentialVersion } = login;
       const moment = now();
+      const [userId, credentialVersion] = [makeId(22), 1];
+      await claim({ email, userId, passwordHash, credentialVersion, createdAt: moment });
       const user: User = {
         userId,
         email,
         credentialVersion,
+        version: 1,
         accountId,
         role,
         status: 'enabled',
         createdAt: moment,
         updatedAt: moment,
       };
-      if (!(await putNew(userAddress(tables.users, userId), user))) throw new EmailTakenError();
-      if (isAdopted) {
-        await updateLogin(email, 'passwordHash = :left', 'passwordHash = :hash', {
-          ':left': login.passwordHash,
-          ':hash': passwordHash,
-        });
-      }
+      await documents.send(new PutCommand({ TableName: tables.users, Item: user })); // its id is random: nobody else has it
       return user;
     },
 
     findUser,
 
-    findUserByEmail: async email => {
-      const login = parseLogin(await read(loginAddress(tables.logins, normaliseEmail(email))));
-      return login && findUser(login.userId);
+    findUserByEmail: async given => {
+      const email = normaliseEmail(given);
+      const login = await findLogin(email);
+      const user = login && (await findUser(login.userId));
+      return user?.email === email ? user : undefined;
     },
 
-    listUsers: async () => {
+    findOwner: async email => (await findLogin(normaliseEmail(email)))?.userId,
+
+    listUsers: async ({ limit, after } = {}) => {
       const users: User[] = [];
-      let from: Item | undefined;
+      let from: Item | undefined = after === undefined ? undefined : { userId: after };
       do {
         const page = await documents.send(
-          new ScanCommand({ TableName: tables.users, ConsistentRead: true, ExclusiveStartKey: from }),
+          new ScanCommand({ TableName: tables.users, ConsistentRead: true, ExclusiveStartKey: from, Limit: limit }),
         );
         for (const item of page.Items ?? []) users.push(...[parseUser(item)].filter(user => user !== undefined));
         from = page.LastEvaluatedKey;
-      } while (from);
+      } while (from && (limit === undefined || users.length < limit));
+      if (limit !== undefined || after !== undefined) return users.slice(0, limit);
       return users.sort((one, other) => one.email.localeCompare(other.email));
     },
 
     setUserStatus: (userId, status) =>
-      updateUser(userId, { set: '#status = :status', names: { '#status': 'status' }, values: { ':status': status } }),
+      updateUser(userId, {
+        set: `#status = :status${status === 'disabled' ? `, ${endsSessions}` : ''}`,
+        names: { '#status': 'status' },
+        values: { ':status': status, ...(status === 'disabled' ? { ':one': 1 } : {}) },
+      }),
 
     setUserRole: (userId, role) =>
       updateUser(userId, { set: '#role = :role', names: { '#role': 'role' }, values: { ':role': role } }),
@@ -183,20 +231,41 @@ export const makeUserStore = ({ documents, tables, now, makeId }: UserStoreDepen
       const passwordHash = await hashPassword(password);
       // The user first: should the second write never come, every session is over and no password fits until it is set again.
       const user = await updateUser(userId, {
-        set: 'credentialVersion = credentialVersion + :one',
+        set: `credentialVersion = credentialVersion + :one, ${endsSessions}`,
         values: { ':one': 1 },
       });
       if (!user) return undefined;
-      await updateLogin(
-        user.email,
-        'userId = :userId AND credentialVersion < :version',
-        'passwordHash = :hash, credentialVersion = :version',
-        { ':userId': userId, ':version': user.credentialVersion, ':hash': passwordHash },
-      );
+      const { email, credentialVersion } = user;
+      await setPasswordHash({ email, userId, passwordHash, credentialVersion });
       return user;
     },
 
-    replacePasswordHash: (email, oldHash, newHash) =>
-      updateLogin(email, 'passwordHash = :old', 'passwordHash = :hash', { ':old': oldHash, ':hash': newHash }),
+    endUserSessions: userId => updateUser(userId, { set: endsSessions, values: { ':one': 1 } }),
+
+    setUserEmail: async (userId, given) => {
+      const email = normaliseEmail(given);
+      for (let attempt = 0; attempt < tries; attempt++) {
+        const found = await findUser(userId);
+        const user = found && (await releaseFormerEmail(found)); // of a change that died half-way
+        if (!user || user.email === email) return user;
+        const current = await findLogin(user.email);
+        if (!current) throw new Error('The login of this user is gone: delete the user and create them again.');
+        await claim({ ...current, email, createdAt: now() });
+        const changed = await updateUser(userId, {
+          set: 'email = :email, formerEmail = :old',
+          condition: 'email = :old AND credentialVersion = :version', // else the login has another password by now
+          values: { ':email': email, ':old': user.email, ':version': current.credentialVersion },
+        });
+        if (changed) return releaseFormerEmail(changed);
+      }
+      throw new Error('The user was changed by somebody else at the same moment: look at the user, then try again.');
+    },
+
+    deleteUser: async userId => {
+      const { table, key } = userAddress(tables.users, userId);
+      if (isPossibleKey(key)) await documents.send(new DeleteCommand({ TableName: table, Key: key }));
+    },
+
+    releaseEmail,
   };
 };

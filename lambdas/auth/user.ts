@@ -11,8 +11,12 @@ const userSchema = z.object({
   userId: z.string(),
   /** Normalised by `normaliseEmail`; unique. */
   email: z.string(),
-  /** Grows with each changed password: what was issued under another version is over. */
+  /** Grows with each changed password: a login of another version is one whose change died half-way. */
   credentialVersion: z.int(),
+  /** An address that was given up and whose login may not be deleted yet. */
+  formerEmail: z.optional(z.string()),
+  /** Grows with whatever ends the user's sessions: those that began under another version are over. */
+  version: z._default(z.int(), 1),
   accountId: z.string(),
   role: z.enum(roles),
   status: z.enum(['enabled', 'disabled']),
@@ -40,6 +44,8 @@ const loginSchema = z.object({
   passwordHash: z.string(),
   /** That of the user, or the login is one of a password that is being changed. */
   credentialVersion: z.int(),
+  /** When the address was taken for this user. */
+  createdAt: z._default(z.number(), 0),
 });
 
 /** What a user logs in with. Kept apart from the user, so that nothing but a login ever reads a password hash. */

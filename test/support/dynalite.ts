@@ -28,7 +28,18 @@ const tables = {
   Clients: { key: [['clientId', 'S']] },
   Users: { key: [['userId', 'S']] },
   Logins: { key: [['email', 'S']] },
-  Families: { key: [['familyId', 'S']] },
+  Families: {
+    key: [
+      ['userId', 'S'],
+      ['familyId', 'S'],
+    ],
+    indexes: {
+      byClient: [
+        ['clientId', 'S'],
+        ['familyId', 'S'],
+      ],
+    },
+  },
   Lockouts: { key: [['pk', 'S']] },
   Webhooks: {
     key: [

@@ -48,6 +48,12 @@ export const requireParameter = (parameters: Parameters, name: string, rule: Par
   return value;
 };
 
+/** Refuses scopes that the client may not have, whatever the user's role. @throws {OAuthError} */
+export const refuseForeignScopes = (requested: ReadonlySet<Scope> | undefined, client: Client): void => {
+  const allowed = new Set(client.scopes);
+  if (requested && [...requested].some(scope => !allowed.has(scope))) throw new OAuthError('scope_of_another_client');
+};
+
 /** The `scope` parameter; `undefined` when there is none. @throws {OAuthError} when it is malformed or names an unknown scope. */
 export const requestedScope = (parameters: Parameters): ReadonlySet<Scope> | undefined => {
   const parameter = parameters.get('scope');

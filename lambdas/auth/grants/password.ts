@@ -4,24 +4,25 @@ import type { MakeId } from '../../platform/identifiers.ts';
 import type { Client } from '../client.ts';
 import type { Family } from '../family.ts';
 import type { FamilyStore } from '../family-store.ts';
-import { scopesOfUser } from '../live-session.ts';
+import type { Parameters } from '../form-request.ts';
 import type { Lockout } from '../lockout.ts';
+import type { LoginStore } from '../login-store.ts';
 import { OAuthError } from '../oauth-error.ts';
 import type { PasswordHashing } from '../password-hash.ts';
 import type { RateLimit } from '../rate-limit.ts';
 import { readRecords } from '../records.ts';
-import { allScopes, formatScope, type Scope } from '../scope.ts';
-import type { PrepareTokens } from '../token-issue.ts';
+import { commonScopes, formatScope, type Scope, scopesAllowed } from '../scope.ts';
+import type { PrepareTokens, TokenResponse } from '../token-issue.ts';
 import { type Login, loginAddress, normaliseEmail, parseLogin, parseUser, type User, userAddress } from '../user.ts';
-import type { UserStore, UserTables } from '../user-store.ts';
-import { type Grant, requestedScope, requireParameter } from './grant.ts';
+import type { UserTables } from '../user-store.ts';
+import { type Grant, refuseForeignScopes, requestedScope, requireParameter } from './grant.ts';
 
-/** What the password grant stands on. */
+/** What the password grant needs. */
 export interface PasswordGrantDependencies {
   readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
   readonly userTables: UserTables;
-  readonly users: Pick<UserStore, 'replacePasswordHash'>;
-  readonly families: Pick<FamilyStore, 'createFamily'>;
+  readonly logins: Pick<LoginStore, 'replacePasswordHash'>;
+  readonly families: Pick<FamilyStore, 'createFamily' | 'revokeFamily'>;
   readonly passwords: PasswordHashing;
   readonly lockout: Lockout;
   readonly clientLimit: Pick<RateLimit, 'countFailure'>;
@@ -35,6 +36,13 @@ export interface PasswordGrantDependencies {
 const usernameRule = { missing: 'username_missing', tooLong: 'username_too_long', mostBytes: 254 } as const;
 const passwordRule = { missing: 'password_missing', tooLong: 'password_too_long', mostBytes: 1_024 } as const;
 
+/** The user name as it is stored. @throws {OAuthError} also for one of nothing but blanks. */
+const requireUsername = (parameters: Parameters): string => {
+  const email = normaliseEmail(requireParameter(parameters, 'username', usernameRule));
+  if (email === '') throw new OAuthError(usernameRule.missing);
+  return email;
+};
+
 /** Why a login is refused, for the audit trail; `undefined` when it is not. */
 const loginFault = (
   login: Login | undefined,
@@ -43,6 +51,7 @@ const loginFault = (
   client: Client,
 ): string | undefined => {
   if (!login || !user) return 'user_unknown';
+  if (user.email !== login.email) return 'address_given_up';
   if (!isMatch) return 'password_wrong';
   if (login.credentialVersion !== user.credentialVersion) return 'password_changed';
   if (user.status !== 'enabled') return 'user_disabled';
@@ -50,13 +59,15 @@ const loginFault = (
   return undefined;
 };
 
+const refused = (reason: string): OAuthError => new OAuthError('credentials_refused', { reason });
+
 /**
  * The resource owner password credentials grant (RFC 6749 section 4.3). A known, unknown, disabled, locked or foreign
- * user costs the same reads and the same one hash, and gets the same bytes. The user and the failures are read after
- * the hash, which takes longer than anything else: what happened meanwhile counts.
+ * user costs the same reads and the same one hash, and gets the same bytes. Whether a lock stands is told before the
+ * hash, so that whatever is judged counts; the user is read after it, since it takes longer than anything else.
  */
 export const makePasswordGrant = (dependencies: PasswordGrantDependencies): Grant => {
-  const { documents, userTables, users, families, passwords, lockout, clientLimit, now, makeId } = dependencies;
+  const { documents, userTables, logins, families, passwords, lockout, clientLimit, now, makeId } = dependencies;
 
   /** A family that lacks nothing but its first key. */
   const newFamily = (client: Client, user: User, scopes: ReadonlySet<Scope>): Omit<Family, 'keyId'> => {
@@ -67,7 +78,8 @@ export const makePasswordGrant = (dependencies: PasswordGrantDependencies): Gran
       clientId: client.clientId,
       userId: user.userId,
       accountId: user.accountId,
-      credentialVersion: user.credentialVersion,
+      userVersion: user.version,
+      clientVersion: client.version,
       scope: formatScope(scopes),
       counter: 1,
       createdAt: moment,
@@ -80,47 +92,65 @@ export const makePasswordGrant = (dependencies: PasswordGrantDependencies): Gran
   /** Best effort: when it fails, the next login tries again. */
   const rehash = async ({ email, passwordHash }: Login, password: string): Promise<void> => {
     if (!passwords.needsRehash(passwordHash)) return;
-    await users.replacePasswordHash(email, passwordHash, await passwords.hash(password)).catch(() => undefined);
+    await logins.replacePasswordHash(email, passwordHash, await passwords.hash(password)).catch(() => undefined);
+  };
+
+  /** Begins a session for a password that was judged to be right. `commit` tells whether no lock fell meanwhile. */
+  const begin = async (
+    client: Client,
+    user: User,
+    scopes: ReadonlySet<Scope>,
+    commit: () => Promise<boolean>,
+  ): Promise<{ family: Family; response: TokenResponse }> => {
+    const begun = newFamily(client, user, scopes);
+    const tokens = await dependencies.prepareTokens({ client, family: begun, scopes });
+    const family = { ...begun, keyId: tokens.keyId };
+    // together, to save a round trip: a family that comes to nothing is one that nobody has a token of
+    const [isCommitted] = await Promise.all([commit(), families.createFamily(family)]);
+    if (isCommitted) return { family, response: await tokens.write(family) };
+    await families.revokeFamily(family.familyId, 'lockout', now());
+    throw refused('user_locked_meanwhile');
   };
 
   return {
     prepare: async (parameters, clientId) => {
-      const email = normaliseEmail(requireParameter(parameters, 'username', usernameRule));
+      const email = requireUsername(parameters);
       const password = requireParameter(parameters, 'password', passwordRule);
       const requested = requestedScope(parameters);
-      const locks = await lockout.addresses(clientId, email);
+      const place = await lockout.place(clientId, email);
 
       return {
-        reads: { login: loginAddress(userTables.logins, email) },
+        reads: { login: loginAddress(userTables.logins, email), failures: place },
         issue: async ({ client, records, decision }) => {
-          const refuse = async (reason: string, ...writes: Promise<void>[]): Promise<never> => {
-            await Promise.all([clientLimit.countFailure(client.clientId), ...writes]);
-            throw new OAuthError('credentials_refused', { reason });
-          };
-
+          refuseForeignScopes(requested, client);
+          const record = lockout.read(place, records.failures);
           const login = parseLogin(records.login);
           const isMatch = await passwords.verify(password, login?.passwordHash ?? passwords.dummy);
           const latest = await readRecords(documents, {
             user: userAddress(userTables.users, login?.userId ?? makeId(22)), // nobody's id: an unknown user costs a read too
-            ...locks,
           });
           const user = parseUser(latest.user);
           if (user) decision.userId = user.userId;
-          if (lockout.stands(latest)) return refuse('user_locked');
+          if (record.isLocked) throw refused('user_locked');
+
           const fault = loginFault(login, user, isMatch, client);
-          if (fault || !login || !user) return refuse(fault ?? 'user_unknown', lockout.countFailure(locks, latest));
+          if (fault || !login || !user) {
+            await lockout.countFailure(place, record);
+            // one after the other, as a right password that comes too late takes two writes as well
+            await clientLimit.countFailure(client.clientId);
+            throw refused(fault ?? 'user_unknown');
+          }
 
-          const scopes = scopesOfUser(requested ?? allScopes, user);
-          const begun = newFamily(client, user, scopes);
-          const tokens = await dependencies.prepareTokens({ client, family: begun, scopes });
-          const family = { ...begun, keyId: tokens.keyId };
-          // together, to save a round trip: a family that comes to nothing is one that nobody has a token of
-          const [isCommitted] = await Promise.all([lockout.commit(locks), families.createFamily(family)]);
-          if (!isCommitted) return refuse('user_locked_meanwhile');
-
+          const allowed = scopesAllowed(client, user);
+          const scopes = requested ? commonScopes(requested, allowed) : allowed;
+          const commit = () => lockout.commit(place, record);
+          if (requested && scopes.size === 0) {
+            throw (await commit()) ? new OAuthError('scope_of_no_role') : refused('user_locked_meanwhile');
+          }
+          const { family, response } = await begin(client, user, scopes, commit);
           decision.familyId = family.familyId;
           await rehash(login, password);
-          return tokens.write(family);
+          return response;
         },
       };
     },

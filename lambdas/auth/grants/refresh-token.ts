@@ -5,22 +5,20 @@ import { type Decision, reuseReason } from '../audit.ts';
 import type { Client } from '../client.ts';
 import { type Family, familyAddress, isExpired, parseFamily } from '../family.ts';
 import type { FamilyStore } from '../family-store.ts';
-import { scopesOfUser, userFault } from '../live-session.ts';
+import { sessionFault } from '../live-session.ts';
 import { OAuthError } from '../oauth-error.ts';
-import type { RateLimit } from '../rate-limit.ts';
 import { makeRefreshTokenVerification, type PresentedRefreshToken } from '../refresh-token.ts';
-import { type Scope, storedScope } from '../scope.ts';
+import { commonScopes, type Scope, scopesAllowed, storedScope } from '../scope.ts';
 import type { PrepareTokens, TokenResponse } from '../token-issue.ts';
 import { parseUser, type User, userAddress } from '../user.ts';
 import type { UserTables } from '../user-store.ts';
-import { type Grant, type GrantRequest, requestedScope, requireParameter } from './grant.ts';
+import { type Grant, type GrantRequest, refuseForeignScopes, requestedScope, requireParameter } from './grant.ts';
 
 /** What the refresh grant stands on; the keyring must be able to open MAC keys. */
 export interface RefreshTokenGrantDependencies {
   readonly userTables: Pick<UserTables, 'users'>;
   readonly familiesTable: string;
   readonly families: Pick<FamilyStore, 'rotateFamily' | 'findFamily' | 'revokeFamily'>;
-  readonly clientLimit: Pick<RateLimit, 'countFailure'>;
   readonly keyring: Pick<Keyring, 'find' | 'open'>;
   readonly prepareTokens: PrepareTokens;
   readonly refreshIdleSeconds: number;
@@ -51,21 +49,27 @@ const standingOf = (token: PresentedRefreshToken, family: Family, client: Client
   return isPrevious && isInGrace ? { is: 'previous' } : { is: 'reused' };
 };
 
-/** The family's scopes the role still has, or fewer where fewer are asked for (RFC 6749 section 6). */
-const scopesToGrant = (requested: ReadonlySet<Scope> | undefined, family: Family, user: User): ReadonlySet<Scope> => {
+/** The family's scopes that role and client still have, or fewer where fewer are asked for (RFC 6749 section 6). */
+const scopesToGrant = (
+  requested: ReadonlySet<Scope> | undefined,
+  family: Family,
+  client: Client,
+  user: User,
+): ReadonlySet<Scope> => {
   const original = storedScope(family.scope);
   if (requested && [...requested].some(scope => !original.has(scope))) throw new OAuthError('scope_wider');
-  return scopesOfUser(requested ?? original, user);
+  const scopes = commonScopes(requested ?? original, scopesAllowed(client, user));
+  if (requested && scopes.size === 0) throw new OAuthError('scope_of_no_role');
+  return scopes;
 };
 
 /** The refresh grant (RFC 6749 section 6) with rotation and reuse detection (RFC 9700 section 4.14.2). */
 export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencies): Grant => {
-  const { userTables, familiesTable, families, clientLimit, keyring, now, makeId } = dependencies;
+  const { userTables, familiesTable, families, keyring, now, makeId } = dependencies;
 
   const readOwnToken = makeRefreshTokenVerification(keyring);
 
-  const refuse = async (client: Client, reason: string, ...writes: Promise<void>[]): Promise<never> => {
-    await Promise.all([clientLimit.countFailure(client.clientId), ...writes]);
+  const refuse = (reason: string): never => {
     throw new OAuthError('refresh_token_refused', { reason });
   };
 
@@ -86,9 +90,10 @@ export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencie
     family: Family,
   ): Promise<'current' | 'previous'> => {
     const standing = standingOf(token, family, client, now());
-    if (standing.is === 'refused') return refuse(client, standing.reason);
+    if (standing.is === 'refused') return refuse(standing.reason);
     if (standing.is !== 'reused') return standing.is;
-    return refuse(client, reuseReason, families.revokeFamily(family.familyId, 'reuse', now()));
+    await families.revokeFamily(family.familyId, 'reuse', now());
+    return refuse(reuseReason);
   };
 
   /** The family whose token is to be given: rotated by this request, or already by the one it lost to. */
@@ -111,7 +116,7 @@ export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencie
       latest = await families.findFamily(token.familyId);
       if (latest?.rotationId === rotationId && latest.revokedAt === undefined) return latest; // done, but the answer got lost
     }
-    return refuse(client, 'refresh_token_unknown');
+    return refuse('refresh_token_unknown');
   };
 
   const refresh = async (
@@ -122,14 +127,14 @@ export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencie
     decision.familyId = token.familyId;
     decision.userId = token.userId;
     const family = parseFamily(records.family);
-    if (!family) return refuse(client, 'refresh_token_unknown');
+    if (!family) return refuse('refresh_token_unknown');
     // before anything that ends the family: else any client could end the sessions of another
-    if (family.clientId !== client.clientId) return refuse(client, 'refresh_token_of_another_client');
+    if (family.clientId !== client.clientId) return refuse('refresh_token_of_another_client');
     await requireStanding(token, client, family);
     const user = parseUser(records.user);
-    const fault = userFault(user, family, client);
-    if (fault || !user) return refuse(client, fault ?? 'user_gone');
-    const scopes = scopesToGrant(requested, family, user);
+    const fault = sessionFault(client, user, family);
+    if (fault || !user) return refuse(fault ?? 'user_gone');
+    const scopes = scopesToGrant(requested, family, client, user);
     const tokens = await dependencies.prepareTokens({ client, family, scopes });
     return tokens.write(await succeed(token, client, family, tokens.keyId, decision));
   };
@@ -144,7 +149,10 @@ export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencie
           user: token && userAddress(userTables.users, token.userId),
           family: token && familyAddress(familiesTable, token.familyId),
         },
-        issue: request => (token ? refresh(token, requested, request) : refuse(request.client, 'refresh_token_forged')),
+        issue: async request => {
+          refuseForeignScopes(requested, request.client);
+          return token ? refresh(token, requested, request) : refuse('refresh_token_forged');
+        },
       };
     },
   };

@@ -83,8 +83,7 @@ describe('a login', () => {
     expect(service.dynalite.operations).toEqual([
       'BatchGetItemCommand',
       'BatchGetItemCommand',
-      'DeleteItemCommand', // both locks and the new family, at once
-      'DeleteItemCommand',
+      'UpdateItemCommand', // the lockout and the new family, at once
       'PutItemCommand',
     ]);
   });
@@ -123,15 +122,57 @@ describe('a login', () => {
   });
 
   it('stores no secret: neither password, client secret nor token', async () => {
-    const { username, password } = await service.makeUser();
+    const { user, username, password } = await service.makeUser();
     const { json } = await login(username, password);
     const { documents } = service.dynalite;
     const familyId = json.refresh_token.split('.')[0];
-    const { Item: family } = await documents.send(new GetCommand({ TableName: 'Families', Key: { familyId } }));
+    const { Item: family } = await documents.send(
+      new GetCommand({ TableName: 'Families', Key: { userId: user.userId, familyId } }),
+    );
+    expect(family).toMatchObject({ clientId: client.id });
     const kept = `${JSON.stringify(family)} ${service.logs.join()}`;
     for (const hidden of [password, username, client.secret, json.access_token, json.refresh_token]) {
       expect(kept).not.toContain(hidden);
     }
+  });
+});
+
+describe('scopes', () => {
+  const loginFor = (username: string, password: string, scope: string, from = client) =>
+    service.post('token', {
+      grant_type: 'password',
+      client_id: from.id,
+      client_secret: from.secret,
+      username,
+      password,
+      scope,
+    });
+
+  it('of a client that is limited to fewer are all that its tokens have', async () => {
+    const limited = await service.makeClient({ scopes: ['webhooks:read'] });
+    const { username, password } = await service.makeUser();
+    expect((await login(username, password, limited)).json.scope).toBe('webhooks:read');
+    service.hashes.length = 0;
+    const wider = await loginFor(username, password, 'webhooks:read webhooks:manage', limited);
+    expect(wider).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
+    expect(service.hashes).toEqual([]); // a fault of the parameters is told before any hash
+  });
+
+  it('that the role has none of are refused, once the login stands', async () => {
+    const { username, password } = await service.makeUser({ role: 'member' });
+    const ask = (guess: string) => loginFor(username, guess, 'webhooks:read');
+    expect(await ask(password)).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
+    expect(await ask('wrong')).toMatchObject(refused);
+    for (let time = 0; time < 4; time++) await ask('wrong');
+    expect(await ask(password)).toMatchObject(refused); // a lock hides that the password is right
+  });
+
+  it('that the role has none of clear the failures all the same', async () => {
+    const { username, password } = await service.makeUser({ role: 'member' });
+    for (let time = 0; time < 4; time++) await login(username, 'wrong');
+    await loginFor(username, password, 'webhooks:read');
+    for (let time = 0; time < 4; time++) await login(username, 'wrong');
+    expect(await login(username, password)).toMatchObject({ status: 200 });
   });
 });
 
@@ -161,17 +202,28 @@ describe('limits', () => {
     }
   });
 
-  it('429 after so many failed grants of one client, which successes do not add to', async () => {
+  it('429 after so many refused passwords of one client, for further passwords alone', async () => {
     const limited = await startAuthService({ clientFailureLimit: 3 });
     try {
       const one = await limited.makeClient();
       const other = await limited.makeClient();
       const { username, password } = await limited.makeUser();
       const good = { grant_type: 'password', client_id: one.id, client_secret: one.secret, username, password };
-      const bad = { ...good, grant_type: 'refresh_token', refresh_token: 'forged' };
+      const session = await limited.post('token', good);
+      const refresh = (token: string) =>
+        limited.post('token', { ...good, grant_type: 'refresh_token', refresh_token: token });
       for (let time = 0; time < 5; time++) expect((await limited.post('token', good)).status).toBe(200);
-      for (let time = 0; time < 3; time++) expect((await limited.post('token', bad)).status).toBe(400);
-      const answer = await limited.post('token', { ...good, grant_type: 'unknown' });
+      for (let time = 0; time < 5; time++) expect((await refresh('forged')).status).toBe(400);
+      for (let time = 0; time < 3; time++) {
+        expect((await limited.post('token', { ...good, username: `no${time}@body`, password: 'bad' })).status).toBe(
+          400,
+        );
+      }
+      const answer = await limited.post('token', good);
+      expect((await limited.post('token', { ...good, grant_type: 'unknown' })).json.error).toBe(
+        'unsupported_grant_type',
+      );
+      expect(await refresh(session.json.refresh_token)).toMatchObject({ status: 200 });
       expect(answer).toMatchObject({ status: 429, json: { error: 'temporarily_unavailable' } });
       expect(answer.headers['retry-after']).toBe('60');
       expect((await limited.post('token', { ...good, client_secret: 'wrong' })).status).toBe(401);
@@ -179,6 +231,20 @@ describe('limits', () => {
       expect((await limited.post('token', others)).status).toBe(200);
       limited.clock.advance(60_000);
       expect((await limited.post('token', good)).status).toBe(200);
+    } finally {
+      await limited.stop();
+    }
+  });
+
+  it('a lock’s refusals count towards no limit of the client', async () => {
+    const limited = await startAuthService({ clientFailureLimit: 8 });
+    try {
+      const { id, secret } = await limited.makeClient();
+      const [user, other] = await Promise.all([limited.makeUser(), limited.makeUser()]);
+      const form = { grant_type: 'password', client_id: id, client_secret: secret };
+      const attempt = (username: string, password: string) => limited.post('token', { ...form, username, password });
+      for (let time = 0; time < 20; time++) expect((await attempt(user.username, 'wrong')).status).toBe(400);
+      expect((await attempt(other.username, other.password)).status).toBe(200);
     } finally {
       await limited.stop();
     }

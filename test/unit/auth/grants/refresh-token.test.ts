@@ -169,6 +169,27 @@ describe('the refresh grant', () => {
     expect(wide.json.scope).toBe('webhooks:read webhooks:manage');
   });
 
+  it('gives what role and client still have, and refuses what they lack without using the token up', async () => {
+    const changing = await service.makeClient();
+    const user = await service.makeUser();
+    const first = await login(changing, user);
+    await service.clients.updateClient(changing.id, { scopes: ['webhooks:read'] });
+    const narrow = await refresh(first.json.refresh_token, changing);
+    expect(narrow.json.scope).toBe('webhooks:read');
+    expect(await refresh(narrow.json.refresh_token, changing, { scope: 'webhooks:manage' })).toMatchObject({
+      status: 400,
+      json: { error: 'invalid_scope' },
+    });
+    await service.users.setUserRole(user.user.userId, 'member');
+    expect(await refresh(narrow.json.refresh_token, changing, { scope: 'webhooks:read' })).toMatchObject({
+      status: 400,
+      json: { error: 'invalid_scope' },
+    });
+    await service.users.setUserRole(user.user.userId, 'admin');
+    expect(await refresh(narrow.json.refresh_token, changing)).toMatchObject({ status: 200 });
+    expect(service.logs.at(-1)).not.toContain('grace');
+  });
+
   it.each([
     ['a scope wider than the original', 'webhooks:read webhooks:manage'],
     ['an unknown scope', 'everything'],
@@ -197,12 +218,13 @@ describe('whoever is out is out at the next refresh', () => {
     return { userId: user.user.userId, user, first: await login(client, user) };
   };
 
-  it('a disabled user', async () => {
-    const { userId, first } = await start();
+  it('a disabled user, for good', async () => {
+    const { userId, user, first } = await start();
     await service.users.setUserStatus(userId, 'disabled');
     expect(await refresh(first.json.refresh_token)).toMatchObject(refused);
     await service.users.setUserStatus(userId, 'enabled');
-    expect(await refresh(first.json.refresh_token)).toMatchObject({ status: 200 });
+    expect(await refresh(first.json.refresh_token)).toMatchObject(refused);
+    expect(await login(client, user)).toMatchObject({ status: 200 });
   });
 
   it('a user with a changed password, for good', async () => {
