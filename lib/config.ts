@@ -64,8 +64,10 @@ const schema = z
     keyRotationPeriod: duration('1d', '730d'),
     /** Failed client authentications a minute that one address may cause. */
     addressFailureLimit: count(1, 1_000_000),
-    /** Failed grants a minute that one client may cause. */
+    /** Refused passwords a minute that one client may cause. */
     clientFailureLimit: count(1, 1_000_000),
+    /** Characters that a password which an operator sets must have. */
+    passwordMinimumLength: count(8, 256),
 
     /** Refused grants in five minutes that are too many to be mistakes. */
     invalidGrantSurge: count(1, 1_000_000),
@@ -130,6 +132,7 @@ const defaults: Omit<z.input<typeof schema>, 'demandsUrl'> = {
   keyRotationPeriod: '90d',
   addressFailureLimit: 100,
   clientFailureLimit: 300,
+  passwordMinimumLength: 15,
   invalidGrantSurge: 500,
   retrySchedule: '5s,5m,30m,2h,5h,10h,14h,20h,24h',
   attemptTimeout: '15s',

@@ -1,141 +1,202 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/client.ts';
-import type { ClientStore } from '../../lambdas/auth/client-store.ts';
+import type { ClientChanges, ClientStore, SecretRotation } from '../../lambdas/auth/client-store.ts';
+import { type Scope, scopes } from '../../lambdas/auth/scope.ts';
+import type { PageRequest } from '../../lambdas/auth/user-store.ts';
+import { reportClient, reportClients } from './client-report.ts';
+import { confirm, yesOption } from './confirmation.ts';
 import { Fault } from './fault.ts';
-import { accountId, displayName, notEmpty, wholeNumber } from './option-values.ts';
-import { fields, iso, type Report, table } from './report.ts';
+import {
+  accountId,
+  afterOption,
+  displayName,
+  limitOption,
+  notEmpty,
+  repeatable,
+  wholeNumber,
+} from './option-values.ts';
+import type { Report } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
 const openStore = async (target: Target): Promise<ClientStore> => (await import('./documents.ts')).openClients(target);
 
-/** What is shown of a client: everything but the hashes of its secrets. */
-const view = (client: Client) => ({
-  clientId: client.clientId,
-  name: client.name,
-  grants: client.grants,
-  accountId: client.accountId ?? null,
-  graceSeconds: client.graceSeconds,
-  introspect: client.introspect,
-  status: client.status,
-  secrets: client.secrets.map(({ createdAt, expiresAt }) => ({ createdAt: iso(createdAt), expiresAt: iso(expiresAt) })),
-  createdAt: iso(client.createdAt),
-  updatedAt: iso(client.updatedAt),
-});
+const noClient = (clientId: string) => new Fault(`there is no client "${clientId}": "clients list" shows them.`);
 
-const describe = (client: Client): (readonly [string, string])[] => [
-  ['client_id', client.clientId],
-  ['name', client.name],
-  ['grants', client.grants.join(', ')],
-  ['account', client.accountId ?? 'any'],
-  ['grace', `${client.graceSeconds} s`],
-  ['status', client.status],
-];
+const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;
 
-const shownOnce = 'The secret is shown this once and kept nowhere: store it now.';
+/** The client as a change left it. @throws {Fault} where there is none, or somebody else changed it at the same moment. */
+const changed = async <Answer>(clientId: string, change: Promise<Answer | undefined>): Promise<Answer> => {
+  try {
+    const answer = await change;
+    if (answer === undefined) throw noClient(clientId);
+    return answer;
+  } catch (error) {
+    if (error instanceof Error && isNamed(error, 'ClientConflictError')) throw new Fault(error.message);
+    throw error;
+  }
+};
 
-interface CreateOptions {
-  readonly name: string;
-  readonly grant: GrantType[];
-  readonly account?: string;
+interface Settings {
+  readonly name?: string;
+  readonly grant?: GrantType[];
+  readonly scope?: Scope[];
+  /** `false` for none. */
+  readonly account?: string | false;
   readonly graceSeconds?: number;
   readonly introspect?: boolean;
 }
 
-const create = async (target: Target, options: CreateOptions): Promise<Report> => {
+const withoutRepetition = <Value>(values: readonly Value[]): Value[] => [...new Set(values)];
+
+/** What was given, in the words of the store. */
+const settings = ({ name, grant, scope, graceSeconds, introspect }: Settings) => ({
+  ...(name === undefined ? {} : { name }),
+  ...(grant === undefined ? {} : { grants: withoutRepetition(grant) }),
+  ...(scope === undefined ? {} : { scopes: withoutRepetition(scope) }),
+  ...(graceSeconds === undefined ? {} : { graceSeconds }),
+  ...(introspect === undefined ? {} : { introspect }),
+});
+
+const create = async (target: Target, options: Settings & Required<Pick<Settings, 'name' | 'grant'>>) => {
   const { client, clientSecret } = await (await openStore(target)).createClient({
+    ...settings(options),
     name: options.name,
-    grants: [...new Set(options.grant)],
-    ...(options.account === undefined ? {} : { accountId: options.account }),
-    ...(options.graceSeconds === undefined ? {} : { graceSeconds: options.graceSeconds }),
-    ...(options.introspect === undefined ? {} : { introspect: options.introspect }),
+    grants: withoutRepetition(options.grant),
+    ...(options.account ? { accountId: options.account } : {}),
   });
+  return reportClient(client, clientSecret);
+};
+
+const list = async (target: Target, page: PageRequest): Promise<Report> =>
+  reportClients(await (await openStore(target)).listClients(page));
+
+const show = async (target: Target, clientId: string): Promise<Report> =>
+  reportClient(await changed(clientId, (await openStore(target)).findClient(clientId)));
+
+const update = async (target: Target, clientId: string, options: Settings): Promise<Report> => {
+  const changes: ClientChanges = {
+    ...settings(options),
+    ...(options.account === undefined ? {} : { accountId: options.account === false ? null : options.account }),
+  };
+  if (Object.keys(changes).length === 0) {
+    throw new Fault('nothing to change was given: name at least one setting ("clients update --help" shows them).');
+  }
+  return reportClient(await changed(clientId, (await openStore(target)).updateClient(clientId, changes)));
+};
+
+const setStatus = async (target: Target, clientId: string, status: Client['status']): Promise<Report> => {
+  const client = await changed(clientId, (await openStore(target)).setClientStatus(clientId, status));
+  const what = status === 'disabled' ? ' Its sessions are over; enabling it again brings none back.' : '';
+  const text = `Client ${client.clientId} (${client.name}) is ${status}.${what}`;
+  return { json: reportClient(client).json, text };
+};
+
+interface Confirmed {
+  readonly yes?: boolean;
+}
+
+const remove = async (target: Target, clientId: string, { yes }: Confirmed): Promise<Report> => {
+  const store = await openStore(target);
+  const { name } = await changed(clientId, store.findClient(clientId));
+  await confirm(`This deletes client ${clientId} (${name}) of ${target.label} and ends its sessions.`, yes);
+  const client = await changed(clientId, store.deleteClient(clientId));
   return {
-    json: { ...view(client), clientSecret },
-    text: `${fields([...describe(client), ['client_secret', clientSecret]])}\n\n${shownOnce}`,
+    json: { clientId, deleted: true },
+    text: `Client ${clientId} (${client.name}) is deleted, and its sessions are over.`,
   };
 };
 
-const list = async (target: Target): Promise<Report> => {
-  const clients = await (await openStore(target)).listClients();
-  const columns = [
-    { heading: 'CLIENT ID', cell: (client: Client) => client.clientId },
-    { heading: 'NAME', cell: (client: Client) => client.name },
-    { heading: 'GRANTS', cell: (client: Client) => client.grants.join(', ') },
-    { heading: 'ACCOUNT', cell: (client: Client) => client.accountId ?? 'any' },
-    { heading: 'GRACE', cell: (client: Client) => `${client.graceSeconds} s` },
-    { heading: 'STATUS', cell: (client: Client) => client.status },
-  ];
-  const whenEmpty = 'No clients yet. Create one: npm run ops -- clients create --name "Acme ERP" --grant password';
-  return { json: clients.map(view), text: table(clients, columns, whenEmpty) };
-};
-
-const noClient = (clientId: string) => new Fault(`there is no client "${clientId}": "clients list" shows them.`);
-
-const setStatus = async (target: Target, clientId: string, status: Client['status']): Promise<Report> => {
-  const client = await (await openStore(target)).setClientStatus(clientId, status);
-  if (!client) throw noClient(clientId);
-  return { json: view(client), text: `Client ${client.clientId} (${client.name}) is ${status}.` };
-};
-
-const rotateSecret = async (target: Target, clientId: string, overlapSeconds?: number): Promise<Report> => {
-  const rotated = await (await openStore(target)).rotateClientSecret(clientId, overlapSeconds);
-  if (!rotated) throw noClient(clientId);
-  const { client, clientSecret } = rotated;
-  const previous = iso(client.secrets[1]?.expiresAt) ?? 'none';
-  const lines = fields([
-    ['client_id', client.clientId],
-    ['client_secret', clientSecret],
-    ['previous secret works until', previous],
-  ]);
-  return { json: { ...view(client), clientSecret }, text: `${lines}\n\n${shownOnce}` };
-};
-
-const collect = (value: GrantType, before: GrantType[] | undefined): GrantType[] => [...(before ?? []), value];
-
-const grantOption = () => {
-  const option = new Option('--grant <type>', 'a grant it may use (repeatable)').choices(grantTypes);
-  const parse = option.parseArg;
-  return option
-    .argParser((value: string, before: GrantType[] | undefined) => {
-      parse?.(value, undefined); // refuses anything but the choices
-      return collect(value as GrantType, before);
-    })
-    .makeOptionMandatory();
+const rotateSecret = async (
+  target: Target,
+  clientId: string,
+  { yes, ...rotation }: SecretRotation & Confirmed,
+): Promise<Report> => {
+  const store = await openStore(target);
+  const { name } = await changed(clientId, store.findClient(clientId));
+  if (rotation.overlapSeconds === 0) {
+    await confirm(`This ends every secret that client ${clientId} (${name}) uses now.`, yes);
+  }
+  try {
+    const { client, clientSecret } = await changed(clientId, store.rotateClientSecret(clientId, rotation));
+    return reportClient(client, clientSecret);
+  } catch (error) {
+    if (!isNamed(error, 'TwoSecretsError')) throw error;
+    throw new Fault(
+      `two secrets of client "${clientId}" work already: "clients show" tells until when. Wait for the older one to end, ` +
+        'end it now with --drop-oldest, or end both with --overlap-seconds 0.',
+    );
+  }
 };
 
 const examples = `
 Examples:
   npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token
-  npm run ops -- clients create --name "Acme only" --grant password --account acme --grace-seconds 0
-  npm run ops -- --stage prod clients rotate-secret 4f6Kq... --overlap-seconds 3600`;
+  npm run ops -- clients create --name "Acme only" --grant password --account acme --scope webhooks:read --grace-seconds 0
+  npm run ops -- clients update 4f6Kq... --scope webhooks:read --scope webhooks:manage
+  npm run ops -- --stage prod clients rotate-secret 4f6Kq... --overlap-seconds 3600
+  npm run ops -- --stage prod clients rotate-secret 4f6Kq... --overlap-seconds 0     # it leaked: nothing old works on`;
 
-/** Adds `clients`. */
-export const addClients = (program: Command, run: Run): void => {
-  const clients = program
-    .command('clients')
-    .description('clients of the token endpoint: create, list, enable, disable, rotate-secret')
-    .addHelpText('after', examples);
+const clientArgument = ['<client-id>', 'as create and list show it', notEmpty] as const;
 
-  clients
-    .command('create')
-    .description('create a client; its secret is shown once')
-    .requiredOption('--name <name>', 'what people call it', displayName)
-    .addOption(grantOption())
+/** What create and update have in common. */
+const addSettings = (command: Command): Command =>
+  command
+    .addOption(repeatable('--scope <scope>', 'a scope its tokens may have (repeatable; default: all)', scopes))
     .option('--account <id>', 'log in users of this account only', accountId)
     .option(
       '--grace-seconds <s>',
       'how long a used refresh token still gives its successor (default 30, 0 is strict)',
       wholeNumber(0, 3_600),
     )
-    .option('--introspect', "let it introspect other clients' tokens")
+    .option('--introspect', "let it introspect other clients' tokens");
+
+/** Adds `clients`. */
+export const addClients = (program: Command, run: Run): void => {
+  const clients = program
+    .command('clients')
+    .description('clients of the token endpoint: create, list, show, update, enable, disable, delete, rotate-secret')
+    .addHelpText('after', examples);
+
+  addSettings(
+    clients
+      .command('create')
+      .description('create a client; its secret is shown once')
+      .requiredOption('--name <name>', 'what people call it', displayName)
+      .addOption(repeatable('--grant <type>', 'a grant it may use (repeatable)', grantTypes).makeOptionMandatory()),
+  )
     .addHelpText('after', examples)
-    .action((options: CreateOptions, command: Command) => run(command, target => create(target, options)));
+    .action((options: Required<Pick<Settings, 'name' | 'grant'>>, command: Command) =>
+      run(command, target => create(target, options)),
+    );
 
   clients
     .command('list')
-    .description('list all clients')
-    .action((_options: object, command: Command) => run(command, list));
+    .description('list all clients, or a page of them')
+    .addOption(limitOption())
+    .addOption(afterOption('client'))
+    .action((page: PageRequest, command: Command) => run(command, target => list(target, page)));
+
+  clients
+    .command('show')
+    .description('show a client and until when its secrets work')
+    .argument(...clientArgument)
+    .action((clientId: string, _options: object, command: Command) => run(command, target => show(target, clientId)));
+
+  addSettings(
+    clients
+      .command('update')
+      .description('change settings of a client; another account ends its sessions, nothing else does')
+      .argument(...clientArgument)
+      .option('--name <name>', 'what people call it', displayName)
+      .addOption(repeatable('--grant <type>', 'a grant it may use (repeatable)', grantTypes)),
+  )
+    .option('--no-account', 'log in users of any account')
+    .option('--no-introspect', 'let it introspect its own tokens only')
+    .addHelpText('after', examples)
+    .action((clientId: string, options: Settings, command: Command) =>
+      run(command, target => update(target, clientId, given(options, command))),
+    );
 
   for (const [name, status] of [
     ['enable', 'enabled'],
@@ -144,24 +205,40 @@ export const addClients = (program: Command, run: Run): void => {
     clients
       .command(name)
       .description(
-        status === 'enabled' ? 'let a disabled client in again' : 'shut a client out, tokens already issued too',
+        status === 'enabled' ? 'let a disabled client in again' : 'shut a client out; its sessions are over for good',
       )
-      .argument('<client-id>', 'as create and list show it', notEmpty)
+      .argument(...clientArgument)
       .action((clientId: string, _options: object, command: Command) =>
         run(command, target => setStatus(target, clientId, status)),
       );
   }
 
   clients
+    .command('delete')
+    .description('delete a client and end its sessions')
+    .argument(...clientArgument)
+    .addOption(yesOption())
+    .action((clientId: string, options: Confirmed, command: Command) =>
+      run(command, target => remove(target, clientId, options)),
+    );
+
+  clients
     .command('rotate-secret')
     .description('give a client a new secret, shown once; the one used so far works on for a while')
-    .argument('<client-id>', 'as create and list show it', notEmpty)
+    .argument(...clientArgument)
     .option(
       '--overlap-seconds <s>',
-      'how long the one used so far works on (default 86400)',
+      'how long the newest one so far works on (default 86400; 0 ends every other secret at once)',
       wholeNumber(0, 31_536_000),
     )
-    .action((clientId: string, options: { overlapSeconds?: number }, command: Command) =>
-      run(command, target => rotateSecret(target, clientId, options.overlapSeconds)),
+    .option('--drop-oldest', 'end the older one where two secrets work')
+    .addOption(yesOption())
+    .addHelpText('after', examples)
+    .action((clientId: string, options: SecretRotation & Confirmed, command: Command) =>
+      run(command, target => rotateSecret(target, clientId, options)),
     );
 };
+
+/** What a person gave: commander counts an option that can be negated as given. */
+const given = (options: Settings, command: Command): Settings =>
+  Object.fromEntries(Object.entries(options).filter(([name]) => command.getOptionValueSource(name) === 'cli'));

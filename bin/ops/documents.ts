@@ -1,6 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { makeClientStore } from '../../lambdas/auth/client-store.ts';
+import { makeFamilyStore } from '../../lambdas/auth/family-store.ts';
+import { makeSessionList } from '../../lambdas/auth/session-list.ts';
 import { makeUserStore } from '../../lambdas/auth/user-store.ts';
 import { makeReadHistory } from '../../lambdas/delivery/delivery-history.ts';
 import { makeDeliveryStore } from '../../lambdas/delivery/delivery-store.ts';
@@ -35,6 +37,13 @@ export const openUsers = (target: Target) =>
     ...connect(target),
     tables: { users: requireOutput(target, 'UsersTable'), logins: requireOutput(target, 'LoginsTable') },
   });
+
+/** The target's sessions: their lists, and the end of one. */
+export const openSessions = (target: Target) => {
+  const { documents } = connect(target);
+  const tableName = requireOutput(target, 'FamiliesTable');
+  return { ...makeSessionList({ documents, tableName }), ...makeFamilyStore({ documents, tableName }) };
+};
 
 /** The target's webhooks. */
 export const openWebhooks = (target: Target) =>

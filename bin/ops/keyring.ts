@@ -1,6 +1,7 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
 import type { KeyRotation } from '../../lambdas/auth/key-rotation.ts';
+import { type Lockout, makeLockout } from '../../lambdas/auth/lockout.ts';
 import { makeRotateKeysFunction } from '../../lambdas/auth/rotate-keys-function.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
@@ -19,6 +20,19 @@ export const openKeyring = (target: Target): Pick<Keyring, 'list'> =>
     tableName: requireOutput(target, 'KeyringTable'),
     now: systemClock,
   });
+
+/** The target's lockout. Its items are called by MACs, so that it needs the MAC key. */
+export const openLockout = (target: Target): Pick<Lockout, 'unlock'> => {
+  const documents = connectDocuments(target);
+  const kms = new KMSClient(connectionSettings(target, target.outputs.KmsEndpoint));
+  const keyring = makeKeyring({
+    documents,
+    kms,
+    tableName: requireOutput(target, 'KeyringTable'),
+    now: systemClock,
+  });
+  return makeLockout({ documents, keyring, tableName: requireOutput(target, 'LockoutsTable'), now: systemClock });
+};
 
 const settingsOf = (target: Target) => {
   try {

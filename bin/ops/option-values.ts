@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { normaliseEmail } from '../../lambdas/auth/user.ts';
 import { EVENT_NAMES, type EventName, isEventName } from '../../lambdas/webhooks/webhook.ts';
 
@@ -23,6 +23,24 @@ export const wholeNumber =
     if (/^\d+$/.test(value) && number >= least && number <= most) return number;
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
   };
+
+/** An option that may be given several times, each time with one of these values. */
+export const repeatable = (flags: string, description: string, choices: readonly string[]): Option => {
+  const option = new Option(flags, description).choices(choices);
+  const parse = option.parseArg;
+  return option.argParser((value: string, before: string[] | undefined) => {
+    parse?.(value, undefined); // refuses anything but the choices
+    return [...(before ?? []), value];
+  });
+};
+
+/** How many of a list to show. */
+export const limitOption = (): Option =>
+  new Option('--limit <n>', 'at most so many').argParser(wholeNumber(1, 100_000));
+
+/** Where in a list to go on. */
+export const afterOption = (noun: string): Option =>
+  new Option('--after <id>', `go on after the last ${noun} that was shown`).argParser(notEmpty);
 
 /** The name of an event that webhooks are registered for. */
 export const eventName = (value: string): EventName => {

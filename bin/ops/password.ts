@@ -1,18 +1,59 @@
 import { buffer } from 'node:stream/consumers';
+import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { isCommonPassword } from './common-passwords.ts';
 import { Fault } from './fault.ts';
-
-/** In Unicode code points of the normalised text, as NIST SP 800-63B-3 section 5.1.1.2 counts them. */
-const advisedLength = 8;
 
 /** The token endpoint refuses longer ones unread, so a user could never log in with one. */
 const longestPassword = 1_024;
 
-const check = (password: string): string | undefined => {
-  if (password === '') return 'the password is empty.';
+/** Of a generated one: 131 bits, letters and digits only. */
+const generatedLength = 22;
+
+/** How an operator wants to give a password. */
+export interface PasswordOptions {
+  readonly generatePassword?: boolean;
+}
+
+/** A password that may be set. */
+export interface ChosenPassword {
+  readonly password: string;
+  /** Whether nobody knows it yet: it is shown once then. */
+  readonly isGenerated: boolean;
+}
+
+/**
+ * Makes a password, or reads one from a hidden prompt, or from standard input where that is no terminal. Never from an
+ * argument: arguments are seen by every process of the machine and stay in the shell's history.
+ *
+ * @param leastCharacters - the stage's minimum, in Unicode code points of the normalised text, as NIST SP 800-63B
+ * section 3.1.1.2 counts them.
+ * @throws {Fault} for a password that is too short, too common, or that the token endpoint would not take.
+ */
+export async function choosePassword(options: PasswordOptions, leastCharacters: number): Promise<ChosenPassword> {
+  if (options.generatePassword === true) {
+    return { password: randomId(Math.max(generatedLength, leastCharacters)), isGenerated: true };
+  }
+  const check = (password: string) => passwordFault(password, leastCharacters);
+  const password = process.stdin.isTTY ? await fromPrompt(check) : await fromStandardInput();
+  const fault = await check(password);
+  if (fault) throw new Fault(fault);
+  return { password, isGenerated: false };
+}
+
+/** What is wrong with a password, and what to do about it; `undefined` for a good one. */
+export async function passwordFault(password: string, leastCharacters: number): Promise<string | undefined> {
+  if (password === '') return 'the password is empty: give one on standard input, or use --generate-password.';
   if (password.includes('\0')) return 'the password contains a NUL character.';
   if (Buffer.byteLength(password) > longestPassword) return `the password is longer than ${longestPassword} bytes.`;
+  const characters = [...password.normalize('NFC')].length;
+  if (characters < leastCharacters) {
+    return `the password has ${characters} characters; at least ${leastCharacters} are needed (or --generate-password).`;
+  }
+  if (await isCommonPassword(password)) {
+    return 'the password is one of the most common ones, which are guessed first: choose another, or use --generate-password.';
+  }
   return undefined;
-};
+}
 
 /** Everything on standard input, without the one line break that `echo` and here-documents add. */
 const fromStandardInput = async (): Promise<string> => {
@@ -25,9 +66,9 @@ const fromStandardInput = async (): Promise<string> => {
 };
 
 /** Asked twice, since nothing is shown; the prompt goes to standard error, so that `--json` stays clean. */
-const fromPrompt = async (): Promise<string> => {
+const fromPrompt = async (check: (password: string) => Promise<string | undefined>): Promise<string> => {
   const { default: prompt } = await import('@inquirer/password');
-  const ask = async (message: string, validate: (value: string) => string | true): Promise<string> => {
+  const ask = async (message: string, validate: (value: string) => Promise<string | true>): Promise<string> => {
     try {
       return await prompt({ message, mask: true, toggleMask: false, validate }, { output: process.stderr });
     } catch (error) {
@@ -36,26 +77,8 @@ const fromPrompt = async (): Promise<string> => {
       throw error;
     }
   };
-  const password = await ask('Password:', value => check(value) ?? true);
-  const repeated = await ask('Again:', () => true);
+  const password = await ask('Password:', async value => (await check(value)) ?? true);
+  const repeated = await ask('Again:', async () => true);
   if (password !== repeated) throw new Fault('the two passwords differ: nothing was changed.');
-  return password;
-};
-
-/**
- * Reads a password from a hidden prompt, or from standard input where that is no terminal. Never from an argument:
- * arguments are seen by every process of the machine and stay in the shell's history.
- *
- * A short one is warned of and taken: what is long enough is the operator's to say.
- *
- * @throws {Fault} for a password that the token endpoint would not take.
- */
-export const readPassword = async (): Promise<string> => {
-  const password = process.stdin.isTTY ? await fromPrompt() : await fromStandardInput();
-  const fault = check(password);
-  if (fault) throw new Fault(fault);
-  if ([...password.normalize('NFC')].length < advisedLength) {
-    process.stderr.write(`warning: the password is shorter than ${advisedLength} characters: easily guessed.\n`);
-  }
   return password;
 };

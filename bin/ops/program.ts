@@ -6,6 +6,7 @@ import { addEvents } from './events.ts';
 import { addKeys } from './keys.ts';
 import { addPublish } from './publish.ts';
 import { CommandFailed, run } from './run.ts';
+import { addSessions } from './sessions.ts';
 import { addUsers } from './users.ts';
 import { addWebhooks } from './webhooks.ts';
 
@@ -58,6 +59,7 @@ const makeProgram = (asJson: boolean): Command => {
     .exitOverride();
   addClients(program, run);
   addUsers(program, run);
+  addSessions(program, run);
   addKeys(program, run);
   addWebhooks(program, run);
   addPublish(program, run);

@@ -1,72 +1,71 @@
 import { type Command, Option } from 'commander';
 import { type Role, roles, type User } from '../../lambdas/auth/user.ts';
-import type { UserStore } from '../../lambdas/auth/user-store.ts';
+import type { PageRequest, UserStore } from '../../lambdas/auth/user-store.ts';
+import { confirm, yesOption } from './confirmation.ts';
 import { Fault } from './fault.ts';
-import { accountId, emailAddress, notEmpty } from './option-values.ts';
-import { readPassword } from './password.ts';
-import { fields, type Report, table } from './report.ts';
+import { accountId, afterOption, emailAddress, limitOption, notEmpty } from './option-values.ts';
+import { choosePassword, type PasswordOptions } from './password.ts';
+import type { Report } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
+import { reportUser, reportUsers, withGeneratedPassword } from './user-report.ts';
 
 const openStore = async (target: Target): Promise<UserStore> => (await import('./documents.ts')).openUsers(target);
 
-/** What is shown of a user: everything but the password's hash. */
-const view = (user: User) => ({
-  userId: user.userId,
-  email: user.email,
-  accountId: user.accountId,
-  role: user.role,
-  status: user.status,
-  createdAt: new Date(user.createdAt).toISOString(),
-  updatedAt: new Date(user.updatedAt).toISOString(),
-});
+/** Forgets the failures against an address, of all clients. */
+const unlock = async (target: Target, email: string): Promise<void> =>
+  (await import('./keyring.ts')).openLockout(target).unlock(email);
 
-interface CreateOptions {
+/** The stage's own minimum; a stage that was deployed before it had one has the default. */
+const leastCharacters = ({ outputs }: Target): number => Number(outputs.PasswordMinimumLength ?? 15);
+
+const noUser = (reference: string) => new Fault(`there is no user "${reference}": "users list" shows them.`);
+
+/** The user that an e-mail address or id names. @throws {Fault} */
+export async function findUser(
+  store: Pick<UserStore, 'findUser' | 'findUserByEmail'>,
+  reference: string,
+): Promise<User> {
+  const user = reference.includes('@') ? await store.findUserByEmail(reference) : await store.findUser(reference);
+  if (!user) throw noUser(reference);
+  return user;
+}
+
+const emailTaken = (email: string) =>
+  new Fault(
+    `a user with the e-mail address ${email} exists already, or is being made: "users show ${email}" tells, or try again in a minute.`,
+  );
+
+const takenAs = async <Answer>(email: string, change: Promise<Answer>): Promise<Answer> => {
+  try {
+    return await change;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'EmailTakenError') throw emailTaken(email);
+    throw error;
+  }
+};
+
+interface CreateOptions extends PasswordOptions {
   readonly email: string;
   readonly account: string;
   readonly role: Role;
 }
 
-const create = async (target: Target, { email, account, role }: CreateOptions): Promise<Report> => {
+const create = async (target: Target, { email, account, role, ...options }: CreateOptions): Promise<Report> => {
   const store = await openStore(target);
-  const taken = new Fault(`a user with the e-mail address ${email} exists already.`);
-  if (await store.findUserByEmail(email)) throw taken;
-  const password = await readPassword();
-  try {
-    const user = await store.createUser({ email, password, accountId: account, role });
-    const text = fields([
-      ['user id', user.userId],
-      ['e-mail', user.email],
-      ['account', user.accountId],
-      ['role', user.role],
-      ['status', user.status],
-    ]);
-    return { json: view(user), text };
-  } catch (error) {
-    if (error instanceof Error && error.name === 'EmailTakenError') throw taken; // another create was quicker
-    throw error;
+  if (await store.findUserByEmail(email)) {
+    throw new Fault(`a user with the e-mail address ${email} exists already: "users show ${email}" shows them.`);
   }
+  const { password, isGenerated } = await choosePassword(options, leastCharacters(target));
+  const user = await takenAs(email, store.createUser({ email, password, accountId: account, role }));
+  return isGenerated ? withGeneratedPassword(reportUser(user), password) : reportUser(user);
 };
 
-const list = async (target: Target): Promise<Report> => {
-  const users = await (await openStore(target)).listUsers();
-  const columns = [
-    { heading: 'USER ID', cell: (user: User) => user.userId },
-    { heading: 'E-MAIL', cell: (user: User) => user.email },
-    { heading: 'ACCOUNT', cell: (user: User) => user.accountId },
-    { heading: 'ROLE', cell: (user: User) => user.role },
-    { heading: 'STATUS', cell: (user: User) => user.status },
-  ];
-  const whenEmpty =
-    'No users yet. Create one: npm run ops -- users create --email ana@acme.com.br --account acme --role admin';
-  return { json: users.map(view), text: table(users, columns, whenEmpty) };
-};
+const list = async (target: Target, page: PageRequest): Promise<Report> =>
+  reportUsers(await (await openStore(target)).listUsers(page));
 
-const findUser = async (store: UserStore, reference: string): Promise<User> => {
-  const user = reference.includes('@') ? await store.findUserByEmail(reference) : await store.findUser(reference);
-  if (!user) throw new Fault(`there is no user "${reference}": "users list" shows them.`);
-  return user;
-};
+const show = async (target: Target, reference: string): Promise<Report> =>
+  reportUser(await findUser(await openStore(target), reference));
 
 /** Finds a user, changes them, reports; a user deleted in between counts as not found. */
 const change = async (
@@ -76,27 +75,92 @@ const change = async (
   tell: (user: User) => string,
 ): Promise<Report> => {
   const store = await openStore(target);
-  const found = await findUser(store, reference);
-  const changed = await apply(store, found);
-  if (!changed) throw new Fault(`there is no user "${reference}": "users list" shows them.`);
-  return { json: view(changed), text: tell(changed) };
+  const changed = await apply(store, await findUser(store, reference));
+  if (!changed) throw noUser(reference);
+  return { json: reportUser(changed).json, text: tell(changed) };
+};
+
+const setPassword = async (target: Target, reference: string, options: PasswordOptions): Promise<Report> => {
+  const store = await openStore(target);
+  const { userId } = await findUser(store, reference);
+  const { password, isGenerated } = await choosePassword(options, leastCharacters(target));
+  const user = await store.setUserPassword(userId, password);
+  if (!user) throw noUser(reference);
+  await unlock(target, user.email);
+  const report = {
+    json: reportUser(user).json,
+    text: `The password of ${user.email} is changed, and their sessions are over.`,
+  };
+  return isGenerated ? withGeneratedPassword(report, password) : report;
+};
+
+/** The id that a reference names, also of a user whose change or deletion died half-way. @throws {Fault} */
+const ownerOf = async (store: UserStore, reference: string): Promise<string> => {
+  const userId = reference.includes('@') ? await store.findOwner(reference) : reference;
+  if (userId === undefined) throw noUser(reference);
+  return userId;
+};
+
+const setEmail = async (target: Target, reference: string, email: string): Promise<Report> => {
+  const store = await openStore(target);
+  const userId = await ownerOf(store, reference);
+  const known = await store.findUser(userId);
+  if (!known || (reference.includes('@') && known.formerEmail === undefined)) await findUser(store, reference);
+  const user = await takenAs(email, store.setUserEmail(userId, email));
+  if (!user) throw noUser(reference);
+  const text = `The user logs in as ${user.email} from now on; their password and sessions stay.`;
+  return { json: reportUser(user).json, text };
+};
+
+interface Confirmed {
+  readonly yes?: boolean;
+}
+
+/** May be repeated after it died half-way: the user goes first, and the address leads to what is left of them. */
+const remove = async (target: Target, reference: string, { yes }: Confirmed): Promise<Report> => {
+  const { openSessions, openUsers } = await import('./documents.ts');
+  const [store, sessions] = [openUsers(target), openSessions(target)];
+  const userId = await ownerOf(store, reference);
+  const user = await store.findUser(userId);
+  const isByEmail = reference.includes('@');
+  if (user ? isByEmail && !(await store.findUserByEmail(reference)) : !isByEmail) throw noUser(reference);
+  const emails = [...new Set([user?.email, user?.formerEmail, ...(isByEmail ? [reference] : [])])].filter(
+    email => email !== undefined,
+  );
+  await confirm(`This deletes user ${emails[0]} of ${target.label}, with their password and sessions.`, yes);
+  await store.deleteUser(userId);
+  await sessions.deleteFamilies(userId);
+  for (const email of emails) {
+    await store.releaseEmail(userId, email);
+    await unlock(target, email);
+  }
+  return {
+    json: { userId, deleted: true },
+    text: `User ${emails[0]} is deleted, and their sessions are over. The address is free.`,
+  };
 };
 
 const examples = `
-A user is named by e-mail address or user id. Passwords are asked for, or read from standard input; never an argument.
+A user is named by e-mail address or user id. Passwords are asked for, read from standard input, or generated; never an
+argument. They have at least 15 characters, or as many as the stage says (passwordMinimumLength), and are no common ones.
 
 Examples:
-  npm run ops -- users create --email ana@acme.com.br --account acme --role admin
+  npm run ops -- users create --email ana@acme.com.br --account acme --role admin --generate-password
   pass show acme/ana | npm run --silent ops -- users set-password ana@acme.com.br
+  npm run ops -- users unlock ana@acme.com.br
   npm run ops -- users disable ana@acme.com.br`;
 
 const userArgument = ['<user>', 'e-mail address or user id', notEmpty] as const;
+
+const generateOption = () => new Option('--generate-password', 'make a password and show it once');
 
 /** Adds `users`. */
 export const addUsers = (program: Command, run: Run): void => {
   const users = program
     .command('users')
-    .description('users who log in: create, list, enable, disable, set-role, set-password')
+    .description(
+      'users who log in: create, list, show, enable, disable, delete, unlock, set-role, set-password, set-email',
+    )
     .addHelpText('after', examples);
 
   users
@@ -105,13 +169,22 @@ export const addUsers = (program: Command, run: Run): void => {
     .requiredOption('--email <address>', 'the user name of the password grant', emailAddress)
     .requiredOption('--account <id>', 'the account the user belongs to', accountId)
     .addOption(new Option('--role <role>', 'admins manage webhooks').choices(roles).makeOptionMandatory())
+    .addOption(generateOption())
     .addHelpText('after', examples)
     .action((options: CreateOptions, command: Command) => run(command, target => create(target, options)));
 
   users
     .command('list')
-    .description('list all users')
-    .action((_options: object, command: Command) => run(command, list));
+    .description('list all users, or a page of them')
+    .addOption(limitOption())
+    .addOption(afterOption('user'))
+    .action((page: PageRequest, command: Command) => run(command, target => list(target, page)));
+
+  users
+    .command('show')
+    .description('show a user')
+    .argument(...userArgument)
+    .action((reference: string, _options: object, command: Command) => run(command, target => show(target, reference)));
 
   for (const [name, status] of [
     ['enable', 'enabled'],
@@ -119,7 +192,9 @@ export const addUsers = (program: Command, run: Run): void => {
   ] as const) {
     users
       .command(name)
-      .description(status === 'enabled' ? 'let a disabled user in again' : 'shut a user out, tokens already issued too')
+      .description(
+        status === 'enabled' ? 'let a disabled user in again' : 'shut a user out; their sessions are over for good',
+      )
       .argument(...userArgument)
       .action((reference: string, _options: object, command: Command) =>
         run(command, target =>
@@ -127,15 +202,43 @@ export const addUsers = (program: Command, run: Run): void => {
             target,
             reference,
             (store, user) => store.setUserStatus(user.userId, status),
-            user => `User ${user.email} is ${status}.`,
+            user =>
+              `User ${user.email} is ${status}.${status === 'disabled' ? ' Their sessions are over; enabling them again brings none back.' : ''}`,
           ),
         ),
       );
   }
 
   users
+    .command('delete')
+    .description('delete a user with their address, password and sessions; the address is free then')
+    .argument(...userArgument)
+    .addOption(yesOption())
+    .action((reference: string, options: Confirmed, command: Command) =>
+      run(command, target => remove(target, reference, options)),
+    );
+
+  users
+    .command('unlock')
+    .description('forget the failed logins of a user, of all clients')
+    .argument(...userArgument)
+    .action((reference: string, _options: object, command: Command) =>
+      run(command, target =>
+        change(
+          target,
+          reference,
+          async (_store, user) => {
+            await unlock(target, user.email);
+            return user;
+          },
+          user => `User ${user.email} may log in: failed logins are forgotten.`,
+        ),
+      ),
+    );
+
+  users
     .command('set-role')
-    .description('change what a user may do; holds at once')
+    .description('change what a user may do; holds at once, and ends no session')
     .argument(...userArgument)
     .addArgument(program.createArgument('<role>').choices(roles))
     .action((reference: string, role: Role, _options: object, command: Command) =>
@@ -151,16 +254,19 @@ export const addUsers = (program: Command, run: Run): void => {
 
   users
     .command('set-password')
-    .description("change a user's password; ends all their sessions")
+    .description("change a user's password; ends all their sessions and forgets failed logins")
     .argument(...userArgument)
-    .action((reference: string, _options: object, command: Command) =>
-      run(command, target =>
-        change(
-          target,
-          reference,
-          async (store, user) => store.setUserPassword(user.userId, await readPassword()),
-          user => `The password of ${user.email} is changed, and their sessions are over.`,
-        ),
-      ),
+    .addOption(generateOption())
+    .action((reference: string, options: PasswordOptions, command: Command) =>
+      run(command, target => setPassword(target, reference, options)),
+    );
+
+  users
+    .command('set-email')
+    .description('give a user another e-mail address to log in with; ends no session')
+    .argument(...userArgument)
+    .argument('<address>', 'the new one', emailAddress)
+    .action((reference: string, email: string, _options: object, command: Command) =>
+      run(command, target => setEmail(target, reference, email)),
     );
 };

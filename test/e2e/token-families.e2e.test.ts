@@ -90,6 +90,9 @@ describe('families of refresh tokens', () => {
     const { refresh_token } = await logIn(client, leaver);
     await ops(['users', 'disable', leaver.email]);
     await expectRefused(client, refresh_token);
+    await ops(['users', 'enable', leaver.email]);
+    await expectRefused(client, refresh_token);
+    await logIn(client, leaver);
   });
 
   it('end with a changed password', async () => {
