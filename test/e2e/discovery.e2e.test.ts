@@ -36,6 +36,24 @@ describe('/.well-known/jwks.json (RFC 7517)', () => {
   });
 });
 
+describe('HEAD', () => {
+  it.each(['/.well-known/jwks.json', '/.well-known/oauth-authorization-server'])(
+    'is answered as GET at %s (RFC 9110 section 9.3.2)',
+    async path => {
+      const [head, get] = await Promise.all(['HEAD', 'GET'].map(method => fetch(`${authUrl}${path}`, { method })));
+      expect(head?.status).toBe(200);
+      expect(head?.headers.get('content-type')).toBe(get?.headers.get('content-type'));
+      expect(await head?.text()).toBe('');
+    },
+  );
+
+  it.each(['token', 'revoke', 'introspect'])('is 405 at %s, which takes POST alone', async name => {
+    const response = await fetch(`${authUrl}/oauth/v1/${name}`, { method: 'HEAD' });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST');
+  });
+});
+
 describe('everything else at {auth_url}', () => {
   it.each([
     ['GET', '/'],
@@ -54,7 +72,7 @@ describe('everything else at {auth_url}', () => {
     async path => {
       const response = await fetch(`${authUrl}${path}`, { method: 'POST' });
       expect(response.status).toBe(405);
-      expect(response.headers.get('allow')).toContain('GET');
+      expect(response.headers.get('allow')).toBe('GET, HEAD');
       expect(await response.json()).toMatchObject({ error: 'invalid_request' });
     },
   );

@@ -134,6 +134,15 @@ const cases: readonly Case[] = [
   })),
   refusal('grant_type empty', 'RFC 6749 3.2', invalidRequest, world => ({ body: { ...valid(world), grant_type: '' } })),
 
+  ...['%20', '+', '%09%C2%A0', '%EF%BB%BF'].map(blank =>
+    refusal(`a username of blanks: ${blank}`, 'RFC 6749 4.3.2', invalidRequest, world => ({
+      body: `${new URLSearchParams(without(valid(world), 'username'))}&username=${blank}`,
+    })),
+  ),
+  refusal('a username of blanks from a stranger', 'RFC 6749 5.2', invalidClient, world => ({
+    body: { ...valid(world), client_id: 'nobody', username: ' ' },
+  })),
+
   refusal('no client credentials', 'RFC 6749 5.2', invalidClient, world => ({
     body: without(valid(world), 'client_id', 'client_secret'),
   })),

@@ -24,10 +24,6 @@ const logged = globSync('lambdas/**/*.ts', { cwd: root }).flatMap(file => {
 const unnamed = new Set(
   [
     'webhooks/api.ts',
-    'auth/audit.ts',
-    'auth/discovery.ts',
-    'auth/oauth-endpoint.ts',
-    'auth/rotate-keys.handler.ts',
     'delivery/deliver.ts',
     'delivery/health-notes.ts',
     'delivery/replay-operations.ts',
