@@ -122,9 +122,11 @@ describe('scopes (RFC 6749 section 3.3)', () => {
     expect(await logIn(client, member)).not.toHaveProperty('scope');
   });
 
-  it('drops known scopes that the role lacks', async () => {
-    const tokens = await getTokens({ ...passwordGrant(client, member), scope: 'webhooks:manage' });
-    expect(tokens).not.toHaveProperty('scope');
+  it('refuses scopes of which the role has none', async () => {
+    const response = await postToken({ ...passwordGrant(client, member), scope: 'webhooks:manage' });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: 'invalid_scope' });
+    expect(await getTokens(passwordGrant(client, member))).not.toHaveProperty('scope');
   });
 });
 
