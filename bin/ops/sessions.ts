@@ -96,6 +96,9 @@ const ownerOf = async (target: Target, { user, client }: OwnerOptions): Promise<
 const list = async (target: Target, options: ListOptions): Promise<Report> => {
   const { openSessions } = await import('./documents.ts');
   const owner = await ownerOf(target, options);
+  if ('userId' in owner && options.after?.startsWith(`${owner.userId}-`) === false) {
+    throw new Fault(`"${options.after}" is no session of that user: --after takes the last one that was shown.`);
+  }
   const { listFamilies } = openSessions(target);
   const limit = options.limit ?? pageSize;
   const found: SessionState[] = [];

@@ -48,6 +48,13 @@ describe('the stage configuration', () => {
     }
   });
 
+  it('asks for passwords of 15 characters, and never lets a stage ask for fewer than 8', () => {
+    const least = (value?: number) =>
+      stageConfiguration('dev', value === undefined ? {} : { passwordMinimumLength: value }).passwordMinimumLength;
+    expect([least(), least(8), least(256)]).toEqual([15, 8, 256]);
+    for (const value of [0, 7, 257]) expect(() => least(value)).toThrow('passwordMinimumLength must be 8 to 256');
+  });
+
   it.each([
     ['accessTokenLifetime', '1s', '24h'],
     ['refreshIdleLifetime', '1s', '365d'],
