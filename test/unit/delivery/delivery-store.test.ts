@@ -51,11 +51,9 @@ describe('the store of deliveries', () => {
     await dynalite.documents.send(new PutCommand({ TableName: 'Webhooks', Item: aWebhook() }));
     dynalite.operations.length = 0;
     const other = { table: 'Webhooks', key: { accountId: 'conta-1', evento: 'demanda.criada' } };
-    expect(await store.readWith(delivery.id, other)).toEqual([delivery, aWebhook()]);
-    expect(await store.readWith('evt_unknown', { ...other, key: { ...other.key, accountId: 'x' } })).toEqual([
-      undefined,
-      undefined,
-    ]);
+    expect(await store.readWith(delivery.id, [other])).toEqual([delivery, aWebhook()]);
+    const unknown = { ...other, key: { ...other.key, accountId: 'x' } };
+    expect(await store.readWith('evt_unknown', [unknown])).toEqual([undefined, undefined]);
     expect(dynalite.operations).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand']);
   });
 
