@@ -334,14 +334,14 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     lookup: makeLookup(store, { deliveries: 'Deliveries', webhooks: 'Webhooks' }),
     sendToDeadLetters: makeDeadLetters({ sqs, queueUrl: 'dead-letters' }),
   };
-  const deliver = makeDeliver({
-    ...dependencies,
-    takeTurn: takeTurnIn('first'),
-    demandsUrl: 'https://demandas.com.br',
-  });
+  // Each of these is a process of its own: what one remembers that died is lost with it.
+  const deliver = (record: SQSRecord) =>
+    makeDeliver({ ...dependencies, takeTurn: takeTurnIn('first'), demandsUrl: 'https://demandas.com.br' })(record);
   const replays = makeReplayStore({ documents, table: 'Deliveries', now, historyDays: 30 });
-  const redeliver = makeRedeliver({ ...dependencies, takeTurn: takeTurnIn('retry'), replays, lane: 'retry' });
-  const redeliverSlow = makeRedeliver({ ...dependencies, takeTurn: takeTurnIn('slow'), replays, lane: 'slow' });
+  const redeliverIn = (lane: Lane) => (record: SQSRecord) =>
+    makeRedeliver({ ...dependencies, takeTurn: takeTurnIn(lane), replays, lane })(record);
+  const redeliver = redeliverIn('retry');
+  const redeliverSlow = redeliverIn('slow');
   const resend = makeResend({ ...telemetry, store, retryQueue, now });
 
   const findWebhook = makeFindWebhook(documents, 'Webhooks');
@@ -394,6 +394,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     const message = queue.find(isVisible);
     if (!message) return false;
     message.visibleAt = now() + visibility;
+    timers = [];
     const attributes = { SentTimestamp: String(message.sentAt), ApproximateReceiveCount: '1' };
     const isDone = await survives(() => process({ ...message, attributes } as unknown as SQSRecord), planned);
     if (isDone && !isTwice) queue.splice(queue.indexOf(message), 1);
