@@ -197,7 +197,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     }
     const result = effect();
     process.calls.add(result);
-    await result;
+    await Promise.allSettled([result]);
     if (isLast) process.die();
     return process.isDead ? nothing() : result;
   };
