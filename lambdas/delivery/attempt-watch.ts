@@ -67,9 +67,11 @@ export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchA
     let endResolution = () => {};
     let timers: (() => void)[] = [];
     let wasSlow = false;
-    let isOver = false;
+    /** Resolving, connecting and answering, the end: what was asked in one of them says nothing in the next. */
+    let phase = 0;
 
-    const stopTimers = () => {
+    const endPhase = () => {
+      phase += 1;
       for (const cancel of timers) cancel();
       timers = [];
     };
@@ -77,9 +79,10 @@ export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchA
       timers.push(after(milliseconds, act));
     };
     const giveUpOrAskAgain = async () => {
-      if (lane === 'slow' || isOver) return;
+      if (lane === 'slow') return;
+      const asked = phase;
       const isDue = giveUp === 'always' || (await areMessagesWaiting());
-      if (isOver) return;
+      if (phase !== asked) return;
       if (isDue && !process.wasLate()) controller.abort();
       else later(giveUpEvery, giveUpOrAskAgain);
     };
@@ -87,11 +90,13 @@ export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchA
       if (!process.wasLate() && !names.isResolverSlow(hostname)) noted.push(notes.slowName(webhook));
       void giveUpOrAskAgain();
     };
+    const noteSlow = () => {
+      if (process.wasLate()) return;
+      wasSlow = true;
+      noted.push(notes.slow(webhook));
+    };
     const answerIsSlow = () => {
-      if (!process.wasLate()) {
-        wasSlow = true;
-        noted.push(notes.slow(webhook));
-      }
+      noteSlow();
       void giveUpOrAskAgain();
     };
     // The pace of a webhook that hangs must not wait for its first deadline.
@@ -109,24 +114,22 @@ export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchA
       },
       onConnecting() {
         endResolution();
-        stopTimers();
+        endPhase();
         later(slowAfter, answerIsSlow);
         if (lane === 'slow') later(hangsAfter, answerIsVerySlow);
       },
-      onAnswered() {
-        isOver = true;
-        stopTimers();
-      },
+      onAnswered: endPhase,
       async end(outcome) {
-        isOver = true;
-        stopTimers();
+        endPhase();
         endResolution();
-        const took = outcome.sinceConnectingMs;
-        if (took !== undefined && !wasSlow && took <= slowAfter) {
+        const took = outcome.outcome === 'own_fault' ? undefined : outcome.sinceConnectingMs;
+        // The timer may not have fired yet, where the last header came just after its time.
+        if (took !== undefined && took > slowAfter && !wasSlow) noteSlow();
+        if (took !== undefined && took <= slowAfter && !wasSlow) {
           notes.quick(webhook);
           if (outcome.outcome === 'delivered' && mayRecover(slowness, now())) noted.push(notes.quickSuccess(webhook));
         }
-        const isPaced = lane === 'slow' && isSlow(slowness) && took !== undefined && outcome.outcome !== 'own_fault';
+        const isPaced = lane === 'slow' && isSlow(slowness) && took !== undefined;
         if (isPaced && withDuration(slowness, took, now())) noted.push(notes.duration(webhook, took));
         process.end();
         await Promise.all(noted);

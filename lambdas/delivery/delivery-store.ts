@@ -96,7 +96,7 @@ export const makeDeliveryStore = ({ documents, table, now, historyDays }: Delive
     }
   };
 
-  const longestWaiting = async (shard: string, limit: number): Promise<Item[]> => {
+  const longestWaiting = async (shard: string, limit: number): Promise<{ ids: string[]; isAll: boolean }> => {
     const answer = await documents.send(
       new QueryCommand({
         TableName: table,
@@ -106,7 +106,7 @@ export const makeDeliveryStore = ({ documents, table, now, historyDays }: Delive
         Limit: limit,
       }),
     );
-    return answer.Items ?? [];
+    return { ids: (answer.Items ?? []).map(({ id }) => String(id)), isAll: !answer.LastEvaluatedKey };
   };
 
   return {
@@ -183,14 +183,14 @@ export const makeDeliveryStore = ({ documents, table, now, historyDays }: Delive
       if (most <= 0) return { deliveries: [], isAll: false };
       const limit = Math.ceil(most / shards.length) + backlogSlack;
       const pages = await Promise.all(shards.map(shard => longestWaiting(shard, limit)));
-      const ids = pages.flat().map(({ id }) => String(id));
+      const ids = pages.flatMap(page => page.ids);
       const chunks = Array.from({ length: Math.ceil(ids.length / readBatch) }, (_, index) =>
         ids.slice(index * readBatch, (index + 1) * readBatch),
       );
       const items = (await Promise.all(chunks.map(chunk => readTogether(documents, chunk.map(address))))).flat();
       const waiting = items.map(alive).filter(isWaitingForTurn);
       waiting.sort((one, other) => one.wait.nextAttemptAt - other.wait.nextAttemptAt);
-      const isAll = pages.every(page => page.length < limit) && waiting.length <= most;
+      const isAll = pages.every(page => page.isAll) && waiting.length <= most;
       return { deliveries: waiting.slice(0, most), isAll };
     },
 

@@ -59,18 +59,26 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
     log.warn('delivery.outlived', describeDelivery(delivery));
   };
 
-  /** The messages go first: to be cut off after them costs a stale message, to be cut off before the notes a wait. */
-  const handOver = async (batch: readonly WaitingDelivery[], to: Plan['to']) => {
+  const areSent = async (batch: readonly WaitingDelivery[], to: Plan['to']): Promise<boolean> => {
     const failed = await queues[to].sendAll(batch);
-    if (failed > 0) {
-      count('RetryNotSent', failed);
-      log.error('delivery.not_sent', { failed });
-      return; // they are found waiting by the next sweep
-    }
-    await Promise.all(
-      batch.map(delivery => store.update(delivery, to === 'slow' ? queuedInSlowLane(delivery) : delivery)),
-    );
-    count(to === 'slow' ? 'MovedToSlowLane' : 'BroughtForward', batch.length);
+    if (failed === 0) return true;
+    count('RetryNotSent', failed);
+    log.error('delivery.not_sent', { failed });
+    return false;
+  };
+
+  /** The messages go first: until it is noted that they are there, the next sweep finds the deliveries waiting. */
+  const giveToSlowLane = async (batch: readonly WaitingDelivery[]) => {
+    if (!(await areSent(batch, 'slow'))) return;
+    await Promise.all(batch.map(delivery => store.update(delivery, queuedInSlowLane(delivery))));
+    count('MovedToSlowLane', batch.length);
+  };
+
+  /** The notes go first: the retry lane drops what still waits for a turn. What is not sent then is overdue after 2 min. */
+  const bringForward = async (batch: readonly WaitingDelivery[]) => {
+    const stored = await Promise.all(batch.map(delivery => store.update(delivery, delivery)));
+    const due = batch.filter((_, index) => stored[index]);
+    if (due.length > 0 && (await areSent(due, 'retry'))) count('BroughtForward', due.length);
   };
 
   const giveTurns = async (deliveries: readonly WaitingDelivery[], plan: Plan, hasTime: () => boolean) => {
@@ -84,7 +92,8 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
         const first = start + index * sendBatch;
         return turns.slice(first, first + sendBatch);
       });
-      await Promise.all(batches.filter(batch => batch.length > 0).map(batch => handOver(batch, plan.to)));
+      const handOver = plan.to === 'slow' ? giveToSlowLane : bringForward;
+      await Promise.all(batches.filter(batch => batch.length > 0).map(handOver));
     }
   };
 
@@ -103,10 +112,12 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
     const shards = backlogShardsOf(slowness.accountId, slowness.evento);
     const { deliveries, isAll } = await store.waitingForTurn(shards, plan.most);
     await Promise.all(deliveries.filter(delivery => hasOutlived(delivery, now())).map(end));
-    if (isAll) await endWhereQuiet(slowness, deliveries.length);
-    if (deliveries.length === 0) return;
     const until = plan.beginAt + deliveries.length * plan.interval;
-    if (plan.to === 'slow' && !(await slownessStore.reserveUntil(slowness, until))) return;
+    const isReserved =
+      plan.to === 'retry' || deliveries.length === 0 || (await slownessStore.reserveUntil(slowness, until));
+    if (!isReserved) return;
+    if (isAll) await endWhereQuiet(slowness, deliveries.length); // only now: arrivals would reserve those very turns
+    if (deliveries.length === 0) return;
     await giveTurns(deliveries, plan, hasTime);
     log.info('slow_lane.turns_given', {
       account: slowness.accountId,

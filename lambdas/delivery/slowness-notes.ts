@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts';
 import { describeError } from '../platform/telemetry.ts';
-import type { RecentCounts } from './recent-counts.ts';
+import { makeRecentCounts, type RecentCounts } from './recent-counts.ts';
 import { isSlow, mayRecover, recovered, withDuration, withSlowAttempts, withSlowName } from './slowness.ts';
 import { type SlownessOwner, type SlownessStore, slownessId } from './slowness-store.ts';
 import type { DeliveryTelemetry } from './telemetry.ts';
@@ -30,9 +30,8 @@ export interface SlownessNotesDependencies extends Pick<DeliveryTelemetry, 'log'
 /** What is known to be slow is noted again after this long only: it hangs many times a second. Milliseconds. */
 const renewedAfter = 5_000;
 
-/** Slow attempts of this process that are not stored yet. */
-interface Unstored {
-  slow: number;
+/** What this process knows of a webhook. */
+interface Known {
   writing: Promise<void> | undefined;
   /** When the webhook was last seen to be slow. */
   slowAt: number;
@@ -43,14 +42,16 @@ const mostOwners = 10_000;
 
 /** Makes the notes of one process. */
 export function makeSlownessNotes({ store, quickCounts, now, log, count }: SlownessNotesDependencies): SlownessNotes {
-  const unstored = new Map<string, Unstored>();
+  const known = new Map<string, Known>();
+  /** Slow attempts that are not stored yet: after a minute they count no more. */
+  const slowCounts = makeRecentCounts();
 
-  const unstoredOf = (id: string): Unstored => {
-    const known = unstored.get(id) ?? { slow: 0, writing: undefined, slowAt: Number.NEGATIVE_INFINITY };
-    unstored.set(id, known);
-    const first = unstored.size > mostOwners ? unstored.keys().next().value : undefined;
-    if (first !== undefined) unstored.delete(first);
-    return known;
+  const knownOf = (id: string): Known => {
+    const one = known.get(id) ?? { writing: undefined, slowAt: Number.NEGATIVE_INFINITY };
+    known.set(id, one);
+    const first = known.size > mostOwners ? known.keys().next().value : undefined;
+    if (first !== undefined) known.delete(first);
+    return one;
   };
 
   const change = async (owner: SlownessOwner, by: Parameters<SlownessStore['change']>[1]) => {
@@ -75,24 +76,24 @@ export function makeSlownessNotes({ store, quickCounts, now, log, count }: Slown
   };
 
   /** Stores what was counted; attempts that become slow meanwhile are stored with the next write. */
-  const storeSlow = async (owner: SlownessOwner, known: Unstored) => {
-    while (known.slow > 0) {
-      const added = { slow: known.slow, quick: quickCounts.take(slownessId(owner), now()) };
-      known.slow = 0;
+  const storeSlow = async (owner: SlownessOwner, one: Known) => {
+    const id = slownessId(owner);
+    for (let slow = slowCounts.take(id, now()); slow > 0; slow = slowCounts.take(id, now())) {
+      const added = { slow, quick: quickCounts.take(id, now()) };
       const stored = await change(owner, slowness => withSlowAttempts(slowness, added, now()));
-      known.slowAt = stored && isSlow(stored) ? now() : Number.NEGATIVE_INFINITY;
+      one.slowAt = stored && isSlow(stored) ? now() : Number.NEGATIVE_INFINITY;
     }
-    known.writing = undefined;
+    one.writing = undefined;
   };
 
   return {
     quick: owner => quickCounts.add(slownessId(owner), now()),
     slow: owner => {
-      const known = unstoredOf(slownessId(owner));
-      known.slow += 1;
-      if (!known.writing && now() - known.slowAt < renewedAfter) return Promise.resolve();
-      known.writing ??= storeSlow(owner, known);
-      return known.writing;
+      const one = knownOf(slownessId(owner));
+      slowCounts.add(slownessId(owner), now());
+      if (!one.writing && now() - one.slowAt < renewedAfter) return Promise.resolve();
+      one.writing ??= storeSlow(owner, one);
+      return one.writing;
     },
     slowName: async owner => {
       await change(owner, slowness => withSlowName(slowness, now()));

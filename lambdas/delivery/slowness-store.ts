@@ -160,7 +160,8 @@ export function makeSlownessStore({
       return item && slownessOf({ accountId: String(item.accountId), evento: eventName.parse(item.evento) }, item);
     },
 
-    change: async (owner, by) => {
+    change: async ({ accountId, evento }, by) => {
+      const owner = { accountId, evento }; // callers have a webhook at hand: its secrets do not belong here
       let slowness = await read(owner);
       for (let tries = 1; ; tries++) {
         const changed = by(slowness);

@@ -90,7 +90,7 @@ export const makeSweep = ({ store, queues, errands, now, log, count }: SweepDepe
   const handle = async (entries: readonly DueEntry[]) => {
     const deliveries = await store.read(entries.map(({ id }) => id));
     await expire(entries, deliveries);
-    const due = deliveries.filter(isWaiting).filter(({ wait }) => wait.lookAt <= now());
+    const due = deliveries.filter(isWaiting).filter(({ wait }) => wait.slowLane !== 'waiting' && wait.lookAt <= now());
     const claimed = (await Promise.all(due.map(claim))).filter(delivery => delivery !== undefined);
     const inSlowLane = ({ wait }: WaitingDelivery) => wait.slowLane === 'queued';
     await sendInBatches(claimed.filter(inSlowLane), 'slow');

@@ -7,7 +7,8 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import type { DeliverEnvironment } from '../../lambdas/delivery/environment.ts';
-import { type EventName, webhookKey } from '../../lambdas/webhooks/webhook.ts';
+import { slownessId } from '../../lambdas/delivery/slowness-store.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { bundleHandler } from '../../lib/constructs/bundle.ts';
 import { writeRuntimeFiles } from '../../local/lambda/runtime-files.ts';
@@ -87,7 +88,7 @@ const startReceiver = async () => {
 
 /** What the delivery stack gives the function; its retries go to a queue that nobody consumes. */
 const environmentOf = (outputs: LocalOutputs, retryQueueUrl: string) => {
-  const { retrySchedule, attemptTimeout } = stageConfiguration('local');
+  const { retrySchedule, attemptTimeout, giveUp, slowRate } = stageConfiguration('local');
   const settings: DeliverEnvironment = {
     WEBHOOKS_TABLE: outputs.WebhooksTable,
     DELIVERIES_TABLE: outputs.DeliveriesTable,
@@ -98,6 +99,8 @@ const environmentOf = (outputs: LocalOutputs, retryQueueUrl: string) => {
     SLOW_QUEUE_URL: retryQueueUrl,
     DEAD_LETTER_QUEUE_URL: outputs.DeadLetterQueueUrl,
     DEMANDS_URL: outputs.DemandsUrl,
+    GIVE_UP: giveUp,
+    SLOW_RATE: String(slowRate),
     RETRY_SCHEDULE: retrySchedule.join(','),
     ATTEMPT_TIMEOUT_MS: String(attemptTimeout),
     OWN_HOSTS: 'auth.example.com,api.example.com',
@@ -223,8 +226,10 @@ export const measureDelivery = async (size: DeliverySize): Promise<DeliveryFigur
     }));
 
     const slowSince = async () => {
-      const Key = webhookKey(outputs.Demo.AccountId, hangingEvent);
-      return Number((await documents.send(new GetCommand({ TableName: outputs.WebhooksTable, Key }))).Item?.slowSince);
+      const Key = { id: slownessId({ accountId: outputs.Demo.AccountId, evento: hangingEvent }) };
+      return Number(
+        (await documents.send(new GetCommand({ TableName: outputs.DeliveriesTable, Key }))).Item?.slowSince,
+      );
     };
     const hanging = await measureHanging(ours, batchesOf(outputs, hangingEvent), slowSince, size.batches);
     return { rows, hanging, calls };

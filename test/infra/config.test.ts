@@ -29,6 +29,10 @@ describe('the stage configuration', () => {
     });
   });
 
+  it('gives slow attempts up where messages wait, and pays for no pollers, unless told otherwise', () => {
+    expect(stageConfiguration('prod')).toMatchObject({ giveUp: 'waiting', slowRate: 20, provisionedPollers: 0 });
+  });
+
   it('refuses what looks like a value but is none, so that a typo never deploys a default', () => {
     expect(() => contextConfiguration({ stage: 'prod', demandsUlr: 'https://x.com.br' })).toThrow(/demandsUlr/);
   });
@@ -80,6 +84,14 @@ describe('the stage configuration', () => {
     ['an attempt longer than its function', 'dev', { attemptTimeout: '30s' }, /attemptTimeout must be 100ms to 20s/],
     ['an empty schedule', 'dev', { retrySchedule: '' }, /retrySchedule/],
     ['a number out of range', 'dev', { firstAttemptConcurrency: '1' }, /firstAttemptConcurrency must be 2 to 1000/],
+    ['another way to give up', 'dev', { giveUp: 'never' }, /giveUp/],
+    ['no turns at all', 'dev', { slowRate: '0' }, /slowRate must be 1 to 1000/],
+    [
+      'one poller, of which AWS takes no fewer than two',
+      'dev',
+      { provisionedPollers: '1' },
+      /provisionedPollers must be 0, or 2 to 200/,
+    ],
     ['a retention CloudWatch does not have', 'dev', { logRetentionDays: '2' }, /logRetentionDays must be one of/],
     ['plain http links', 'dev', { demandsUrl: 'http://demandas.example.com' }, /demandsUrl must be an https URL/],
     ['a missing value', 'dev', { demandsUrl: '' }, /demandsUrl must be an https URL/],

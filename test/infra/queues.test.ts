@@ -86,6 +86,37 @@ describe('the queues', () => {
     ]);
   });
 
+  it('have pollers that wait for messages where the stage pays for them, for as many batches at once', () => {
+    const places = { firstAttemptConcurrency: 50, retryConcurrency: 21, slowConcurrency: 10 };
+    const stage = stageTemplates('prod', { ...places, provisionedPollers: 3 });
+    const mappings = resourcesOf(stage.Delivery, 'AWS::Lambda::EventSourceMapping').map(
+      ([, { Properties }]) => Properties,
+    );
+    // Lambda takes one or the other of the two.
+    expect(mappings.map(({ ScalingConfig }) => ScalingConfig)).toEqual([undefined, undefined, undefined]);
+    expect(mappings.map(({ ProvisionedPollerConfig }) => ProvisionedPollerConfig)).toEqual([
+      { MinimumPollers: 3, MaximumPollers: 5 },
+      { MinimumPollers: 3, MaximumPollers: 3 },
+      { MinimumPollers: 3, MaximumPollers: 3 },
+    ]);
+    for (const { ProvisionedPollerConfig } of sources) expect(ProvisionedPollerConfig).toBeUndefined();
+  });
+
+  it('have consumers and a sweeper that agree on when attempts are given up, and on the pace of slow webhooks', () => {
+    const stage = stageTemplates('prod', { giveUp: 'always', slowRate: 7 });
+    const variables = resourcesOf(stage.Delivery, 'AWS::Lambda::Function').map(
+      ([, { Properties }]) => Properties.Environment?.Variables ?? {},
+    );
+    const consumers = variables.filter(({ LANE }) => LANE);
+    expect(consumers.map(({ GIVE_UP, SLOW_RATE }) => [GIVE_UP, SLOW_RATE])).toEqual(Array(3).fill(['always', '7']));
+    const paced = variables.filter(({ SLOW_RATE }) => SLOW_RATE);
+    expect(paced).toHaveLength(4);
+    for (const { SLOW_RATE, SLOW_QUEUE_URL } of paced) {
+      expect(SLOW_RATE).toBe('7');
+      expect(SLOW_QUEUE_URL).toBeDefined();
+    }
+  });
+
   // A message of nearly 1 MiB could not be put aside with its reason: it came back a hundred times instead.
   it('take no message that would not fit into the dead-letter queue together with its reason', () => {
     for (const source of sources) expect(queueOf(source).MaximumMessageSize).toBeLessThanOrEqual(1_048_576 - 4_096);

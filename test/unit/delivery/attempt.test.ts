@@ -14,6 +14,7 @@ const attemptOver = (posted: PostOutcome, changes: Partial<AttemptDependencies> 
     sealing: fakeSealing,
     now: frozenClock().now,
     timeoutMs: 15_000,
+    connectTimeoutMs: 700,
     serviceVersion: '1.2.3',
     ...changes,
   });
@@ -35,7 +36,7 @@ describe('what is sent', () => {
       url: 'https://receiver.example.com/hooks',
       body: '{"event":"demanda.criada","id_demanda":1}',
       deadlineMs: 15_000,
-      connectTimeoutMs: 4_000,
+      connectTimeoutMs: 700,
     });
     expect(request.headers).toEqual({
       'Content-Type': 'application/json',
@@ -55,7 +56,8 @@ describe('what is sent', () => {
   it('verifies with the published library', async () => {
     const now = () => Date.now();
     const network = fakeNetwork(answer(200));
-    const attempt = makeAttempt({ post: network.post, sealing: fakeSealing, now, timeoutMs: 1, serviceVersion: '1' });
+    const settings = { timeoutMs: 1, connectTimeoutMs: 1, serviceVersion: '1' };
+    const attempt = makeAttempt({ post: network.post, sealing: fakeSealing, now, ...settings });
     await attempt(aWebhook(), aDelivery());
     const [request] = network.requests;
     expect(new Receiver(secret).verify(request?.body ?? '', { ...request?.headers })).toEqual({
@@ -89,6 +91,7 @@ describe('what came of it', () => {
         status,
         resposta: 'ok',
       },
+      sinceConnectingMs: 11.4,
     });
   });
 

@@ -1,4 +1,4 @@
-import type { SQSClient } from '@aws-sdk/client-sqs';
+import { DeleteMessageCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { deferral, makeConsumer } from '../../../lambdas/delivery/consumer.ts';
@@ -13,11 +13,26 @@ const recordOf = (messageId: string, receiveCount = 1) =>
     attributes: { ApproximateReceiveCount: String(receiveCount) },
   }) as SQSRecord;
 
-const consumerOf = (process: ProcessRecord, { remaining = 30_000, sqsFails = false } = {}) => {
+interface Circumstances {
+  /** Milliseconds that the invocation has left; a function is asked each time. */
+  readonly remaining?: number | (() => number);
+  readonly sqsFails?: boolean;
+  /** What is in the queue besides the batch: each element is what one call receives. */
+  readonly queued?: Message[][];
+}
+
+/** A consumer that never sleeps: a pause ends when the test says so, or at once where `pausesEnd`. */
+const consumerOf = (process: ProcessRecord, { remaining = 45_000, sqsFails, queued = [] }: Circumstances = {}) => {
   const changes: object[] = [];
-  const send = async ({ input }: { input: object }) => {
-    if (sqsFails) throw new Error('no queue');
-    changes.push(input);
+  const deleted: (string | undefined)[] = [];
+  const pauses: number[] = [];
+  let receives = 0;
+  const send = async (command: { input: object }) => {
+    if (command instanceof ReceiveMessageCommand) receives++;
+    if (sqsFails) throw new Error('no queue: canary-7f3a');
+    if (command instanceof ReceiveMessageCommand) return { Messages: queued.shift() };
+    if (command instanceof DeleteMessageCommand) deleted.push(command.input.ReceiptHandle);
+    else changes.push(command.input);
     return {};
   };
   const telemetry = fakeTelemetry();
@@ -27,9 +42,57 @@ const consumerOf = (process: ProcessRecord, { remaining = 30_000, sqsFails = fal
     sqs: { send } as unknown as Pick<SQSClient, 'send'>,
     queueUrl: 'http://queue',
     attemptTimeoutMs: 15_000,
+    pause: async milliseconds => {
+      pauses.push(milliseconds);
+      await new Promise(setImmediate);
+    },
   });
-  const context = { getRemainingTimeInMillis: () => remaining } as Context;
-  return { consume: (...records: SQSRecord[]) => consume({ Records: records }, context), changes, telemetry };
+  const context = { getRemainingTimeInMillis: () => (typeof remaining === 'number' ? remaining : remaining()) };
+  return {
+    consume: (...records: SQSRecord[]) => consume({ Records: records }, context as Context),
+    changes,
+    deleted,
+    pauses,
+    receives: () => receives,
+    telemetry,
+  };
+};
+
+/** A process whose attempts last until the test ends them. */
+const holding = () => {
+  const underWay = new Map<string, () => void>();
+  let most = 0;
+  const process: ProcessRecord = ({ messageId }) =>
+    new Promise(resolve => {
+      underWay.set(messageId, () => {
+        underWay.delete(messageId);
+        resolve();
+      });
+      most = Math.max(most, underWay.size);
+    });
+  const end = (messageId: string) => underWay.get(messageId)?.();
+  const endAll = () => {
+    for (const id of [...underWay.keys()]) end(id);
+  };
+  return { process, underWay, end, endAll, most: () => most };
+};
+
+const messageOf = (id: string): Message => ({
+  MessageId: id,
+  ReceiptHandle: `handle-${id}`,
+  Body: id,
+  Attributes: { ApproximateReceiveCount: '2', SentTimestamp: '1' },
+  MessageAttributes: {
+    original_message_id: { DataType: 'String', StringValue: 'first' },
+    blob: { DataType: 'Binary', BinaryValue: new Uint8Array([1]) },
+  },
+});
+
+const messagesOf = (count: number, name = 'r') => Array.from({ length: count }, (_, at) => messageOf(`${name}${at}`));
+
+/** Lets the consumer go through some of its rounds. */
+const rounds = async (count = 10) => {
+  for (let round = 0; round < count; round++) await new Promise(setImmediate);
 };
 
 const failing = (...messageIds: string[]): ProcessRecord => {
@@ -95,5 +158,169 @@ describe('the consumer of a queue', () => {
     expect(telemetry.lines.join()).toContain('"errorName":"Error"');
     expect(telemetry.lines.join()).not.toContain('canary-7f3a');
     expect(telemetry.counts).toEqual({ MessageDeferred: 1 });
+  });
+});
+
+describe('a consumer that waits for receivers', () => {
+  it('receives further messages meanwhile, and deletes each once it is processed', async () => {
+    const held = holding();
+    const { consume, deleted } = consumerOf(held.process, { queued: [messagesOf(2)] });
+    const answer = consume(recordOf('a'), recordOf('b'));
+    await rounds();
+    expect([...held.underWay.keys()]).toEqual(['a', 'b', 'r0', 'r1']);
+    held.end('r1');
+    held.end('a');
+    await rounds();
+    expect(deleted).toEqual(['handle-r1']); // what Lambda gave, Lambda deletes
+    held.endAll();
+    expect(await answer).toEqual({ batchItemFailures: [] });
+    expect(deleted).toEqual(['handle-r1', 'handle-r0']);
+  });
+
+  it('hands them over as Lambda does', async () => {
+    const seen: SQSRecord[] = [];
+    const held = holding();
+    const process: ProcessRecord = record => {
+      seen.push(record);
+      return held.process(record);
+    };
+    const { consume } = consumerOf(process, { queued: [messagesOf(1)] });
+    const answer = consume(recordOf('a'));
+    await rounds();
+    held.endAll();
+    await answer;
+    expect(seen[1]).toMatchObject({
+      messageId: 'r0',
+      body: 'r0',
+      attributes: { ApproximateReceiveCount: '2', SentTimestamp: '1' },
+      messageAttributes: { original_message_id: { dataType: 'String', stringValue: 'first' } },
+    });
+  });
+
+  it('defers what it received and could not process, and reports what it was given', async () => {
+    const held = holding();
+    const broken = failing('a', 'r0');
+    const process: ProcessRecord = async record => {
+      await broken(record);
+      await held.process(record);
+    };
+    const { consume, changes, deleted } = consumerOf(process, { queued: [messagesOf(2)] });
+    const answer = consume(recordOf('a'), recordOf('b'));
+    await rounds();
+    held.endAll();
+    expect(await answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'a' }] });
+    expect(changes).toMatchObject([
+      { ReceiptHandle: 'handle-a', VisibilityTimeout: 5 },
+      { ReceiptHandle: 'handle-r0', VisibilityTimeout: 10 },
+    ]);
+    expect(deleted).toEqual(['handle-r1']);
+  });
+
+  it('reports all that failed of its batch, early and late ones', async () => {
+    const held = holding();
+    const process: ProcessRecord = async record => {
+      if (record.messageId !== 'early') await held.process(record);
+      throw new Error('the store is down');
+    };
+    const { consume } = consumerOf(process, { queued: [messagesOf(1)] });
+    const answer = consume(recordOf('early'), recordOf('late'));
+    await rounds();
+    held.endAll();
+    expect((await answer).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(['early', 'late']);
+  });
+
+  it('receives nothing where the batch is over before the first pause is', async () => {
+    const { consume, receives, pauses } = consumerOf(async () => undefined, { queued: [messagesOf(10)] });
+    await consume(recordOf('a'), recordOf('b'));
+    expect(receives()).toBe(0);
+    expect(pauses).toEqual([100]);
+  });
+
+  it('has no more than 200 messages in hand, and receives again when there is room', async () => {
+    const held = holding();
+    const queued = Array.from({ length: 20 }, (_, at) => messagesOf(10, `m${at}-`));
+    const { consume } = consumerOf(held.process, { queued });
+    const answer = consume(...Array.from({ length: 10 }, (_, at) => recordOf(`given${at}`)));
+    await rounds(100);
+    expect(held.underWay.size).toBe(200);
+    held.end('given0');
+    await rounds();
+    expect(held.underWay.size).toBe(199); // a call might give ten
+    for (let at = 1; at < 10; at++) held.end(`given${at}`);
+    await rounds();
+    expect(held.underWay.size).toBe(200);
+    held.endAll();
+    expect(await answer).toEqual({ batchItemFailures: [] });
+    expect(held.most()).toBe(200);
+    expect(queued).toEqual([]);
+  });
+
+  it('receives nothing any more when a whole attempt does not fit into its time', async () => {
+    let remaining = 25_000;
+    const held = holding();
+    const { consume, receives } = consumerOf(held.process, {
+      remaining: () => remaining,
+      queued: [messagesOf(1, 'first'), messagesOf(1, 'second')],
+    });
+    const answer = consume(recordOf('a'));
+    await rounds(3);
+    const before = receives();
+    expect(before).toBeGreaterThan(0);
+    remaining = 24_999;
+    await rounds();
+    expect(receives()).toBeLessThanOrEqual(before + 1);
+    const then = receives();
+    await rounds();
+    expect(receives()).toBe(then);
+    held.endAll();
+    await answer;
+  });
+
+  it('asks at once again after it received something, and ever more rarely while there is nothing: up to a second', async () => {
+    const held = holding();
+    const { consume, pauses } = consumerOf(held.process, { queued: [[], [], [], [], [], messagesOf(1), []] });
+    const answer = consume(recordOf('a'));
+    await rounds(20);
+    held.endAll();
+    await answer;
+    expect(pauses.slice(0, 9)).toEqual([100, 200, 400, 800, 1_000, 1_000, 0, 100, 200]);
+  });
+
+  it('is not harmed by a queue that cannot be read: it asks again, and reports its batch', async () => {
+    const held = holding();
+    const { consume, receives, telemetry } = consumerOf(held.process, { sqsFails: true });
+    const answer = consume(recordOf('a'));
+    await rounds();
+    expect(receives()).toBeGreaterThan(1);
+    held.endAll();
+    expect(await answer).toEqual({ batchItemFailures: [] });
+    expect(telemetry.lines.join()).toContain('message.not_received');
+    expect(telemetry.lines.join()).not.toContain('canary-7f3a');
+  });
+
+  it('does not fail where a message cannot be deleted: it comes back, and is dropped as stale', async () => {
+    const held = holding();
+    const sqs = {
+      send: async (command: object) => {
+        if (command instanceof DeleteMessageCommand) throw new Error('no queue');
+        return { Messages: held.underWay.has('r0') ? [] : messagesOf(1) };
+      },
+    } as unknown as Pick<SQSClient, 'send'>;
+    const telemetry = fakeTelemetry();
+    const consume = makeConsumer({
+      ...telemetry,
+      process: held.process,
+      sqs,
+      queueUrl: 'http://queue',
+      attemptTimeoutMs: 15_000,
+      pause: () => new Promise(setImmediate),
+    });
+    const context = { getRemainingTimeInMillis: () => 45_000 };
+    const answer = consume({ Records: [recordOf('a')] }, context);
+    await rounds();
+    held.end('a');
+    held.end('r0');
+    await expect(answer).resolves.toEqual({ batchItemFailures: [] });
+    expect(telemetry.lines.join()).toContain('message.not_deleted');
   });
 });

@@ -2,8 +2,9 @@ import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
 import { type Delivery, settled } from '../../../lambdas/delivery/delivery.ts';
-import { dueShards } from '../../../lambdas/delivery/delivery-item.ts';
+import { backlogShardsOf, dueShards } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
+import { waitingForTurn } from '../../../lambdas/delivery/lifecycle.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
 import { aDelivery, aRecord, aWebhook, noon } from './builders.ts';
@@ -51,11 +52,9 @@ describe('the store of deliveries', () => {
     await dynalite.documents.send(new PutCommand({ TableName: 'Webhooks', Item: aWebhook() }));
     dynalite.operations.length = 0;
     const other = { table: 'Webhooks', key: { accountId: 'conta-1', evento: 'demanda.criada' } };
-    expect(await store.readWith(delivery.id, other)).toEqual([delivery, aWebhook()]);
-    expect(await store.readWith('evt_unknown', { ...other, key: { ...other.key, accountId: 'x' } })).toEqual([
-      undefined,
-      undefined,
-    ]);
+    expect(await store.readWith(delivery.id, [other])).toEqual([delivery, aWebhook()]);
+    const unknown = { ...other, key: { ...other.key, accountId: 'x' } };
+    expect(await store.readWith('evt_unknown', [unknown])).toEqual([undefined, undefined]);
     expect(dynalite.operations).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand']);
   });
 
@@ -109,6 +108,65 @@ describe('the store of deliveries', () => {
     expect(item).not.toHaveProperty('dueShard');
     expect(item).not.toHaveProperty('dueAt');
     expect(item).toMatchObject({ ttl: noon / 1_000 + 30 * 24 * 60 * 60 });
+  });
+});
+
+describe('what waits for a turn', () => {
+  const waitHere = async (accountId: string, count: number) => {
+    const store = storeHere();
+    const all = Array.from({ length: count }, (_, at) =>
+      waitingForTurn(waiting({ accountId, wait: { nextAttemptAt: noon - at, lookAt: 0, pickups: 0 } }), noon),
+    );
+    for (let from = 0; from < count; from += 50)
+      await Promise.all(all.slice(from, from + 50).map(one => store.create(one)));
+    return all;
+  };
+  const shards = (accountId: string) => backlogShardsOf(accountId, 'demanda.criada');
+
+  it('is found by its webhook only, the longest due first, up to so many', async () => {
+    const all = await waitHere('waits-1', 30);
+    await waitHere('waits-2', 3);
+    const found = await storeHere().waitingForTurn(shards('waits-1'), 20);
+    expect(found).toEqual({ deliveries: all.toReversed().slice(0, 20), isAll: false });
+    expect(await storeHere().waitingForTurn(shards('waits-1'), 30)).toEqual({
+      deliveries: all.toReversed(),
+      isAll: true,
+    });
+    expect(await storeHere().waitingForTurn(shards('waits-1'), 0)).toEqual({ deliveries: [], isAll: false });
+    expect(await storeHere().waitingForTurn(shards('nobody'), 1)).toEqual({ deliveries: [], isAll: true });
+  });
+
+  it('is never found by the sweeper’s own look', async () => {
+    const [one] = await waitHere('waits-3', 1);
+    clock.advance(20 * day);
+    expect(await dueNow()).not.toContain(one?.id);
+  });
+
+  it('is left out once it was attempted, though the index may be behind', async () => {
+    const [one, other] = await waitHere('waits-4', 2);
+    if (!one || !other) throw new Error('nothing waits');
+    const documents = {
+      send: (async (command: GetCommand) => {
+        const isRead = command.constructor.name === 'BatchGetCommand';
+        if (isRead) await storeHere().update(one, settled(one, 'entregue', noon));
+        return dynalite.documents.send(command);
+      }) as typeof dynalite.documents.send,
+    };
+    const lagging = makeDeliveryStore({ documents, table: 'Deliveries', now: clock.now, historyDays: 30 });
+    expect((await lagging.waitingForTurn(shards('waits-4'), 10)).deliveries).toEqual([other]);
+  });
+
+  it('is not taken to be all where a page ends early: of 1 MiB, or of its limit', async () => {
+    const [one] = await waitHere('waits-5', 1);
+    const documents = {
+      send: (async (command: GetCommand) => {
+        const answer = await dynalite.documents.send(command);
+        const isPage = command.constructor.name === 'QueryCommand';
+        return isPage ? { ...answer, LastEvaluatedKey: { id: one?.id } } : answer;
+      }) as typeof dynalite.documents.send,
+    };
+    const paged = makeDeliveryStore({ documents, table: 'Deliveries', now: clock.now, historyDays: 30 });
+    expect(await paged.waitingForTurn(shards('waits-5'), 10)).toEqual({ deliveries: [one], isAll: false });
   });
 });
 

@@ -19,6 +19,8 @@ const variables: DeliverEnvironment = {
   DEMANDS_URL: 'https://demandas.com.br//',
   RETRY_SCHEDULE: '5000, 300000',
   ATTEMPT_TIMEOUT_MS: '15000',
+  GIVE_UP: 'waiting',
+  SLOW_RATE: '20',
   OWN_HOSTS: 'auth.emissor.com.br,api.emissor.com.br',
   HISTORY_DAYS: '30',
   SERVICE_VERSION: '1.2.3',
@@ -30,6 +32,8 @@ describe('the environment of the consumers', () => {
       DEMANDS_URL: 'https://demandas.com.br',
       RETRY_SCHEDULE: [5_000, 300_000],
       ATTEMPT_TIMEOUT_MS: 15_000,
+      GIVE_UP: 'waiting',
+      SLOW_RATE: 20,
       OWN_HOSTS: ['auth.emissor.com.br', 'api.emissor.com.br'],
       HISTORY_DAYS: 30,
     });
@@ -39,6 +43,8 @@ describe('the environment of the consumers', () => {
     ['LANE', 'fast'],
     ['RETRY_SCHEDULE', '5s,5m'],
     ['ATTEMPT_TIMEOUT_MS', 'soon'],
+    ['GIVE_UP', 'never'],
+    ['SLOW_RATE', '20/s'],
     ['DEMANDS_URL', ''],
   ])('names %s when it is malformed', (name, value) => {
     expect(() => readEnvironment(deliverEnvironment, { ...variables, [name]: value })).toThrow(name);

@@ -10,10 +10,10 @@ const gone: AttemptOutcome = { outcome: 'gone', record: aRecord({ status: 410 })
 const pending = aDelivery();
 const exhausted = settled(aDelivery(), 'falhou', noon);
 const failingFor = (days: number) => aWebhook({ failingSince: noon - days * day });
-const successIn = (duracao_ms: number): AttemptOutcome => ({
-  outcome: 'delivered',
-  record: aRecord({ resultado: 'entregue', status: 200, duracao_ms }),
-});
+const givenUp: AttemptOutcome = {
+  outcome: 'given_up',
+  record: aRecord({ resultado: 'lenta', status: null, resposta: null }),
+};
 
 const notes = ({ fails = false } = {}) => {
   const did: string[] = [];
@@ -26,8 +26,6 @@ const notes = ({ fails = false } = {}) => {
   const health = {
     startedFailing: step('startedFailing'),
     recovered: step('recovered'),
-    slowedDown: step('slowedDown'),
-    spedUp: step('spedUp'),
     suspend: (_: unknown, reason: string) => step(`suspend ${reason}`)(),
   };
   const noteSuspension = async () => void did.push('notice');
@@ -42,6 +40,9 @@ describe('what an attempt says about its webhook', () => {
     ['another success', aWebhook(), success, pending, []],
     ['410', aWebhook(), gone, pending, ['notice', 'suspend gone']],
     ['our own fault', aWebhook(), ownFault(), pending, []],
+    ['an attempt that was given up', aWebhook(), givenUp, pending, []],
+    ['an attempt that was given up, after failures', failingFor(1), givenUp, pending, []],
+    ['an attempt that was given up, when its delivery ends', failingFor(5), givenUp, exhausted, []],
     ['exhaustion after 5 days of failure', failingFor(5), failure(), exhausted, ['notice', 'suspend sem_sucesso']],
     ['exhaustion after less', failingFor(4.99), failure(), exhausted, []],
     ['5 days of failure without exhaustion', failingFor(5), failure(), pending, []],
@@ -67,21 +68,5 @@ describe('what an attempt says about its webhook', () => {
   it('is worth the outcome when a receiver is gone: its message comes back until it is suspended', async () => {
     const { note } = notes({ fails: true });
     await expect(note(aWebhook(), gone, pending)).rejects.toThrow('the store is down');
-  });
-});
-
-describe('a slow webhook', () => {
-  const slow = aWebhook({ slowSince: noon });
-
-  it.each([
-    ['by its first quick success', slow, successIn(2_000), ['spedUp']],
-    ['not by a success that is slower', slow, successIn(2_001), []],
-    ['not by a failure, however quick', slow, failure(), ['startedFailing']],
-    ['not by a fault of our own', slow, ownFault(), []],
-    ['not where it is not slow', aWebhook(), successIn(1), []],
-  ])('ends to be one %s', async (_, webhook, outcome, expected) => {
-    const { note, did } = notes();
-    await note(webhook, outcome, pending);
-    expect(did).toEqual(expected);
   });
 });

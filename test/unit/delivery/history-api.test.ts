@@ -377,10 +377,14 @@ describe('POST …/teste', () => {
   });
 
   it('does not make a failing or slow webhook well either', async () => {
-    await world.register({ failingSince: 1, slowSince: 1 });
+    await world.register({ failingSince: 1 });
+    const slowness = await world.slowDown();
     await test();
+    world.clock.advance(60_000); // long enough for a quick success of an event to end it
     await world.settle();
-    expect(await world.webhook()).toMatchObject({ failingSince: 1, slowSince: 1 });
+    expect(world.posts).toMatchObject([{ lane: 'slow', status: 200 }]);
+    expect(await world.webhook()).toMatchObject({ failingSince: 1 });
+    expect(await world.slowness()).toEqual(slowness);
   });
 
   it.each(['gone', 'sem_sucesso', 'operador'] as const)('goes out while suspended: %s', async suspensionReason => {

@@ -7,7 +7,7 @@ import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
 import { answer } from './builders.ts';
 import { schedule, simulate } from './simulation.ts';
 
-const crash = fc.option(fc.record({ afterCalls: fc.nat(6), hasEffect: fc.boolean() }), { nil: undefined });
+const crash = fc.option(fc.record({ afterCalls: fc.nat(9), hasEffect: fc.boolean() }), { nil: undefined });
 
 const action = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('publish' as const), event: fc.nat(4) }) },
@@ -19,7 +19,10 @@ const action = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(5_000, 60_000, 400_000, 1_900_000) }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('slowDown' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('slowDown' as const, 'speedUp' as const, 'takeTurns' as const) }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constantFrom('remove' as const, 'register' as const, 'suspend' as const) }),
@@ -27,7 +30,16 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
 
+/** An answer that comes so late, or the deadline of one that never does. */
+const late = (outcome: PostOutcome, sinceConnectingMs: number): PostOutcome => ({ ...outcome, sinceConnectingMs });
+
 const posted = fc.oneof(
+  fc.constantFrom(
+    late(answer(200), 2_500),
+    late(answer(500), 4_000),
+    late(answer(410), 2_500),
+    late({ outcome: 'timeout', detail: 'hangs', durationMs: 15_000, resolutionMs: 0 }, 15_000),
+  ),
   fc.constantFrom(200, 204, 301, 404, 410, 500, 503).map(status => answer(status)),
   fc.constantFrom(30, 2_000).map(seconds => answer(429, { 'retry-after': String(seconds) })),
   fc
@@ -56,13 +68,15 @@ const expectSound = (delivery: Delivery, statuses: readonly (number | undefined)
   } else {
     expect(attempts.every(({ resultado }) => resultado !== 'entregue')).toBe(true);
   }
+  expect(charged).toBeLessThanOrEqual(attempts.filter(({ resultado }) => resultado !== 'lenta').length);
   if (state === 'falhou') expect(charged).toBe(schedule.length + 1);
   // each recorded attempt came no earlier than the one before it allowed
   let chargedBefore = 0;
   for (const [at, attempt] of attempts.entries()) {
     const next = attempts[at + 1];
-    if (attempt.resultado !== 'interno') chargedBefore++;
-    if (!next || attempt.resultado === 'interno') continue;
+    const isCharged = attempt.resultado !== 'interno' && attempt.resultado !== 'lenta';
+    if (isCharged) chargedBefore++;
+    if (!next || !isCharged) continue;
     const waited = Date.parse(next.iniciada_em) - Date.parse(attempt.iniciada_em);
     expect(waited).toBeGreaterThanOrEqual((schedule[chargedBefore - 1] ?? 0) * 0.8);
   }
@@ -111,6 +125,10 @@ describe('the life of deliveries', () => {
                 return world.redeliverSlowNext(step.crash, step.isTwice);
               case 'slowDown':
                 return world.slowDown();
+              case 'speedUp':
+                return world.speedUp();
+              case 'takeTurns':
+                return world.takeTurns();
               case 'sweep':
                 return world.sweep(step.crash);
               case 'wait':
@@ -143,9 +161,10 @@ describe('the life of deliveries', () => {
             const before = world.posts.length;
             const webhook = await world.webhook();
             const isFailing = world.clock.now() - (webhook?.failingSince ?? Number.NaN) >= 60_000;
+            const slowness = await world.slowness();
             await step();
             for (const { lane } of world.posts.slice(before)) {
-              if (webhook?.slowSince !== undefined) expect(lane).toBe('slow');
+              if (slowness?.slowSince !== undefined) expect(lane).toBe('slow');
               else if (isFailing) expect(lane).not.toBe('first');
             }
           };

@@ -2,7 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AttemptOutcome } from '../../../lambdas/delivery/attempt.ts';
 import { type Delivery, keptAttempts } from '../../../lambdas/delivery/delivery.ts';
-import { afterSweep, makeAfterAttempt } from '../../../lambdas/delivery/lifecycle.ts';
+import {
+  afterSweep,
+  dueNow,
+  isHandedOver,
+  makeAfterAttempt,
+  putOff,
+  queuedInSlowLane,
+  restarted,
+  waitingForTurn,
+  withTurn,
+} from '../../../lambdas/delivery/lifecycle.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { aDelivery, aRecord, failure, noon, ownFault, success } from './builders.ts';
 
@@ -25,6 +35,22 @@ describe('after an attempt', () => {
     const after = afterAttempt()(aDelivery(), success);
     expect(after).toMatchObject({ state: 'entregue', attempt: 2, settledAt: noon, attempts: [success.record] });
     expect(after.wait).toBeUndefined();
+  });
+
+  it('one that was given up is repeated at once: neither charged nor a fault of ours', () => {
+    const outcome: AttemptOutcome = {
+      outcome: 'given_up',
+      record: aRecord({ numero: 3, resultado: 'lenta', status: null }),
+    };
+    const after = afterAttempt()(aDelivery({ attempt: 3, charged: 2, faults: 0 }), outcome);
+    expect(after).toMatchObject({
+      state: 'pendente',
+      attempt: 4,
+      charged: 2,
+      faults: 0,
+      wait: { nextAttemptAt: noon },
+      attempts: [{ numero: 3, resultado: 'lenta' }],
+    });
   });
 
   it('410 ends as retida', () => {
@@ -95,6 +121,53 @@ describe('when the sweeper must look', () => {
       wait = afterSweep(wait, wait.lookAt);
     }
     expect(looks).toEqual([-1, 2, 6, 14, 30]);
+  });
+});
+
+describe('the wait of a delivery of a slow webhook', () => {
+  const due = dueNow(aDelivery(), noon);
+
+  it('for a turn keeps the time at which it was due, and is nobody’s to send', () => {
+    expect(waitingForTurn(due, noon + minute).wait).toEqual({
+      nextAttemptAt: noon,
+      lookAt: noon,
+      pickups: 0,
+      slowLane: 'waiting',
+    });
+    expect(isHandedOver(waitingForTurn(due, noon).wait)).toBe(false);
+    expect(waitingForTurn(aDelivery(), noon + minute).wait.nextAttemptAt).toBe(noon + minute); // its first attempt
+  });
+
+  it('that has a turn is overdue as any other until its message is in the slow queue, and after 30 min then', () => {
+    const given = withTurn(due, noon + 20.6);
+    expect(given.wait).toEqual({ nextAttemptAt: noon + 21, lookAt: noon + 21 + 2 * minute, pickups: 0 });
+    const queued = queuedInSlowLane(given);
+    expect(queued.wait).toEqual({
+      nextAttemptAt: noon + 21,
+      lookAt: noon + 21 + 30 * minute,
+      pickups: 0,
+      slowLane: 'queued',
+    });
+    expect(isHandedOver(queued.wait)).toBe(true);
+  });
+
+  it('in the slow queue is doubled by each sweep from half an hour on', () => {
+    let { wait } = queuedInSlowLane(withTurn(due, noon));
+    const looks: number[] = [];
+    for (let sweep = 0; sweep < 4; sweep++) {
+      looks.push((wait.lookAt - noon) / minute);
+      wait = { ...wait, ...afterSweep(wait, wait.lookAt) };
+    }
+    expect(looks).toEqual([30, 90, 210, 450]);
+    expect(wait.slowLane).toBe('queued');
+  });
+
+  it('is an ordinary one again when it is put off, brought forward or sent again', () => {
+    for (const waiting of [waitingForTurn(due, noon), queuedInSlowLane(due)]) {
+      for (const after of [putOff(waiting, noon, 10), dueNow(waiting, noon), restarted(waiting, noon)]) {
+        expect(after.wait).not.toHaveProperty('slowLane');
+      }
+    }
   });
 });
 

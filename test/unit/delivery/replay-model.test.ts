@@ -36,6 +36,16 @@ const action = fc.oneof(
       isTwice: fc.boolean(),
     }),
   },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('redeliver slow' as const),
+      count: fc.integer({ min: 1, max: 9 }),
+      isTwice: fc.boolean(),
+    }),
+  },
+  // what a replay sends to a slow webhook is handed over, with turns of that
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('slow down' as const, 'speed up' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(300, 10_000, 130_000) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('resend' as const), delivery: fc.nat(60) }) },
@@ -178,6 +188,13 @@ describe('replays', () => {
               case 'redeliver':
                 for (let turn = 0; turn < step.count; turn++) await world.redeliverNext(undefined, step.isTwice);
                 return;
+              case 'redeliver slow':
+                for (let turn = 0; turn < step.count; turn++) await world.redeliverSlowNext(undefined, step.isTwice);
+                return;
+              case 'slow down':
+                return world.slowDown();
+              case 'speed up':
+                return world.speedUp();
               case 'wait':
                 return world.clock.advance(step.ms);
               case 'cancel': {

@@ -5,6 +5,8 @@ import type { SQSRecord } from 'aws-lambda';
 import type { BearerAuthentication } from '../../../lambdas/auth/bearer.ts';
 import { parseScope } from '../../../lambdas/auth/scope.ts';
 import { makeAttempt } from '../../../lambdas/delivery/attempt.ts';
+import { makeWatchAttempt } from '../../../lambdas/delivery/attempt-watch.ts';
+import { makeAttemptsUnderWay } from '../../../lambdas/delivery/attempts-under-way.ts';
 import { makeDeadLetters } from '../../../lambdas/delivery/dead-letters.ts';
 import { makeDeliver } from '../../../lambdas/delivery/deliver.ts';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
@@ -17,6 +19,8 @@ import { makeHistoryResources } from '../../../lambdas/delivery/history-resource
 import type { Lane } from '../../../lambdas/delivery/lane.ts';
 import { makeAfterAttempt } from '../../../lambdas/delivery/lifecycle.ts';
 import { makeFindWebhook, makeLookup } from '../../../lambdas/delivery/lookup.ts';
+import { makeAreMessagesWaiting } from '../../../lambdas/delivery/queue-waiting.ts';
+import { makeRecentCounts } from '../../../lambdas/delivery/recent-counts.ts';
 import { makeRedeliver } from '../../../lambdas/delivery/redeliver.ts';
 import { makeReplayErrand } from '../../../lambdas/delivery/replay-errand.ts';
 import { makeReplayOperations } from '../../../lambdas/delivery/replay-operations.ts';
@@ -25,6 +29,11 @@ import { makeStartReplay } from '../../../lambdas/delivery/replay-start.ts';
 import { makeReplayStore } from '../../../lambdas/delivery/replay-store.ts';
 import { makeResend } from '../../../lambdas/delivery/resend.ts';
 import { makeRetryQueue } from '../../../lambdas/delivery/retry-queue.ts';
+import { makeSlowBacklogTask } from '../../../lambdas/delivery/slow-backlog.ts';
+import { makeHandOver } from '../../../lambdas/delivery/slow-lane.ts';
+import { recovered, withSlowName } from '../../../lambdas/delivery/slowness.ts';
+import { makeSlownessNotes } from '../../../lambdas/delivery/slowness-notes.ts';
+import { makeSlownessStore, slownessId } from '../../../lambdas/delivery/slowness-store.ts';
 import {
   makeAnnounceSuspension,
   makeNoteSuspension,
@@ -34,8 +43,10 @@ import { makeSweep } from '../../../lambdas/delivery/sweep.ts';
 import { makeCountTest } from '../../../lambdas/delivery/test-limit.ts';
 import { makeTestOperation } from '../../../lambdas/delivery/test-operation.ts';
 import { makeTakeTurn } from '../../../lambdas/delivery/turn.ts';
+import { makeUnansweredNames } from '../../../lambdas/delivery/unanswered-names.ts';
 import { makeWebhookHealth } from '../../../lambdas/delivery/webhook-health.ts';
-import type { PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
+import type { Item } from '../../../lambdas/platform/dynamodb.ts';
+import type { GuardedPost, PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import { makeApi } from '../../../lambdas/webhooks/api.ts';
@@ -119,6 +130,10 @@ const toRequest = (method: string, rawPath: string, { body, raw, query = '', hea
 
 class ProcessDied extends Error {}
 
+/** Whether the sweeper comes to an item by itself: not to what is held, and to what waits for a turn by another one's task. */
+const isLookedAt = ({ state, dueAt, dueShard }: Item): boolean =>
+  dueAt !== undefined && state !== 'retida' && !String(dueShard).startsWith('backlog#');
+
 /** A process of the simulation: a function's invocation. */
 interface Process {
   crash: Crash | undefined;
@@ -166,6 +181,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const answers: PostOutcome[] = [];
   let messages = 0;
 
+  const isVisible = ({ visibleAt }: Message) => visibleAt <= clock.now();
   const processes = new AsyncLocalStorage<Process>();
 
   /** Every call that leaves a process goes through here, and may be its last. */
@@ -182,7 +198,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     }
     const result = effect();
     process.calls.add(result);
-    await result;
+    await Promise.allSettled([result]);
     if (isLast) process.die();
     return process.isDead ? nothing() : result;
   };
@@ -197,8 +213,15 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     queue.push({ messageId, body, sentAt: clock.now(), messageAttributes, visibleAt });
   };
 
+  /** Of the retry and the slow queue: whether anything in it may be received. */
+  const areThereAny = ({ QueueUrl }: { QueueUrl: string }) => {
+    const queue = { events, retries, slow }[QueueUrl] ?? [];
+    return { Attributes: { ApproximateNumberOfMessages: String(queue.filter(isVisible).length) } };
+  };
+
   type Entry = Pick<SendMessageCommandInput, 'DelaySeconds' | 'MessageAttributes'> & { MessageBody: string };
-  const sendTo = async ({ input }: { input: Entry & { QueueUrl: string; Entries?: Entry[] } }) => {
+  const sendTo = async ({ input }: { input: Entry & { QueueUrl: string; Entries?: Entry[]; AttributeNames?: [] } }) => {
+    if (input.AttributeNames) return areThereAny(input);
     for (const { MessageBody: body, DelaySeconds, MessageAttributes = {} } of input.Entries ?? [input]) {
       if (input.QueueUrl === 'retries') put(retries, body, DelaySeconds);
       else if (input.QueueUrl === 'slow') put(slow, body, DelaySeconds);
@@ -219,13 +242,76 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const { now } = clock;
   const store = makeDeliveryStore({ documents, table: 'Deliveries', now, historyDays: 30 });
   const retryQueue = makeRetryQueue({ sqs, queueUrl: 'retries', now });
+  const slowQueue = makeRetryQueue({ sqs, queueUrl: 'slow', now });
+  const queues = { retry: retryQueue, slow: slowQueue };
+  const slownessStore = makeSlownessStore({ documents, table: 'Deliveries', now, rate: 20 });
+  const owner = { accountId: 'conta-1', evento: 'demanda.criada' } as const;
+  /** The same, of a process that does not die. */
+  const slownessNow = makeSlownessStore({ documents: dynalite.documents, table: 'Deliveries', now, rate: 20 });
+
+  let timers: { readonly at: number; act(): void }[] = [];
+  const after = (milliseconds: number, act: () => void) => {
+    const timer = { at: now() + milliseconds, act };
+    timers.push(timer);
+    return () => {
+      timers = timers.filter(other => other !== timer);
+    };
+  };
+  /** Lets time go by for an attempt that is under way, timer by timer, unless it is given up. */
+  const letPass = async (milliseconds: number, signal: AbortSignal | undefined) => {
+    const until = now() + milliseconds;
+    for (;;) {
+      const next = timers.toSorted((one, other) => one.at - other.at).find(({ at }) => at <= until);
+      clock.set(next ? Math.max(next.at, now()) : until);
+      if (!next) return;
+      timers = timers.filter(timer => timer !== next);
+      next.act();
+      await new Promise(resolve => setTimeout(resolve, 5)); // the queue is asked
+      if (signal?.aborted) return;
+    }
+  };
+  const postIn =
+    (lane: Lane): GuardedPost =>
+    ({ url, headers, body, signal, onConnecting, onAnswered }) =>
+      call(async () => {
+        const startedAt = now();
+        onConnecting?.();
+        const posted = answers.shift() ?? answer(200);
+        const seen = posts.push({ id: headers['webhook-id'] ?? '', body, url, at: now(), status: undefined, lane }) - 1;
+        // Only what is slow takes time.
+        if ((posted.sinceConnectingMs ?? 0) > 1_000) await letPass(posted.sinceConnectingMs ?? 0, signal);
+        const took = now() - startedAt;
+        if (signal?.aborted) return { outcome: 'given_up', durationMs: took, resolutionMs: 0, sinceConnectingMs: took };
+        onAnswered?.();
+        const status = posted.outcome === 'response' ? posted.status : undefined;
+        posts[seen] = { ...(posts[seen] as Posted), status };
+        return posted;
+      });
+
   const takeTurnIn = (lane: Lane) =>
     makeTakeTurn({
       ...telemetry,
       now,
       lane,
-      queues: { retry: retryQueue, slow: makeRetryQueue({ sqs, queueUrl: 'slow', now }) },
-      watchForSlowness: () => async () => undefined, // answers come at once here
+      queues,
+      watchAttempt: makeWatchAttempt({
+        notes: makeSlownessNotes({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
+        lateness: { begin: () => ({ wasLate: () => false, end: () => undefined }) },
+        names: makeUnansweredNames(now),
+        areMessagesWaiting: makeAreMessagesWaiting({
+          ...telemetry,
+          sqs,
+          queueUrl: { first: 'events', retry: 'retries', slow: 'slow' }[lane],
+          now,
+        }),
+        after,
+        now,
+        lane,
+        giveUp: 'waiting',
+        attemptTimeout: 15_000,
+      }),
+      underWay: makeAttemptsUnderWay(50),
+      handOver: makeHandOver({ ...telemetry, slownessStore, store, slowQueue, now }),
       noteHealth: makeNoteHealth({
         ...telemetry,
         health: makeWebhookHealth({ documents, table: 'Webhooks', now }),
@@ -237,31 +323,26 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
         sealing: fakeSealing,
         now,
         timeoutMs: 15_000,
+        connectTimeoutMs: 700,
         serviceVersion: '0',
-        post: ({ url, headers, body }) =>
-          call(async () => {
-            const posted = answers.shift() ?? answer(200);
-            const status = posted.outcome === 'response' ? posted.status : undefined;
-            posts.push({ id: headers['webhook-id'] ?? '', body, url, at: now(), status, lane });
-            return posted;
-          }),
+        post: postIn(lane),
       }),
     });
   const dependencies = {
     ...telemetry,
     store,
     now,
-    lookup: makeLookup(store, 'Webhooks'),
+    lookup: makeLookup(store, { deliveries: 'Deliveries', webhooks: 'Webhooks' }),
     sendToDeadLetters: makeDeadLetters({ sqs, queueUrl: 'dead-letters' }),
   };
-  const deliver = makeDeliver({
-    ...dependencies,
-    takeTurn: takeTurnIn('first'),
-    demandsUrl: 'https://demandas.com.br',
-  });
+  // Each of these is a process of its own: what one remembers that died is lost with it.
+  const deliver = (record: SQSRecord) =>
+    makeDeliver({ ...dependencies, takeTurn: takeTurnIn('first'), demandsUrl: 'https://demandas.com.br' })(record);
   const replays = makeReplayStore({ documents, table: 'Deliveries', now, historyDays: 30 });
-  const redeliver = makeRedeliver({ ...dependencies, takeTurn: takeTurnIn('retry'), replays });
-  const redeliverSlow = makeRedeliver({ ...dependencies, takeTurn: takeTurnIn('slow'), replays });
+  const redeliverIn = (lane: Lane) => (record: SQSRecord) =>
+    makeRedeliver({ ...dependencies, takeTurn: takeTurnIn(lane), replays, lane })(record);
+  const redeliver = redeliverIn('retry');
+  const redeliverSlow = redeliverIn('slow');
   const resend = makeResend({ ...telemetry, store, retryQueue, now });
 
   const findWebhook = makeFindWebhook(documents, 'Webhooks');
@@ -271,7 +352,9 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const publish = (announcement: SuspensionAnnouncement) => call(async () => void announced.push(announcement));
   const sweep = makeSweep({
     ...shared,
+    queues,
     errands: {
+      slowness: makeSlowBacklogTask({ ...telemetry, slownessStore, store, queues, slowRate: 20, now }),
       reenvios: makeReplayErrand({ replays, run, now }),
       suspensoes: makeAnnounceSuspension({ ...shared, documents, table: 'Deliveries', publish }),
     },
@@ -313,9 +396,10 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
 
   /** Takes the next visible message, and deletes it unless its process died or the queue delivers it twice. */
   const consume = async (queue: Message[], process: typeof deliver, planned?: Crash, isTwice = false) => {
-    const message = queue.find(({ visibleAt }) => visibleAt <= now());
+    const message = queue.find(isVisible);
     if (!message) return false;
     message.visibleAt = now() + visibility;
+    timers = [];
     const attributes = { SentTimestamp: String(message.sentAt), ApproximateReceiveCount: '1' };
     const isDone = await survives(() => process({ ...message, attributes } as unknown as SQSRecord), planned);
     if (isDone && !isTwice) queue.splice(queue.indexOf(message), 1);
@@ -361,11 +445,16 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       const Key = { accountId: 'conta-1', evento: 'demanda.criada' };
       await dynalite.documents.send(new DeleteCommand({ TableName: 'Webhooks', Key }));
     },
-    /** Has the webhook found slow, where there is one. */
-    slowDown: async () => {
-      const webhook = await findWebhook('conta-1', 'demanda.criada');
-      if (webhook)
-        await makeWebhookHealth({ documents: dynalite.documents, table: 'Webhooks', now }).slowedDown(webhook);
+    /** How slowly the receiver answers, as it is stored. */
+    slowness: () => slownessNow.read(slownessId(owner)),
+    /** Has the receiver found slow. */
+    slowDown: () => slownessNow.change(owner, slowness => withSlowName(slowness, now())),
+    /** Has it found quick again. */
+    speedUp: () => slownessNow.change(owner, slowness => recovered(slowness, now())),
+    /** Takes all turns of the next 90 s, as other deliveries would. */
+    takeTurns: async () => {
+      const slowness = await slownessNow.change(owner, known => known);
+      await slownessNow.reserveUntil(slowness, Math.max(slowness.nextTurnAt, now() + 90_000));
     },
     /** First attempt of the next event. */
     deliverNext: (planned?: Crash, isTwice?: boolean) => consume(events, deliver, planned, isTwice),
@@ -390,8 +479,8 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       for (let step = 0; step < 2_000; step++) {
         if (await consume(events, deliver)) continue;
         if ((await consume(retries, redeliver)) || (await consume(slow, redeliverSlow))) continue;
-        const waiting = (await items()).filter(({ state, dueAt }) => dueAt && state !== 'retida');
-        const looks = waiting.map(({ dueAt }) => Date.parse(dueAt.split('#')[0]));
+        const waiting = (await items()).filter(isLookedAt);
+        const looks = waiting.map(({ dueAt }) => Date.parse(String(dueAt).slice(0, 24)));
         const times = [...looks, ...[...events, ...retries, ...slow].map(({ visibleAt }) => visibleAt)];
         if (times.length === 0) return;
         clock.set(Math.max(now(), Math.min(...times)));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
 import type { DueEntry } from '../../../lambdas/delivery/delivery-store.ts';
+import { waitingForTurn } from '../../../lambdas/delivery/lifecycle.ts';
 import { makeSweep } from '../../../lambdas/delivery/sweep.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
@@ -90,6 +91,10 @@ describe('the sweeper', () => {
     ['another sweeper was quicker', { claim: async () => false }],
     ['its attempt was recorded meanwhile', { read: async () => [] }],
     ['the index is ahead of the delivery', { read: async () => [waiting(noon + 1)] }],
+    [
+      'it waits for a turn by now',
+      { read: async () => [waitingForTurn(aDelivery({ id: 'evt_1', attempt: 2 }), noon)] },
+    ],
   ])('sends nothing where %s', async (_, changes) => {
     const sent: WaitingDelivery[] = [];
     const store = {
@@ -101,14 +106,15 @@ describe('the sweeper', () => {
       expire: async () => false,
       ...changes,
     };
-    const retryQueue = { sendAll: async (all: readonly WaitingDelivery[]) => sent.push(...all) - all.length };
+    const queue = { sendAll: async (all: readonly WaitingDelivery[]) => sent.push(...all) * 0 };
+    const queues = { retry: queue, slow: queue };
     const { now } = frozenClock();
-    await makeSweep({ ...fakeTelemetry(), store, retryQueue, errands: {}, now })(() => true);
+    await makeSweep({ ...fakeTelemetry(), store, queues, errands: {}, now })(() => true);
     expect(sent).toEqual([]);
     await makeSweep({
       ...fakeTelemetry(),
       store: { ...store, read: async () => [waiting(noon)], claim: async () => true },
-      retryQueue,
+      queues,
       errands: {},
       now,
     })(() => true);
@@ -128,7 +134,8 @@ describe('the sweeper', () => {
       if (all.length === 10) throw new Error('the queue is down');
       return 1;
     };
-    await makeSweep({ ...telemetry, store, retryQueue: { sendAll }, errands: {}, now: frozenClock().now })(() => true);
+    const queues = { retry: { sendAll }, slow: { sendAll } };
+    await makeSweep({ ...telemetry, store, queues, errands: {}, now: frozenClock().now })(() => true);
     expect(telemetry.counts).toMatchObject({ RetryNotSent: 16 * 11 });
   });
 
@@ -145,8 +152,9 @@ describe('the sweeper', () => {
       update: async () => true,
       expire: async () => false,
     };
-    const retryQueue = { sendAll: async () => 0 };
-    const sweep = makeSweep({ ...fakeTelemetry(), store, retryQueue, errands: {}, now: frozenClock().now });
+    const queue = { sendAll: async () => 0 };
+    const queues = { retry: queue, slow: queue };
+    const sweep = makeSweep({ ...fakeTelemetry(), store, queues, errands: {}, now: frozenClock().now });
     await expect(sweep(() => true)).rejects.toThrow('The sweep failed: Error');
     expect(seen).toHaveLength(16);
   });

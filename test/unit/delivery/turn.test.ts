@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptOutcome } from '../../../lambdas/delivery/attempt.ts';
+import { makeAttemptsUnderWay } from '../../../lambdas/delivery/attempts-under-way.ts';
 import type { Delivery, WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
 import type { Lane } from '../../../lambdas/delivery/lane.ts';
-import { makeAfterAttempt } from '../../../lambdas/delivery/lifecycle.ts';
+import { makeAfterAttempt, withTurn } from '../../../lambdas/delivery/lifecycle.ts';
+import { unknownSlowness, withSlowName } from '../../../lambdas/delivery/slowness.ts';
+import { type StoredSlowness, slownessId, slownessOf } from '../../../lambdas/delivery/slowness-store.ts';
 import { makeTakeTurn } from '../../../lambdas/delivery/turn.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, noon, success } from './builders.ts';
@@ -14,14 +17,23 @@ interface Circumstances {
   readonly queueFails?: boolean;
   readonly lane?: Lane;
   readonly schedule?: number[];
+  readonly slowness?: StoredSlowness;
+  /** Other attempts of this process at the webhook. */
+  readonly othersUnderWay?: number;
 }
+
+const owner = { accountId: 'conta-1', evento: 'demanda.criada' } as const;
+const isQuick = slownessOf(owner, undefined);
+const isSlow: StoredSlowness = { ...isQuick, ...withSlowName(unknownSlowness, noon) };
 
 /** One turn, and everything it did in order. */
 const turn = async (
   delivery: Delivery,
   webhook: ReturnType<typeof aWebhook> | undefined,
-  { outcome = success, isSaved = true, queueFails, lane = 'first', schedule = [5_000] }: Circumstances = {},
+  circumstances: Circumstances = {},
 ) => {
+  const { outcome = success, isSaved = true, queueFails, lane = 'first', schedule = [5_000] } = circumstances;
+  const { slowness = isQuick, othersUnderWay = 0 } = circumstances;
   const did: string[] = [];
   const sent: WaitingDelivery[] = [];
   const saved: Delivery[] = [];
@@ -34,6 +46,8 @@ const turn = async (
       sent.push(waiting);
     },
   });
+  const underWay = makeAttemptsUnderWay(2);
+  for (let other = 0; other < othersUnderWay; other++) underWay.enter(slownessId(owner));
   const takeTurn = makeTakeTurn({
     ...telemetry,
     attempt: async () => {
@@ -41,9 +55,20 @@ const turn = async (
       return outcome;
     },
     afterAttempt: makeAfterAttempt({ schedule, now, random: () => 1 }),
-    watchForSlowness: () => {
+    watchAttempt: () => {
       did.push('watch');
-      return async () => void did.push('end watch');
+      return {
+        signal: new AbortController().signal,
+        onResolving: () => undefined,
+        onConnecting: () => undefined,
+        onAnswered: () => undefined,
+        end: async () => void did.push('end watch'),
+      };
+    },
+    underWay,
+    handOver: async (handedOver, _, save) => {
+      did.push('hand over');
+      if (lane !== 'slow' && !handedOver.wait) await save(withTurn(handedOver, noon + 250));
     },
     noteHealth: async () => void did.push('note health'),
     lane,
@@ -56,8 +81,9 @@ const turn = async (
     saved.push(after);
     return isSaved;
   };
-  await takeTurn(delivery, webhook, save);
-  return { did, sent, saved: saved[0], ...telemetry };
+  await takeTurn(delivery, { webhook, slowness }, save);
+  const isPlaceLeft = underWay.enter(slownessId(owner)) !== undefined;
+  return { did, sent, saved: saved[0], isPlaceLeft, ...telemetry };
 };
 
 describe('a delivery’s turn', () => {
@@ -115,31 +141,20 @@ describe('a delivery’s turn', () => {
 });
 
 describe('a webhook that', () => {
-  const slow = aWebhook({ slowSince: noon });
   const failing = aWebhook({ failingSince: noon - 60_000 });
   const waiting = aDelivery({ attempt: 2, wait: { nextAttemptAt: noon - 1, lookAt: noon + 119_999, pickups: 1 } });
 
-  it.each([
-    ['keeps failing', failing, 'send', 'MovedToRetryLane'],
-    ['is slow', slow, 'send slow', 'MovedToSlowLane'],
-  ])('%s has its first attempt made by another consumer, at once', async (_, webhook, send, metric) => {
-    const { did, sent, saved, counts } = await turn(aDelivery(), webhook);
-    expect(did).toEqual(['save', send]);
+  it('keeps failing has its first attempt made by another consumer, at once', async () => {
+    const { did, sent, saved, counts } = await turn(aDelivery(), failing);
+    expect(did).toEqual(['save', 'send']);
     expect(saved).toMatchObject({ state: 'pendente', attempt: 1, charged: 0, attempts: [] });
     expect(sent).toMatchObject([{ attempt: 1, wait: { nextAttemptAt: noon, lookAt: noon + 120_000 } }]);
-    expect(counts).toEqual({ [metric]: 1 });
+    expect(counts).toEqual({ MovedToRetryLane: 1 });
   });
 
-  it('is slow has its retries made by another consumer, as they are: when the sweeper looks does not change', async () => {
-    const { did, sent, counts } = await turn(waiting, slow, { lane: 'retry' });
-    expect(did).toEqual(['send slow']);
-    expect(sent).toEqual([waiting]);
-    expect(counts).toEqual({ MovedToSlowLane: 1 });
-  });
-
-  it('is slow loses no retry when that queue is down: its message comes back', async () => {
-    const moved = turn(waiting, slow, { lane: 'retry', queueFails: true });
-    await expect(moved).rejects.toThrow('the queue is down');
+  it.each(['first', 'retry'] as const)('is slow has its attempts handed over by the %s lane, unmade', async lane => {
+    const { did } = await turn(lane === 'first' ? aDelivery() : waiting, aWebhook(), { lane, slowness: isSlow });
+    expect(did.filter(step => step !== 'save')).toEqual(['hand over']);
   });
 
   it('keeps failing has its retries made where they are', async () => {
@@ -147,8 +162,8 @@ describe('a webhook that', () => {
   });
 
   it('is slow has its attempts made there: the lane changes, not the schedule', async () => {
-    const { did, saved } = await turn(aDelivery(), slow, { outcome: failure(), lane: 'slow' });
-    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save', 'send slow']);
+    const { did, saved } = await turn(aDelivery(), aWebhook(), { outcome: failure(), lane: 'slow', slowness: isSlow });
+    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save', 'send']);
     expect(saved).toMatchObject({ attempt: 2, charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
   });
 
@@ -164,7 +179,55 @@ describe('a webhook that', () => {
   });
 
   it('is slow holds its events all the same while suspended', async () => {
-    expect((await turn(aDelivery(), { ...slow, status: 'suspenso' })).saved).toMatchObject({ state: 'retida' });
+    const suspended = aWebhook({ status: 'suspenso', suspensionReason: 'operador' });
+    expect((await turn(aDelivery(), suspended, { slowness: isSlow })).saved).toMatchObject({ state: 'retida' });
+  });
+});
+
+describe('a webhook with as many attempts under way as one may have', () => {
+  const crowded = { othersUnderWay: 2 };
+
+  it('has a first attempt put off for 2 s, to the retry lane', async () => {
+    const { did, sent, saved, counts } = await turn(aDelivery(), aWebhook(), crowded);
+    expect(did).toEqual(['save', 'send']);
+    expect(saved).toMatchObject({ state: 'pendente', attempt: 1, charged: 0, attempts: [] });
+    expect(sent).toMatchObject([{ wait: { nextAttemptAt: noon + 2_000, lookAt: noon + 122_000 } }]);
+    expect(counts).toEqual({ MovedToRetryLane: 1 });
+  });
+
+  it('has a retry put off as it is stored, uncharged', async () => {
+    const waiting = { ...aDelivery({ attempt: 2 }), wait: { nextAttemptAt: noon, lookAt: noon + 120_000, pickups: 0 } };
+    const { did, sent } = await turn(waiting, aWebhook(), { ...crowded, lane: 'retry' });
+    expect(did).toEqual(['send']);
+    expect(sent).toMatchObject([{ attempt: 2, wait: { nextAttemptAt: noon + 2_000 } }]);
+  });
+
+  it('may have more in the slow lane', async () => {
+    expect((await turn(aDelivery(), aWebhook(), { ...crowded, lane: 'slow' })).did).toContain('attempt');
+  });
+
+  it('has a place again when an attempt is over', async () => {
+    const { did, isPlaceLeft } = await turn(aDelivery(), aWebhook(), { othersUnderWay: 1 });
+    expect(did).toContain('attempt');
+    expect(isPlaceLeft).toBe(true);
+  });
+});
+
+describe('an attempt that was given up', () => {
+  const record = aRecord({ resultado: 'lenta', status: null, resposta: null, duracao_ms: 2_003 });
+  const outcome: AttemptOutcome = { outcome: 'given_up', record, sinceConnectingMs: 2_000 };
+
+  it('is recorded with a number of its own, uncharged, as it is handed over', async () => {
+    const { did, saved, counts, lines } = await turn(aDelivery({ attempt: 3, charged: 2 }), aWebhook(), { outcome });
+    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'hand over', 'save']);
+    expect(saved).toMatchObject({ state: 'pendente', attempt: 4, charged: 2, attempts: [{ resultado: 'lenta' }] });
+    expect(counts).toEqual({ GivenUp: 1 });
+    expect(lines.join()).toContain('"resultado":"lenta"');
+  });
+
+  it('is counted by nobody where a copy was quicker', async () => {
+    const { counts } = await turn(aDelivery(), aWebhook(), { outcome, isSaved: false });
+    expect(counts).not.toHaveProperty('GivenUp');
   });
 });
 
@@ -176,7 +239,7 @@ describe('the log', () => {
     const { lines } = await turn(aDelivery({ body: 'canary-body' }), webhook, { outcome });
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '')).toEqual([
-      'attempt',
+      'delivery.attempt',
       {
         deliveryId: 'evt_000000000000000000000000001',
         account: 'conta-1',
@@ -186,7 +249,9 @@ describe('the log', () => {
         status: 500,
         durationMs: 12,
         detail: 'HTTP 500',
+        host: 'receiver.example.com',
         state: 'pendente',
+        nextAttemptAt: '2026-11-20T12:00:05.000Z',
       },
     ]);
   });

@@ -50,7 +50,7 @@ describe('an operator', () => {
   });
 
   it.each(['gone', 'sem_sucesso', 'operador'] as const)('ends any suspension: %s', async suspensionReason => {
-    await store.create(webhook({ status: 'suspenso', suspensionReason, failingSince: 1_500, slowSince: 1_500 }));
+    await store.create(webhook({ status: 'suspenso', suspensionReason, failingSince: 1_500 }));
     expect(await operator.reactivate(accountId, 'demanda.criada')).toEqual(webhook({ updatedAt: 2_000 }));
   });
 

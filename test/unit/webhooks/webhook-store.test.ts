@@ -65,9 +65,7 @@ describe('replace', () => {
   const replacement = { url: 'https://new.example.com/', sealedAuthorization: undefined, updatedAt: 2_000 };
 
   it('takes everything replaceable from the replacement and keeps the rest', async () => {
-    await store.create(
-      webhook({ failingSince: 1_500, slowSince: 1_600, status: 'suspenso', suspensionReason: 'gone' }),
-    );
+    await store.create(webhook({ failingSince: 1_500, status: 'suspenso', suspensionReason: 'gone' }));
     const { sealedAuthorization: _, ...rest } = webhook({ status: 'suspenso', suspensionReason: 'gone' });
     const expected = { ...rest, url: 'https://new.example.com/', updatedAt: 2_000 };
     expect(await store.replace(accountId, 'demanda.criada', replacement)).toEqual(expected);
@@ -117,7 +115,7 @@ describe('replaceSecrets', () => {
 
 describe('reactivate', () => {
   it.each(['gone', 'sem_sucesso'] as const)('ends a suspension for %s', async suspensionReason => {
-    await store.create(webhook({ status: 'suspenso', suspensionReason, failingSince: 1_500, slowSince: 1_600 }));
+    await store.create(webhook({ status: 'suspenso', suspensionReason, failingSince: 1_500 }));
     expect(await store.reactivate(accountId, 'demanda.criada', 2_000)).toEqual(webhook({ updatedAt: 2_000 }));
   });
 
