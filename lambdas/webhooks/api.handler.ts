@@ -12,6 +12,7 @@ import { randomId } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
 import { makeSealing } from '../platform/sealing.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
+import { resourceMetadataUrl } from './access.ts';
 import { makeApi } from './api.ts';
 import { webhooksEnvironment } from './environment.ts';
 import { makeOperations } from './operations.ts';
@@ -36,6 +37,8 @@ export const handler = middy<HttpRequest, HttpResponse>()
   .handler(
     makeApi({
       log: logger,
+      docsUrl: environment.DOCS_URL,
+      resourceMetadata: resourceMetadataUrl(environment.AUDIENCE),
       authenticate: makeBearerAuthentication({
         documents,
         keyring,
