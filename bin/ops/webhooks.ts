@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
-import type { OperatorStore } from '../../lambdas/webhooks/operator-store.ts';
+import type { Hold, OperatorStore } from '../../lambdas/webhooks/operator-store.ts';
 import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { Fault } from './fault.ts';
 import { accountId, eventName } from './option-values.ts';
-import { iso, type Report, table } from './report.ts';
+import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
@@ -11,7 +11,7 @@ const openStore = async (target: Target): Promise<OperatorStore> =>
   (await import('./documents.ts')).openWebhooks(target);
 
 /** What is shown of a webhook: no secret, sealed or not, and of its URL no more than where it leads. */
-const view = (webhook: Webhook) => ({
+const viewOfWebhook = (webhook: Webhook) => ({
   accountId: webhook.accountId,
   evento: webhook.evento,
   webhookId: webhook.webhookId,
@@ -23,6 +23,25 @@ const view = (webhook: Webhook) => ({
   updatedAt: iso(webhook.updatedAt),
 });
 
+type View = {
+  readonly [Name in keyof ReturnType<typeof viewOfWebhook>]: ReturnType<typeof viewOfWebhook>[Name] | null;
+};
+
+/** An operator's suspension without a webhook is shown as a webhook would be that had nothing but that. */
+const viewOfHold = ({ accountId, evento, since }: Hold): View => ({
+  accountId,
+  evento,
+  webhookId: null,
+  host: null,
+  status: 'suspenso',
+  suspensionReason: 'operador',
+  failingSince: null,
+  createdAt: null,
+  updatedAt: iso(since),
+});
+
+const viewOf = (found: Webhook | Hold): View => ('webhookId' in found ? viewOfWebhook(found) : viewOfHold(found));
+
 interface ListOptions {
   readonly account?: string;
   readonly status?: Webhook['status'];
@@ -31,17 +50,16 @@ interface ListOptions {
 const list = async (target: Target, { account, status }: ListOptions): Promise<Report> => {
   const all = await (await openStore(target)).listAll();
   const webhooks = all
-    .filter(webhook => account === undefined || webhook.accountId === account)
-    .filter(webhook => status === undefined || webhook.status === status)
-    .map(view);
-  type Row = ReturnType<typeof view>;
+    .filter(found => account === undefined || found.accountId === account)
+    .map(viewOf)
+    .filter(view => status === undefined || view.status === status);
   const columns = [
-    { heading: 'ACCOUNT', cell: (row: Row) => row.accountId },
-    { heading: 'EVENT', cell: (row: Row) => row.evento },
-    { heading: 'HOST', cell: (row: Row) => row.host ?? '-' },
-    { heading: 'STATUS', cell: (row: Row) => row.status },
-    { heading: 'REASON', cell: (row: Row) => row.suspensionReason ?? '-' },
-    { heading: 'FAILING SINCE', cell: (row: Row) => row.failingSince ?? '-' },
+    { heading: 'ACCOUNT', cell: (row: View) => row.accountId ?? '-' },
+    { heading: 'EVENT', cell: (row: View) => row.evento ?? '-' },
+    { heading: 'HOST', cell: (row: View) => row.host ?? '(not registered)' },
+    { heading: 'STATUS', cell: (row: View) => row.status ?? '-' },
+    { heading: 'REASON', cell: (row: View) => row.suspensionReason ?? '-' },
+    { heading: 'FAILING SINCE', cell: (row: View) => row.failingSince ?? '-' },
   ];
   return { json: webhooks, text: table(webhooks, columns, 'No such webhooks.') };
 };
@@ -54,23 +72,49 @@ interface WebhookOptions {
 const noWebhook = ({ account, event }: WebhookOptions) =>
   new Fault(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
 
+const show = async (target: Target, options: WebhookOptions): Promise<Report> => {
+  const found = await (await openStore(target)).find(options.account, options.event);
+  if (!found) throw noWebhook(options);
+  const shown = viewOf(found);
+  const text = fields([
+    ['account', options.account],
+    ['event', options.event],
+    ['webhook', shown.webhookId ?? 'none: the next one that is registered begins suspended'],
+    ['host', shown.host ?? '-'],
+    ['status', shown.status ?? '-'],
+    ['reason', shown.suspensionReason ?? '-'],
+    ['failing since', shown.failingSince ?? '-'],
+    ['registered', shown.createdAt ?? '-'],
+    ['changed', shown.updatedAt ?? '-'],
+  ]);
+  return { json: shown, text };
+};
+
 const suspend = async (target: Target, options: WebhookOptions): Promise<Report> => {
-  const webhook = await (await openStore(target)).suspend(options.account, options.event);
-  if (!webhook) throw noWebhook(options);
-  const text = `The webhook of ${options.account} for ${options.event} is suspended: its events are held.`;
-  return { json: view(webhook), text };
+  const store = await openStore(target);
+  const { outcome } = await store.suspend(options.account, options.event);
+  const found = await store.find(options.account, options.event);
+  const text =
+    outcome === 'changed'
+      ? `The webhook of ${options.account} for ${options.event} is suspended: its events are held. If its account deletes it, the next one begins suspended.`
+      : `${options.account} has no webhook for ${options.event} just now: the next one that it registers begins suspended.`;
+  return { json: found ? viewOf(found) : null, text };
 };
 
 const reactivate = async (target: Target, options: WebhookOptions): Promise<Report> => {
-  const webhook = await (await openStore(target)).reactivate(options.account, options.event);
-  if (!webhook) throw noWebhook(options);
+  const changed = await (await openStore(target)).reactivate(options.account, options.event);
+  if (!changed) throw noWebhook(options);
+  if (changed.outcome === 'not_registered') {
+    const text = `The suspension is ended: the next webhook of ${options.account} for ${options.event} begins active.`;
+    return { json: { accountId: options.account, evento: options.event, webhookId: null, status: null }, text };
+  }
   const lines = [
     `The webhook of ${options.account} for ${options.event} is active. Deliveries held meanwhile (retida) stay so until sent:`,
     `  one by one   npm run ops -- deliveries list --account ${options.account} --event ${options.event} --state retida`,
     '               npm run ops -- deliveries resend ID',
     `  a range      its account: POST /v1/webhooks/${options.event}/reenvios {"desde": …, "ate": …, "estado": "retida"}`,
   ];
-  return { json: view(webhook), text: lines.join('\n') };
+  return { json: viewOf(changed.webhook), text: lines.join('\n') };
 };
 
 const examples = `
@@ -83,7 +127,7 @@ Examples:
 export const addWebhooks = (program: Command, run: Run): void => {
   const webhooks = program
     .command('webhooks')
-    .description('webhooks of all accounts: list, suspend, reactivate')
+    .description('webhooks of all accounts: list, show, suspend, reactivate')
     .addHelpText('after', examples);
 
   webhooks
@@ -94,7 +138,8 @@ export const addWebhooks = (program: Command, run: Run): void => {
     .action((options: ListOptions, command: Command) => run(command, target => list(target, options)));
 
   for (const [name, description, act] of [
-    ['suspend', 'hold the events of a webhook; its account cannot end that', suspend],
+    ['show', 'show a webhook, and why it is suspended', show],
+    ['suspend', 'hold the events of a webhook, or of the next one; its account cannot end that', suspend],
     ['reactivate', 'end the suspension of a webhook, whatever its reason', reactivate],
   ] as const) {
     webhooks
