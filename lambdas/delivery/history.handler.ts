@@ -8,7 +8,9 @@ import { readEnvironment } from '../platform/environment.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import { randomId } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
+import { resourceMetadataUrl } from '../webhooks/access.ts';
 import { makeApi } from '../webhooks/api.ts';
+import { makeWebhookStore } from '../webhooks/webhook-store.ts';
 import { makeReadHistory } from './delivery-history.ts';
 import { makeDeliveryStore } from './delivery-store.ts';
 import { historyEnvironment } from './environment.ts';
@@ -18,11 +20,11 @@ import { makeFindWebhook, makeLookup } from './lookup.ts';
 import { makeReplayOperations } from './replay-operations.ts';
 import { makeRunReplay, replayPage } from './replay-run.ts';
 import { makeReplayStore } from './replay-store.ts';
+import { makeRequestLimits } from './request-limits.ts';
 import { makeResend } from './resend.ts';
 import { makeRetryQueue } from './retry-queue.ts';
 import { makeSqs } from './sqs-client.ts';
 import { makeDeliveryTelemetry } from './telemetry.ts';
-import { makeCountTest } from './test-limit.ts';
 import { makeTestOperation } from './test-operation.ts';
 
 const environment = readEnvironment(historyEnvironment);
@@ -40,6 +42,15 @@ const lookup = makeLookup(store, { deliveries: table, webhooks: environment.WEBH
 const readHistory = makeReadHistory({ documents, table, store });
 const shared = { ...telemetry, store, retryQueue, findWebhook, now };
 
+const webhooks = makeWebhookStore({ documents, tableName: environment.WEBHOOKS_TABLE });
+const limits = makeRequestLimits({
+  documents,
+  table,
+  now,
+  testLimit: environment.TEST_LIMIT,
+  resendLimit: environment.RESEND_LIMIT,
+});
+
 const run = makeRunReplay({ ...shared, replays, readHistory, page: replayPage });
 
 /** {base_url}: what concerns a webhook's deliveries, under /v1/webhooks/{evento}. Bodies name business: never logged. */
@@ -49,6 +60,8 @@ export const handler = middy<HttpRequest, HttpResponse>()
   .handler(
     makeApi({
       log: telemetry.log,
+      docsUrl: environment.DOCS_URL,
+      resourceMetadata: resourceMetadataUrl(environment.AUDIENCE),
       authenticate: makeBearerAuthentication({
         documents,
         keyring: makeKeyring({ documents, tableName: environment.KEYRING_TABLE, now }),
@@ -62,11 +75,12 @@ export const handler = middy<HttpRequest, HttpResponse>()
         now,
       }),
       resources: makeHistoryResources({
-        history: makeHistoryOperations({ findWebhook, lookup, readHistory, resend: makeResend(shared) }),
+        history: makeHistoryOperations({ findWebhook, lookup, readHistory, limits, resend: makeResend(shared) }),
         replays: makeReplayOperations({ ...shared, replays, run, makeId: randomId }),
         test: makeTestOperation({
           ...shared,
-          countTest: makeCountTest({ documents, table, now }),
+          webhooks,
+          limits,
           demandsUrl: environment.DEMANDS_URL,
           makeId: randomId,
         }),

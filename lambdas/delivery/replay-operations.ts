@@ -11,9 +11,9 @@ import { keysUntil } from './delivery-item.ts';
 import { replayRequest } from './history-input.ts';
 import { webhookSuspended } from './history-operations.ts';
 import type { FindWebhook } from './lookup.ts';
-import { type PastReplay, progressAt, type Replay } from './replay.ts';
+import { isReplayId, type PastReplay, progressAt, type Replay, replayIdOf } from './replay.ts';
 import type { RunReplay } from './replay-run.ts';
-import type { ReplayStore, Replays } from './replay-store.ts';
+import type { FoundReplay, ReplayStore } from './replay-store.ts';
 
 /** A new replay is in the hands of whoever began it for this long, in milliseconds; then the sweeper goes on. */
 const firstClaim = 20_000;
@@ -33,10 +33,10 @@ export const replayRecord = z.object({
   enviadas: z.int().check(z.nonnegative()),
 });
 
-/** What the operations on replays stand on. */
+/** What the operations on replays are made of. */
 export interface ReplayOperationDependencies {
   readonly findWebhook: FindWebhook;
-  readonly replays: Pick<ReplayStore, 'find' | 'start' | 'cancel'>;
+  readonly replays: Pick<ReplayStore, 'findLatest' | 'find' | 'start' | 'cancel' | 'forget'>;
   readonly run: RunReplay;
   readonly makeId: MakeId;
   readonly now: Clock;
@@ -69,23 +69,24 @@ export const makeReplayOperations = (dependencies: ReplayOperationDependencies) 
     try {
       await run(replay, firstSlice, () => steps++ < firstSteps);
     } catch (error) {
-      log.warn('replay not begun yet; the sweeper will', { replayId: replay.id, ...describeError(error) });
+      log.warn('replay.not_begun', { replayId: replay.id, ...describeError(error) });
     }
   };
 
   const shownAs = (replay: Replay) => toRecord({ ...replay, ...progressAt(replay, now()) });
 
-  const findReplay = async (call: Call): Promise<{ shown: PastReplay; latest: Replay }> => {
-    const { accountId, evento } = await webhookOf(call);
-    const found = await replays.find(accountId, evento);
-    const { id } = call.path;
-    const shown = found && [found.latest, ...found.past].find(replay => replay.id === id);
-    if (!found || !shown) throw new Problem(404, 'replay_not_found', 'There is no such replay of this webhook.');
-    return { shown, latest: found.latest };
+  /** Replays outlive their webhook, as the history does. */
+  const findReplay = async (call: Call): Promise<FoundReplay> => {
+    const evento = eventIn(call);
+    const { id = '' } = call.path;
+    const found = isReplayId(id) ? await replays.find(call.caller.accountId, evento, id) : undefined;
+    if (found && !found.replay.isForgotten) return found;
+    await webhookOf(call);
+    throw new Problem(404, 'replay_not_found', 'There is no such replay of this webhook.');
   };
 
   /** A replay of a registration that is gone does not hold up the next one's. */
-  const isUnderWay = ({ latest }: Replays, { webhookId }: Webhook) =>
+  const isUnderWay = (latest: Replay, { webhookId }: Webhook) =>
     progressAt(latest, now()).state === 'em_andamento' && latest.webhookId === webhookId;
 
   const start: Operation = async call => {
@@ -94,14 +95,14 @@ export const makeReplayOperations = (dependencies: ReplayOperationDependencies) 
     const webhook = await webhookOf(call);
     if (webhook.status === 'suspenso') throw webhookSuspended();
     const { accountId, evento, webhookId } = webhook;
-    const found = await replays.find(accountId, evento);
-    if (found && isUnderWay(found, webhook)) throw inProgress();
+    const latest = await replays.findLatest(accountId, evento);
+    if (latest && isUnderWay(latest, webhook)) throw inProgress();
 
     const moment = now();
     const to = Math.min(value.ate, moment);
     const place = keysUntil(to);
     const replay: Replay = {
-      id: `reenvio_${makeId(22)}`,
+      id: replayIdOf(makeId(22)),
       accountId,
       evento,
       webhookId,
@@ -115,26 +116,28 @@ export const makeReplayOperations = (dependencies: ReplayOperationDependencies) 
       sent: 0,
       lastTurnAt: moment,
       sentTo: place,
-      paceAt: Math.max(moment, found?.latest.paceAt ?? moment), // what a cancelled one has sent keeps its turns
+      paceAt: Math.max(moment, latest?.paceAt ?? moment), // what a cancelled one has sent keeps its turns
       claim: 1,
       lookAt: moment + firstClaim,
     };
-    if (!(await replays.start(replay, found))) throw inProgress();
+    if (!(await replays.start(replay, latest))) throw inProgress();
     await runFirstSlice(replay);
-    const begun = await replays.find(accountId, evento);
-    const shown = begun?.latest.id === replay.id ? begun.latest : replay;
+    const begun = await replays.findLatest(accountId, evento);
+    const shown = begun?.id === replay.id ? begun : replay;
     return answer(202, shownAs(shown), { location: `/v1/webhooks/${evento}/reenvios/${replay.id}` });
   };
 
   const show: Operation = async call => {
-    const { shown, latest } = await findReplay(call);
-    return answer(200, shown.id === latest.id ? shownAs(latest) : toRecord(shown));
+    const { replay, latest } = await findReplay(call);
+    return answer(200, replay.id === latest.id ? shownAs(latest) : toRecord(replay));
   };
 
-  /** To cancel what has ended changes nothing. */
+  /** Cancels a replay that is under way; has one that ended shown no more. */
   const cancel: Operation = async call => {
-    const { shown, latest } = await findReplay(call);
-    if (shown.id === latest.id) await replays.cancel(latest);
+    const found = await findReplay(call);
+    const { replay, latest } = found;
+    if (replay.id === latest.id && (await replays.cancel(latest))) return noContent;
+    await replays.forget(found);
     return noContent;
   };
 

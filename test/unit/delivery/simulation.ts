@@ -4,6 +4,7 @@ import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand, Sca
 import type { SQSRecord } from 'aws-lambda';
 import type { BearerAuthentication } from '../../../lambdas/auth/bearer.ts';
 import { parseScope } from '../../../lambdas/auth/scope.ts';
+import { makeAnnounce, type PublishedAnnouncement } from '../../../lambdas/delivery/announce.ts';
 import { makeAttempt } from '../../../lambdas/delivery/attempt.ts';
 import { makeDeadLetters } from '../../../lambdas/delivery/dead-letters.ts';
 import { makeDeliver } from '../../../lambdas/delivery/deliver.ts';
@@ -12,6 +13,7 @@ import { makeReadHistory } from '../../../lambdas/delivery/delivery-history.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
 import { makeNoteHealth } from '../../../lambdas/delivery/health-notes.ts';
+import { makeHeedGone } from '../../../lambdas/delivery/heed-gone.ts';
 import { makeHistoryOperations } from '../../../lambdas/delivery/history-operations.ts';
 import { makeHistoryResources } from '../../../lambdas/delivery/history-resources.ts';
 import type { Lane } from '../../../lambdas/delivery/lane.ts';
@@ -22,15 +24,10 @@ import { makeReplayErrand } from '../../../lambdas/delivery/replay-errand.ts';
 import { makeReplayOperations } from '../../../lambdas/delivery/replay-operations.ts';
 import { makeRunReplay, replayPage } from '../../../lambdas/delivery/replay-run.ts';
 import { makeReplayStore } from '../../../lambdas/delivery/replay-store.ts';
+import { makeRequestLimits } from '../../../lambdas/delivery/request-limits.ts';
 import { makeResend } from '../../../lambdas/delivery/resend.ts';
 import { makeRetryQueue } from '../../../lambdas/delivery/retry-queue.ts';
-import {
-  makeAnnounceSuspension,
-  makeNoteSuspension,
-  type SuspensionAnnouncement,
-} from '../../../lambdas/delivery/suspension-notice.ts';
 import { makeSweep } from '../../../lambdas/delivery/sweep.ts';
-import { makeCountTest } from '../../../lambdas/delivery/test-limit.ts';
 import { makeTestOperation } from '../../../lambdas/delivery/test-operation.ts';
 import { makeTakeTurn } from '../../../lambdas/delivery/turn.ts';
 import { makeWebhookHealth } from '../../../lambdas/delivery/webhook-health.ts';
@@ -39,6 +36,7 @@ import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.t
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import { makeApi } from '../../../lambdas/webhooks/api.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
+import { makeWebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../support/clock.ts';
 import type { Dynalite } from '../../support/dynalite.ts';
 import { answer, aWebhook, fakeSealing, fakeTelemetry } from './builders.ts';
@@ -161,8 +159,10 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   /** Their bodies, and their attributes by name. */
   const deadLetters: { body: string; [attribute: string]: string | undefined }[] = [];
   const posts: Posted[] = [];
-  const announced: SuspensionAnnouncement[] = [];
+  const announced: PublishedAnnouncement[] = [];
   const answers: PostOutcome[] = [];
+  /** What happens while the next attempts are under way. */
+  const during: (() => Promise<unknown>)[] = [];
   let messages = 0;
 
   const processes = new AsyncLocalStorage<Process>();
@@ -225,10 +225,10 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       lane,
       queues: { retry: retryQueue, slow: makeRetryQueue({ sqs, queueUrl: 'slow', now }) },
       watchForSlowness: () => async () => undefined, // answers come at once here
+      heedGone: makeHeedGone({ ...telemetry, health: makeWebhookHealth({ documents, table: 'Webhooks', now }) }),
       noteHealth: makeNoteHealth({
         ...telemetry,
         health: makeWebhookHealth({ documents, table: 'Webhooks', now }),
-        noteSuspension: makeNoteSuspension({ documents, table: 'Deliveries', now }),
         now,
       }),
       afterAttempt: makeAfterAttempt({ schedule, now, random: () => 0.5 }),
@@ -239,6 +239,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
         serviceVersion: '0',
         post: ({ url, headers, body }) =>
           call(async () => {
+            await during.shift()?.();
             const posted = answers.shift() ?? answer(200);
             const status = posted.outcome === 'response' ? posted.status : undefined;
             posts.push({ id: headers['webhook-id'] ?? '', body, url, at: now(), status, lane });
@@ -267,23 +268,23 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const readHistory = makeReadHistory({ documents, table: 'Deliveries', store });
   const shared = { ...telemetry, store, retryQueue, findWebhook, now };
   const run = makeRunReplay({ ...shared, replays, readHistory, page });
-  const publish = (announcement: SuspensionAnnouncement) => call(async () => void announced.push(announcement));
-  const sweep = makeSweep({
-    ...shared,
-    errands: {
-      reenvios: makeReplayErrand({ replays, run, now }),
-      suspensoes: makeAnnounceSuspension({ ...shared, documents, table: 'Deliveries', publish }),
-    },
-  });
+  const publish = (announcement: PublishedAnnouncement) => call(async () => void announced.push(announcement));
+  const sweep = makeSweep({ ...shared, errands: { reenvios: makeReplayErrand({ replays, run, now }) } });
+  const announce = makeAnnounce({ ...telemetry, documents, table: 'Webhooks', publish });
+  const webhooks = makeWebhookStore({ documents, tableName: 'Webhooks' });
+  const limits = makeRequestLimits({ documents, table: 'Deliveries', now, testLimit: 10, resendLimit: 60 });
   const api = makeApi({
     log: telemetry.log,
+    docsUrl: undefined,
+    resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
     authenticate,
     resources: makeHistoryResources({
-      history: makeHistoryOperations({ findWebhook, lookup: dependencies.lookup, readHistory, resend }),
+      history: makeHistoryOperations({ findWebhook, lookup: dependencies.lookup, readHistory, limits, resend }),
       replays: makeReplayOperations({ ...shared, replays, run, makeId: randomId }),
       test: makeTestOperation({
         ...shared,
-        countTest: makeCountTest({ documents, table: 'Deliveries', now }),
+        webhooks,
+        limits,
         demandsUrl: 'https://demandas.com.br',
         makeId: randomId,
       }),
@@ -332,6 +333,8 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     clock,
     posts,
     answers,
+    during,
+    webhooks,
     deadLetters,
     retries,
     slow,
@@ -380,6 +383,8 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     },
     /** One run of the sweeper. */
     sweep: (planned?: Crash) => survives(() => sweep(() => true), planned),
+    /** One run of the announcer. */
+    announce: (planned?: Crash) => survives(() => announce(() => true), planned),
     /** Lets everything run its course without further accidents. */
     settle: async () => {
       for (let step = 0; step < 2_000; step++) {
