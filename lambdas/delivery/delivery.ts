@@ -44,7 +44,7 @@ export interface Wait {
 }
 
 /** An attempt that a resend brought forward. Milliseconds since the epoch. */
-export interface BroughtForward {
+interface BroughtForward {
   /** When that was. The attempt's message names it: one that does not was sent before, and is stale. */
   readonly at: number;
   /** When the attempt was due before; unless it succeeds, the next one is due then. */

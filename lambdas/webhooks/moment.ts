@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 
 /** What moments are clamped to: beyond these years their text no longer sorts by time. */
-const earliest = 0;
+const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** RFC 3339 section 5.6, which wants seconds and an offset; the calendar is judged by the schema. */

@@ -119,9 +119,8 @@ describeWith(['names'], 'the history', () => {
   });
 
   it('outlives the registration, and so does an operator’s suspension', async () => {
-    const [{ id } = { id: '' }] = (await call('GET', '/entregas?limite=1&estado=entregue')).json?.entregas as {
-      id: string;
-    }[];
+    const { json } = await call('GET', '/entregas?limite=1&estado=entregue');
+    const [{ id } = { id: '' }] = (json?.entregas ?? []) as { id: string }[];
     const options = ['--account', account(), '--event', evento];
     await ops(['webhooks', 'suspend', ...options]);
     expect((await call('DELETE', '')).status).toBe(204);

@@ -11,10 +11,6 @@ const pending = aDelivery();
 const exhausted = settled(aDelivery(), 'falhou', noon);
 const failingFor = (days: number, mark?: number) =>
   aWebhook({ failingSince: noon - days * day, ...(mark !== undefined && { failingMark: mark * day }) });
-const successIn = (duracao_ms: number): AttemptOutcome => ({
-  outcome: 'delivered',
-  record: aRecord({ resultado: 'entregue', status: 200, duracao_ms }),
-});
 
 const notes = ({ fails = false } = {}) => {
   const did: string[] = [];
@@ -27,8 +23,6 @@ const notes = ({ fails = false } = {}) => {
   const health = {
     startedFailing: step('startedFailing'),
     recovered: step('recovered'),
-    slowedDown: step('slowedDown'),
-    spedUp: step('spedUp'),
     announceFailing: (_: unknown, mark: number, result: string) => step(`announce ${mark / day} ${result}`)(),
     suspendGone: async () => 'suspended' as const,
     suspendFailing: (_: unknown, result: string) => step(`suspend ${result}`)(),
@@ -69,21 +63,5 @@ describe('what an attempt says about its webhook', () => {
     const { note, lines } = notes({ fails: true });
     await note(aWebhook(), failure(), pending);
     expect(lines.join()).toContain('webhook.health_not_stored');
-  });
-});
-
-describe('a slow webhook', () => {
-  const slow = aWebhook({ slowSince: noon });
-
-  it.each([
-    ['by its first quick success', slow, successIn(2_000), ['spedUp']],
-    ['not by a success that is slower', slow, successIn(2_001), []],
-    ['not by a failure, however quick', slow, failure(), ['startedFailing']],
-    ['not by a fault of our own', slow, ownFault(), []],
-    ['not where it is not slow', aWebhook(), successIn(1), []],
-  ])('ends to be one %s', async (_, webhook, outcome, expected) => {
-    const { note, did } = notes();
-    await note(webhook, outcome, pending);
-    expect(did).toEqual(expected);
   });
 });

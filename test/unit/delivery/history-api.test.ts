@@ -529,11 +529,11 @@ describe('POST …/teste', () => {
     expect(world.counts).not.toHaveProperty('Exhausted');
   });
 
-  it('does not make a failing or slow webhook well either', async () => {
-    await world.register({ failingSince: 1, slowSince: 1 });
+  it('does not make a failing webhook well either', async () => {
+    await world.register({ failingSince: 1 });
     await test();
     await world.settle();
-    expect(await world.webhook()).toMatchObject({ failingSince: 1, slowSince: 1 });
+    expect(await world.webhook()).toMatchObject({ failingSince: 1 });
   });
 
   // What an operator had suspended was still sent to, ten times a minute.

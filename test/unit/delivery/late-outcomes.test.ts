@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeWebhookHealth } from '../../../lambdas/delivery/webhook-health.ts';
+import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
 import { answer } from './builders.ts';
 import { simulate } from './simulation.ts';
@@ -22,6 +24,34 @@ const replace = async (url: string, sealedAuthorization?: string) => {
 };
 const elsewhere = 'https://elsewhere.example.com/';
 const only = async () => (await world.all())[0];
+
+describe('a 410 and a PUT with another URL at the same moment', () => {
+  it('leave the webhook active at the new URL, whoever is first', async () => {
+    const health = makeWebhookHealth({ documents: dynalite.documents, table: 'Webhooks', now: world.clock.now });
+    const outcomes = new Set<string>();
+    for (let round = 0; round < 20; round++) {
+      await world.register({ webhookId: `webhook-${round}` });
+      const read = await world.webhooks.find('conta-1', 'demanda.criada');
+      if (!read) throw new Error('no webhook');
+      const put = async () => {
+        if (round % 2) await new Promise(setImmediate);
+        for (let written: Webhook | undefined; !written; ) {
+          const seen = await world.webhooks.find('conta-1', 'demanda.criada');
+          if (!seen) throw new Error('no webhook');
+          written = await world.webhooks.replace(seen, {
+            url: elsewhere,
+            sealedAuthorization: undefined,
+            updatedAt: world.clock.now(),
+          });
+        }
+      };
+      const [outcome] = await Promise.all([health.suspendGone(read, 'http'), put()]);
+      outcomes.add(outcome);
+      expect(await world.webhook()).toMatchObject({ status: 'ativo', suspensionReason: null, url: elsewhere });
+    }
+    expect([...outcomes]).toContain('suspended');
+  });
+});
 
 describe('an outcome that comes late', () => {
   // It was held for ever: its webhook was active, at the new URL, and nobody had a reason to reactivate it.

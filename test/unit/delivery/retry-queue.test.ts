@@ -1,6 +1,7 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
-import { makeRetryQueue, type WaitingDelivery } from '../../../lambdas/delivery/retry-queue.ts';
+import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
+import { makeRetryQueue } from '../../../lambdas/delivery/retry-queue.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { aDelivery, noon } from './builders.ts';
 

@@ -6,6 +6,8 @@ import type { BearerAuthentication } from '../../../lambdas/auth/bearer.ts';
 import { parseScope } from '../../../lambdas/auth/scope.ts';
 import { makeAnnounce, type PublishedAnnouncement } from '../../../lambdas/delivery/announce.ts';
 import { makeAttempt } from '../../../lambdas/delivery/attempt.ts';
+import type { WatchAttempt } from '../../../lambdas/delivery/attempt-watch.ts';
+import { makeAttemptsUnderWay } from '../../../lambdas/delivery/attempts-under-way.ts';
 import { makeDeadLetters } from '../../../lambdas/delivery/dead-letters.ts';
 import { makeDeliver } from '../../../lambdas/delivery/deliver.ts';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
@@ -18,6 +20,7 @@ import { makeHistoryOperations } from '../../../lambdas/delivery/history-operati
 import { makeHistoryResources } from '../../../lambdas/delivery/history-resources.ts';
 import type { Lane } from '../../../lambdas/delivery/lane.ts';
 import { makeAfterAttempt } from '../../../lambdas/delivery/lifecycle.ts';
+import { attemptsPerWebhook } from '../../../lambdas/delivery/limits.ts';
 import { makeFindWebhook, makeLookup } from '../../../lambdas/delivery/lookup.ts';
 import { makeRedeliver } from '../../../lambdas/delivery/redeliver.ts';
 import { makeReplayErrand } from '../../../lambdas/delivery/replay-errand.ts';
@@ -27,6 +30,10 @@ import { makeReplayStore } from '../../../lambdas/delivery/replay-store.ts';
 import { makeRequestLimits } from '../../../lambdas/delivery/request-limits.ts';
 import { makeResend } from '../../../lambdas/delivery/resend.ts';
 import { makeRetryQueue } from '../../../lambdas/delivery/retry-queue.ts';
+import { makeSlowBacklogTask } from '../../../lambdas/delivery/slow-backlog.ts';
+import { makeHandOver } from '../../../lambdas/delivery/slow-lane.ts';
+import { withSlowAttempts } from '../../../lambdas/delivery/slowness.ts';
+import { makeSlownessStore } from '../../../lambdas/delivery/slowness-store.ts';
 import { makeSweep } from '../../../lambdas/delivery/sweep.ts';
 import { makeTestOperation } from '../../../lambdas/delivery/test-operation.ts';
 import { makeTakeTurn } from '../../../lambdas/delivery/turn.ts';
@@ -113,6 +120,18 @@ const toRequest = (method: string, rawPath: string, { body, raw, query = '', hea
     ...(bytes !== undefined && { body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true }),
   } as unknown as HttpRequest;
 };
+
+/** Turns a second that a slow webhook has. */
+const slowRate = 20;
+
+/** No attempt is slow here. */
+const watchAttempt: WatchAttempt = () => ({
+  signal: new AbortController().signal,
+  onResolving: () => undefined,
+  onConnecting: () => undefined,
+  onAnswered: () => undefined,
+  end: async () => undefined,
+});
 
 class ProcessDied extends Error {}
 
@@ -218,13 +237,17 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const { now } = clock;
   const store = makeDeliveryStore({ documents, table: 'Deliveries', now, historyDays: 30 });
   const retryQueue = makeRetryQueue({ sqs, queueUrl: 'retries', now });
+  const queues = { retry: retryQueue, slow: makeRetryQueue({ sqs, queueUrl: 'slow', now }) };
+  const slownessStore = makeSlownessStore({ documents, table: 'Deliveries', now, rate: slowRate });
   const takeTurnIn = (lane: Lane) =>
     makeTakeTurn({
       ...telemetry,
       now,
       lane,
-      queues: { retry: retryQueue, slow: makeRetryQueue({ sqs, queueUrl: 'slow', now }) },
-      watchForSlowness: () => async () => undefined, // answers come at once here
+      queues,
+      watchAttempt, // answers come at once here
+      underWay: makeAttemptsUnderWay(attemptsPerWebhook),
+      handOver: makeHandOver({ ...telemetry, slownessStore, store, slowQueue: queues.slow, now }),
       heedGone: makeHeedGone({ ...telemetry, health: makeWebhookHealth({ documents, table: 'Webhooks', now }) }),
       noteHealth: makeNoteHealth({
         ...telemetry,
@@ -236,6 +259,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
         sealing: fakeSealing,
         now,
         timeoutMs: 15_000,
+        connectTimeoutMs: 700,
         serviceVersion: '0',
         post: ({ url, headers, body }) =>
           call(async () => {
@@ -251,7 +275,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     ...telemetry,
     store,
     now,
-    lookup: makeLookup(store, 'Webhooks'),
+    lookup: makeLookup(store, { deliveries: 'Deliveries', webhooks: 'Webhooks' }),
     sendToDeadLetters: makeDeadLetters({ sqs, queueUrl: 'dead-letters' }),
   };
   const deliver = makeDeliver({
@@ -260,8 +284,8 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     demandsUrl: 'https://demandas.com.br',
   });
   const replays = makeReplayStore({ documents, table: 'Deliveries', now, historyDays: 30 });
-  const redeliver = makeRedeliver({ ...dependencies, takeTurn: takeTurnIn('retry'), replays });
-  const redeliverSlow = makeRedeliver({ ...dependencies, takeTurn: takeTurnIn('slow'), replays });
+  const redeliver = makeRedeliver({ ...dependencies, takeTurn: takeTurnIn('retry'), replays, lane: 'retry' });
+  const redeliverSlow = makeRedeliver({ ...dependencies, takeTurn: takeTurnIn('slow'), replays, lane: 'slow' });
   const resend = makeResend({ ...telemetry, store, retryQueue, now });
 
   const findWebhook = makeFindWebhook(documents, 'Webhooks');
@@ -269,7 +293,14 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const shared = { ...telemetry, store, retryQueue, findWebhook, now };
   const run = makeRunReplay({ ...shared, replays, readHistory, page });
   const publish = (announcement: PublishedAnnouncement) => call(async () => void announced.push(announcement));
-  const sweep = makeSweep({ ...shared, errands: { reenvios: makeReplayErrand({ replays, run, now }) } });
+  const sweep = makeSweep({
+    ...shared,
+    queues,
+    errands: {
+      reenvios: makeReplayErrand({ replays, run, now }),
+      slowness: makeSlowBacklogTask({ ...shared, slownessStore, queues, slowRate }),
+    },
+  });
   const announce = makeAnnounce({ ...telemetry, documents, table: 'Webhooks', publish });
   const webhooks = makeWebhookStore({ documents, tableName: 'Webhooks' });
   const limits = makeRequestLimits({ documents, table: 'Deliveries', now, testLimit: 10, resendLimit: 60 });
@@ -362,8 +393,8 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     /** Has the webhook found slow, where there is one. */
     slowDown: async () => {
       const webhook = await findWebhook('conta-1', 'demanda.criada');
-      if (webhook)
-        await makeWebhookHealth({ documents: dynalite.documents, table: 'Webhooks', now }).slowedDown(webhook);
+      if (!webhook) return;
+      await slownessStore.change(webhook, slowness => withSlowAttempts(slowness, { slow: 2, quick: 0 }, now()));
     },
     /** First attempt of the next event. */
     deliverNext: (planned?: Crash, isTwice?: boolean) => consume(events, deliver, planned, isTwice),

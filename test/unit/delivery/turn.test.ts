@@ -14,15 +14,13 @@ interface Circumstances {
   readonly queueFails?: boolean;
   readonly lane?: Lane;
   readonly schedule?: number[];
-  /** What a 410 is taken for, in place of one that suspended the webhook. */
-  readonly gone?: AttemptOutcome;
 }
 
 /** One turn, and everything it did in order. */
 const turn = async (
   delivery: Delivery,
   webhook: ReturnType<typeof aWebhook> | undefined,
-  { outcome = success, isSaved = true, queueFails, lane = 'first', schedule = [5_000], gone }: Circumstances = {},
+  { outcome = success, isSaved = true, queueFails, lane = 'first', schedule = [5_000] }: Circumstances = {},
 ) => {
   const did: string[] = [];
   const sent: WaitingDelivery[] = [];
@@ -46,10 +44,6 @@ const turn = async (
     watchForSlowness: () => {
       did.push('watch');
       return async () => void did.push('end watch');
-    },
-    heedGone: async (_, made) => {
-      if (made.outcome === 'gone') did.push('heed gone');
-      return gone ?? made;
     },
     noteHealth: async () => void did.push('note health'),
     lane,
@@ -110,35 +104,6 @@ describe('a delivery’s turn', () => {
       expect(saved).toMatchObject({ state: 'cancelada', settledAt: noon, attempt: 3 });
       expect(counts).toEqual({ Cancelled: 1 });
     }
-  });
-
-  // Its delivery was held for ever under a webhook that was active at its new URL.
-  it('a 410 of an earlier URL is an ordinary failure, and charged', async () => {
-    const outcome: AttemptOutcome = { outcome: 'gone', record: aRecord({ status: 410 }) };
-    const { did, saved } = await turn(aDelivery(), aWebhook(), { outcome, gone: failure({ status: 410 }) });
-    expect(did).toEqual(['watch', 'attempt', 'end watch', 'heed gone', 'note health', 'save', 'send']);
-    expect(saved).toMatchObject({ state: 'pendente', charged: 1, attempts: [{ resultado: 'http', status: 410 }] });
-  });
-
-  it('a 410 holds it, once the webhook is suspended', async () => {
-    const outcome: AttemptOutcome = { outcome: 'gone', record: aRecord({ status: 410 }) };
-    const { did, saved } = await turn(aDelivery(), aWebhook(), { outcome });
-    expect(did).toEqual(['watch', 'attempt', 'end watch', 'heed gone', 'note health', 'save']);
-    expect(saved).toMatchObject({ state: 'retida' });
-  });
-
-  it('a test is not heeded when its receiver is gone', async () => {
-    const outcome: AttemptOutcome = { outcome: 'gone', record: aRecord({ status: 410 }) };
-    const test = aDelivery({ id: 'teste_0000000000000000000001' });
-    expect((await turn(test, aWebhook(), { outcome, lane: 'slow' })).did).toEqual(['attempt', 'save']);
-  });
-
-  it('a test that was asked for before an operator suspended is cancelled, unsent', async () => {
-    const test = aDelivery({ id: 'teste_0000000000000000000001' });
-    const suspended = (suspensionReason: 'gone' | 'operador') => aWebhook({ status: 'suspenso', suspensionReason });
-    expect((await turn(test, suspended('operador'), { lane: 'slow' })).saved).toMatchObject({ state: 'cancelada' });
-    expect((await turn(test, suspended('operador'), { lane: 'slow' })).did).toEqual(['save']);
-    expect((await turn(test, suspended('gone'), { lane: 'slow' })).did).toContain('attempt');
   });
 
   it('while its webhook is suspended it is held, unsent', async () => {

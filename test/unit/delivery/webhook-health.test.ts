@@ -39,15 +39,6 @@ describe('a webhook’s health', () => {
     expect(await stored()).toEqual(aWebhook());
   });
 
-  it('notes since when it is slow, until it is not', async () => {
-    expect(await health().slowedDown(aWebhook())).toBe(true);
-    const slow = await stored();
-    expect(slow).toEqual(aWebhook({ slowSince: noon + 1_000 }));
-    expect(await health().slowedDown(aWebhook())).toBe(false);
-    expect(await health().spedUp(slow)).toBe(true);
-    expect(await stored()).toEqual(aWebhook());
-  });
-
   it('is suspended once by 410, and says so once', async () => {
     expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended');
     expect(await stored()).toMatchObject({ status: 'suspenso', suspensionReason: 'gone', updatedAt: noon + 1_000 });
