@@ -19,6 +19,7 @@ import { makeHistoryResources } from './history-resources.ts';
 import { makeFindWebhook, makeLookup } from './lookup.ts';
 import { makeReplayOperations } from './replay-operations.ts';
 import { makeRunReplay, replayPage } from './replay-run.ts';
+import { makeStartReplay } from './replay-start.ts';
 import { makeReplayStore } from './replay-store.ts';
 import { makeRequestLimits } from './request-limits.ts';
 import { makeResend } from './resend.ts';
@@ -76,7 +77,11 @@ export const handler = middy<HttpRequest, HttpResponse>()
       }),
       resources: makeHistoryResources({
         history: makeHistoryOperations({ findWebhook, lookup, readHistory, limits, resend: makeResend(shared) }),
-        replays: makeReplayOperations({ ...shared, replays, run, makeId: randomId }),
+        replays: makeReplayOperations({
+          ...shared,
+          replays,
+          startReplay: makeStartReplay({ ...shared, replays, run, makeId: randomId }),
+        }),
         test: makeTestOperation({
           ...shared,
           webhooks,

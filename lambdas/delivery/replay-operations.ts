@@ -1,28 +1,16 @@
 import * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
-import type { MakeId } from '../platform/identifiers.ts';
-import { describeError, type Log } from '../platform/telemetry.ts';
 import { readJson } from '../webhooks/json-body.ts';
 import { Problem, validationFailed, webhookNotFound } from '../webhooks/problem.ts';
 import { readBody } from '../webhooks/read-body.ts';
 import { answer, type Call, eventIn, noContent, type Operation } from '../webhooks/resource.ts';
 import type { Webhook } from '../webhooks/webhook.ts';
-import { keysUntil } from './delivery-item.ts';
 import { replayRequest } from './history-input.ts';
 import { webhookSuspended } from './history-operations.ts';
 import type { FindWebhook } from './lookup.ts';
-import { isReplayId, type PastReplay, progressAt, type Replay, replayIdOf } from './replay.ts';
-import type { RunReplay } from './replay-run.ts';
+import { isReplayId, type PastReplay, progressAt, type Replay } from './replay.ts';
+import type { StartReplay } from './replay-start.ts';
 import type { FoundReplay, ReplayStore } from './replay-store.ts';
-
-/** A new replay is in the hands of whoever began it for this long, in milliseconds; then the sweeper goes on. */
-const firstClaim = 20_000;
-
-/** What is due within this many milliseconds leaves at once; the rest is the sweeper's. */
-const firstSlice = 5_000;
-
-/** The steps (counting or sending a page) that the request waits for. */
-const firstSteps = 20;
 
 /** A replay as responses show it. */
 export const replayRecord = z.object({
@@ -36,11 +24,9 @@ export const replayRecord = z.object({
 /** What the operations on replays are made of. */
 export interface ReplayOperationDependencies {
   readonly findWebhook: FindWebhook;
-  readonly replays: Pick<ReplayStore, 'findLatest' | 'find' | 'start' | 'cancel' | 'forget'>;
-  readonly run: RunReplay;
-  readonly makeId: MakeId;
+  readonly replays: Pick<ReplayStore, 'find' | 'cancel' | 'forget'>;
+  readonly startReplay: StartReplay;
   readonly now: Clock;
-  readonly log: Log;
 }
 
 const toRecord = ({ id, state, total, countedTo, sent }: PastReplay): z.infer<typeof replayRecord> => ({
@@ -55,22 +41,12 @@ const inProgress = (): Problem =>
 
 /** Makes the operations on replays: start, show, cancel. */
 export const makeReplayOperations = (dependencies: ReplayOperationDependencies) => {
-  const { findWebhook, replays, run, makeId, now, log } = dependencies;
+  const { findWebhook, replays, startReplay, now } = dependencies;
 
   const webhookOf = async (call: Call): Promise<Webhook> => {
     const webhook = await findWebhook(call.caller.accountId, eventIn(call));
     if (!webhook) throw webhookNotFound();
     return webhook;
-  };
-
-  /** Begins what can be begun at once; the sweeper goes on from wherever this ends. */
-  const runFirstSlice = async (replay: Replay) => {
-    let steps = 0;
-    try {
-      await run(replay, firstSlice, () => steps++ < firstSteps);
-    } catch (error) {
-      log.warn('replay.not_begun', { replayId: replay.id, ...describeError(error) });
-    }
   };
 
   const shownAs = (replay: Replay) => toRecord({ ...replay, ...progressAt(replay, now()) });
@@ -85,46 +61,15 @@ export const makeReplayOperations = (dependencies: ReplayOperationDependencies) 
     throw new Problem(404, 'replay_not_found', 'There is no such replay of this webhook.');
   };
 
-  /** A replay of a registration that is gone does not hold up the next one's. */
-  const isUnderWay = (latest: Replay, { webhookId }: Webhook) =>
-    progressAt(latest, now()).state === 'em_andamento' && latest.webhookId === webhookId;
-
   const start: Operation = async call => {
     const { value, findings } = readBody(replayRequest, readJson(call.request));
     if (value === undefined) throw validationFailed(findings);
     const webhook = await webhookOf(call);
     if (webhook.status === 'suspenso') throw webhookSuspended();
-    const { accountId, evento, webhookId } = webhook;
-    const latest = await replays.findLatest(accountId, evento);
-    if (latest && isUnderWay(latest, webhook)) throw inProgress();
-
-    const moment = now();
-    const to = Math.min(value.ate, moment);
-    const place = keysUntil(to);
-    const replay: Replay = {
-      id: replayIdOf(makeId(22)),
-      accountId,
-      evento,
-      webhookId,
-      from: value.desde,
-      to,
-      wanted: value.estado,
-      state: 'em_andamento',
-      startedAt: moment,
-      total: 0,
-      countedTo: place,
-      sent: 0,
-      lastTurnAt: moment,
-      sentTo: place,
-      paceAt: Math.max(moment, latest?.paceAt ?? moment), // what a cancelled one has sent keeps its turns
-      claim: 1,
-      lookAt: moment + firstClaim,
-    };
-    if (!(await replays.start(replay, latest))) throw inProgress();
-    await runFirstSlice(replay);
-    const begun = await replays.findLatest(accountId, evento);
-    const shown = begun?.id === replay.id ? begun : replay;
-    return answer(202, shownAs(shown), { location: `/v1/webhooks/${evento}/reenvios/${replay.id}` });
+    const { desde: from, ate: to, estado: wanted } = value;
+    const replay = await startReplay(webhook, { from, to, wanted });
+    if (!replay) throw inProgress();
+    return answer(202, shownAs(replay), { location: `/v1/webhooks/${webhook.evento}/reenvios/${replay.id}` });
   };
 
   const show: Operation = async call => {

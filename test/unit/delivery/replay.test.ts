@@ -18,7 +18,7 @@ beforeEach(async () => {
   watched = watchWorkers(dynalite);
   world = await simulate(watched.dynalite);
   await world.register();
-});
+}, 30_000); // a test before may have left hundreds of deliveries to be deleted
 
 const path = '/v1/webhooks/demanda.criada/reenvios';
 const hour = 3_600_000;

@@ -26,6 +26,7 @@ import { makeRedeliver } from '../../../lambdas/delivery/redeliver.ts';
 import { makeReplayErrand } from '../../../lambdas/delivery/replay-errand.ts';
 import { makeReplayOperations } from '../../../lambdas/delivery/replay-operations.ts';
 import { makeRunReplay, replayPage } from '../../../lambdas/delivery/replay-run.ts';
+import { makeStartReplay } from '../../../lambdas/delivery/replay-start.ts';
 import { makeReplayStore } from '../../../lambdas/delivery/replay-store.ts';
 import { makeRequestLimits } from '../../../lambdas/delivery/request-limits.ts';
 import { makeResend } from '../../../lambdas/delivery/resend.ts';
@@ -311,7 +312,11 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     authenticate,
     resources: makeHistoryResources({
       history: makeHistoryOperations({ findWebhook, lookup: dependencies.lookup, readHistory, limits, resend }),
-      replays: makeReplayOperations({ ...shared, replays, run, makeId: randomId }),
+      replays: makeReplayOperations({
+        ...shared,
+        replays,
+        startReplay: makeStartReplay({ ...shared, replays, run, makeId: randomId }),
+      }),
       test: makeTestOperation({
         ...shared,
         webhooks,
