@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
+import { settled, type WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
+import { makeAfterAttempt } from '../../../lambdas/delivery/lifecycle.ts';
 import { makeResend, resendRefusal } from '../../../lambdas/delivery/resend.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
-import { aDelivery, answer, aWebhook, noon } from './builders.ts';
+import { aDelivery, answer, aRecord, aWebhook, failure, noon, success } from './builders.ts';
 import { schedule, simulate } from './simulation.ts';
 
 let dynalite: Dynalite;
@@ -217,6 +218,30 @@ describe('a resend of what waits', () => {
     await world.redeliverNext();
     expect(world.posts).toHaveLength(2);
     expect(await only()).toMatchObject({ charged: 1, wait: { nextAttemptAt: noon + 10 * hour } });
+  });
+});
+
+describe('an attempt that was brought forward', () => {
+  const broughtForward = { at: noon, originalDueAt: noon + hour };
+  const wait = { nextAttemptAt: noon, lookAt: noon + 120_000, pickups: 0 };
+  const delivery = aDelivery({ attempt: 2, charged: 1, wait, broughtForward });
+  const after = makeAfterAttempt({ schedule, now: () => noon + 5_000, random: () => 1 });
+
+  it('and given up is repeated at once, and still not charged', () => {
+    const repeated = after(delivery, { outcome: 'given_up', record: aRecord({ resultado: 'lenta' }) });
+    expect(repeated).toMatchObject({ state: 'pendente', attempt: 3, charged: 1, broughtForward });
+    expect(after(repeated, failure())).toMatchObject({ attempt: 4, charged: 1, wait: { nextAttemptAt: noon + hour } });
+    expect(after(repeated, failure())).not.toHaveProperty('broughtForward');
+  });
+
+  it('whose due time has passed meanwhile is followed by the attempt of that time, at once', () => {
+    const late = { ...delivery, broughtForward: { at: noon, originalDueAt: noon + 1_000 } };
+    expect(after(late, failure())).toMatchObject({ charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
+  });
+
+  it('and that ends leaves nothing behind', () => {
+    expect(after(delivery, success)).not.toHaveProperty('broughtForward');
+    expect(settled(delivery, 'retida', noon)).not.toHaveProperty('broughtForward');
   });
 });
 
