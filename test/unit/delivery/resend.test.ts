@@ -225,22 +225,26 @@ describe('an attempt that was brought forward', () => {
   const broughtForward = { at: noon, originalDueAt: noon + hour };
   const wait = { nextAttemptAt: noon, lookAt: noon + 120_000, pickups: 0 };
   const delivery = aDelivery({ attempt: 2, charged: 1, wait, broughtForward });
-  const after = makeAfterAttempt({ schedule, now: () => noon + 5_000, random: () => 1 });
+  const afterAttempt = makeAfterAttempt({ schedule, now: () => noon + 5_000, random: () => 1 });
 
   it('and given up is repeated at once, and still not charged', () => {
-    const repeated = after(delivery, { outcome: 'given_up', record: aRecord({ resultado: 'lenta' }) });
+    const repeated = afterAttempt(delivery, { outcome: 'given_up', record: aRecord({ resultado: 'lenta' }) });
     expect(repeated).toMatchObject({ state: 'pendente', attempt: 3, charged: 1, broughtForward });
-    expect(after(repeated, failure())).toMatchObject({ attempt: 4, charged: 1, wait: { nextAttemptAt: noon + hour } });
-    expect(after(repeated, failure())).not.toHaveProperty('broughtForward');
+    expect(afterAttempt(repeated, failure())).toMatchObject({
+      attempt: 4,
+      charged: 1,
+      wait: { nextAttemptAt: noon + hour },
+    });
+    expect(afterAttempt(repeated, failure())).not.toHaveProperty('broughtForward');
   });
 
   it('whose due time has passed meanwhile is followed by the attempt of that time, at once', () => {
     const late = { ...delivery, broughtForward: { at: noon, originalDueAt: noon + 1_000 } };
-    expect(after(late, failure())).toMatchObject({ charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
+    expect(afterAttempt(late, failure())).toMatchObject({ charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
   });
 
   it('and that ends leaves nothing behind', () => {
-    expect(after(delivery, success)).not.toHaveProperty('broughtForward');
+    expect(afterAttempt(delivery, success)).not.toHaveProperty('broughtForward');
     expect(settled(delivery, 'retida', noon)).not.toHaveProperty('broughtForward');
   });
 });
