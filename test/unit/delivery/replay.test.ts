@@ -240,12 +240,13 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect((await world.all()).map(({ state }) => state)).toEqual(['falhou', 'falhou', 'falhou']);
   });
 
-  it('that is cancelled does not stop what was resent by itself meanwhile', async () => {
+  it('that was cancelled does not stop what is resent by itself before its turn', async () => {
     await fill(20, 'falhou');
     const { json } = await start();
     const later = (await world.all()).find(({ wait }) => (wait?.nextAttemptAt ?? 0) > world.clock.now() + 1_000);
-    await request('POST', `/v1/webhooks/demanda.criada/entregas/${later?.id}/reenvio`);
     await request('DELETE', `${path}/${json.id}`);
+    world.clock.advance(1);
+    expect((await request('POST', `/v1/webhooks/demanda.criada/entregas/${later?.id}/reenvio`)).status).toBe(202);
     await world.settle();
     expect(world.posts.map(({ id }) => id)).toContain(later?.id);
     expect(world.posts).toHaveLength(2);
