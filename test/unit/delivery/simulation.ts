@@ -246,6 +246,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       now,
       lane,
       queues,
+      random: () => 0.5,
       watchAttempt, // answers come at once here
       underWay: makeAttemptsUnderWay(attemptsPerWebhook),
       handOver: makeHandOver({ ...telemetry, slownessStore, store, slowQueue: queues.slow, now }),
