@@ -39,6 +39,7 @@ import { makeSweep } from '../../../lambdas/delivery/sweep.ts';
 import { makeTestOperation } from '../../../lambdas/delivery/test-operation.ts';
 import { makeTakeTurn } from '../../../lambdas/delivery/turn.ts';
 import { makeWebhookHealth } from '../../../lambdas/delivery/webhook-health.ts';
+import type { Item } from '../../../lambdas/platform/dynamodb.ts';
 import type { PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
@@ -427,7 +428,8 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       for (let step = 0; step < 2_000; step++) {
         if (await consume(events, deliver)) continue;
         if ((await consume(retries, redeliver)) || (await consume(slow, redeliverSlow))) continue;
-        const waiting = (await items()).filter(({ state, dueAt }) => dueAt && state !== 'retida');
+        const waits = ({ state, dueAt, slowLane }: Item) => dueAt && state !== 'retida' && slowLane !== 'waiting';
+        const waiting = (await items()).filter(waits); // what waits for a turn is given one by the sweeper's task
         const looks = waiting.map(({ dueAt }) => Date.parse(dueAt.split('#')[0]));
         const times = [...looks, ...[...events, ...retries, ...slow].map(({ visibleAt }) => visibleAt)];
         if (times.length === 0) return;
