@@ -46,6 +46,11 @@ const schema = z
   .strictObject({
     /** Public address of the demands pages: links in events start with it. */
     demandsUrl: httpsUrl,
+    /** The page that tells about the codes of refusals on {base_url}: their `type` is this, `#` and the code. */
+    docsUrl: z
+      .url({ protocol: /^https$/, error: 'must be an https URL' })
+      .refine(value => !value.includes('#'), 'must not have a fragment')
+      .optional(),
     /** Own host name of {auth_url}, with its certificate; without one, API Gateway's own host is used. */
     authDomain: hostName.optional(),
     authCertificateArn: certificateArn.optional(),
@@ -92,6 +97,11 @@ const schema = z
     provisionedPollers: count(0, 200).refine(pollers => pollers !== 1, 'must be 0, or 2 to 200'),
     /** History of deliveries is kept this long after their final state, in whole days. */
     historyRetention: duration('1d', '365d'),
+
+    /** Tests that an account may ask for in a minute. */
+    testLimit: count(1, 1_000),
+    /** Resends that a webhook takes in a minute. */
+    resendLimit: count(1, 10_000),
 
     /** Invocations at once of the token function: what bounds the memory and time spent on password hashes. */
     tokenConcurrency: reservation,
@@ -140,6 +150,8 @@ const defaults: Omit<z.input<typeof schema>, 'demandsUrl'> = {
   slowRate: 20,
   provisionedPollers: 0,
   historyRetention: '30d',
+  testLimit: 10,
+  resendLimit: 60,
   tokenConcurrency: 0,
   firstAttemptConcurrency: 50,
   retryConcurrency: 20,

@@ -63,7 +63,18 @@ export class DataStack extends Stack {
       ],
     });
     this.lockouts = table('Lockouts', { partitionKey: text('pk') });
-    this.webhooks = table('Webhooks', { partitionKey: text('accountId'), sortKey: text('evento') });
+    this.webhooks = table('Webhooks', {
+      partitionKey: text('accountId'),
+      sortKey: text('evento'),
+      globalSecondaryIndexes: [
+        {
+          indexName: 'announcements',
+          partitionKey: text('announcementShard'),
+          sortKey: text('announcementAt'),
+          projectionType: dynamodb.ProjectionType.KEYS_ONLY,
+        },
+      ],
+    });
     this.deliveries = table('Deliveries', {
       partitionKey: text('id'),
       globalSecondaryIndexes: [

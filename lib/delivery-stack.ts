@@ -172,11 +172,13 @@ export class DeliveryStack extends Stack {
     sweep.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.deliveries.tableArn);
     sweep.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/due`);
     sweep.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/byWebhook`);
-    sweep.allow(['dynamodb:BatchGetItem'], data.webhooks.tableArn);
+    sweep.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.webhooks.tableArn);
+    sweep.allow(['dynamodb:Query'], `${data.webhooks.tableArn}/index/announcements`);
     for (const queue of [retryQueue, slowQueue]) sweep.allow(['sqs:SendMessage'], queue.queueArn);
     sweep.allow(['sns:Publish'], data.operations.topicArn);
     new events.Rule(this, 'SweepEveryMinute', {
-      description: 'Moves deliveries that fall due to the retry queue, drives replays, announces suspensions',
+      description:
+        'Moves deliveries that fall due to the retry queue, drives replays, tells of failing and suspended webhooks',
       schedule: events.Schedule.rate(Duration.minutes(1)),
       targets: [new targets.LambdaFunction(sweep)],
     });
@@ -198,11 +200,15 @@ export class DeliveryStack extends Stack {
         AUDIENCE: data.base.url,
         DEMANDS_URL: configuration.demandsUrl,
         HISTORY_DAYS: historyDays,
+        TEST_LIMIT: String(configuration.testLimit),
+        RESEND_LIMIT: String(configuration.resendLimit),
+        DOCS_URL: configuration.docsUrl ?? '',
       },
     });
     for (const table of [data.clients, data.users, data.families, data.webhooks]) {
       history.allow(['dynamodb:BatchGetItem'], table.tableArn);
     }
+    history.allow(['dynamodb:GetItem', 'dynamodb:UpdateItem'], data.webhooks.tableArn);
     history.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.deliveries.tableArn);
     history.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/byWebhook`);
     history.allow(['sqs:SendMessage'], retryQueue.queueArn);

@@ -32,6 +32,7 @@ export class WebhooksStack extends Stack {
         ISSUER: data.auth.url,
         AUDIENCE: data.base.url,
         OWN_HOSTS: `${data.auth.host},${data.base.host}`,
+        DOCS_URL: configuration.docsUrl ?? '',
       },
     });
     for (const table of [data.clients, data.users, data.families]) api.allow(['dynamodb:BatchGetItem'], table.tableArn);

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import type { ResendRefusal } from '../../lambdas/delivery/resend.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { deliveryId, momentBefore } from './delivery-values.ts';
@@ -69,13 +70,14 @@ const list = async (
   return { json: shown.map(deliveryView), text: table(shown, columns, 'No such deliveries.') };
 };
 
-const refusals = {
-  delivery_pending: 'is pending: it is sent when its next attempt is due.',
-  webhook_suspended: 'cannot be sent: its webhook is suspended. "webhooks reactivate" ends that.',
+const refusals: Record<ResendRefusal, string> = {
+  webhook_suspended: 'its webhook is suspended. "webhooks reactivate" ends that.',
+  webhook_replaced: 'the webhook it was for was deleted, and another one is registered.',
+  test_delivery: 'it is a test: tests are not sent again.',
 };
 
 const resend = async (target: Target, id: string): Promise<Report> => {
-  const [{ openDeliveries }, { openRetryQueue }, { makeResend }] = await Promise.all([
+  const [{ openDeliveries }, { openRetryQueue }, { makeResend, resendRefusal }] = await Promise.all([
     import('./documents.ts'),
     import('./queues.ts'),
     import('../../lambdas/delivery/resend.ts'),
@@ -84,9 +86,9 @@ const resend = async (target: Target, id: string): Promise<Report> => {
   const [delivery] = await read([id]);
   if (!delivery) throw noDelivery(id);
   const webhook = await findWebhook(delivery.accountId, delivery.evento);
-  if (webhook?.webhookId !== delivery.webhookId) {
-    throw new Fault(`delivery "${id}" cannot be sent: the webhook it was for is deleted.`);
-  }
+  if (!webhook) throw new Fault(`delivery "${id}" cannot be sent: the webhook it was for is deleted.`);
+  const refusal = resendRefusal(delivery, webhook);
+  if (refusal) throw new Fault(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
   const resendOne = makeResend({
     store: { update },
     retryQueue: openRetryQueue(target),
@@ -94,9 +96,9 @@ const resend = async (target: Target, id: string): Promise<Report> => {
     log: { info: () => {}, warn: () => {}, error: message => console.error(String(message)) },
     count: () => {},
   });
-  const outcome = await resendOne(delivery, webhook);
-  if (outcome !== 'resent') throw new Fault(`delivery "${id}" ${refusals[outcome]}`);
-  return { json: { id, resent: true }, text: `Delivery ${id} begins a new schedule now.` };
+  await resendOne(delivery);
+  const next = delivery.state === 'pendente' ? 'has its next attempt now' : 'begins a new schedule now';
+  return { json: { id, resent: true }, text: `Delivery ${id} ${next}.` };
 };
 
 const replay = async (target: Target, request: ReplayRequest, progress: ShowProgress): Promise<Report> => {
@@ -149,7 +151,7 @@ export const addDeliveries = (program: Command, run: Run): void => {
 
   for (const [name, description, act] of [
     ['show', 'show the state of a delivery and its attempts', show],
-    ['resend', 'begin a new schedule for a delivery that has ended', resend],
+    ['resend', 'send a delivery now: on a new schedule, or ahead of its next attempt', resend],
   ] as const) {
     deliveries
       .command(name)

@@ -6,7 +6,6 @@ import { makeStartReplay } from '../../lambdas/delivery/replay-start.ts';
 import { makeReplayStore } from '../../lambdas/delivery/replay-store.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
-import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { connectDocuments } from './documents.ts';
 import { openRetryQueue } from './queues.ts';
 import { requireOutput, type Target } from './target.ts';
@@ -37,7 +36,7 @@ export function openReplays(target: Target) {
   });
   return {
     findWebhook,
-    findLatest: async (accountId: string, evento: EventName) => (await replays.find(accountId, evento))?.latest,
+    findLatest: replays.findLatest,
     start: makeStartReplay({ ...silence, replays, run, makeId: randomId, now }),
   };
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { OperatorStore } from '../../lambdas/webhooks/operator-store.ts';
+import type { Hold, OperatorStore } from '../../lambdas/webhooks/operator-store.ts';
 import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { Fault } from './fault.ts';
 import { accountId, eventName } from './option-values.ts';
@@ -11,7 +11,7 @@ const openStore = async (target: Target): Promise<OperatorStore> =>
   (await import('./documents.ts')).openWebhooks(target);
 
 /** What is shown of a webhook: no secret, sealed or not, and of its URL no more than where it leads. */
-const view = (webhook: Webhook) => ({
+const viewOfWebhook = (webhook: Webhook) => ({
   accountId: webhook.accountId,
   evento: webhook.evento,
   webhookId: webhook.webhookId,
@@ -23,6 +23,25 @@ const view = (webhook: Webhook) => ({
   updatedAt: iso(webhook.updatedAt),
 });
 
+type View = {
+  readonly [Name in keyof ReturnType<typeof viewOfWebhook>]: ReturnType<typeof viewOfWebhook>[Name] | null;
+};
+
+/** An operator's suspension without a webhook is shown as a webhook would be that had nothing but that. */
+const viewOfHold = ({ accountId, evento, since }: Hold): View => ({
+  accountId,
+  evento,
+  webhookId: null,
+  host: null,
+  status: 'suspenso',
+  suspensionReason: 'operador',
+  failingSince: null,
+  createdAt: null,
+  updatedAt: iso(since),
+});
+
+const viewOf = (found: Webhook | Hold): View => ('webhookId' in found ? viewOfWebhook(found) : viewOfHold(found));
+
 interface ListOptions {
   readonly account?: string;
   readonly status?: Webhook['status'];
@@ -30,18 +49,17 @@ interface ListOptions {
 
 const list = async (target: Target, { account, status }: ListOptions): Promise<Report> => {
   const [store, { readSlowSince }] = await Promise.all([openStore(target), import('./slowness.ts')]);
-  const all = await store.listAll();
-  const wanted = all
-    .filter(webhook => account === undefined || webhook.accountId === account)
-    .filter(webhook => status === undefined || webhook.status === status);
+  const wanted = (await store.listAll())
+    .filter(found => account === undefined || found.accountId === account)
+    .filter(found => status === undefined || viewOf(found).status === status);
   const slowSince = await readSlowSince(target, wanted);
-  const webhooks = wanted.map((webhook, at) => ({ ...view(webhook), slowSince: slowSince[at] ?? null }));
+  const webhooks = wanted.map((found, at) => ({ ...viewOf(found), slowSince: slowSince[at] ?? null }));
   type Row = (typeof webhooks)[number];
   const columns = [
-    { heading: 'ACCOUNT', cell: (row: Row) => row.accountId },
-    { heading: 'EVENT', cell: (row: Row) => row.evento },
-    { heading: 'HOST', cell: (row: Row) => row.host ?? '-' },
-    { heading: 'STATUS', cell: (row: Row) => row.status },
+    { heading: 'ACCOUNT', cell: (row: Row) => row.accountId ?? '-' },
+    { heading: 'EVENT', cell: (row: Row) => row.evento ?? '-' },
+    { heading: 'HOST', cell: (row: Row) => row.host ?? '(not registered)' },
+    { heading: 'STATUS', cell: (row: Row) => row.status ?? '-' },
     { heading: 'REASON', cell: (row: Row) => row.suspensionReason ?? '-' },
     { heading: 'FAILING SINCE', cell: (row: Row) => row.failingSince ?? '-' },
     { heading: 'SLOW SINCE', cell: (row: Row) => row.slowSince ?? '-' },
@@ -57,49 +75,56 @@ interface WebhookOptions {
 const noWebhook = ({ account, event }: WebhookOptions) =>
   new Fault(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
 
-const suspend = async (target: Target, options: WebhookOptions): Promise<Report> => {
-  const webhook = await (await openStore(target)).suspend(options.account, options.event);
-  if (!webhook) throw noWebhook(options);
-  const text = `The webhook of ${options.account} for ${options.event} is suspended: its events are held.`;
-  return { json: view(webhook), text };
-};
-
 const show = async (target: Target, options: WebhookOptions): Promise<Report> => {
-  const [{ openDeliveries }, { readSlowSince }] = await Promise.all([
-    import('./documents.ts'),
-    import('./slowness.ts'),
-  ]);
-  const webhook = await openDeliveries(target).findWebhook(options.account, options.event);
-  if (!webhook) throw noWebhook(options);
-  const [slowSince = null] = await readSlowSince(target, [webhook]);
+  const [store, { readSlowSince }] = await Promise.all([openStore(target), import('./slowness.ts')]);
+  const found = await store.find(options.account, options.event);
+  if (!found) throw noWebhook(options);
+  const [slowSince = null] = await readSlowSince(target, [found]);
+  const registered = 'webhookId' in found ? found : undefined;
+  const secrets = (registered?.secrets ?? []).map(({ createdAt, replacedAt }) => ({
+    createdAt: iso(createdAt),
+    replacedAt: iso(replacedAt),
+  }));
   const shown = {
-    ...view(webhook),
+    ...viewOf(found),
     slowSince,
-    hasAuthorization: webhook.sealedAuthorization !== undefined,
-    secrets: webhook.secrets.map(({ createdAt, replacedAt }) => ({
-      createdAt: iso(createdAt),
-      replacedAt: iso(replacedAt),
-    })),
+    hasAuthorization: registered?.sealedAuthorization !== undefined,
+    secrets,
   };
   const text = fields([
-    ['account', shown.accountId],
-    ['event', shown.evento],
-    ['webhook id', shown.webhookId],
+    ['account', options.account],
+    ['event', options.event],
+    ['webhook id', shown.webhookId ?? 'none: the next one that is registered begins suspended'],
     ['host', shown.host ?? '-'],
-    ['status', shown.suspensionReason === null ? shown.status : `${shown.status} (${shown.suspensionReason})`],
+    ['status', shown.suspensionReason === null ? (shown.status ?? '-') : `${shown.status} (${shown.suspensionReason})`],
     ['failing since', shown.failingSince ?? '-'],
     ['slow since', shown.slowSince ?? '-'],
     ['autorizacao', shown.hasAuthorization ? 'is sent' : 'none'],
-    ['signing secrets', shown.secrets.map(({ createdAt }) => `of ${createdAt}`).join(', ')],
+    ['signing secrets', secrets.map(({ createdAt }) => `of ${createdAt}`).join(', ') || 'none'],
     ['created', shown.createdAt ?? '-'],
     ['updated', shown.updatedAt ?? '-'],
   ]);
   return { json: shown, text };
 };
 
+const suspend = async (target: Target, options: WebhookOptions): Promise<Report> => {
+  const store = await openStore(target);
+  const { outcome } = await store.suspend(options.account, options.event);
+  const found = await store.find(options.account, options.event);
+  const text =
+    outcome === 'changed'
+      ? `The webhook of ${options.account} for ${options.event} is suspended: its events are held. If its account deletes it, the next one begins suspended.`
+      : `${options.account} has no webhook for ${options.event} just now: the next one that it registers begins suspended.`;
+  return { json: found ? viewOf(found) : null, text };
+};
+
 const reactivate = async (target: Target, options: WebhookOptions): Promise<Report> => {
-  const webhook = await (await openStore(target)).reactivate(options.account, options.event);
-  if (!webhook) throw noWebhook(options);
+  const changed = await (await openStore(target)).reactivate(options.account, options.event);
+  if (!changed) throw noWebhook(options);
+  if (changed.outcome === 'not_registered') {
+    const text = `The suspension is ended: the next webhook of ${options.account} for ${options.event} begins active.`;
+    return { json: { accountId: options.account, evento: options.event, webhookId: null, status: null }, text };
+  }
   const lines = [
     `The webhook of ${options.account} for ${options.event} is active. Deliveries held meanwhile (retida) stay so until sent:`,
     `  one by one   npm run ops -- deliveries list --account ${options.account} --event ${options.event} --state retida`,
@@ -107,7 +132,7 @@ const reactivate = async (target: Target, options: WebhookOptions): Promise<Repo
     `  a range      npm run ops -- deliveries replay --account ${options.account} --event ${options.event} --state retida --since 7d`,
     `  or its account does: POST /v1/webhooks/${options.event}/reenvios {"desde": …, "ate": …, "estado": "retida"}`,
   ];
-  return { json: view(webhook), text: lines.join('\n') };
+  return { json: viewOf(changed.webhook), text: lines.join('\n') };
 };
 
 const examples = `
@@ -133,7 +158,7 @@ export const addWebhooks = (program: Command, run: Run): void => {
 
   for (const [name, description, act] of [
     ['show', 'show one webhook: where it leads, its state and health; nothing secret', show],
-    ['suspend', 'hold the events of a webhook; its account cannot end that', suspend],
+    ['suspend', 'hold the events of a webhook, or of the next one; its account cannot end that', suspend],
     ['reactivate', 'end the suspension of a webhook, whatever its reason', reactivate],
   ] as const) {
     webhooks

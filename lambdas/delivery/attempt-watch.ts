@@ -25,10 +25,10 @@ export interface AttemptWatch {
 export type WatchAttempt = (webhook: Webhook, slowness: Slowness) => AttemptWatch;
 
 /** Calls back after so many milliseconds, unless it is told not to. */
-export type After = (milliseconds: number, act: () => void) => () => void;
+type After = (milliseconds: number, act: () => void) => () => void;
 
 /** When attempts in the quick lanes are given up; see `giveUp` in `lib/config.ts`. */
-export type GiveUp = 'waiting' | 'always';
+type GiveUp = 'waiting' | 'always';
 
 /** What watching depends on. */
 export interface AttemptWatchDependencies {

@@ -32,7 +32,7 @@ export type AttemptOutcome = {
 export type Attempt = (webhook: Webhook, delivery: Delivery, watch?: AttemptProgress) => Promise<AttemptOutcome>;
 
 /** Is told how an attempt goes, and may give it up. */
-export type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onConnecting' | 'onAnswered'>;
+type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onConnecting' | 'onAnswered'>;
 
 /** What an attempt stands on. */
 export interface AttemptDependencies {

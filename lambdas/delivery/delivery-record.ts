@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
-import type { Delivery } from './delivery.ts';
+import { type Delivery, keptAttempts } from './delivery.ts';
 
 const time = z.iso.datetime();
+
+const result = z.enum(['entregue', 'http', 'tempo_esgotado', 'conexao', 'tls', 'dns', 'bloqueada', 'lenta', 'interno']);
 
 /** A delivery as lists show it. */
 export const deliveryRecord = z.object({
@@ -11,13 +13,17 @@ export const deliveryRecord = z.object({
   proxima_tentativa_em: z.nullable(time),
   /** Attempts made so far. */
   tentativas: z.int().check(z.nonnegative()),
+  /** Of the latest attempt; `null` before the first. */
+  ultimo_resultado: z.nullable(result),
+  /** The status code that the latest attempt was answered with, where it was. */
+  ultimo_status: z.nullable(z.int()),
 });
 
 const attemptRecord = z.object({
   numero: z.int().check(z.positive()),
   iniciada_em: time,
   duracao_ms: z.int().check(z.nonnegative()),
-  resultado: z.enum(['entregue', 'http', 'tempo_esgotado', 'conexao', 'tls', 'dns', 'bloqueada', 'lenta', 'interno']),
+  resultado: result,
   status: z.nullable(z.int()),
   resposta: z.nullable(z.string()),
 });
@@ -28,23 +34,35 @@ export const deliveryDetail = z.extend(deliveryRecord, { corpo: z.string(), tent
 const iso = (moment: number): string => new Date(moment).toISOString();
 
 /** A delivery as lists show it; times are RFC 3339 in UTC. */
-export const toDeliveryRecord = ({
-  id,
-  state,
-  createdAt,
-  wait,
-  attempt,
-}: Delivery): z.infer<typeof deliveryRecord> => ({
-  id,
-  estado: state,
-  criado_em: iso(createdAt),
-  proxima_tentativa_em: wait ? iso(wait.nextAttemptAt) : null,
-  tentativas: attempt - 1,
-});
+export const toDeliveryRecord = (delivery: Delivery): z.infer<typeof deliveryRecord> => {
+  const { id, state, createdAt, wait, attempt, attempts } = delivery;
+  const latest = attempts.at(-1);
+  return {
+    id,
+    estado: state,
+    criado_em: iso(createdAt),
+    proxima_tentativa_em: wait ? iso(wait.nextAttemptAt) : null,
+    tentativas: attempt - 1,
+    ultimo_resultado: latest?.resultado ?? null,
+    ultimo_status: latest?.status ?? null,
+  };
+};
 
 /** A delivery as it is shown alone. */
 export const toDeliveryDetail = (delivery: Delivery): z.infer<typeof deliveryDetail> => ({
   ...toDeliveryRecord(delivery),
   corpo: delivery.body,
-  tentativas: [...delivery.attempts],
+  tentativas: delivery.attempts.slice(-keptAttempts),
 });
+
+/**
+ * A delivery as it is shown while `webhookId` is registered: what waits for a registration that is gone will never be sent,
+ * and is cancelled at its turn.
+ */
+export const asShown =
+  (webhookId: string | undefined) =>
+  (delivery: Delivery): Delivery => {
+    if (delivery.state !== 'pendente' || delivery.webhookId === webhookId) return delivery;
+    const { wait: _, ...rest } = delivery;
+    return { ...rest, state: 'cancelada' };
+  };

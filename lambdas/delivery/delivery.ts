@@ -43,6 +43,14 @@ export interface Wait {
   readonly slowLane?: 'queued' | 'waiting';
 }
 
+/** An attempt that a resend brought forward. Milliseconds since the epoch. */
+interface BroughtForward {
+  /** When that was. The attempt's message names it: one that does not was sent before, and is stale. */
+  readonly at: number;
+  /** When the attempt was due before; unless it succeeds, the next one is due then. */
+  readonly originalDueAt: number;
+}
+
 /** The life of one event at the webhook that was registered for it. Times in milliseconds since the epoch. */
 export interface Delivery {
   readonly id: string;
@@ -76,6 +84,8 @@ export interface Delivery {
   readonly settledAt?: number;
   /** The replay that began the present schedule. */
   readonly replayId?: string;
+  /** Set while a resend has brought the next attempt forward: that is not charged. */
+  readonly broughtForward?: BroughtForward;
 }
 
 /** A pending delivery. */
@@ -117,6 +127,6 @@ export const newDelivery = (origin: NewDelivery): Delivery => ({
 
 /** Ends the present life of a delivery. */
 export const settled = (delivery: Delivery, state: Exclude<DeliveryState, 'pendente'>, at: number): Delivery => {
-  const { wait: _, ...rest } = delivery;
+  const { wait: _, broughtForward: __, ...rest } = delivery;
   return { ...rest, state, settledAt: at };
 };

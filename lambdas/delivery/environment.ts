@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { list, text, wholeNumber } from '../platform/environment.ts';
+import { list, optionalText, text, wholeNumber } from '../platform/environment.ts';
 import { lanes } from './lane.ts';
 
 /** The waits between attempts: milliseconds, separated by commas. n waits make n + 1 attempts. */
@@ -76,6 +76,12 @@ export const historyEnvironment = z.object({
   DEMANDS_URL: demandsUrl,
   /** How long a delivery is kept after its final state, and a replay after its end. */
   HISTORY_DAYS: wholeNumber,
+  /** Tests of an account in a minute. */
+  TEST_LIMIT: wholeNumber,
+  /** Resends of a webhook's deliveries in a minute. */
+  RESEND_LIMIT: wholeNumber,
+  /** The page that tells about the codes of refusals. */
+  DOCS_URL: optionalText,
 });
 
 /** The environment of History, as the infrastructure sets it. */

@@ -2,52 +2,53 @@ import type { Clock } from '../platform/clock.ts';
 import { describeError } from '../platform/telemetry.ts';
 import type { Webhook } from '../webhooks/webhook.ts';
 import type { AttemptOutcome } from './attempt.ts';
-import type { Delivery } from './delivery.ts';
-import type { NoteSuspension } from './suspension-notice.ts';
+import type { AttemptResult, Delivery } from './delivery.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 import type { WebhookHealth } from './webhook-health.ts';
 
 /** A webhook that has failed for this long, in milliseconds, is suspended by the next delivery that exhausts. */
 const longestFailing = 5 * 24 * 60 * 60_000;
 
-/**
- * Notes what an attempt says about its webhook. Throws only when a receiver that is gone could not be suspended: nobody
- * would ever ask it again. Whatever else cannot be noted now, the next attempt notes.
- */
+/** Operators are told when a webhook has done nothing but fail for so long, in milliseconds. */
+const failingMarks = [24 * 60 * 60_000, 4 * 24 * 60 * 60_000] as const;
+
+/** Notes what an attempt says about its webhook. Never throws: what cannot be noted now, the next attempt notes. */
 export type NoteHealth = (webhook: Webhook, outcome: AttemptOutcome, after: Delivery) => Promise<void>;
 
 /** What noting stands on. */
 export interface HealthNotesDependencies extends DeliveryTelemetry {
   readonly health: WebhookHealth;
-  /** Called before a webhook is suspended. */
-  readonly noteSuspension: NoteSuspension;
   readonly now: Clock;
 }
 
 /** Makes the notes. The record is written when something changes: a busy webhook would otherwise throttle its own item. */
-export const makeNoteHealth = ({ health, noteSuspension, now, log, count }: HealthNotesDependencies): NoteHealth => {
-  const suspend = async (webhook: Webhook, reason: 'gone' | 'sem_sucesso') => {
-    await noteSuspension(webhook);
-    if (!(await health.suspend(webhook, reason))) return;
+export const makeNoteHealth = ({ health, now, log, count }: HealthNotesDependencies): NoteHealth => {
+  const suspend = async (webhook: Webhook, lastResult: AttemptResult) => {
+    if (!(await health.suspendFailing(webhook, lastResult))) return;
     count('WebhookSuspended');
-    log.warn('webhook suspended', { account: webhook.accountId, event: webhook.evento, reason });
+    log.warn('webhook.suspended', { account: webhook.accountId, event: webhook.evento, reason: 'sem_sucesso' });
   };
 
-  const noteFailing = async (webhook: Webhook, { outcome }: AttemptOutcome, after: Delivery) => {
+  /** The mark that the failing has passed, where that was not announced yet. */
+  const unannouncedMark = ({ failingMark = 0 }: Webhook, failingFor: number): number | undefined =>
+    failingMarks.findLast(mark => failingFor >= mark && failingMark < mark);
+
+  const noteFailing = async (webhook: Webhook, { outcome, record }: AttemptOutcome, after: Delivery) => {
     const { failingSince } = webhook;
-    if (outcome === 'gone') return suspend(webhook, 'gone');
     if (outcome === 'delivered' && failingSince !== undefined) await health.recovered(webhook);
     if (outcome !== 'failed') return;
-    if (failingSince === undefined) await health.startedFailing(webhook);
-    else if (after.state === 'falhou' && now() - failingSince >= longestFailing) await suspend(webhook, 'sem_sucesso');
+    if (failingSince === undefined) return void (await health.startedFailing(webhook));
+    const failingFor = now() - failingSince;
+    if (after.state === 'falhou' && failingFor >= longestFailing) return suspend(webhook, record.resultado);
+    const mark = unannouncedMark(webhook, failingFor);
+    if (mark !== undefined) await health.announceFailing(webhook, mark, record.resultado);
   };
 
   return async (webhook, outcome, after) => {
     try {
       await noteFailing(webhook, outcome, after);
     } catch (error) {
-      log.error('webhook health not stored', { ...describeDelivery(after), ...describeError(error) });
-      if (outcome.outcome === 'gone') throw error;
+      log.error('webhook.health_not_stored', { ...describeDelivery(after), ...describeError(error) });
     }
   };
 };

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import { validationFailed } from '../webhooks/problem.ts';
-import { pointerTo, readBody } from '../webhooks/read-body.ts';
+import { moment } from '../webhooks/moment.ts';
+import { type Finding, validationFailed } from '../webhooks/problem.ts';
+import { readBody } from '../webhooks/read-body.ts';
 import { readCursor } from './history-cursor.ts';
 
 const states = ['pendente', 'entregue', 'falhou', 'retida', 'cancelada'] as const;
@@ -20,42 +21,79 @@ const cursor = z.pipe(
   }),
 );
 
-/** The query of a history: which state, how many, and where to go on. Each may be left out. */
-export const historyQuery = z.strictObject({
-  estado: z.optional(z.enum(states)),
-  limite: z._default(limite, 20),
-  cursor: z.optional(cursor),
-});
+interface Range {
+  readonly desde?: number | undefined;
+  readonly ate?: number | undefined;
+}
 
-const moment = z.pipe(
-  z.iso.datetime({ offset: true, error: 'must be a date and time as in RFC 3339, with Z or an offset' }),
-  z.transform(text => Date.parse(text)),
-);
+/** The end of a range of moments is not part of it, and comes after its beginning. */
+const isRange = ({ desde, ate }: Range): boolean => desde === undefined || ate === undefined || desde < ate;
 
-/** The body that asks for a replay: which deliveries, by when their events were accepted (both ends included). */
-export const replayRequest = z.strictObject({ desde: moment, ate: moment, estado: z.enum(['falhou', 'retida']) }).check(
-  z.refine(({ desde, ate }) => desde <= ate, {
-    path: ['ate'],
-    error: 'must not be before desde',
-    when: ({ issues }) => issues.length === 0,
-  }),
-);
+interface Issue {
+  readonly code?: string | undefined;
+  readonly path?: PropertyKey[] | undefined;
+}
+
+const spoilsRange = ({ code, path: [name] = [] }: Issue): boolean =>
+  code !== 'unrecognized_keys' && (name === undefined || name === 'desde' || name === 'ate');
+
+/** Judged whatever else is wrong, as long as both ends can be read. */
+const rangeRule = {
+  path: ['ate'],
+  error: 'must be after desde',
+  when: ({ issues }: { issues: readonly Issue[] }) => !issues.some(spoilsRange),
+};
+
+/** The query of a history: which state, from when, until when, how many, and where to go on. Each may be left out. */
+export const historyQuery = z
+  .strictObject({
+    estado: z.optional(z.enum(states)),
+    desde: z.optional(moment),
+    ate: z.optional(moment),
+    limite: z._default(limite, 20),
+    cursor: z.optional(cursor),
+  })
+  .check(z.refine(isRange, rangeRule));
+
+/** The body that asks for a replay: which deliveries, by when their events were accepted. */
+export const replayRequest = z
+  .strictObject({ desde: moment, ate: moment, estado: z.enum(['falhou', 'retida']) })
+  .check(z.refine(isRange, rangeRule));
 
 /**
  * Reads a query string strictly: parameters that are unknown or given twice are refused, empty ones count as absent.
  *
  * @throws {Problem} 422 with every finding.
  */
-export const readQuery = <Schema extends z.ZodMiniType>(schema: Schema, queryString: string): z.output<Schema> => {
-  const parameters = [...new URLSearchParams(queryString)].filter(([, text]) => text !== '');
-  const names = parameters.map(([name]) => name);
-  const repeated = new Set(names.filter((name, at) => names.indexOf(name) < at));
-  const { value, findings } = readBody(schema, Object.fromEntries(parameters));
-  const twice = [...repeated].map(name => ({
-    pointer: pointerTo([name]),
+export const readQuery = <Schema extends z.ZodMiniType>(
+  schema: Schema,
+  known: readonly string[],
+  queryString: string,
+): z.output<Schema> => {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  const given: [name: string, text: string][] = [];
+  for (const [name, text] of new URLSearchParams(queryString)) {
+    if (seen.has(name)) repeated.add(name);
+    seen.add(name);
+    if (text !== '' || !known.includes(name)) given.push([name, text]);
+  }
+  const { value, findings } = readBody(schema, Object.fromEntries(given));
+  // A parameter's name is one step of a pointer, where `~1` stands for a slash and `~0` for a tilde.
+  const nameOf = (pointer: string) => pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
+  const inQuery = findings.flatMap((finding): Finding[] => {
+    if (!('pointer' in finding)) return [finding];
+    const { pointer, ...fault } = finding;
+    return [{ parameter: nameOf(pointer), ...fault }];
+  });
+  const twice = [...repeated].map(parameter => ({
+    parameter,
     code: 'repeated',
     detail: 'Give this parameter once.',
   }));
-  if (value === undefined || twice.length > 0) throw validationFailed([...findings, ...twice]);
+  if (value === undefined || twice.length > 0) throw validationFailed([...inQuery, ...twice]);
   return value;
 };
+
+/** The names of the parameters of a history. */
+export const historyParameters: readonly string[] = Object.keys(historyQuery.shape);

@@ -1,20 +1,22 @@
-import { Problem, webhookNotFound } from '../webhooks/problem.ts';
+import { Problem, rateLimited, webhookNotFound } from '../webhooks/problem.ts';
 import { answer, type Call, eventIn, type Operation } from '../webhooks/resource.ts';
-import type { Webhook } from '../webhooks/webhook.ts';
+import type { EventName, Webhook } from '../webhooks/webhook.ts';
 import { type Delivery, isDeliveryId } from './delivery.ts';
 import type { ReadHistory } from './delivery-history.ts';
-import { toDeliveryDetail, toDeliveryRecord } from './delivery-record.ts';
+import { asShown, toDeliveryDetail, toDeliveryRecord } from './delivery-record.ts';
 import { cursorOf } from './history-cursor.ts';
-import { historyQuery, readQuery } from './history-input.ts';
+import { historyParameters, historyQuery, readQuery } from './history-input.ts';
 import type { FindWebhook, Lookup } from './lookup.ts';
-import type { Resend } from './resend.ts';
+import type { RequestLimits } from './request-limits.ts';
+import { type Resend, type ResendRefusal, resendRefusal } from './resend.ts';
 
-/** What the operations on the history stand on. */
+/** What the operations on the history are made of. */
 export interface HistoryOperationDependencies {
   readonly findWebhook: FindWebhook;
   readonly lookup: Lookup;
   readonly readHistory: ReadHistory;
   readonly resend: Resend;
+  readonly limits: Pick<RequestLimits, 'countResend'>;
 }
 
 /** The refusal of what only an active webhook can do. */
@@ -24,30 +26,47 @@ export const webhookSuspended = (): Problem =>
 const deliveryNotFound = (): Problem =>
   new Problem(404, 'delivery_not_found', 'There is no such delivery of this webhook, or it is past its time.');
 
+const refusals: Record<ResendRefusal, () => Problem> = {
+  webhook_suspended: webhookSuspended,
+  webhook_replaced: () =>
+    new Problem(409, 'webhook_replaced', 'The delivery was for an earlier registration, and stays as it is.'),
+  test_delivery: () => new Problem(409, 'test_delivery', 'A test is not sent again: ask for another one.'),
+};
+
 /** Makes the operations on deliveries that have been: list, show, resend. */
 export const makeHistoryOperations = (dependencies: HistoryOperationDependencies) => {
-  const { findWebhook, lookup, readHistory, resend } = dependencies;
+  const { findWebhook, lookup, readHistory, resend, limits } = dependencies;
 
-  /** Reads the delivery that the path names, and its webhook. An account sees its own only, under their own event. */
-  const find = async (call: Call): Promise<{ delivery: Delivery; webhook: Webhook }> => {
+  /** The history outlives its webhook: without both there is nothing at these paths. */
+  const requireHistory = async (accountId: string, evento: EventName, webhook: Webhook | undefined) => {
+    if (webhook) return;
+    const { deliveries } = await readHistory({ accountId, evento, limit: 1 });
+    if (deliveries.length === 0) throw webhookNotFound();
+  };
+
+  /** Reads the delivery that the path names, and the webhook of now. An account sees its own only, under their own event. */
+  const find = async (call: Call): Promise<{ delivery: Delivery; webhook: Webhook | undefined }> => {
     const evento = eventIn(call);
     const { accountId } = call.caller;
     const { id = '' } = call.path;
-    if (!isDeliveryId(id)) {
-      throw (await findWebhook(accountId, evento)) ? deliveryNotFound() : webhookNotFound();
-    }
-    const { delivery, webhook } = await lookup(id, accountId, evento);
-    if (!webhook) throw webhookNotFound();
-    if (delivery?.accountId !== accountId || delivery.evento !== evento) throw deliveryNotFound();
-    return { delivery, webhook };
+    const found = isDeliveryId(id)
+      ? await lookup(id, accountId, evento)
+      : { delivery: undefined, webhook: await findWebhook(accountId, evento) };
+    const { delivery, webhook } = found;
+    if (delivery?.accountId === accountId && delivery.evento === evento) return { delivery, webhook };
+    await requireHistory(accountId, evento, webhook);
+    throw deliveryNotFound();
   };
 
   const list: Operation = async call => {
-    const { estado: state, limite: limit, cursor: after } = readQuery(historyQuery, call.request.rawQueryString ?? '');
+    const query = readQuery(historyQuery, historyParameters, call.request.rawQueryString ?? '');
+    const { estado: state, desde: from, ate: before, limite: limit, cursor: after } = query;
     const evento = eventIn(call);
     const { accountId } = call.caller;
-    if (!(await findWebhook(accountId, evento))) throw webhookNotFound();
-    const { deliveries, next } = await readHistory({ accountId, evento, state, limit, after });
+    const webhook = await findWebhook(accountId, evento);
+    await requireHistory(accountId, evento, webhook);
+    const as = asShown(webhook?.webhookId);
+    const { deliveries, next } = await readHistory({ accountId, evento, state, from, before, limit, after, as });
     return answer(200, {
       entregas: deliveries.map(toDeliveryRecord),
       proximo_cursor: next === undefined ? null : cursorOf(next),
@@ -55,20 +74,21 @@ export const makeHistoryOperations = (dependencies: HistoryOperationDependencies
   };
 
   const show: Operation = async call => {
-    const { delivery } = await find(call);
-    return answer(200, toDeliveryDetail(delivery));
+    const { delivery, webhook } = await find(call);
+    return answer(200, toDeliveryDetail(asShown(webhook?.webhookId)(delivery)));
   };
 
   const resendOne: Operation = async call => {
     const { delivery, webhook } = await find(call);
-    switch (await resend(delivery, webhook)) {
-      case 'resent':
-        return answer(202, { id: delivery.id });
-      case 'delivery_pending':
-        throw new Problem(409, 'delivery_pending', 'The delivery is pending: it is sent when its next attempt is due.');
-      case 'webhook_suspended':
-        throw webhookSuspended();
+    if (!webhook) throw webhookNotFound();
+    const refusal = resendRefusal(delivery, webhook);
+    if (refusal) throw refusals[refusal]();
+    const seconds = await limits.countResend(delivery.accountId, delivery.evento);
+    if (seconds !== undefined) {
+      throw rateLimited('The webhook has used up its resends of this minute: wait as Retry-After says.', seconds);
     }
+    await resend(delivery);
+    return answer(202, { id: delivery.id });
   };
 
   return { list, show, resend: resendOne } satisfies Record<string, Operation>;

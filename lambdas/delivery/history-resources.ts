@@ -1,4 +1,4 @@
-import { managing, type Operation, type Resource, reading } from '../webhooks/resource.ts';
+import { managing, managingByBody, type Operation, type Resource, reading } from '../webhooks/resource.ts';
 import type { makeHistoryOperations } from './history-operations.ts';
 import type { makeReplayOperations } from './replay-operations.ts';
 
@@ -11,16 +11,13 @@ export interface HistoryApiOperations {
 
 /** The paths under a webhook that concern its deliveries. */
 export const makeHistoryResources = ({ history, replays, test }: HistoryApiOperations): readonly Resource[] => [
-  { path: /^\/v1\/webhooks\/(?<evento>[^/]+)\/teste$/, methods: { POST: managing(test) } },
-  { path: /^\/v1\/webhooks\/(?<evento>[^/]+)\/entregas$/, methods: { GET: reading(history.list) } },
-  { path: /^\/v1\/webhooks\/(?<evento>[^/]+)\/entregas\/(?<id>[^/]+)$/, methods: { GET: reading(history.show) } },
+  { path: '/v1/webhooks/{evento}/teste', methods: { POST: managing(test) } },
+  { path: '/v1/webhooks/{evento}/entregas', methods: { GET: reading(history.list) } },
+  { path: '/v1/webhooks/{evento}/entregas/{id}', methods: { GET: reading(history.show) } },
+  { path: '/v1/webhooks/{evento}/entregas/{id}/reenvio', methods: { POST: managing(history.resend) } },
+  { path: '/v1/webhooks/{evento}/reenvios', methods: { POST: managingByBody(replays.start) } },
   {
-    path: /^\/v1\/webhooks\/(?<evento>[^/]+)\/entregas\/(?<id>[^/]+)\/reenvio$/,
-    methods: { POST: managing(history.resend) },
-  },
-  { path: /^\/v1\/webhooks\/(?<evento>[^/]+)\/reenvios$/, methods: { POST: managing(replays.start) } },
-  {
-    path: /^\/v1\/webhooks\/(?<evento>[^/]+)\/reenvios\/(?<id>[^/]+)$/,
+    path: '/v1/webhooks/{evento}/reenvios/{id}',
     methods: { GET: reading(replays.show), DELETE: managing(replays.cancel) },
   },
 ];

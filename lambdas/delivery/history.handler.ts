@@ -9,6 +9,8 @@ import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import { randomId } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
 import { makeApi } from '../webhooks/api.ts';
+import { resourceMetadataUrl } from '../webhooks/protected-resource.ts';
+import { makeWebhookStore } from '../webhooks/webhook-store.ts';
 import { makeReadHistory } from './delivery-history.ts';
 import { makeDeliveryStore } from './delivery-store.ts';
 import { historyEnvironment } from './environment.ts';
@@ -19,11 +21,11 @@ import { makeReplayOperations } from './replay-operations.ts';
 import { makeRunReplay, replayPage } from './replay-run.ts';
 import { makeStartReplay } from './replay-start.ts';
 import { makeReplayStore } from './replay-store.ts';
+import { makeRequestLimits } from './request-limits.ts';
 import { makeResend } from './resend.ts';
 import { makeRetryQueue } from './retry-queue.ts';
 import { makeSqs } from './sqs-client.ts';
 import { makeDeliveryTelemetry } from './telemetry.ts';
-import { makeCountTest } from './test-limit.ts';
 import { makeTestOperation } from './test-operation.ts';
 
 const environment = readEnvironment(historyEnvironment);
@@ -41,6 +43,15 @@ const lookup = makeLookup(store, { deliveries: table, webhooks: environment.WEBH
 const readHistory = makeReadHistory({ documents, table, store });
 const shared = { ...telemetry, store, retryQueue, findWebhook, now };
 
+const webhooks = makeWebhookStore({ documents, tableName: environment.WEBHOOKS_TABLE });
+const limits = makeRequestLimits({
+  documents,
+  table,
+  now,
+  testLimit: environment.TEST_LIMIT,
+  resendLimit: environment.RESEND_LIMIT,
+});
+
 const run = makeRunReplay({ ...shared, replays, readHistory, page: replayPage });
 
 /** {base_url}: what concerns a webhook's deliveries, under /v1/webhooks/{evento}. Bodies name business: never logged. */
@@ -50,6 +61,8 @@ export const handler = middy<HttpRequest, HttpResponse>()
   .handler(
     makeApi({
       log: telemetry.log,
+      docsUrl: environment.DOCS_URL,
+      resourceMetadata: resourceMetadataUrl(environment.AUDIENCE),
       authenticate: makeBearerAuthentication({
         documents,
         keyring: makeKeyring({ documents, tableName: environment.KEYRING_TABLE, now }),
@@ -63,7 +76,7 @@ export const handler = middy<HttpRequest, HttpResponse>()
         now,
       }),
       resources: makeHistoryResources({
-        history: makeHistoryOperations({ findWebhook, lookup, readHistory, resend: makeResend(shared) }),
+        history: makeHistoryOperations({ findWebhook, lookup, readHistory, limits, resend: makeResend(shared) }),
         replays: makeReplayOperations({
           ...shared,
           replays,
@@ -71,7 +84,8 @@ export const handler = middy<HttpRequest, HttpResponse>()
         }),
         test: makeTestOperation({
           ...shared,
-          countTest: makeCountTest({ documents, table, now }),
+          webhooks,
+          limits,
           demandsUrl: environment.DEMANDS_URL,
           makeId: randomId,
         }),

@@ -74,6 +74,20 @@ export const restarted = (delivery: Delivery, now: number, waitMs = 0): WaitingD
   return { ...rest, state: 'pendente', scheduledAt: now, charged: 0, faults: 0, wait: waitOf(waitMs, now) };
 };
 
+/**
+ * A waiting delivery whose next attempt is brought forward to now; nothing, where that is due or under way. It is no
+ * replay's any more: to cancel that does not stop it.
+ */
+export const broughtForward = (
+  { replayId: _, ...delivery }: WaitingDelivery,
+  now: number,
+): WaitingDelivery | undefined => {
+  const { nextAttemptAt } = delivery.wait;
+  if (nextAttemptAt <= now) return undefined;
+  const originalDueAt = delivery.broughtForward?.originalDueAt ?? nextAttemptAt;
+  return { ...delivery, broughtForward: { at: now, originalDueAt }, wait: waitOf(0, now) };
+};
+
 /** The wait after the sweeper sends a delivery's message: its due time stays, the next look doubles if it was overdue. */
 export const afterSweep = (wait: Wait, now: number): Wait =>
   isHandedOver(wait)
@@ -105,12 +119,14 @@ export const makeAfterAttempt =
   ({ schedule, now, random }: LifecycleRules): AfterAttempt =>
   (delivery, outcome) => {
     const moment = now();
+    const { broughtForward, ...rest } = delivery;
     const attempted: Delivery = {
-      ...delivery,
+      ...rest,
       attempt: delivery.attempt + 1,
       faults: 0,
       attempts: withRecord(delivery.attempts, outcome.record),
     };
+    const originalWait = broughtForward && waitOf(Math.max(0, broughtForward.originalDueAt - moment), moment);
     if (isTest(delivery)) return settled(attempted, outcome.outcome === 'delivered' ? 'entregue' : 'falhou', moment);
     switch (outcome.outcome) {
       case 'delivered':
@@ -118,17 +134,18 @@ export const makeAfterAttempt =
       case 'gone':
         return settled(attempted, 'retida', moment);
       case 'failed': {
+        if (originalWait) return { ...attempted, wait: originalWait };
         const charged = delivery.charged + 1;
         const wait = retryWait(schedule, { charged, askedWaitMs: outcome.askedWaitMs }, random);
         if (wait === undefined) return settled({ ...attempted, charged }, 'falhou', moment);
         return { ...attempted, charged, wait: waitOf(wait, moment) };
       }
       case 'given_up':
-        return { ...attempted, wait: waitOf(0, moment) };
+        return { ...attempted, ...(broughtForward && { broughtForward }), wait: waitOf(0, moment) };
       case 'own_fault': {
         if (hasOutlived(delivery, moment)) return settled(attempted, 'falhou', moment);
         const faults = delivery.faults + 1;
-        return { ...attempted, faults, wait: waitOf(faultWait(faults), moment) };
+        return { ...attempted, faults, wait: originalWait ?? waitOf(faultWait(faults), moment) };
       }
     }
   };

@@ -1,12 +1,12 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { readTogether } from '../platform/dynamodb.ts';
-import { type EventName, parseWebhook, type Webhook, webhookKey } from '../webhooks/webhook.ts';
+import { type EventName, type Webhook, webhookIn, webhookKey } from '../webhooks/webhook.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { type StoredSlowness, slownessId, slownessOf } from './slowness-store.ts';
 
 /** A delivery, where there is one already, the webhook that is registered now, and how slowly its receiver answers. */
-export interface Found {
+interface Found {
   readonly delivery: Delivery | undefined;
   readonly webhook: Webhook | undefined;
   readonly slowness: StoredSlowness;
@@ -27,7 +27,7 @@ export const makeLookup =
       { table: webhooks, key: webhookKey(accountId, evento) },
       { table: deliveries, key: { id: slownessId(owner) } },
     ]);
-    return { delivery, webhook: webhook && parseWebhook(webhook), slowness: slownessOf(owner, slowness) };
+    return { delivery, webhook: webhookIn(webhook), slowness: slownessOf(owner, slowness) };
   };
 
 /** Finds the webhook that is registered now; consistent and uncached. */
@@ -38,5 +38,5 @@ export const makeFindWebhook =
   (documents: Pick<DynamoDBDocumentClient, 'send'>, webhooksTable: string): FindWebhook =>
   async (accountId, evento) => {
     const [item] = await readTogether(documents, [{ table: webhooksTable, key: webhookKey(accountId, evento) }]);
-    return item && parseWebhook(item);
+    return webhookIn(item);
   };

@@ -1,12 +1,13 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { clientSettings } from '../platform/client-settings.ts';
-import type { SuspensionAnnouncement } from './suspension-notice.ts';
+import type { PublishedAnnouncement } from './announce.ts';
 
-/** Makes the publisher of suspensions to the operations topic; the message is JSON. */
-export const makePublishSuspension = (topicArn: string) => {
+/** Makes the publisher to the operators' topic; the message is JSON. */
+export const makePublishAnnouncement = (topicArn: string) => {
   const sns = new SNSClient(clientSettings);
-  return async (announcement: SuspensionAnnouncement): Promise<void> => {
+  return async (announcement: PublishedAnnouncement): Promise<void> => {
     const Message = JSON.stringify(announcement);
-    await sns.send(new PublishCommand({ TopicArn: topicArn, Subject: 'Emissor: webhook suspended', Message }));
+    const Subject = `Emissor: ${announcement.type.replace('.', ' ')}`;
+    await sns.send(new PublishCommand({ TopicArn: topicArn, Subject, Message }));
   };
 };

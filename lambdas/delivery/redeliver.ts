@@ -7,7 +7,7 @@ import type { Lane } from './lane.ts';
 import type { Lookup } from './lookup.ts';
 import { turnOf, wasCancelledBefore } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
-import { retryMessage } from './retry-queue.ts';
+import { type RetryMessage, retryMessage } from './retry-queue.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 import type { TakeTurn } from './turn.ts';
 
@@ -23,9 +23,15 @@ export interface RedeliverDependencies extends DeliveryTelemetry {
   readonly now: Clock;
 }
 
-/** A message of the retry queue is stale, too, once its delivery was handed over to the slow lane. */
-const isDueIn = (lane: Lane, { state, attempt, wait }: Delivery, number: number): boolean =>
-  state === 'pendente' && attempt === number && (lane === 'slow' || wait?.slowLane === undefined);
+/**
+ * A message of the retry queue is stale, too, once its delivery was handed over to the slow lane, and any that was sent
+ * before a resend brought its attempt forward.
+ */
+const isDueIn = (lane: Lane, delivery: Delivery, { tentativa, adiantada }: RetryMessage): boolean => {
+  const { state, attempt, wait, broughtForward } = delivery;
+  if (state !== 'pendente' || attempt !== tentativa || adiantada !== broughtForward?.at) return false;
+  return lane === 'slow' || wait?.slowLane === undefined;
+};
 
 const parseRetryMessage = (body: string) => {
   try {
@@ -43,9 +49,8 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
   const withdrawnTo = async (delivery: Delivery) => {
     const { accountId, evento, replayId } = delivery;
     const turn = turnOf(delivery);
-    if (turn === undefined) return undefined;
-    const found = await replays.find(accountId, evento);
-    const replay = found && [found.latest, ...found.past].find(({ id }) => id === replayId);
+    if (turn === undefined || replayId === undefined) return undefined;
+    const replay = (await replays.find(accountId, evento, replayId))?.replay;
     return replay && wasCancelledBefore(replay, turn) ? replay.wanted : undefined;
   };
 
@@ -60,7 +65,7 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
     }
     const { id, id_conta: accountId, evento, tentativa } = message;
     const { delivery, webhook, slowness } = await lookup(id, accountId, evento);
-    if (delivery && isDueIn(lane, delivery, tentativa)) {
+    if (delivery && isDueIn(lane, delivery, message)) {
       const withdrawn = webhook?.webhookId === delivery.webhookId ? await withdrawnTo(delivery) : undefined;
       if (withdrawn) {
         await store.update(delivery, settled(delivery, withdrawn, now()));

@@ -8,9 +8,9 @@ import type { Webhook } from '../webhooks/webhook.ts';
 import { replayRequest } from './history-input.ts';
 import { webhookSuspended } from './history-operations.ts';
 import type { FindWebhook } from './lookup.ts';
-import { type PastReplay, progressAt, type Replay } from './replay.ts';
+import { isReplayId, type PastReplay, progressAt, type Replay } from './replay.ts';
 import type { StartReplay } from './replay-start.ts';
-import type { ReplayStore } from './replay-store.ts';
+import type { FoundReplay, ReplayStore } from './replay-store.ts';
 
 /** A replay as responses show it. */
 export const replayRecord = z.object({
@@ -21,10 +21,10 @@ export const replayRecord = z.object({
   enviadas: z.int().check(z.nonnegative()),
 });
 
-/** What the operations on replays stand on. */
+/** What the operations on replays are made of. */
 export interface ReplayOperationDependencies {
   readonly findWebhook: FindWebhook;
-  readonly replays: Pick<ReplayStore, 'find' | 'cancel'>;
+  readonly replays: Pick<ReplayStore, 'find' | 'cancel' | 'forget'>;
   readonly startReplay: StartReplay;
   readonly now: Clock;
 }
@@ -51,13 +51,14 @@ export const makeReplayOperations = (dependencies: ReplayOperationDependencies) 
 
   const shownAs = (replay: Replay) => toRecord({ ...replay, ...progressAt(replay, now()) });
 
-  const findReplay = async (call: Call): Promise<{ shown: PastReplay; latest: Replay }> => {
-    const { accountId, evento } = await webhookOf(call);
-    const found = await replays.find(accountId, evento);
-    const { id } = call.path;
-    const shown = found && [found.latest, ...found.past].find(replay => replay.id === id);
-    if (!found || !shown) throw new Problem(404, 'replay_not_found', 'There is no such replay of this webhook.');
-    return { shown, latest: found.latest };
+  /** Replays outlive their webhook, as the history does. */
+  const findReplay = async (call: Call): Promise<FoundReplay> => {
+    const evento = eventIn(call);
+    const { id = '' } = call.path;
+    const found = isReplayId(id) ? await replays.find(call.caller.accountId, evento, id) : undefined;
+    if (found && !found.replay.isForgotten) return found;
+    await webhookOf(call);
+    throw new Problem(404, 'replay_not_found', 'There is no such replay of this webhook.');
   };
 
   const start: Operation = async call => {
@@ -72,14 +73,16 @@ export const makeReplayOperations = (dependencies: ReplayOperationDependencies) 
   };
 
   const show: Operation = async call => {
-    const { shown, latest } = await findReplay(call);
-    return answer(200, shown.id === latest.id ? shownAs(latest) : toRecord(shown));
+    const { replay, latest } = await findReplay(call);
+    return answer(200, replay.id === latest.id ? shownAs(latest) : toRecord(replay));
   };
 
-  /** To cancel what has ended changes nothing. */
+  /** Cancels a replay that is under way; has one that ended shown no more. */
   const cancel: Operation = async call => {
-    const { shown, latest } = await findReplay(call);
-    if (shown.id === latest.id) await replays.cancel(latest);
+    const found = await findReplay(call);
+    const { replay, latest } = found;
+    if (replay.id === latest.id && (await replays.cancel(latest))) return noContent;
+    await replays.forget(found);
     return noContent;
   };
 

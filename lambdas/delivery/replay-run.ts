@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts';
 import { describeError } from '../platform/telemetry.ts';
-import { type Delivery, settled, type WaitingDelivery } from './delivery.ts';
+import type { Delivery, WaitingDelivery } from './delivery.ts';
 import type { ReadHistory } from './delivery-history.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { restarted } from './lifecycle.ts';
@@ -25,7 +25,7 @@ const tooLate = 1_000;
  */
 export type RunReplay = (replay: Replay, ahead: number, hasTime: () => boolean) => Promise<void>;
 
-/** What running a replay stands on. */
+/** What running a replay needs. */
 export interface ReplayRunDependencies extends DeliveryTelemetry {
   readonly replays: Pick<ReplayStore, 'save' | 'end'>;
   readonly readHistory: ReadHistory;
@@ -51,15 +51,14 @@ export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay =>
 
   const end = async (replay: Replay, state: 'concluido' | 'cancelado') => {
     if (!(await replays.end(replay, state))) return;
-    log.info('replay ended', { ...describe(replay), state, total: replay.total, sent: replay.sent });
+    log.info('replay.ended', { ...describe(replay), state, total: replay.total, sent: replay.sent });
   };
 
   const countOn = async (replay: Replay): Promise<Replay | undefined> => {
-    const { accountId, evento, webhookId, wanted: state, countedTo } = replay;
+    const { accountId, evento, wanted: state, countedTo } = replay;
     const after = countedTo ?? undefined;
     const { deliveries, next } = await readHistory({ accountId, evento, state, limit: page, after });
-    const wanted = deliveries.filter(delivery => isWantedBy(replay, delivery));
-    const found = wanted.filter(delivery => delivery.webhookId === webhookId).length;
+    const found = deliveries.filter(delivery => isWantedBy(replay, delivery)).length;
     return replays.save({ ...replay, total: replay.total + found, countedTo: placeAfter(replay, next) });
   };
 
@@ -70,7 +69,7 @@ export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay =>
       if (failed > 0) count('RetryNotSent', failed);
     } catch (error) {
       count('RetryNotSent', deliveries.length);
-      log.error('replayed deliveries not sent; the sweeper will', describeError(error));
+      log.error('replay.deliveries_not_sent', describeError(error));
     }
   };
 
@@ -102,17 +101,10 @@ export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay =>
     return sent;
   };
 
-  const cancel = async (delivery: Delivery) => {
-    if (await store.update(delivery, settled(delivery, 'cancelada', now()))) count('Cancelled');
-  };
-
   const sendOn = async (replay: Replay): Promise<Replay | undefined> => {
-    const { accountId, evento, webhookId, sentTo } = replay;
+    const { accountId, evento, sentTo } = replay;
     const { deliveries, next } = await readHistory({ accountId, evento, limit: page, after: sentTo });
-    const wanted = deliveries.filter(delivery => isWantedBy(replay, delivery));
-    await Promise.all(wanted.filter(delivery => delivery.webhookId !== webhookId).map(cancel));
-
-    const own = wanted.filter(delivery => delivery.webhookId === webhookId);
+    const own = deliveries.filter(delivery => isWantedBy(replay, delivery));
     const begin = Math.max(replay.paceAt, now());
     const reserved = own.length > 0 ? await replays.save({ ...replay, paceAt: begin + own.length * pace }) : replay;
     if (reserved?.state !== 'em_andamento') return reserved;

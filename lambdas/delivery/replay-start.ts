@@ -3,18 +3,9 @@ import type { MakeId } from '../platform/identifiers.ts';
 import { describeError, type Log } from '../platform/telemetry.ts';
 import type { Webhook } from '../webhooks/webhook.ts';
 import { keysUntil } from './delivery-item.ts';
-import { progressAt, type Replay } from './replay.ts';
+import { progressAt, type Replay, replayIdOf } from './replay.ts';
 import type { RunReplay } from './replay-run.ts';
-import type { ReplayStore, Replays } from './replay-store.ts';
-
-/** A new replay is in the hands of whoever began it for this long, in milliseconds; then the sweeper goes on. */
-const firstClaim = 20_000;
-
-/** What is due within this many milliseconds leaves at once; the rest is the sweeper's. */
-const firstSlice = 5_000;
-
-/** The steps (counting or sending a page) that whoever begins it waits for. */
-const firstSteps = 20;
+import type { ReplayStore } from './replay-store.ts';
 
 /** The deliveries of a replay. */
 export type ReplayRange = Pick<Replay, 'from' | 'to' | 'wanted'>;
@@ -24,7 +15,7 @@ export type StartReplay = (webhook: Webhook, range: ReplayRange) => Promise<Repl
 
 /** What beginning replays needs. */
 export interface ReplayStartDependencies {
-  readonly replays: Pick<ReplayStore, 'find' | 'start'>;
+  readonly replays: Pick<ReplayStore, 'findLatest' | 'start'>;
   readonly run: RunReplay;
   readonly makeId: MakeId;
   readonly now: Clock;
@@ -33,30 +24,16 @@ export interface ReplayStartDependencies {
 
 /** Makes the beginning of replays, for the account's own and for the operator's. */
 export function makeStartReplay({ replays, run, makeId, now, log }: ReplayStartDependencies): StartReplay {
-  /** Begins what can be begun at once; the sweeper goes on from wherever this ends. */
-  const runFirstSlice = async (replay: Replay) => {
-    let steps = 0;
-    try {
-      await run(replay, firstSlice, () => steps++ < firstSteps);
-    } catch (error) {
-      log.warn('replay.not_begun', { replayId: replay.id, ...describeError(error) });
-    }
-  };
-
-  /** A replay of a registration that is gone does not hold up the next one's. */
-  const isUnderWay = ({ latest }: Replays, { webhookId }: Webhook) =>
-    progressAt(latest, now()).state === 'em_andamento' && latest.webhookId === webhookId;
-
   return async function startReplay(webhook, { from, to: end, wanted }) {
     const { accountId, evento, webhookId } = webhook;
-    const found = await replays.find(accountId, evento);
-    if (found && isUnderWay(found, webhook)) return undefined;
+    const latest = await replays.findLatest(accountId, evento);
+    if (latest && isUnderWay(latest, webhook)) return undefined;
 
     const moment = now();
     const to = Math.min(end, moment);
     const place = keysUntil(to);
     const replay: Replay = {
-      id: `reenvio_${makeId(22)}`,
+      id: replayIdOf(makeId(22)),
       accountId,
       evento,
       webhookId,
@@ -70,13 +47,37 @@ export function makeStartReplay({ replays, run, makeId, now, log }: ReplayStartD
       sent: 0,
       lastTurnAt: moment,
       sentTo: place,
-      paceAt: Math.max(moment, found?.latest.paceAt ?? moment), // what a cancelled one has sent keeps its turns
+      paceAt: Math.max(moment, latest?.paceAt ?? moment), // what a cancelled one has sent keeps its turns
       claim: 1,
       lookAt: moment + firstClaim,
     };
-    if (!(await replays.start(replay, found))) return undefined;
+    if (!(await replays.start(replay, latest))) return undefined;
     await runFirstSlice(replay);
-    const begun = await replays.find(accountId, evento);
-    return begun?.latest.id === replay.id ? begun.latest : replay;
+    const begun = await replays.findLatest(accountId, evento);
+    return begun?.id === replay.id ? begun : replay;
   };
+
+  /** A replay of a registration that is gone does not hold up the next one's. */
+  function isUnderWay(latest: Replay, { webhookId }: Webhook): boolean {
+    return progressAt(latest, now()).state === 'em_andamento' && latest.webhookId === webhookId;
+  }
+
+  /** Begins what can be begun at once; the sweeper goes on from wherever this ends. */
+  async function runFirstSlice(replay: Replay): Promise<void> {
+    let steps = 0;
+    try {
+      await run(replay, firstSlice, () => steps++ < firstSteps);
+    } catch (error) {
+      log.warn('replay.not_begun', { replayId: replay.id, ...describeError(error) });
+    }
+  }
 }
+
+/** A new replay is in the hands of whoever began it for this long, in milliseconds; then the sweeper goes on. */
+const firstClaim = 20_000;
+
+/** What is due within this many milliseconds leaves at once; the rest is the sweeper's. */
+const firstSlice = 5_000;
+
+/** The steps (counting or sending a page) that whoever begins it waits for. */
+const firstSteps = 20;

@@ -6,8 +6,9 @@ import { cleanUpAt, dueAttributes } from './delivery-item.ts';
 import { type PastReplay, progressAt, type Replay } from './replay.ts';
 
 /*
- * Table `Deliveries`, item `reenvios#<accountId>#<evento>`: a webhook's latest replay, and in `past` what remains of those
- * before it. One item, so that one conditional write keeps replays of a webhook from running side by side.
+ * Table `Deliveries`, item `reenvios#<accountId>#<evento>`: a webhook's latest replay. One item, so that one conditional
+ * write keeps replays of a webhook from running side by side. What remains of an earlier one is put into an item of its
+ * own, `reenvios#<accountId>#<evento>#<replayId>`, before the next one begins, and shown for as long as the latest is.
  *
  * While the replay is under way the item stands in index `due`, where the sweeper finds it every minute. Whoever works on
  * it claims it first: `claim` grows, and what an earlier claimant saves is refused. The place that sending has come to
@@ -24,22 +25,25 @@ export const replaysPrefix = 'reenvios';
 
 const idOf = (accountId: string, evento: EventName): string => `${replaysPrefix}#${accountId}#${evento}`;
 
-/** Replays of a webhook that are still shown after later ones have begun. */
-const keptPast = 20;
+const pastIdOf = (accountId: string, evento: EventName, replayId: string): string =>
+  `${idOf(accountId, evento)}#${replayId}`;
 
-/** A webhook's replays, the latest whole. */
-export interface Replays {
+/** A replay of a webhook, and the webhook's latest. */
+export interface FoundReplay {
+  readonly replay: PastReplay;
   readonly latest: Replay;
-  readonly past: readonly PastReplay[];
 }
 
 /** The replays of all webhooks. Reads are consistent. */
 export interface ReplayStore {
-  find(accountId: string, evento: EventName): Promise<Replays | undefined>;
+  /** A webhook's latest replay. */
+  findLatest(accountId: string, evento: EventName): Promise<Replay | undefined>;
+  /** One of a webhook's replays. */
+  find(accountId: string, evento: EventName, replayId: string): Promise<FoundReplay | undefined>;
   /** Reads by the id of the item, as index `due` gives it. */
   read(itemId: string): Promise<Replay | undefined>;
   /** Begins a replay in place of the latest that was found. False: that one has gone on since, or there is another. */
-  start(replay: Replay, found: Replays | undefined): Promise<boolean>;
+  start(replay: Replay, latest: Replay | undefined): Promise<boolean>;
   /** Takes a replay in hand until `lookAt`. Nothing: it is in other hands, or ended. */
   claim(replay: Replay, lookAt: number): Promise<Replay | undefined>;
   /** Saves how far a claimed replay has come, and gives it as it is then. Nothing: it is in other hands. */
@@ -48,9 +52,11 @@ export interface ReplayStore {
   end(replay: Replay, state: 'concluido' | 'cancelado'): Promise<boolean>;
   /** Cancels a replay, whoever has it in hand: what has not had its turn is not sent. False: it has ended. */
   cancel(replay: Replay): Promise<boolean>;
+  /** Has a replay that ended shown no more. False: it has not ended, or is another one by now. */
+  forget(found: FoundReplay): Promise<boolean>;
 }
 
-/** What the store stands on. */
+/** What the store is made of. */
 export interface ReplayStoreDependencies {
   readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
   /** The table `Deliveries`. */
@@ -62,29 +68,53 @@ export interface ReplayStoreDependencies {
 
 const names = { '#replay': 'replayId', '#state': 'state' };
 
-const replayFromItem = ({ id: _, dueShard, dueAt, ttl, past, replayId, ...replay }: Item): Replay =>
+const replayFromItem = ({ id: _, dueShard, dueAt, ttl, replayId, ...replay }: Item): Replay =>
   ({ ...replay, id: replayId }) as unknown as Replay;
 
 /** One that is still under way is so no more when another takes its place. */
 const remainsOf = (replay: Replay, now: number): PastReplay => {
-  const { id, wanted, total, countedTo, endedAt } = replay;
+  const { id, wanted, total, countedTo, endedAt = now, isForgotten } = replay;
   const { state, sent } = progressAt(replay, now);
-  const end = endedAt === undefined ? {} : { endedAt };
-  return { id, wanted, state: state === 'em_andamento' ? 'cancelado' : state, total, sent, countedTo, ...end };
+  const forgotten = isForgotten === undefined ? {} : { isForgotten };
+  return {
+    id,
+    wanted,
+    state: state === 'em_andamento' ? 'cancelado' : state,
+    total,
+    sent,
+    countedTo,
+    endedAt,
+    ...forgotten,
+  };
 };
 
 /** Makes the store. */
 export const makeReplayStore = ({ documents, table, now, historyDays }: ReplayStoreDependencies): ReplayStore => {
   const nowInSeconds = () => Math.floor(now() / 1_000);
 
-  const readItem = async (id: string): Promise<Item | undefined> => {
-    const [item] = await readTogether(documents, [{ table, key: { id } }]);
-    return item && !(typeof item.ttl === 'number' && item.ttl <= nowInSeconds()) ? item : undefined;
+  const readAlive = async (ids: readonly string[]): Promise<(Item | undefined)[]> => {
+    const items = await readTogether(
+      documents,
+      ids.map(id => ({ table, key: { id } })),
+    );
+    const isOver = (item: Item | undefined) => typeof item?.ttl === 'number' && item.ttl <= nowInSeconds();
+    return items.map(item => (isOver(item) ? undefined : item));
   };
 
-  const find: ReplayStore['find'] = async (accountId, evento) => {
+  const readItem = async (id: string): Promise<Item | undefined> => (await readAlive([id]))[0];
+
+  const findLatest: ReplayStore['findLatest'] = async (accountId, evento) => {
     const item = await readItem(idOf(accountId, evento));
-    return item && { latest: replayFromItem(item), past: item.past as PastReplay[] };
+    return item && replayFromItem(item);
+  };
+
+  const find: ReplayStore['find'] = async (accountId, evento, replayId) => {
+    const ids = [idOf(accountId, evento), pastIdOf(accountId, evento, replayId)];
+    const [latestItem, pastItem] = await readAlive(ids);
+    if (!latestItem) return undefined;
+    const latest = replayFromItem(latestItem);
+    if (latest.id === replayId) return { replay: latest, latest };
+    return pastItem && { replay: replayFromItem(pastItem), latest };
   };
 
   /** Gives the replay as it is then; nothing where the condition did not hold. */
@@ -126,7 +156,16 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
       },
     });
 
+  /** Puts what remains of a replay into its own item. To do so again changes nothing that matters. */
+  const keep = async (latest: Replay) => {
+    const { id: replayId, ...remains } = remainsOf(latest, now());
+    const id = pastIdOf(latest.accountId, latest.evento, replayId);
+    const ttl = cleanUpAt(remains.endedAt ?? now(), historyDays);
+    await documents.send(new PutCommand({ TableName: table, Item: { ...remains, id, replayId, ttl } }));
+  };
+
   return {
+    findLatest,
     find,
 
     read: async itemId => {
@@ -134,24 +173,24 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
       return item && replayFromItem(item);
     },
 
-    start: async (replay, found) => {
-      const { id: replayId, ...rest } = replay;
-      const id = idOf(replay.accountId, replay.evento);
-      const past = found ? [remainsOf(found.latest, now()), ...found.past].slice(0, keptPast) : [];
-      const Item = { ...rest, id, replayId, past, ...dueAttributes(id, replay.lookAt) };
+    start: async (replay, latest) => {
+      const { id: replayId, accountId, evento } = replay;
+      if (latest) await keep(latest);
+      const id = idOf(accountId, evento);
+      const Item = { ...replay, id, replayId, ...dueAttributes(id, replay.lookAt) };
       try {
         await documents.send(
           new PutCommand({
             TableName: table,
             Item,
-            ...(found
+            ...(latest
               ? {
                   ConditionExpression: '#replay = :seen AND #state = :state AND claim = :claim',
                   ExpressionAttributeNames: names,
                   ExpressionAttributeValues: {
-                    ':seen': found.latest.id,
-                    ':state': found.latest.state,
-                    ':claim': found.latest.claim,
+                    ':seen': latest.id,
+                    ':state': latest.state,
+                    ':claim': latest.claim,
                   },
                 }
               : {
@@ -165,7 +204,7 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
       } catch (error) {
         if (!isConditionFailed(error)) throw error;
         // The client repeats a write whose answer got lost: what stands there may be our own.
-        return (await find(replay.accountId, replay.evento))?.latest.id === replayId;
+        return (await findLatest(accountId, evento))?.id === replayId;
       }
     },
 
@@ -202,6 +241,26 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
 
     end: async (replay, state) =>
       (await finish(replay, state, '#state = :running AND claim = :claim', { ':claim': replay.claim })) !== undefined,
+
+    forget: async ({ replay, latest: { id: latestId, accountId, evento } }) => {
+      const isLatest = replay.id === latestId;
+      try {
+        await documents.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: { id: isLatest ? idOf(accountId, evento) : pastIdOf(accountId, evento, replay.id) },
+            UpdateExpression: 'SET isForgotten = :yes',
+            ConditionExpression: '#replay = :replay AND #state <> :running',
+            ExpressionAttributeNames: names,
+            ExpressionAttributeValues: { ':yes': true, ':replay': replay.id, ':running': 'em_andamento' },
+          }),
+        );
+        return true;
+      } catch (error) {
+        if (isConditionFailed(error)) return false;
+        throw error;
+      }
+    },
 
     cancel: async replay => {
       const isUnderWay = '(#state = :running OR (#state = :done AND lastTurnAt > :now))';

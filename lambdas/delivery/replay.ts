@@ -7,7 +7,7 @@ export const pace = 100;
 /** Wire states of a replay; the last two are final. */
 type ReplayState = 'em_andamento' | 'concluido' | 'cancelado';
 
-/** What is asked for: deliveries in a state, by when their events were accepted. Milliseconds, both ends included. */
+/** What is asked for: deliveries in a state, by when their events were accepted. Milliseconds; `to` is not part of it. */
 interface ReplayRange {
   readonly from: number;
   readonly to: number;
@@ -46,10 +46,23 @@ export interface Replay extends ReplayRange {
   readonly lookAt: number;
   /** When its state became final. */
   readonly endedAt?: number;
+  /** It has ended and is not shown any more. What it did still holds. */
+  readonly isForgotten?: boolean;
 }
 
+const replayPrefix = 'reenvio_';
+
+/** The id of a replay. `unique` is random. */
+export const replayIdOf = (unique: string): string => `${replayPrefix}${unique}`;
+
+/** Whether a text can be the id of a replay. */
+export const isReplayId = (text: string): boolean => /^reenvio_[A-Za-z0-9]{22}$/.test(text);
+
 /** What remains of a replay when the next one of its webhook has begun. */
-export type PastReplay = Pick<Replay, 'id' | 'wanted' | 'state' | 'total' | 'sent' | 'countedTo' | 'endedAt'>;
+export type PastReplay = Pick<
+  Replay,
+  'id' | 'wanted' | 'state' | 'total' | 'sent' | 'countedTo' | 'endedAt' | 'isForgotten'
+>;
 
 /**
  * How far a replay is for those who watch it. The queue holds deliveries until their turns: one whose turn has not come
@@ -73,11 +86,12 @@ export const wasSentBy = (replay: Replay, { replayId }: Delivery): boolean => re
 export const turnOf = ({ replayId, charged, faults, wait }: Delivery): number | undefined =>
   replayId !== undefined && charged === 0 && faults === 0 ? wait?.nextAttemptAt : undefined;
 
-/** Whether a delivery is one that the replay is to send. It may be another registration's: then it is to cancel it. */
+/** Whether a delivery is one that the replay is to send: tests and what was for another registration are left out. */
 export const isWantedBy = (replay: Replay, delivery: Delivery): boolean =>
+  delivery.webhookId === replay.webhookId &&
   delivery.state === replay.wanted &&
   delivery.createdAt >= replay.from &&
-  delivery.createdAt <= replay.to &&
+  delivery.createdAt < replay.to &&
   (delivery.settledAt ?? Number.POSITIVE_INFINITY) < replay.startedAt &&
   !wasSentBy(replay, delivery) &&
   !isTest(delivery);

@@ -1,41 +1,52 @@
 import type { Clock } from '../platform/clock.ts';
 import { describeError } from '../platform/telemetry.ts';
 import type { Webhook } from '../webhooks/webhook.ts';
-import type { Delivery } from './delivery.ts';
+import { type Delivery, isTest, type WaitingDelivery } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
-import { restarted } from './lifecycle.ts';
+import { broughtForward, restarted } from './lifecycle.ts';
 import type { RetryQueue } from './retry-queue.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 
-/** What came of a resend: a new schedule has begun, or why not. */
-type ResendOutcome = 'resent' | 'delivery_pending' | 'webhook_suspended';
+/** Why a delivery is not sent again. */
+export type ResendRefusal = 'webhook_suspended' | 'webhook_replaced' | 'test_delivery';
+
+/** Why a delivery is not sent again, if it is not: only an active webhook gets its own events, and tests are no events. */
+export const resendRefusal = (delivery: Delivery, webhook: Webhook): ResendRefusal | undefined => {
+  if (webhook.status === 'suspenso') return 'webhook_suspended';
+  if (webhook.webhookId !== delivery.webhookId) return 'webhook_replaced';
+  return isTest(delivery) ? 'test_delivery' : undefined;
+};
 
 /**
- * Begins a new schedule for a delivery that reached a final state. One whose registration is gone is not sent: its turn
- * cancels it.
+ * Sends a delivery again that `resendRefusal` has nothing against. One that has ended begins a new schedule; the next
+ * attempt of one that waits comes now, uncharged. One whose attempt is due or under way is left alone: that counts.
  */
-export type Resend = (delivery: Delivery, webhook: Webhook) => Promise<ResendOutcome>;
+export type Resend = (delivery: Delivery) => Promise<void>;
 
-/** What a resend stands on. */
+/** What a resend needs. */
 export interface ResendDependencies extends DeliveryTelemetry {
   readonly store: Pick<DeliveryStore, 'update'>;
   readonly retryQueue: Pick<RetryQueue, 'send'>;
   readonly now: Clock;
 }
 
+const resent = (delivery: Delivery, now: number): WaitingDelivery | undefined => {
+  if (delivery.state !== 'pendente') return restarted(delivery, now);
+  return delivery.wait ? broughtForward({ ...delivery, wait: delivery.wait }, now) : undefined;
+};
+
 /** Makes the resend: stored first, then sent; what is not sent, the sweeper finds. */
 export const makeResend =
   ({ store, retryQueue, now, log, count }: ResendDependencies): Resend =>
-  async (delivery, webhook) => {
-    if (delivery.state === 'pendente') return 'delivery_pending';
-    if (webhook.status === 'suspenso') return 'webhook_suspended';
-    const after = restarted(delivery, now());
-    if (!(await store.update(delivery, after))) return 'delivery_pending'; // another resend was quicker
+  async delivery => {
+    const after = resent(delivery, now());
+    if (!after) return;
+    // Where it is no longer as it was read, another resend was quicker, or an attempt's outcome was stored: that counts.
+    if (!(await store.update(delivery, after))) return;
     try {
       await retryQueue.send(after);
     } catch (error) {
       count('RetryNotSent');
-      log.error('resend not sent; the sweeper will', { ...describeDelivery(after), ...describeError(error) });
+      log.error('delivery.resend_not_sent', { ...describeDelivery(after), ...describeError(error) });
     }
-    return 'resent';
   };

@@ -11,7 +11,12 @@ export const retryMessage = z.object({
   id_conta: z.string(),
   evento: eventName,
   tentativa: z.int().check(z.positive()),
+  /** When a resend brought the attempt forward: of two messages for one attempt only the later one is not stale. */
+  adiantada: z.optional(z.int()),
 });
+
+/** What such a message says. */
+export type RetryMessage = z.infer<typeof retryMessage>;
 
 /** Sends the messages of next attempts; each arrives when its attempt is due. */
 export interface RetryQueue {
@@ -29,9 +34,15 @@ export interface RetryQueueDependencies {
 
 /** Makes the sender to the retry queue, or to the slow one: their messages are the same. */
 export const makeRetryQueue = ({ sqs, queueUrl, now }: RetryQueueDependencies): RetryQueue => {
-  const entry = ({ id, accountId, evento, attempt, wait }: WaitingDelivery) => {
+  const entry = ({ id, accountId, evento, attempt, wait, broughtForward }: WaitingDelivery) => {
     const delay = Math.min(Math.max(wait.nextAttemptAt - now(), 0), longestQueueDelay);
-    const message: z.input<typeof retryMessage> = { id, id_conta: accountId, evento, tentativa: attempt };
+    const message: RetryMessage = {
+      id,
+      id_conta: accountId,
+      evento,
+      tentativa: attempt,
+      ...(broughtForward && { adiantada: broughtForward.at }),
+    };
     return {
       MessageBody: JSON.stringify(message),
       DelaySeconds: Math.ceil(delay / 1_000), // whole seconds, and never before a receiver asked

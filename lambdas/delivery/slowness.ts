@@ -16,7 +16,7 @@ import {
  */
 
 /** Attempts that ended in, or were still slow in, one piece of the window. */
-export interface AttemptTally {
+interface AttemptTally {
   /** When the piece began. */
   readonly at: number;
   readonly slow: number;

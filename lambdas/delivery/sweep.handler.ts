@@ -5,11 +5,12 @@ import type { Context } from 'aws-lambda';
 import { systemClock } from '../platform/clock.ts';
 import { makeDocuments } from '../platform/dynamodb.ts';
 import { readEnvironment } from '../platform/environment.ts';
+import { makeAnnounce } from './announce.ts';
 import { makeReadHistory } from './delivery-history.ts';
 import { makeDeliveryStore } from './delivery-store.ts';
 import { sweepEnvironment } from './environment.ts';
 import { makeFindWebhook } from './lookup.ts';
-import { makePublishSuspension } from './operations-topic.ts';
+import { makePublishAnnouncement } from './operations-topic.ts';
 import { makeReplayErrand } from './replay-errand.ts';
 import { makeRunReplay, replayPage } from './replay-run.ts';
 import { makeReplayStore, replaysPrefix } from './replay-store.ts';
@@ -17,7 +18,6 @@ import { makeRetryQueue } from './retry-queue.ts';
 import { makeSlowBacklogTask } from './slow-backlog.ts';
 import { makeSlownessStore, slownessPrefix } from './slowness-store.ts';
 import { makeSqs } from './sqs-client.ts';
-import { makeAnnounceSuspension, noticesPrefix } from './suspension-notice.ts';
 import { makeSweep } from './sweep.ts';
 import { makeDeliveryTelemetry } from './telemetry.ts';
 
@@ -52,7 +52,12 @@ const run = makeRunReplay({
   page: replayPage,
   now,
 });
-const publish = makePublishSuspension(environment.OPERATIONS_TOPIC_ARN);
+const announce = makeAnnounce({
+  ...telemetry,
+  documents,
+  table: environment.WEBHOOKS_TABLE,
+  publish: makePublishAnnouncement(environment.OPERATIONS_TOPIC_ARN),
+});
 
 const sweep = makeSweep({
   ...telemetry,
@@ -69,15 +74,17 @@ const sweep = makeSweep({
       now,
     }),
     [replaysPrefix]: makeReplayErrand({ replays, run, now }),
-    [noticesPrefix]: makeAnnounceSuspension({ ...telemetry, documents, table, now, findWebhook, publish }),
   },
 });
 
-/** Every minute: sends what falls due, brings back what is overdue, drives replays and announces suspensions. */
+/** Every minute: sends what falls due, brings back what is overdue, drives replays, and publishes what webhooks have to announce. */
 export const handler = middy()
   .use(injectLambdaContext(telemetry.logger))
   .use(logMetrics(telemetry.metrics))
   .handler(async (_event: unknown, context: Context) => {
     telemetry.count('SweptDue', 0); // the sweeper's heartbeat
-    await sweep(() => context.getRemainingTimeInMillis() > timeForOnePage);
+    const hasTime = () => context.getRemainingTimeInMillis() > timeForOnePage;
+    const [swept, announced] = await Promise.allSettled([sweep(hasTime), announce(hasTime)]);
+    if (swept.status === 'rejected') throw swept.reason;
+    if (announced.status === 'rejected') throw announced.reason;
   });

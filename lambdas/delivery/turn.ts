@@ -6,6 +6,7 @@ import type { WatchAttempt } from './attempt-watch.ts';
 import type { AttemptsUnderWay } from './attempts-under-way.ts';
 import { type Delivery, isTest, settled, type WaitingDelivery } from './delivery.ts';
 import type { NoteHealth } from './health-notes.ts';
+import type { HeedGone } from './heed-gone.ts';
 import { type Lane, type LaterLane, laneBeyond } from './lane.ts';
 import { type AfterAttempt, isHandedOver, putOff } from './lifecycle.ts';
 import { crowdedWait } from './limits.ts';
@@ -35,6 +36,7 @@ export interface TurnDependencies extends DeliveryTelemetry {
   /** Attempts of this process at each webhook. */
   readonly underWay: AttemptsUnderWay;
   readonly handOver: HandOver;
+  readonly heedGone: HeedGone;
   readonly noteHealth: NoteHealth;
   /** The lane whose consumer is at work. */
   readonly lane: Lane;
@@ -58,8 +60,21 @@ const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
 
 /** Makes the turn that all consumers give their deliveries. */
 export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
-  const { attempt, watchAttempt, underWay, handOver, afterAttempt, noteHealth, lane, queues, now, random, log, count } =
-    dependencies;
+  const {
+    attempt,
+    watchAttempt,
+    underWay,
+    handOver,
+    afterAttempt,
+    heedGone,
+    noteHealth,
+    lane,
+    queues,
+    now,
+    random,
+    log,
+    count,
+  } = dependencies;
 
   const sendNext = async (delivery: WaitingDelivery) => {
     if (!isHandedOver(delivery.wait)) return;
@@ -111,8 +126,9 @@ export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
 
   const makeAttempt = async (delivery: Delivery, webhook: Webhook, slowness: StoredSlowness, save: Save) => {
     const watch = isTest(delivery) ? undefined : watchAttempt(webhook, slowness);
-    const outcome = await attempt(webhook, delivery, watch);
-    await watch?.end(outcome);
+    const made = await attempt(webhook, delivery, watch);
+    await watch?.end(made);
+    const outcome = isTest(delivery) ? made : await heedGone(webhook, made);
     const after = afterAttempt(delivery, outcome);
     if (!isTest(delivery)) await noteHealth(webhook, outcome, after);
     if (outcome.outcome === 'given_up') return repeatInSlowLane(delivery, after, outcome, webhook, slowness, save);
@@ -145,6 +161,8 @@ export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
   return async function takeTurn(delivery, { webhook, slowness }, save) {
     if (webhook?.webhookId !== delivery.webhookId) return endWithoutAttempt(delivery, 'cancelada', save);
     if (webhook.status === 'suspenso' && !isTest(delivery)) return endWithoutAttempt(delivery, 'retida', save);
+    // A test that was asked for before an operator suspended.
+    if (webhook.suspensionReason === 'operador') return endWithoutAttempt(delivery, 'cancelada', save);
     // A test says nothing of its webhook's health, and so would hold a place of the retry lane each time its receiver hangs.
     if (isTest(delivery) && lane === 'retry') return move(delivery, save, 'slow');
     const beyond = isTest(delivery) ? undefined : laneBeyond(lane, webhook, slowness, now());

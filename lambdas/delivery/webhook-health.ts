@@ -1,7 +1,9 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../platform/clock.ts';
-import { isConditionFailed } from '../platform/dynamodb.ts';
-import { type Webhook, webhookKey } from '../webhooks/webhook.ts';
+import { isConditionFailed, readTogether } from '../platform/dynamodb.ts';
+import { announcing } from '../webhooks/announcement.ts';
+import { type Webhook, webhookIn, webhookKey } from '../webhooks/webhook.ts';
+import type { AttemptResult } from './delivery.ts';
 
 /**
  * What deliveries change of a webhook. Each change holds only for the record that the attempt was made with: a
@@ -12,10 +14,18 @@ export interface WebhookHealth {
   startedFailing(webhook: Webhook): Promise<boolean>;
   /** Notes the first success after failures. */
   recovered(webhook: Webhook): Promise<boolean>;
-  suspend(webhook: Webhook, reason: 'gone' | 'sem_sucesso'): Promise<boolean>;
+  /** Notes that operators are told how long the webhook has been failing, and tells them. False: somebody else did. */
+  announceFailing(webhook: Webhook, mark: number, lastResult: AttemptResult): Promise<boolean>;
+  /**
+   * Suspends the webhook because of its receiver's 410, whatever its credential by now, and has it announced.
+   * `suspended_already`: nothing was changed. `replaced`: its registration or URL is another one by now.
+   */
+  suspendGone(webhook: Webhook, lastResult: AttemptResult): Promise<'suspended' | 'suspended_already' | 'replaced'>;
+  /** Suspends a webhook that is still failing since the attempt's webhook was, and has it announced. */
+  suspendFailing(webhook: Webhook, lastResult: AttemptResult): Promise<boolean>;
 }
 
-/** What a webhook's health stands on. */
+/** What the writer of webhooks' health is made of. */
 export interface WebhookHealthDependencies {
   readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
   /** The table `Webhooks`. */
@@ -26,29 +36,39 @@ export interface WebhookHealthDependencies {
 interface Change {
   readonly update: string;
   readonly when: string;
+  /** Whether it holds for the record with another credential too. */
+  readonly withAnyAuthorization?: boolean;
   readonly names?: Record<string, string>;
   readonly values: Record<string, unknown>;
 }
 
+/** How often a suspension is tried while its account reactivates the webhook. */
+const suspensionTries = 3;
+
 /** Makes the writer of webhooks' health. */
 export const makeWebhookHealth = ({ documents, table, now }: WebhookHealthDependencies): WebhookHealth => {
-  const change = async (webhook: Webhook, { update, when, names, values }: Change): Promise<boolean> => {
-    const sameAuthorization =
-      webhook.sealedAuthorization === undefined
+  const change = async (
+    webhook: Webhook,
+    { update, when, withAnyAuthorization, names, values }: Change,
+  ): Promise<boolean> => {
+    const { sealedAuthorization } = webhook;
+    const whichAuthorization =
+      sealedAuthorization === undefined
         ? 'attribute_not_exists(sealedAuthorization)'
         : 'sealedAuthorization = :authorization';
+    const sameAuthorization = withAnyAuthorization ? '' : `${whichAuthorization} AND `;
     try {
       await documents.send(
         new UpdateCommand({
           TableName: table,
           Key: webhookKey(webhook.accountId, webhook.evento),
           UpdateExpression: update,
-          ConditionExpression: `webhookId = :webhookId AND #url = :url AND ${sameAuthorization} AND ${when}`,
+          ConditionExpression: `webhookId = :webhookId AND #url = :url AND ${sameAuthorization}${when}`,
           ExpressionAttributeNames: { '#url': 'url', ...names },
           ExpressionAttributeValues: {
             ':webhookId': webhook.webhookId,
             ':url': webhook.url,
-            ':authorization': webhook.sealedAuthorization, // left out of the request where there is none
+            ...(sameAuthorization !== '' && { ':authorization': sealedAuthorization }), // left out where there is none
             ...values,
           },
         }),
@@ -60,10 +80,26 @@ export const makeWebhookHealth = ({ documents, table, now }: WebhookHealthDepend
     }
   };
 
+  const suspension = (webhook: Webhook, reason: 'gone' | 'sem_sucesso', lastResult: AttemptResult) => {
+    const moment = now();
+    const announced = announcing(webhook, { type: 'webhook.suspended', since: moment, reason, lastResult }, moment);
+    return {
+      update: `SET #status = :suspended, suspensionReason = :reason, updatedAt = :now, ${announced.set}`,
+      names: { '#status': 'status' },
+      values: {
+        ':suspended': 'suspenso',
+        ':active': 'ativo',
+        ':reason': reason,
+        ':now': moment,
+        ...announced.values,
+      },
+    };
+  };
+
   return {
     startedFailing: webhook =>
       change(webhook, {
-        update: 'SET failingSince = :now',
+        update: 'SET failingSince = :now REMOVE failingMark',
         when: 'attribute_not_exists(failingSince)',
         values: { ':now': now() },
       }),
@@ -73,12 +109,45 @@ export const makeWebhookHealth = ({ documents, table, now }: WebhookHealthDepend
         when: 'failingSince = :seen',
         values: { ':seen': webhook.failingSince },
       }),
-    suspend: (webhook, reason) =>
-      change(webhook, {
-        update: 'SET #status = :suspended, suspensionReason = :reason, updatedAt = :now',
-        when: '#status = :active',
-        names: { '#status': 'status' },
-        values: { ':suspended': 'suspenso', ':active': 'ativo', ':reason': reason, ':now': now() },
-      }),
+
+    announceFailing: async (webhook, mark, lastResult) => {
+      const { failingSince } = webhook;
+      if (failingSince === undefined) return false;
+      const told = { type: 'webhook.failing', since: failingSince, reason: null, lastResult } as const;
+      const announced = announcing(webhook, told, now());
+      return change(webhook, {
+        update: `SET failingMark = :mark, ${announced.set}`,
+        when: 'failingSince = :since AND (attribute_not_exists(failingMark) OR failingMark < :mark)',
+        values: { ':since': failingSince, ':mark': mark, ...announced.values },
+      });
+    },
+
+    suspendGone: async (webhook, lastResult) => {
+      const { accountId, evento, webhookId, url } = webhook;
+      for (let attempt = 0; attempt < suspensionTries; attempt++) {
+        const when = '#status = :active';
+        const isSuspended = await change(webhook, {
+          ...suspension(webhook, 'gone', lastResult),
+          when,
+          withAnyAuthorization: true,
+        });
+        if (isSuspended) return 'suspended';
+        const [item] = await readTogether(documents, [{ table, key: webhookKey(accountId, evento) }]);
+        const found = webhookIn(item);
+        if (found?.webhookId !== webhookId || found.url !== url) return 'replaced';
+        if (found.status === 'suspenso') return 'suspended_already';
+      }
+      throw new Error('The webhook is suspended and reactivated too often just now.');
+    },
+
+    suspendFailing: async (webhook, lastResult) => {
+      const { update, names, values } = suspension(webhook, 'sem_sucesso', lastResult);
+      return change(webhook, {
+        update,
+        names,
+        when: '#status = :active AND failingSince = :since',
+        values: { ...values, ':since': webhook.failingSince },
+      });
+    },
   };
 };

@@ -15,6 +15,7 @@ import { makeDeadLetters } from './dead-letters.ts';
 import { makeDeliveryStore } from './delivery-store.ts';
 import { deliverEnvironment } from './environment.ts';
 import { makeNoteHealth } from './health-notes.ts';
+import { makeHeedGone } from './heed-gone.ts';
 import { makeAfterAttempt } from './lifecycle.ts';
 import { attemptsPerWebhook, connectTimeouts } from './limits.ts';
 import { makeLookup } from './lookup.ts';
@@ -26,7 +27,6 @@ import { makeHandOver } from './slow-lane.ts';
 import { makeSlownessNotes } from './slowness-notes.ts';
 import { makeSlownessStore } from './slowness-store.ts';
 import { makeSqs } from './sqs-client.ts';
-import { makeNoteSuspension } from './suspension-notice.ts';
 import { makeDeliveryTelemetry } from './telemetry.ts';
 import { makeTakeTurn } from './turn.ts';
 import { makeUnansweredNames } from './unanswered-names.ts';
@@ -90,12 +90,8 @@ export const wireConsumer = (serviceName: string) => {
     }),
     underWay: makeAttemptsUnderWay(attemptsPerWebhook),
     handOver: makeHandOver({ ...telemetry, slownessStore, store, slowQueue: queues.slow, now }),
-    noteHealth: makeNoteHealth({
-      ...telemetry,
-      health,
-      noteSuspension: makeNoteSuspension({ documents, table: environment.DELIVERIES_TABLE, now }),
-      now,
-    }),
+    heedGone: makeHeedGone({ ...telemetry, health }),
+    noteHealth: makeNoteHealth({ ...telemetry, health, now }),
     lane: environment.LANE,
     queues,
     now,

@@ -5,6 +5,12 @@ const missing = 'must be set';
 /** An environment variable that must be there and not be empty. */
 export const text = z.string(missing).check(z.minLength(1, missing));
 
+/** An environment variable that is empty where there is nothing to say. */
+export const optionalText = z.pipe(
+  z.string(missing),
+  z.transform(value => (value === '' ? undefined : value)),
+);
+
 /** An environment variable that holds a whole number of at least 0 (seconds, milliseconds, counts). */
 export const wholeNumber = z.pipe(
   z.string(missing).check(z.regex(/^\d{1,15}$/, 'must be a whole number')),

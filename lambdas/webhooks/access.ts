@@ -9,6 +9,13 @@ const realm = 'Bearer realm="webhooks"';
 const unauthorized = (code: string, detail: string, challenge: string): Problem =>
   new Problem(401, code, detail, { headers: { 'www-authenticate': challenge } });
 
+/** How requests are let in. */
+export interface Admission {
+  readonly authenticate: BearerAuthentication;
+  /** Where the document of RFC 9728 is: challenges of requests without a valid token name it. */
+  readonly resourceMetadata: string;
+}
+
 /**
  * Lets a request in, or says why not, with the challenges of RFC 6750 section 3: a request without a token learns only
  * how to authenticate; one with a token learns what is wrong with it.
@@ -16,17 +23,19 @@ const unauthorized = (code: string, detail: string, challenge: string): Problem 
  * @throws {Problem} 401 `token_missing` or `invalid_token`, 403 `admin_required` or `insufficient_scope`.
  */
 export const admit = async (
-  authenticate: BearerAuthentication,
+  { authenticate, resourceMetadata }: Admission,
   authorization: string | undefined,
   needed: NeededScope,
 ): Promise<Principal> => {
   const bearer = await authenticate(authorization);
+  const where = `resource_metadata="${resourceMetadata}"`; // RFC 9728 section 5.1
   if (bearer.outcome === 'missing') {
-    throw unauthorized('token_missing', 'Send an access token: Authorization: Bearer <token>.', realm);
+    throw unauthorized('token_missing', 'Send an access token: Authorization: Bearer <token>.', `${realm}, ${where}`);
   }
   if (bearer.outcome === 'invalid') {
     const detail = 'The access token is malformed, expired or revoked: get a new one from the token endpoint.';
-    throw unauthorized('invalid_token', detail, `${realm}, error="invalid_token", error_description="${detail}"`);
+    const fault = `error="invalid_token", error_description="${detail}"`;
+    throw unauthorized('invalid_token', detail, `${realm}, ${fault}, ${where}`);
   }
   const { principal } = bearer;
   if (principal.role !== 'admin') {

@@ -15,6 +15,7 @@ import { makeTelemetry } from '../platform/telemetry.ts';
 import { makeApi } from './api.ts';
 import { webhooksEnvironment } from './environment.ts';
 import { makeOperations } from './operations.ts';
+import { makeProtectedResource, resourceMetadataUrl } from './protected-resource.ts';
 import { makeSigningSecret } from './signing-secret.ts';
 import { makeUrlCheck } from './url-check.ts';
 import { makeWebhookResources } from './webhook-resources.ts';
@@ -36,6 +37,8 @@ export const handler = middy<HttpRequest, HttpResponse>()
   .handler(
     makeApi({
       log: logger,
+      docsUrl: environment.DOCS_URL,
+      resourceMetadata: resourceMetadataUrl(environment.AUDIENCE),
       authenticate: makeBearerAuthentication({
         documents,
         keyring,
@@ -48,15 +51,18 @@ export const handler = middy<HttpRequest, HttpResponse>()
         audience: environment.AUDIENCE,
         now: systemClock,
       }),
-      resources: makeWebhookResources(
-        makeOperations({
-          store: makeWebhookStore({ documents, tableName: environment.WEBHOOKS_TABLE }),
-          sealing: makeSealing(keyring),
-          checkUrl: makeUrlCheck({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
-          makeSecret: makeSigningSecret,
-          makeId: randomId,
-          now: systemClock,
-        }),
-      ),
+      resources: [
+        makeProtectedResource({ audience: environment.AUDIENCE, issuer: environment.ISSUER }),
+        ...makeWebhookResources(
+          makeOperations({
+            store: makeWebhookStore({ documents, tableName: environment.WEBHOOKS_TABLE }),
+            sealing: makeSealing(keyring),
+            checkUrl: makeUrlCheck({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
+            makeSecret: makeSigningSecret,
+            makeId: randomId,
+            now: systemClock,
+          }),
+        ),
+      ],
     }),
   );

@@ -1,62 +1,91 @@
-import type { BearerAuthentication } from '../auth/bearer.ts';
-import { isThrottled } from '../platform/dynamodb.ts';
-import type { HttpRequest, HttpResponse } from '../platform/http.ts';
+import type { Principal } from '../auth/bearer.ts';
+import { isUnavailable } from '../platform/dynamodb.ts';
+import { bodyBytes, type HttpRequest, type HttpResponse } from '../platform/http.ts';
 import { describeError, type Log } from '../platform/telemetry.ts';
-import { admit } from './access.ts';
+import { type Admission, admit } from './access.ts';
+import { refuseLongBody } from './json-body.ts';
 import { Problem, toProblemResponse } from './problem.ts';
-import type { Call, Endpoint, Resource } from './resource.ts';
+import { allowedMethods, type Call, type Endpoint, matchPath, type PublicEndpoint, type Resource } from './resource.ts';
 
-/** What the API stands on. */
-export interface ApiDependencies {
-  readonly authenticate: BearerAuthentication;
+/** What an API of {base_url} is made of. */
+export interface ApiDependencies extends Admission {
   readonly resources: readonly Resource[];
+  /** The page that tells about the codes of refusals, where the stage has one. */
+  readonly docsUrl: string | undefined;
   readonly log: Log;
+}
+
+/** Which endpoint a request is for. */
+interface Route {
+  readonly resource: Resource;
+  readonly endpoint: Endpoint | PublicEndpoint;
+  readonly path: Call['path'];
 }
 
 const toProblem = (error: unknown, log: Log): Problem => {
   if (error instanceof Problem) return error;
-  if (isThrottled(error)) {
-    log.warn('a dependency throttles', describeError(error));
+  if (isUnavailable(error)) {
+    log.warn('webhook.dependency_busy', describeError(error));
     const headers = { 'retry-after': '1' };
     return new Problem(503, 'temporarily_unavailable', 'The service is busy: try again in a moment.', { headers });
   }
-  log.error('request failed', describeError(error));
+  log.error('webhook.request_failed', describeError(error));
   return new Problem(500, 'internal_error', 'Something went wrong here. Try again; if it stays, tell us the time.');
 };
 
+/** @throws {Problem} 404 for a path that is none, 405 for a method that it does not take. */
+const findRoute = (resources: readonly Resource[], { rawPath, requestContext }: HttpRequest): Route => {
+  for (const resource of resources) {
+    const path = matchPath(resource.path, rawPath); // the gateway hands paths over decoded
+    if (!path) continue;
+    const method = requestContext.http.method === 'HEAD' ? 'GET' : requestContext.http.method; // the gateway keeps the body back
+    const endpoint = Object.hasOwn(resource.methods, method) ? resource.methods[method] : undefined;
+    if (endpoint) return { resource, endpoint, path };
+    const allow = allowedMethods(resource);
+    throw new Problem(405, 'method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
+  }
+  throw new Problem(404, 'not_found', 'There is nothing at this path.');
+};
+
+/** What the log may say of the findings: a name that is not ours may be anything, a secret too. */
+const describeFindings = ({ errors = [] }: Problem): string[] =>
+  errors.map(finding => {
+    const isOurs = finding.code !== 'unknown_field';
+    return isOurs ? `${'pointer' in finding ? finding.pointer : finding.parameter} ${finding.code}` : finding.code;
+  });
+
 /**
  * Makes an API of {base_url}. The checks run in one order for every endpoint: path, method, token, role, scope; then the
- * operation's own: media type, size, JSON, values, existence, conflicts.
+ * operation's own: media type, size, JSON, values, existence, conflicts, limits.
  */
-export const makeApi = ({ authenticate, resources, log }: ApiDependencies) => {
-  const route = (request: HttpRequest): { endpoint: Endpoint; path: Call['path'] } => {
-    for (const { path: pattern, methods } of resources) {
-      const match = pattern.exec(request.rawPath);
-      if (!match) continue;
-      const { method } = request.requestContext.http;
-      const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined;
-      if (!endpoint) {
-        const allow = Object.keys(methods).join(', ');
-        throw new Problem(405, 'method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
-      }
-      return { endpoint, path: { ...match.groups } }; // the gateway hands paths over decoded
-    }
-    throw new Problem(404, 'not_found', 'There is nothing at this path.');
-  };
+export const makeApi = (dependencies: ApiDependencies) => {
+  const { resources, docsUrl, log } = dependencies;
 
   return async (request: HttpRequest): Promise<HttpResponse> => {
+    const { method } = request.requestContext.http;
+    let route: Route | undefined;
+    let caller: Principal | undefined;
+    const said = () => ({
+      method,
+      route: route?.resource.path,
+      account: caller?.accountId,
+      clientId: caller?.clientId,
+      userId: caller?.userId,
+    });
     try {
-      const { endpoint, path } = route(request);
-      const caller = await admit(authenticate, request.headers.authorization, endpoint.needs);
+      route = findRoute(resources, request);
+      const { endpoint, path } = route;
+      if (endpoint.needs === 'nothing') return endpoint.respond();
+      caller = await admit(dependencies, request.headers.authorization, endpoint.needs);
+      if (!endpoint.takesBody) refuseLongBody(bodyBytes(request));
       const response = await endpoint.run({ caller, request, path });
-      const { accountId: account, userId, clientId } = caller;
-      const { method } = request.requestContext.http;
-      log.info('request answered', { method, status: response.statusCode, account, userId, clientId });
+      log.info('webhook.answered', { ...said(), status: response.statusCode });
       return response;
     } catch (error) {
       const problem = toProblem(error, log);
-      log.info('request refused', { status: problem.status, code: problem.code });
-      return toProblemResponse(problem);
+      const { status, code } = problem;
+      log.warn('webhook.refused', { ...said(), status, code, findings: describeFindings(problem) });
+      return toProblemResponse(problem, docsUrl);
     }
   };
 };

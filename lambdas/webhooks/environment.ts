@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { list, text } from '../platform/environment.ts';
+import { list, optionalText, text } from '../platform/environment.ts';
 
 /** The environment of the webhook management function. */
 export const webhooksEnvironment = z.object({
@@ -14,6 +14,8 @@ export const webhooksEnvironment = z.object({
   AUDIENCE: text,
   /** Host names of the service's own APIs, which are never delivered to. */
   OWN_HOSTS: list,
+  /** The page that tells about the codes of refusals. */
+  DOCS_URL: optionalText,
 });
 
 /** The environment of the webhook management function, as infrastructure sets it. */

@@ -26,6 +26,12 @@ const findDuplicateName = (json: string): string | undefined => {
   return undefined;
 };
 
+/** @throws {Problem} 413 for a body that is too long. */
+export const refuseLongBody = (bytes: Buffer): void => {
+  if (bytes.length <= maximumBodyBytes) return;
+  throw new Problem(413, 'payload_too_large', `The body has more than ${maximumBodyBytes} bytes.`);
+};
+
 const invalidJson = (detail: string): Problem => new Problem(400, 'invalid_json', detail);
 
 /**
@@ -45,9 +51,7 @@ export const readJson = (
       headers: { accept: 'application/json' },
     });
   }
-  if (bytes.length > maximumBodyBytes) {
-    throw new Problem(413, 'payload_too_large', `The body has more than ${maximumBodyBytes} bytes.`);
-  }
+  refuseLongBody(bytes);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

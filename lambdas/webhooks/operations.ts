@@ -4,7 +4,7 @@ import type { HttpRequest } from '../platform/http.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import type { Sealing } from '../platform/sealing.ts';
 import { readJson } from './json-body.ts';
-import { Problem, validationFailed, webhookNotFound } from './problem.ts';
+import { Problem, suspendedByOperator, validationFailed, webhookNotFound } from './problem.ts';
 import { readBody } from './read-body.ts';
 import { answer, eventIn, noContent, type Operation } from './resource.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
@@ -13,7 +13,7 @@ import { authorizationBinding, type EventName, secretBinding, toRecord } from '.
 import { registration, replacement, secretRotation, urlIn } from './webhook-input.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
-/** What the operations stand on. */
+/** What the operations are made of. */
 export interface OperationDependencies {
   readonly store: WebhookStore;
   readonly sealing: Pick<Sealing, 'seal'>;
@@ -23,8 +23,17 @@ export interface OperationDependencies {
   readonly now: Clock;
 }
 
-/** How often a rotation is tried while others rotate the same secret. */
-const rotationTries = 3;
+/** How often a change is tried while others change the same webhook. */
+const changeTries = 3;
+
+const busy = (detail: string): Problem =>
+  new Problem(503, 'temporarily_unavailable', detail, { headers: { 'retry-after': '1' } });
+
+const tooManySecrets = (milliseconds: number): Problem => {
+  const detail = 'Four replaced secrets still sign. Wait as long as Retry-After says, or send imediato: true.';
+  const headers = { 'retry-after': String(Math.ceil(milliseconds / 1_000)) };
+  return new Problem(409, 'too_many_secrets', detail, { headers });
+};
 
 /** Makes the operations on webhooks: the endpoints, without their paths and the order of their checks. */
 export const makeOperations = ({ store, sealing, checkUrl, makeSecret, makeId, now }: OperationDependencies) => {
@@ -61,22 +70,23 @@ export const makeOperations = ({ store, sealing, checkUrl, makeSecret, makeId, n
       createdAt: moment,
       updatedAt: moment,
     };
-    if (!(await store.create(webhook))) {
+    const registered = await store.create(webhook);
+    if (!registered) {
       const detail = 'The account has a webhook for this event: replace it with PUT, or delete it first.';
       throw new Problem(409, 'webhook_exists', detail);
     }
-    return answer(201, { ...toRecord(webhook), segredo }, { location: `/v1/webhooks/${evento}` });
+    return answer(201, { ...toRecord(registered, moment), segredo }, { location: `/v1/webhooks/${evento}` });
   };
 
   const list: Operation = async ({ caller }) => {
     const webhooks = await store.list(caller.accountId);
-    return answer(200, { webhooks: webhooks.map(toRecord) });
+    return answer(200, { webhooks: webhooks.map(webhook => toRecord(webhook, now())) });
   };
 
   const show: Operation = async call => {
     const webhook = await store.find(call.caller.accountId, eventIn(call));
     if (!webhook) throw webhookNotFound();
-    return answer(200, toRecord(webhook));
+    return answer(200, toRecord(webhook, now()));
   };
 
   const replace: Operation = async call => {
@@ -84,13 +94,17 @@ export const makeOperations = ({ store, sealing, checkUrl, makeSecret, makeId, n
     const evento = eventIn(call);
     const { accountId } = call.caller;
     const sealedAuthorization = await sealAuthorization(accountId, evento, autorizacao);
-    const webhook = await store.replace(accountId, evento, { url, sealedAuthorization, updatedAt: now() });
-    if (!webhook) throw webhookNotFound();
-    return answer(200, toRecord(webhook));
+    for (let attempt = 0; attempt < changeTries; attempt++) {
+      const read = await store.find(accountId, evento);
+      if (!read) throw webhookNotFound();
+      const webhook = await store.replace(read, { url, sealedAuthorization, updatedAt: now() });
+      if (webhook) return answer(200, toRecord(webhook, now()));
+    }
+    throw busy('Others are changing this webhook: try again.');
   };
 
   const remove: Operation = async call => {
-    if (!(await store.remove(call.caller.accountId, eventIn(call)))) throw webhookNotFound();
+    if (!(await store.remove(call.caller.accountId, eventIn(call), now()))) throw webhookNotFound();
     return noContent;
   };
 
@@ -101,33 +115,22 @@ export const makeOperations = ({ store, sealing, checkUrl, makeSecret, makeId, n
     const { accountId } = call.caller;
     const segredo = makeSecret();
     const sealed = await sealing.seal(segredo, secretBinding(accountId, evento));
-    for (let attempt = 0; attempt < rotationTries; attempt++) {
+    for (let attempt = 0; attempt < changeTries; attempt++) {
       const webhook = await store.find(accountId, evento);
       if (!webhook) throw webhookNotFound();
       const moment = now();
-      const secrets = replaceSecret(webhook.secrets, sealed, moment, value.imediato);
-      if (!secrets) {
-        const detail = 'Four replaced secrets still sign. Wait for 24 h after the oldest, or send imediato: true.';
-        throw new Problem(409, 'too_many_secrets', detail);
-      }
-      if (await store.replaceSecrets(webhook, secrets, moment)) return answer(201, { segredo });
+      const replaced = replaceSecret(webhook.secrets, sealed, moment, value.imediato);
+      if (replaced.outcome === 'too_many') throw tooManySecrets(replaced.until - moment);
+      if (await store.replaceSecrets(webhook, replaced.secrets, moment)) return answer(201, { segredo });
     }
-    throw new Problem(503, 'temporarily_unavailable', 'Others are changing this secret: try again.', {
-      headers: { 'retry-after': '1' },
-    });
+    throw busy('Others are changing this secret: try again.');
   };
 
   const reactivate: Operation = async call => {
     const webhook = await store.reactivate(call.caller.accountId, eventIn(call), now());
     if (!webhook) throw webhookNotFound();
-    if (webhook.suspensionReason === 'operador') {
-      throw new Problem(
-        409,
-        'suspended_by_operator',
-        'An operator suspended this webhook: only an operator ends that.',
-      );
-    }
-    return answer(200, toRecord(webhook));
+    if (webhook.suspensionReason === 'operador') throw suspendedByOperator();
+    return answer(200, toRecord(webhook, now()));
   };
 
   return { register, list, show, replace, remove, rotateSecret, reactivate } satisfies Record<string, Operation>;

@@ -1,84 +1,162 @@
-import { type DynamoDBDocumentClient, GetCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  ScanCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../platform/clock.ts';
 import { type Item, isConditionFailed } from '../platform/dynamodb.ts';
-import { type EventName, parseWebhook, type Webhook, webhookKey } from './webhook.ts';
+import { announcing } from './announcement.ts';
+import { type EventName, type Webhook, webhookIn, webhookKey } from './webhook.ts';
+import { makeWebhookStore } from './webhook-store.ts';
 
-/** What operators do with the webhooks of any account. What gives `undefined` found no webhook. */
-export interface OperatorStore {
-  /** All webhooks, by account and event. */
-  listAll(): Promise<readonly Webhook[]>;
-  /** Suspends a webhook, whatever its state: only an operator ends that. */
-  suspend(accountId: string, evento: EventName): Promise<Webhook | undefined>;
-  /** Ends any suspension and forgets the receiver's health; an active webhook stays as it is. */
-  reactivate(accountId: string, evento: EventName): Promise<Webhook | undefined>;
+/** An operator's suspension where no webhook is registered: the next one begins suspended. Milliseconds since the epoch. */
+export interface Hold {
+  readonly accountId: string;
+  readonly evento: EventName;
+  readonly since: number;
 }
 
-/** What the store stands on. */
+/** What an operator's command came to: the webhook as it is then, or that none is registered. */
+type OperatorChange =
+  | { readonly outcome: 'changed'; readonly webhook: Webhook }
+  | { readonly outcome: 'not_registered' };
+
+/** What operators do with the webhooks of any account. */
+export interface OperatorStore {
+  find(accountId: string, evento: EventName): Promise<Webhook | Hold | undefined>;
+  /** All webhooks, and suspensions without one, by account and event. */
+  listAll(): Promise<readonly (Webhook | Hold)[]>;
+  /** Suspends a webhook, whatever its state, or whatever will be registered: only an operator ends that. */
+  suspend(accountId: string, evento: EventName): Promise<OperatorChange>;
+  /** Ends any suspension and forgets the receiver's health. Nothing: there is neither a webhook nor a suspension. */
+  reactivate(accountId: string, evento: EventName): Promise<OperatorChange | undefined>;
+}
+
+/** What the store is made of. */
 export interface OperatorStoreDependencies {
   readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
   readonly now: Clock;
 }
 
-/** Makes the operators' view of table `Webhooks`; no function has it. */
+/** How often a reactivation is tried while the account registers and deletes the same webhook. */
+const reactivationTries = 3;
+
+const holdIn = (item: Item): Hold => ({
+  accountId: String(item.accountId),
+  evento: item.evento as EventName,
+  since: Number(item.updatedAt),
+});
+
+/** Makes the operators' view of table `Webhooks`; no function has it. `webhook-store.ts` tells how suspensions are kept. */
 export const makeOperatorStore = ({ documents, tableName, now }: OperatorStoreDependencies): OperatorStore => {
-  /** Gives the webhook as it is then; nothing where there is none, or the condition does not hold. */
-  const change = async (accountId: string, evento: EventName, update: string, values: Item, condition = '') => {
+  const { find: findWebhook } = makeWebhookStore({ documents, tableName });
+
+  const whether = async <Result>(write: Promise<Result>): Promise<Result | undefined> => {
     try {
-      const { Attributes } = await documents.send(
-        new UpdateCommand({
-          TableName: tableName,
-          Key: webhookKey(accountId, evento),
-          UpdateExpression: update,
-          ConditionExpression: `attribute_exists(evento)${condition}`,
-          ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: { ...values, ':now': now() },
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-      return Attributes && parseWebhook(Attributes);
+      return await write;
     } catch (error) {
       if (isConditionFailed(error)) return undefined;
       throw error;
     }
   };
 
-  const listAll = async (): Promise<Webhook[]> => {
-    const webhooks: Webhook[] = [];
+  /** Gives the item as it is then; nothing where the condition does not hold. */
+  const update = async (
+    accountId: string,
+    evento: EventName,
+    change: { readonly update: string; readonly when: string; readonly values: Item },
+  ): Promise<Item | undefined> => {
+    const answer = await whether(
+      documents.send(
+        new UpdateCommand({
+          TableName: tableName,
+          Key: webhookKey(accountId, evento),
+          UpdateExpression: change.update,
+          ConditionExpression: change.when,
+          ExpressionAttributeNames: { '#status': 'status' },
+          ExpressionAttributeValues: change.values,
+          ReturnValues: 'ALL_NEW',
+        }),
+      ),
+    );
+    return answer?.Attributes;
+  };
+
+  const scan = async (): Promise<Item[]> => {
+    const items: Item[] = [];
     let from: Item | undefined;
     do {
       const page = await documents.send(
         new ScanCommand({ TableName: tableName, ConsistentRead: true, ExclusiveStartKey: from }),
       );
-      webhooks.push(...(page.Items ?? []).map(parseWebhook));
+      items.push(...(page.Items ?? []));
       from = page.LastEvaluatedKey;
     } while (from);
-    const keyOf = ({ accountId, evento }: Webhook) => `${accountId} ${evento}`;
-    return webhooks.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+    return items;
+  };
+
+  const listAll: OperatorStore['listAll'] = async () => {
+    const all = (await scan()).map(item => webhookIn(item) ?? holdIn(item));
+    const keyOf = ({ accountId, evento }: Webhook | Hold) => `${accountId} ${evento}`;
+    return all.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  };
+
+  /** One write, whatever is registered: an account that deletes and registers meanwhile does not outrun it. */
+  const suspend: OperatorStore['suspend'] = async (accountId, evento) => {
+    const moment = now();
+    const told = { type: 'webhook.suspended', since: moment, reason: 'operador', lastResult: null } as const;
+    const announced = announcing({ accountId, evento }, told, moment);
+    const suspended = await update(accountId, evento, {
+      update: `SET #status = :suspended, suspensionReason = :operator, updatedAt = :now, ${announced.set}`,
+      when: 'attribute_not_exists(suspensionReason) OR suspensionReason <> :operator',
+      values: { ':suspended': 'suspenso', ':operator': 'operador', ':now': moment, ...announced.values },
+    });
+    const webhook = suspended ? webhookIn(suspended) : await findWebhook(accountId, evento);
+    return webhook ? { outcome: 'changed', webhook } : { outcome: 'not_registered' };
+  };
+
+  const reactivateOnce = async (
+    accountId: string,
+    evento: EventName,
+  ): Promise<OperatorChange | 'nothing' | 'again'> => {
+    const moment = now();
+    const told = { type: 'webhook.reactivated', since: moment, reason: null, lastResult: null } as const;
+    const announced = announcing({ accountId, evento }, told, moment);
+    const reactivated = await update(accountId, evento, {
+      update: `SET #status = :active, suspensionReason = :none, updatedAt = :now, ${announced.set} REMOVE failingSince, failingMark`,
+      when: 'attribute_exists(webhookId) AND #status = :suspended',
+      values: { ':active': 'ativo', ':none': null, ':suspended': 'suspenso', ':now': moment, ...announced.values },
+    });
+    const webhook = webhookIn(reactivated);
+    if (webhook) return { outcome: 'changed', webhook };
+    const found = await findWebhook(accountId, evento);
+    if (found) return found.status === 'ativo' ? { outcome: 'changed', webhook: found } : 'again';
+    const endHold = new DeleteCommand({
+      TableName: tableName,
+      Key: webhookKey(accountId, evento),
+      ConditionExpression: 'attribute_exists(evento) AND attribute_not_exists(webhookId)',
+    });
+    if (await whether(documents.send(endHold))) return { outcome: 'not_registered' };
+    return (await findWebhook(accountId, evento)) ? 'again' : 'nothing';
   };
 
   return {
+    find: async (accountId, evento) => {
+      const Key = webhookKey(accountId, evento);
+      const { Item } = await documents.send(new GetCommand({ TableName: tableName, Key, ConsistentRead: true }));
+      return webhookIn(Item) ?? (Item && holdIn(Item));
+    },
     listAll,
-
-    suspend: (accountId, evento) =>
-      change(accountId, evento, 'SET #status = :suspended, suspensionReason = :operator, updatedAt = :now', {
-        ':suspended': 'suspenso',
-        ':operator': 'operador',
-      }),
-
+    suspend,
     reactivate: async (accountId, evento) => {
-      const reactivated = await change(
-        accountId,
-        evento,
-        'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince',
-        { ':active': 'ativo', ':none': null, ':suspended': 'suspenso' },
-        ' AND #status = :suspended',
-      );
-      if (reactivated) return reactivated;
-      const { Item } = await documents.send(
-        new GetCommand({ TableName: tableName, Key: webhookKey(accountId, evento), ConsistentRead: true }),
-      );
-      return Item && parseWebhook(Item);
+      for (let tried = 0; tried < reactivationTries; tried++) {
+        const result = await reactivateOnce(accountId, evento);
+        if (result !== 'again') return result === 'nothing' ? undefined : result;
+      }
+      throw new Error('The webhook changes too often just now: try again.');
     },
   };
 };

@@ -1,19 +1,22 @@
 import * as z from 'zod/mini';
 import type { HttpResponse } from '../platform/http.ts';
 
-const finding = z.object({
-  /** JSON Pointer (RFC 6901) to the value in the body, or to the query parameter; empty for the body itself. */
-  pointer: z.string(),
-  code: z.string(),
-  detail: z.string(),
-});
+const fault = { code: z.string(), detail: z.string() };
+
+const finding = z.union([
+  /** `pointer`: JSON Pointer (RFC 6901) to the value in the body; empty for the body itself. */
+  z.object({ pointer: z.string(), ...fault }),
+  /** `parameter`: the name of the query parameter. */
+  z.object({ parameter: z.string(), ...fault }),
+]);
 
 /** One thing that is wrong with a request, and how to mend it. */
 export type Finding = Readonly<z.infer<typeof finding>>;
 
 /** The body of every refusal: problem details (RFC 9457). `code` tells refusals of one status apart. */
 const problemBody = z.object({
-  type: z.literal('about:blank'),
+  /** The page that tells about `code`, or `about:blank`. */
+  type: z.string(),
   title: z.string(),
   status: z.int(),
   detail: z.string(),
@@ -61,6 +64,10 @@ export class Problem extends Error {
   }
 }
 
+/** The refusal of what is asked for too often. */
+export const rateLimited = (detail: string, seconds: number): Problem =>
+  new Problem(429, 'rate_limited', detail, { headers: { 'retry-after': String(seconds) } });
+
 /** The refusal of a body or query that can be read, but is not what the operation takes. */
 export const validationFailed = (errors: readonly Finding[]): Problem =>
   new Problem(422, 'validation_failed', 'The request is not acceptable: errors lists every reason.', { errors });
@@ -69,10 +76,21 @@ export const validationFailed = (errors: readonly Finding[]): Problem =>
 export const webhookNotFound = (): Problem =>
   new Problem(404, 'webhook_not_found', 'There is no webhook for this event.');
 
-/** A problem as the response that tells of it. */
-export const toProblemResponse = ({ status, code, message, headers, errors }: Problem): HttpResponse => {
+/** The refusal of what no account may do with a webhook that an operator suspended. */
+export const suspendedByOperator = (): Problem =>
+  new Problem(409, 'suspended_by_operator', 'An operator suspended this webhook: only an operator ends that.');
+
+/**
+ * A problem as the response that tells of it.
+ *
+ * @param docsUrl - the page that tells about all codes, each under its own name.
+ */
+export const toProblemResponse = (
+  { status, code, message, headers, errors }: Problem,
+  docsUrl: string | undefined,
+): HttpResponse => {
   const body: z.infer<typeof problemBody> = {
-    type: 'about:blank',
+    type: docsUrl === undefined ? 'about:blank' : `${docsUrl}#${code}`,
     title: titles[status],
     status,
     detail: message,

@@ -4,7 +4,7 @@ import type { Finding } from './problem.ts';
 const escapePointer = (name: PropertyKey): string => String(name).replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** The JSON Pointer (RFC 6901) to a place. */
-export const pointerTo = (path: readonly PropertyKey[]): string => path.map(name => `/${escapePointer(name)}`).join('');
+const pointerTo = (path: readonly PropertyKey[]): string => path.map(name => `/${escapePointer(name)}`).join('');
 
 /** A choice that is not there: of events there is a code of its own, whatever was given in the place of one. */
 const choiceFault = (pointer: string, given: unknown): string => {

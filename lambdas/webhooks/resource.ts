@@ -8,7 +8,7 @@ import { type EventName, isEventName } from './webhook.ts';
 export interface Call {
   readonly caller: Principal;
   readonly request: HttpRequest;
-  /** What the named groups of the resource's path matched, decoded. Any text: it may name nothing that is there. */
+  /** What stands at the `{…}` of the resource's path, decoded. Any text: it may name nothing that is there. */
   readonly path: Readonly<Record<string, string>>;
 }
 
@@ -18,21 +18,49 @@ export type Operation = (call: Call) => Promise<HttpResponse>;
 /** What a method of a path stands for, and who may call it. */
 export interface Endpoint {
   readonly needs: NeededScope;
+  /** Whether the operation reads a body. Where it does not, a small one is ignored. */
+  readonly takesBody: boolean;
   readonly run: Operation;
+}
+
+/** An endpoint that anybody may call, without a token. */
+export interface PublicEndpoint {
+  readonly needs: 'nothing';
+  readonly respond: () => HttpResponse;
 }
 
 /** A path and what can be done with it. */
 export interface Resource {
-  readonly path: RegExp;
-  /** In the order that `Allow` lists them. */
-  readonly methods: Readonly<Record<string, Endpoint>>;
+  /** Such as `/v1/webhooks/{evento}`: a `{…}` stands for one segment that is not empty. */
+  readonly path: string;
+  /** In the order that `Allow` lists them. HEAD is not among them: it is answered wherever there is GET. */
+  readonly methods: Readonly<Record<string, Endpoint | PublicEndpoint>>;
 }
 
 /** An endpoint that only shows. */
-export const reading = (run: Operation): Endpoint => ({ needs: 'webhooks:read', run });
+export const reading = (run: Operation): Endpoint => ({ needs: 'webhooks:read', takesBody: false, run });
 
-/** An endpoint that changes or sends something. */
-export const managing = (run: Operation): Endpoint => ({ needs: 'webhooks:manage', run });
+/** An endpoint that changes or sends something, and needs no body for that. */
+export const managing = (run: Operation): Endpoint => ({ needs: 'webhooks:manage', takesBody: false, run });
+
+/** An endpoint that changes something as its body says. */
+export const managingByBody = (run: Operation): Endpoint => ({ needs: 'webhooks:manage', takesBody: true, run });
+
+/** What stands at the `{…}` of a resource's path, where a request's path is one of those. */
+export const matchPath = (pattern: string, path: string): Record<string, string> | undefined => {
+  const wanted = pattern.split('/');
+  const given = path.split('/');
+  const fits = (name: string, at: number) => (name.startsWith('{') ? given[at] !== '' : given[at] === name);
+  if (wanted.length !== given.length || !wanted.every(fits)) return undefined;
+  const places = wanted.flatMap((name, at) => (name.startsWith('{') ? [[name.slice(1, -1), given[at] ?? '']] : []));
+  return Object.fromEntries(places);
+};
+
+/** The methods of a resource as `Allow` lists them (RFC 9110 section 10.2.1). */
+export const allowedMethods = ({ methods }: Resource): string =>
+  Object.keys(methods)
+    .flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    .join(', ');
 
 /** The event that the path names. @throws {Problem} when it is none: no account has a webhook for it. */
 export const eventIn = ({ path: { evento = '' } }: Call): EventName => {

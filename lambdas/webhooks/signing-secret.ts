@@ -13,13 +13,21 @@ export type MakeSigningSecret = () => string;
 /** A random 256-bit secret in the form of Standard Webhooks: `whsec_` and its bytes in base64. */
 export const makeSigningSecret: MakeSigningSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 
+/** Until when a secret signs deliveries, in milliseconds since the epoch: the current one has no end. */
+export const signsUntil = ({ replacedAt }: SigningSecret): number =>
+  replacedAt === undefined ? Number.POSITIVE_INFINITY : replacedAt + secretOverlapMs;
+
 /** Whether a secret signs deliveries at that moment (milliseconds since the epoch). */
-export const isSigning = ({ replacedAt }: SigningSecret, now: number): boolean =>
-  replacedAt === undefined || now < replacedAt + secretOverlapMs;
+export const isSigning = (secret: SigningSecret, now: number): boolean => now < signsUntil(secret);
+
+/** The secrets after a replacement, or when (milliseconds since the epoch) there may be one. */
+export type Replaced =
+  | { readonly outcome: 'replaced'; readonly secrets: readonly SigningSecret[] }
+  | { readonly outcome: 'too_many'; readonly until: number };
 
 /**
- * The secrets after `sealed` has taken the current one's place: newest first, those that no longer sign left out.
- * Gives `undefined` when too many would sign.
+ * The secrets after `sealed` has taken the current one's place: newest first, those that no longer sign left out. Each
+ * replaced one signs for a while from its own replacement; no more than four do.
  *
  * @param isImmediate - whether the old ones end now.
  */
@@ -28,11 +36,11 @@ export const replaceSecret = (
   sealed: string,
   now: number,
   isImmediate: boolean,
-): SigningSecret[] | undefined => {
+): Replaced => {
   const current: SigningSecret = { sealed, createdAt: now };
-  if (isImmediate) return [current];
-  const replaced = secrets
-    .filter(secret => isSigning(secret, now))
-    .map(secret => ({ ...secret, replacedAt: secret.replacedAt ?? now }));
-  return replaced.length > maximumReplaced ? undefined : [current, ...replaced];
+  if (isImmediate) return { outcome: 'replaced', secrets: [current] };
+  const signing = secrets.filter(secret => isSigning(secret, now));
+  if (signing.length > maximumReplaced) return { outcome: 'too_many', until: Math.min(...signing.map(signsUntil)) };
+  const replaced = signing.map(secret => ({ ...secret, replacedAt: secret.replacedAt ?? now }));
+  return { outcome: 'replaced', secrets: [current, ...replaced] };
 };

@@ -7,8 +7,9 @@ import {
   type QueryCommandOutput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { isConditionFailed } from '../platform/dynamodb.ts';
-import { type EventName, parseWebhook, type SigningSecret, type Webhook, webhookKey } from './webhook.ts';
+import { type Item, isConditionFailed } from '../platform/dynamodb.ts';
+import { announcing } from './announcement.ts';
+import { type EventName, type SigningSecret, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 
 /** What a replacement changes; times in milliseconds since the epoch. */
 interface Replacement {
@@ -20,37 +21,63 @@ interface Replacement {
 
 /** The registrations of all accounts. Reads are consistent; what gives `undefined` found no webhook. */
 export interface WebhookStore {
-  /** Gives `false` when the account has a webhook for this event already. */
-  create(webhook: Webhook): Promise<boolean>;
+  /**
+   * Gives the webhook as it is then: suspended, where an operator suspended an earlier one and did not reactivate it.
+   * Nothing: the account has a webhook for this event already.
+   */
+  create(webhook: Webhook): Promise<Webhook | undefined>;
   find(accountId: string, evento: EventName): Promise<Webhook | undefined>;
   /** An account's webhooks, by event name. */
   list(accountId: string): Promise<readonly Webhook[]>;
-  /** Replaces URL and authorization and forgets the receiver's health; a suspension stays. */
-  replace(accountId: string, evento: EventName, replacement: Replacement): Promise<Webhook | undefined>;
-  /** Gives whether there was one. */
-  remove(accountId: string, evento: EventName): Promise<boolean>;
+  /**
+   * Sets URL and authorization of the webhook as it was read and forgets that it was failing. Another URL ends a
+   * suspension too, unless an operator suspended. Nothing: it is another one, or has another URL or state, by now.
+   */
+  replace(read: Webhook, replacement: Replacement): Promise<Webhook | undefined>;
+  /** Gives whether there was one. An operator's suspension stays, for the next registration. */
+  remove(accountId: string, evento: EventName, now: number): Promise<boolean>;
   /** Sets the secrets of the webhook as it was read; gives `false` when it is another one, or its secrets are others, by now. */
   replaceSecrets(read: Webhook, secrets: readonly SigningSecret[], updatedAt: number): Promise<boolean>;
   /** Ends a suspension and forgets the receiver's health, unless an operator suspended; gives the webhook as it is then. */
   reactivate(accountId: string, evento: EventName, updatedAt: number): Promise<Webhook | undefined>;
+  /** Notes a test, unless an operator suspended; gives the webhook as it is then. */
+  noteTest(accountId: string, evento: EventName, testedAt: number): Promise<Webhook | undefined>;
 }
 
-/** What the store stands on. */
+/** What the store is made of. */
 export interface WebhookStoreDependencies {
   readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
 }
 
+/** What a webhook that is removed leaves behind where an operator suspended it. */
+const operatorHold = (accountId: string, evento: EventName, now: number): Item => ({
+  ...webhookKey(accountId, evento),
+  status: 'suspenso',
+  suspensionReason: 'operador',
+  updatedAt: now,
+});
+
+/** How often a removal is tried while an operator suspends and reactivates the same webhook. */
+const removalTries = 3;
+
+/** Whether two URLs are the same one (WHATWG URL, section 4.5). */
+const isSameUrl = (one: string, other: string): boolean => URL.parse(one)?.href === URL.parse(other)?.href;
+
 /**
  * Makes the store over the table `Webhooks`: partition `accountId`, range `evento`, one item per registration.
  * An account's list is one query, and deliveries find theirs by the key that the event's message gives.
+ *
+ * An operator's suspension outlives the registration: with that removed, or before there is one, the item holds `status`
+ * and `suspensionReason` only. It is no webhook (`webhookIn`); a registration takes both over. One item, so one condition
+ * decides between an operator, a removal and a registration that meet.
  */
 export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookStoreDependencies): WebhookStore => {
   const find = async (accountId: string, evento: EventName): Promise<Webhook | undefined> => {
     const { Item } = await documents.send(
       new GetCommand({ TableName, Key: webhookKey(accountId, evento), ConsistentRead: true }),
     );
-    return Item && parseWebhook(Item);
+    return webhookIn(Item);
   };
 
   /** Runs a conditional write; gives `undefined` when its condition did not hold. */
@@ -63,20 +90,54 @@ export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookSto
     }
   };
 
+  /** Gives the webhook as it is then; nothing, where the condition did not hold. */
+  const update = async (
+    accountId: string,
+    evento: EventName,
+    change: { update: string; when: string; names?: Record<string, string>; values: Item },
+  ): Promise<Webhook | undefined> => {
+    const answer = await unlessRefused(
+      documents.send(
+        new UpdateCommand({
+          TableName,
+          Key: webhookKey(accountId, evento),
+          UpdateExpression: change.update,
+          ConditionExpression: change.when,
+          ...(change.names && { ExpressionAttributeNames: change.names }),
+          ExpressionAttributeValues: change.values,
+          ReturnValues: 'ALL_NEW',
+        }),
+      ),
+    );
+    return answer && webhookIn(answer.Attributes);
+  };
+
   return {
     find,
 
     create: async webhook => {
-      const { accountId, evento, webhookId } = webhook;
-      const write = new PutCommand({ TableName, Item: webhook, ConditionExpression: 'attribute_not_exists(evento)' });
-      if (await unlessRefused(documents.send(write))) return true;
+      const { accountId, evento, webhookId, status, suspensionReason, ...rest } = webhook;
+      const given = Object.entries({ webhookId, ...rest }).filter(([, value]) => value !== undefined);
+      const sets = given.map((_, at) => `#n${at} = :v${at}`);
+      const created = await update(accountId, evento, {
+        update: `SET ${sets.join(', ')}, #status = if_not_exists(#status, :status), suspensionReason = if_not_exists(suspensionReason, :reason)`,
+        when: 'attribute_not_exists(webhookId)',
+        names: { '#status': 'status', ...Object.fromEntries(given.map(([name], at) => [`#n${at}`, name])) },
+        values: {
+          ':status': status,
+          ':reason': suspensionReason,
+          ...Object.fromEntries(given.map(([, value], at) => [`:v${at}`, value])),
+        },
+      });
+      if (created) return created;
       // The client repeats a write whose answer got lost: what stands there may be our own.
-      return (await find(accountId, evento))?.webhookId === webhookId;
+      const found = await find(accountId, evento);
+      return found?.webhookId === webhookId ? found : undefined;
     },
 
     list: async accountId => {
       const webhooks: Webhook[] = [];
-      let from: Record<string, unknown> | undefined;
+      let from: Item | undefined;
       do {
         const page: QueryCommandOutput = await documents.send(
           new QueryCommand({
@@ -87,84 +148,112 @@ export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookSto
             ExclusiveStartKey: from,
           }),
         );
-        webhooks.push(...(page.Items ?? []).map(parseWebhook));
+        webhooks.push(...(page.Items ?? []).map(webhookIn).filter(webhook => webhook !== undefined));
         from = page.LastEvaluatedKey;
       } while (from);
       return webhooks;
     },
 
-    replace: async (accountId, evento, { url, sealedAuthorization, updatedAt }) => {
-      const authorization = sealedAuthorization === undefined ? [] : [', sealedAuthorization = :authorization'];
-      const removed = ['failingSince', ...(sealedAuthorization === undefined ? ['sealedAuthorization'] : [])];
-      const answer = await unlessRefused(
-        documents.send(
-          new UpdateCommand({
-            TableName,
-            Key: webhookKey(accountId, evento),
-            UpdateExpression: `SET #url = :url, updatedAt = :now${authorization.join('')} REMOVE ${removed.join(', ')}`,
-            ConditionExpression: 'attribute_exists(evento)',
-            ExpressionAttributeNames: { '#url': 'url' },
-            ExpressionAttributeValues: {
-              ':url': url,
-              ':now': updatedAt,
-              ...(sealedAuthorization === undefined ? {} : { ':authorization': sealedAuthorization }),
-            },
-            ReturnValues: 'ALL_NEW',
-          }),
-        ),
-      );
-      return answer?.Attributes && parseWebhook(answer.Attributes);
+    replace: async (read, { url, sealedAuthorization, updatedAt }) => {
+      const { accountId, evento, webhookId, status, suspensionReason } = read;
+      const isMoved = !isSameUrl(read.url, url);
+      const ends = isMoved && status === 'suspenso' && suspensionReason !== 'operador';
+      const told = { type: 'webhook.reactivated', since: updatedAt, reason: null, lastResult: null } as const;
+      const announced = ends ? announcing(read, told, updatedAt) : undefined;
+      const sets = [
+        '#url = :url',
+        'updatedAt = :now',
+        ...(sealedAuthorization === undefined ? [] : ['sealedAuthorization = :authorization']),
+        ...(announced ? ['#status = :active, suspensionReason = :none', announced.set] : []),
+      ];
+      const removed = [
+        'failingSince',
+        'failingMark',
+        ...(sealedAuthorization === undefined ? ['sealedAuthorization'] : []),
+      ];
+      return update(accountId, evento, {
+        update: `SET ${sets.join(', ')} REMOVE ${removed.join(', ')}`,
+        when: 'webhookId = :webhookId AND #url = :seenUrl AND #status = :seen AND suspensionReason = :seenReason',
+        names: { '#url': 'url', '#status': 'status' },
+        values: {
+          ':url': url,
+          ':now': updatedAt,
+          ':webhookId': webhookId,
+          ':seenUrl': read.url,
+          ':seen': status,
+          ':seenReason': suspensionReason,
+          ...(sealedAuthorization !== undefined && { ':authorization': sealedAuthorization }),
+          ...(announced && { ':active': 'ativo', ':none': null, ...announced.values }),
+        },
+      });
     },
 
-    remove: async (accountId, evento) => {
-      const write = new DeleteCommand({
-        TableName,
-        Key: webhookKey(accountId, evento),
-        ConditionExpression: 'attribute_exists(evento)',
-      });
-      return (await unlessRefused(documents.send(write))) !== undefined;
+    remove: async (accountId, evento, now) => {
+      const Key = webhookKey(accountId, evento);
+      const values = { ':operator': 'operador' };
+      for (let attempt = 0; attempt < removalTries; attempt++) {
+        const remove = new DeleteCommand({
+          TableName,
+          Key,
+          ConditionExpression: 'attribute_exists(webhookId) AND suspensionReason <> :operator',
+          ExpressionAttributeValues: values,
+        });
+        if (await unlessRefused(documents.send(remove))) return true;
+        const hold = new PutCommand({
+          TableName,
+          Item: operatorHold(accountId, evento, now),
+          ConditionExpression: 'attribute_exists(webhookId) AND suspensionReason = :operator',
+          ExpressionAttributeValues: values,
+        });
+        if (await unlessRefused(documents.send(hold))) return true;
+        if (!(await find(accountId, evento))) return false;
+      }
+      throw new Error('The webhook changes too often to be removed.');
     },
 
     replaceSecrets: async ({ accountId, evento, webhookId, secrets: [current] }, secrets, updatedAt) => {
-      const write = new UpdateCommand({
-        TableName,
-        Key: webhookKey(accountId, evento),
-        UpdateExpression: 'SET secrets = :secrets, updatedAt = :now',
+      const isReplaced = await update(accountId, evento, {
+        update: 'SET secrets = :secrets, updatedAt = :now',
         // A sealed text is never the same twice: the current one tells whether the list is still the one that was read.
-        ConditionExpression: 'webhookId = :webhookId AND secrets[0].sealed = :current',
-        ExpressionAttributeValues: {
+        when: 'webhookId = :webhookId AND secrets[0].sealed = :current',
+        values: {
           ':secrets': secrets,
           ':now': updatedAt,
           ':webhookId': webhookId,
           ':current': current?.sealed ?? '',
         },
       });
-      if (await unlessRefused(documents.send(write))) return true;
+      if (isReplaced) return true;
       const found = await find(accountId, evento);
       return found?.webhookId === webhookId && found.secrets[0]?.sealed === secrets[0]?.sealed;
     },
 
     reactivate: async (accountId, evento, updatedAt) => {
-      const answer = await unlessRefused(
-        documents.send(
-          new UpdateCommand({
-            TableName,
-            Key: webhookKey(accountId, evento),
-            UpdateExpression: 'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince',
-            ConditionExpression: '#status = :suspended AND suspensionReason <> :operator',
-            ExpressionAttributeNames: { '#status': 'status' },
-            ExpressionAttributeValues: {
-              ':active': 'ativo',
-              ':suspended': 'suspenso',
-              ':operator': 'operador',
-              ':none': null,
-              ':now': updatedAt,
-            },
-            ReturnValues: 'ALL_NEW',
-          }),
-        ),
-      );
-      return answer?.Attributes ? parseWebhook(answer.Attributes) : find(accountId, evento);
+      const told = { type: 'webhook.reactivated', since: updatedAt, reason: null, lastResult: null } as const;
+      const announced = announcing({ accountId, evento }, told, updatedAt);
+      const reactivated = await update(accountId, evento, {
+        update: `SET #status = :active, suspensionReason = :none, updatedAt = :now, ${announced.set} REMOVE failingSince, failingMark`,
+        when: 'attribute_exists(webhookId) AND #status = :suspended AND suspensionReason <> :operator',
+        names: { '#status': 'status' },
+        values: {
+          ':active': 'ativo',
+          ':suspended': 'suspenso',
+          ':operator': 'operador',
+          ':none': null,
+          ':now': updatedAt,
+          ...announced.values,
+        },
+      });
+      return reactivated ?? find(accountId, evento);
+    },
+
+    noteTest: async (accountId, evento, testedAt) => {
+      const noted = await update(accountId, evento, {
+        update: 'SET testedAt = :now',
+        when: 'attribute_exists(webhookId) AND suspensionReason <> :operator',
+        values: { ':now': testedAt, ':operator': 'operador' },
+      });
+      return noted ?? find(accountId, evento);
     },
   };
 };

@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import type { Item } from '../platform/dynamodb.ts';
+import { signsUntil } from './signing-secret.ts';
 
 /** The events that a webhook can be registered for, by the name that registrations, paths and deliveries use. */
 export const EVENT_NAMES = [
@@ -49,6 +51,10 @@ const webhook = z.object({
   suspensionReason: z.nullable(z.enum(['gone', 'sem_sucesso', 'operador'])),
   /** The first failed attempt since the last registration, replacement, reactivation or success. */
   failingSince: z.optional(milliseconds),
+  /** How long `failingSince` had been when that was last announced, in milliseconds. */
+  failingMark: z.optional(milliseconds),
+  /** When a test was last asked for. */
+  testedAt: z.optional(milliseconds),
   createdAt: milliseconds,
   updatedAt: milliseconds,
 });
@@ -66,6 +72,15 @@ export const webhookKey = (accountId: string, evento: EventName) => ({ accountId
  */
 export const parseWebhook = (item: unknown): Webhook => webhook.parse(item);
 
+/**
+ * The webhook that a stored item is. An item without a `webhookId` is none: it only keeps that an operator suspended
+ * whatever is registered for that account and event (see `webhook-store.ts`).
+ *
+ * @throws {z.core.$ZodError} when the item is something else.
+ */
+export const webhookIn = (item: Item | undefined): Webhook | undefined =>
+  item?.webhookId === undefined ? undefined : parseWebhook(item);
+
 /** What a sealed `autorizacao` is bound to. */
 export const authorizationBinding = (accountId: string, evento: EventName): string =>
   `${accountId}/${evento}/autorizacao`;
@@ -80,6 +95,8 @@ export const webhookRecord = z.object({
   autorizacao_definida: z.boolean(),
   estado: z.enum(['ativo', 'suspenso']),
   motivo_suspensao: z.nullable(z.enum(['gone', 'sem_sucesso', 'operador'])),
+  /** The replaced signing secrets that sign too, the one replaced last first, and until when. */
+  segredos_anteriores: z.array(z.object({ valido_ate: z.iso.datetime() })),
   criado_em: z.iso.datetime(),
   atualizado_em: z.iso.datetime(),
 });
@@ -87,13 +104,19 @@ export const webhookRecord = z.object({
 /** A webhook as responses show it; times are RFC 3339 in UTC. */
 export type WebhookRecord = z.infer<typeof webhookRecord>;
 
-/** The record that responses show of a stored webhook. */
-export const toRecord = (stored: Webhook): WebhookRecord => ({
+const iso = (moment: number): string => new Date(moment).toISOString();
+
+/** The record that responses show of a stored webhook at that moment. */
+export const toRecord = (stored: Webhook, now: number): WebhookRecord => ({
   evento: stored.evento,
   url: stored.url,
   autorizacao_definida: stored.sealedAuthorization !== undefined,
   estado: stored.status,
   motivo_suspensao: stored.suspensionReason,
-  criado_em: new Date(stored.createdAt).toISOString(),
-  atualizado_em: new Date(stored.updatedAt).toISOString(),
+  segredos_anteriores: stored.secrets
+    .map(signsUntil)
+    .filter(until => until > now && until !== Number.POSITIVE_INFINITY)
+    .map(until => ({ valido_ate: iso(until) })),
+  criado_em: iso(stored.createdAt),
+  atualizado_em: iso(stored.updatedAt),
 });

@@ -1,6 +1,6 @@
 import { SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
 import { CreateQueueCommand, GetQueueAttributesCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
-import type { SuspensionAnnouncement } from '../../lambdas/delivery/suspension-notice.ts';
+import type { PublishedAnnouncement } from '../../lambdas/delivery/announce.ts';
 import type { LocalOutputs } from '../support/local-run.ts';
 import type { Stored } from './engines.ts';
 import type { PublishedEvent } from './publisher.ts';
@@ -21,7 +21,7 @@ export const subscribeToOperations = async (
 };
 
 /**
- * Whether every webhook whose receiver was gone is announced as suspended, or its notice stands in the sweeper's index, and
+ * Whether every webhook whose receiver was gone is announced as suspended, or that is still to be announced, and
  * no other one is.
  */
 export const auditAnnouncements = (
@@ -29,7 +29,7 @@ export const auditAnnouncements = (
   { deliveries, notices }: Stored,
   messages: readonly Message[],
 ): readonly string[] => {
-  const announced = messages.map(({ Body = '{}' }) => JSON.parse(Body) as SuspensionAnnouncement);
+  const announced = messages.map(({ Body = '{}' }) => JSON.parse(Body) as PublishedAnnouncement);
   const nameOf = (account: string, evento: string) => `${account}#${evento}`;
   const gone = new Set(
     published
@@ -37,12 +37,12 @@ export const auditAnnouncements = (
       .map(({ registration: { account, evento } }) => nameOf(account, evento)),
   );
   const told = new Set(
-    announced.filter(({ reason }) => reason === 'gone').map(({ account, event }) => nameOf(account, event)),
+    announced.filter(({ reason }) => reason === 'gone').map(({ accountId, event }) => nameOf(accountId, event)),
   );
   return [
     ...[...gone].filter(name => !told.has(name) && !notices.has(name)).map(name => `LOST suspension of ${name}`),
     ...announced
-      .filter(({ account, event }) => !gone.has(nameOf(account, event)))
-      .map(({ account, event, reason }) => `announced as ${reason}: ${nameOf(account, event)}, which is well`),
+      .filter(({ accountId, event }) => !gone.has(nameOf(accountId, event)))
+      .map(({ type, accountId, event }) => `announced as ${type}: ${nameOf(accountId, event)}, which is well`),
   ];
 };

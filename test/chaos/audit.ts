@@ -175,8 +175,7 @@ export const audit = (evidence: Evidence): Audit => {
     const inState = (state: string) => found.filter(delivery => delivery?.state === state).length;
     const made = found.flatMap(delivery => delivery?.attempts ?? []);
     const requestsOf = (id: string) => arrived.get(id) ?? 0;
-    const chargedOf = (delivery: Delivery | undefined) =>
-      delivery?.attempts.filter(isCompleted).length ?? 0;
+    const chargedOf = (delivery: Delivery | undefined) => delivery?.attempts.filter(isCompleted).length ?? 0;
     const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
     const charged = sum(found.map(chargedOf));
     return {

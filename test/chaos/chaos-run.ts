@@ -131,7 +131,7 @@ export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Pro
   });
   const sqs = queuesOf(run.outputs);
   const documents = documentsOf(run.outputs);
-  const { EventsQueueUrl, DeadLetterQueueUrl, DeliveriesTable } = run.outputs;
+  const { EventsQueueUrl, DeadLetterQueueUrl } = run.outputs;
   const deadline = startedAt + plan.limit;
 
   const published: PublishedEvent[] = [];
@@ -157,7 +157,7 @@ export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Pro
     const doomed = registrations.filter(({ kind }) => kind.isDeleted);
     const ids = published.filter(({ registration }) => registration.kind.isDeleted).map(event => event.deliveryId);
     for (;;) {
-      const { deliveries } = await readStored(documents, DeliveriesTable);
+      const { deliveries } = await readStored(documents, run.outputs);
       if (ids.every(id => deliveries.has(id))) break;
       if (Date.now() > deadline) return;
       await pause(1_000);
@@ -186,7 +186,7 @@ export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Pro
     await deleteDoomed(registrations);
     const whatIsLeft = await untilSettled({ plan, run, sqs, documents, published, faultsFile, deadline, say });
 
-    const stored = await readStored(documents, DeliveriesTable);
+    const stored = await readStored(documents, run.outputs);
     const result = audit({
       kinds,
       published,

@@ -10,7 +10,6 @@ import {
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type Delivery, isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryFromItem } from '../../lambdas/delivery/delivery-item.ts';
-import { noticesPrefix } from '../../lambdas/delivery/suspension-notice.ts';
 import type { Item } from '../../lambdas/platform/dynamodb.ts';
 import type { LocalOutputs } from '../support/local-run.ts';
 
@@ -57,30 +56,37 @@ export const takeAll = async (sqs: SQSClient, QueueUrl: string): Promise<readonl
   }
 };
 
-/** What the table `Deliveries` holds. */
+/** What the tables hold. */
 export interface Stored {
   /** By id. */
   readonly deliveries: ReadonlyMap<string, Delivery>;
-  /** Suspensions that are still to be announced: `<account>#<event>`. */
+  /** Webhooks that still have something to announce: `<account>#<event>`. */
   readonly notices: ReadonlySet<string>;
 }
 
-/** Reads the whole table `Deliveries`. */
-export const readStored = async (documents: DynamoDBDocumentClient, TableName: string): Promise<Stored> => {
-  const deliveries = new Map<string, Delivery>();
-  const notices = new Set<string>();
+const readAll = async (documents: DynamoDBDocumentClient, TableName: string | undefined): Promise<Item[]> => {
+  const items: Item[] = [];
   let ExclusiveStartKey: Item | undefined;
   do {
     const page = await documents.send(
       new ScanCommand({ TableName, ConsistentRead: true, ...(ExclusiveStartKey && { ExclusiveStartKey }) }),
     );
-    for (const item of page.Items ?? []) {
-      const id = String(item.id);
-      if (isDeliveryId(id)) deliveries.set(id, deliveryFromItem(item));
-      else if (id.startsWith(`${noticesPrefix}#`) && item.dueAt !== undefined)
-        notices.add(id.slice(noticesPrefix.length + 1));
-    }
+    items.push(...(page.Items ?? []));
     ExclusiveStartKey = page.LastEvaluatedKey;
   } while (ExclusiveStartKey);
-  return { deliveries, notices };
+  return items;
+};
+
+/** Reads all deliveries, and which webhooks have something to announce. */
+export const readStored = async (
+  documents: DynamoDBDocumentClient,
+  { DeliveriesTable, WebhooksTable }: Pick<LocalOutputs, 'DeliveriesTable' | 'WebhooksTable'>,
+): Promise<Stored> => {
+  const items = await readAll(documents, DeliveriesTable);
+  const deliveries = items.filter(({ id }) => isDeliveryId(String(id))).map(deliveryFromItem);
+  const waiting = (await readAll(documents, WebhooksTable)).filter(item => item.announcements !== undefined);
+  return {
+    deliveries: new Map(deliveries.map(delivery => [delivery.id, delivery])),
+    notices: new Set(waiting.map(({ accountId, evento }) => `${accountId}#${evento}`)),
+  };
 };

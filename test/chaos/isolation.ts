@@ -42,7 +42,7 @@ export interface SituationFigures {
 }
 
 /** How the local queues hand messages out; see `--queue-order`. */
-export type QueueOrder = (typeof queueOrders)[number];
+type QueueOrder = (typeof queueOrders)[number];
 const queueOrders = ['fair', 'arrival'] as const;
 
 type Say = (line: string) => void;

@@ -26,7 +26,7 @@ interface Aftermath {
 /** How much is still to come. What is not waited for does not count, and neither do its messages. */
 const outstanding = async ({ plan: { waitsForMending }, run, sqs, documents, published }: Aftermath) => {
   const messages = await waitingMessages(sqs, run.outputs);
-  const { deliveries, notices } = await readStored(documents, run.outputs.DeliveriesTable);
+  const { deliveries, notices } = await readStored(documents, run.outputs);
   const now = Date.now();
   const waitsOut = (delivery: Delivery) => !waitsForMending && isWaitingOut(delivery, now);
   const isLeft = (delivery: Delivery) => !waitsForMending && isLeftToSweeper(delivery, now);

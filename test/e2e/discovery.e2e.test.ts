@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { authUrl } from '../support/e2e-target.ts';
+import { authUrl, baseUrl } from '../support/e2e-target.ts';
 
 describe('/.well-known/oauth-authorization-server (RFC 8414)', () => {
   it('describes this server', async () => {
@@ -16,6 +16,32 @@ describe('/.well-known/oauth-authorization-server (RFC 8414)', () => {
       token_endpoint_auth_methods_supported: expect.arrayContaining(['client_secret_basic', 'client_secret_post']),
       scopes_supported: expect.arrayContaining(['webhooks:read', 'webhooks:manage']),
     });
+  });
+});
+
+describe('/.well-known/oauth-protected-resource of {base_url} (RFC 9728)', () => {
+  const url = `${baseUrl}/.well-known/oauth-protected-resource`;
+
+  it('tells anybody where tokens come from, and may be kept for an hour', async () => {
+    const response = await fetch(url);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
+    expect(await response.json()).toEqual({
+      resource: baseUrl,
+      authorization_servers: [authUrl],
+      scopes_supported: ['webhooks:read', 'webhooks:manage'],
+      bearer_methods_supported: ['header'],
+    });
+  });
+
+  it('is named by every 401 (section 5.1), and takes nothing but GET and HEAD', async () => {
+    const refused = await fetch(`${baseUrl}/v1/webhooks`);
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('www-authenticate')).toContain(`resource_metadata="${url}"`);
+    const posted = await fetch(url, { method: 'POST' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect((await fetch(url, { method: 'HEAD' })).status).toBe(200);
   });
 });
 

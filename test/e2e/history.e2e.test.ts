@@ -65,7 +65,17 @@ describeWith(['names'], 'the history', () => {
       return Array.isArray(json?.tentativas) && json.tentativas.length === 2 ? json : undefined;
     });
     expect(again).toMatchObject({ estado: 'entregue' });
-    expectProblem(await call('GET', '/entregas?limite=0'), 422, 'validation_failed');
+    const refused = await call('GET', '/entregas?limite=0&limite=1&pagina=2');
+    expectProblem(refused, 422, 'validation_failed');
+    expect(refused.json?.errors).toEqual(
+      ['unknown_field', 'repeated'].map((code, at) => ({
+        parameter: ['pagina', 'limite'][at],
+        code,
+        detail: expect.any(String),
+      })),
+    );
+    const since = new Date(Date.now() + 60_000).toISOString();
+    expect((await call('GET', `/entregas?desde=${since}`)).json).toEqual({ entregas: [], proximo_cursor: null });
     expectProblem(await call('GET', '/entregas/evt_x'), 404, 'delivery_not_found');
   });
 
@@ -99,10 +109,32 @@ describeWith(['names'], 'the history', () => {
     const refused = await runOps(['--outputs', run.outputsFile, 'deliveries', 'resend', id]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(/^error: .*suspended.*\n$/);
+    expect(await ops(['webhooks', 'show', ...options])).toMatchObject({ suspensionReason: 'operador' });
+    expectProblem(await call('POST', '/teste'), 409, 'suspended_by_operator');
     expect(await ops(['webhooks', 'reactivate', ...options])).toMatchObject({ status: 'ativo' });
     expect(await ops(['deliveries', 'resend', id])).toEqual({ id, resent: true });
     expect(await settled(id)).toMatchObject({ state: 'entregue' });
     const listed = await ops<{ id: string }[]>(['deliveries', 'list', ...options, '--state', 'entregue']);
     expect(listed.map(delivery => delivery.id)).toContain(id);
+  });
+
+  it('outlives the registration, and so does an operator’s suspension', async () => {
+    const { json } = await call('GET', '/entregas?limite=1&estado=entregue');
+    const [{ id } = { id: '' }] = (json?.entregas ?? []) as { id: string }[];
+    const options = ['--account', account(), '--event', evento];
+    await ops(['webhooks', 'suspend', ...options]);
+    expect((await call('DELETE', '')).status).toBe(204);
+    expectProblem(await call('GET', ''), 404, 'webhook_not_found');
+    expect((await call('GET', `/entregas/${id}`)).json).toMatchObject({ id, estado: 'entregue' });
+    expectProblem(await call('POST', `/entregas/${id}/reenvio`), 404, 'webhook_not_found');
+    expect(await ops(['webhooks', 'show', ...options])).toMatchObject({ webhookId: null, status: 'suspenso' });
+
+    const body = { evento, url: receiver.url('/history') };
+    const again = await callApi('POST', '/v1/webhooks', { token: session.token, body });
+    expect(again).toMatchObject({ status: 201, json: { estado: 'suspenso', motivo_suspensao: 'operador' } });
+    expectProblem(await call('POST', '/reativacao'), 409, 'suspended_by_operator');
+    await ops(['webhooks', 'reactivate', ...options]);
+    expect((await call('GET', '')).json).toMatchObject({ estado: 'ativo' });
+    expectProblem(await call('POST', `/entregas/${id}/reenvio`), 409, 'webhook_replaced');
   });
 });

@@ -49,8 +49,8 @@ const unsigned = (token: string): string => {
   return `${header}.${token.split('.')[1]}.`;
 };
 
-const missing = { 'www-authenticate': expect.not.stringContaining('error=') };
-const invalid = { 'www-authenticate': expect.stringMatching(/^Bearer .*error="invalid_token"/) };
+const missing = { 'www-authenticate': expect.stringMatching(/^Bearer (?!.*error=).*resource_metadata="https?:/) };
+const invalid = { 'www-authenticate': expect.stringMatching(/^Bearer .*error="invalid_token".*resource_metadata="/) };
 const insufficient = { 'www-authenticate': expect.stringMatching(/^Bearer .*error="insufficient_scope"/) };
 
 const cases: readonly Case[] = [
@@ -59,12 +59,12 @@ const cases: readonly Case[] = [
   {
     title: 'method unknown on the collection, no token',
     ...{ method: 'PUT', path: all, request: () => ({}), status: 405, code: 'method_not_allowed' },
-    headers: { allow: 'GET, POST' },
+    headers: { allow: 'GET, HEAD, POST' },
   },
   {
     title: 'method unknown on one webhook',
     ...{ method: 'PATCH', path: one, request: asAdmin, status: 405, code: 'method_not_allowed' },
-    headers: { allow: 'GET, PUT, DELETE' },
+    headers: { allow: 'GET, HEAD, PUT, DELETE' },
   },
 
   ...[

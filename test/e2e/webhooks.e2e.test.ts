@@ -20,6 +20,7 @@ const recordOf = (evento: string, more: object = {}) => ({
   autorizacao_definida: false,
   estado: 'ativo',
   motivo_suspensao: null,
+  segredos_anteriores: [],
   criado_em: expect.stringMatching(time),
   atualizado_em: expect.stringMatching(time),
   ...more,
@@ -44,6 +45,10 @@ describe('the life of a webhook', () => {
     expect(read.headers.get('cache-control')).toBe('no-store');
 
     await callApi('POST', '/v1/webhooks', { token, body: { evento: 'demanda.criada', url, autorizacao: null } });
+    const head = await callApi('HEAD', path, { token });
+    expect(head).toMatchObject({ status: 200, text: '' });
+    expect(head.headers.get('content-length')).toBe(read.headers.get('content-length'));
+
     const list = await callApi('GET', '/v1/webhooks', { token });
     expect(list.status).toBe(200);
     expect(list.json).toEqual({ webhooks: [recordOf('demanda.criada'), recordOf('proposta.recebida')] });

@@ -30,7 +30,7 @@ describe('the stage configuration', () => {
   });
 
   it('gives slow attempts up where messages wait, and pays for no pollers, unless told otherwise', () => {
-    expect(stageConfiguration('prod')).toMatchObject({ giveUp: 'waiting', slowRate: 20, provisionedPollers: 0 });
+    expect(stageConfiguration('dev')).toMatchObject({ giveUp: 'waiting', slowRate: 20, provisionedPollers: 0 });
   });
 
   it('refuses what looks like a value but is none, so that a typo never deploys a default', () => {
@@ -93,6 +93,10 @@ describe('the stage configuration', () => {
       /provisionedPollers must be 0, or 2 to 200/,
     ],
     ['a retention CloudWatch does not have', 'dev', { logRetentionDays: '2' }, /logRetentionDays must be one of/],
+    ['a page with a fragment', 'dev', { docsUrl: 'https://docs.example.com/#x' }, /docsUrl must not have a fragment/],
+    ['a page over plain http', 'dev', { docsUrl: 'http://docs.example.com/' }, /docsUrl must be an https URL/],
+    ['no tests at all', 'dev', { testLimit: '0' }, /testLimit must be 1 to 1000/],
+    ['no resends at all', 'dev', { resendLimit: '0' }, /resendLimit must be 1 to 10000/],
     ['plain http links', 'dev', { demandsUrl: 'http://demandas.example.com' }, /demandsUrl must be an https URL/],
     ['a missing value', 'dev', { demandsUrl: '' }, /demandsUrl must be an https URL/],
     [

@@ -46,6 +46,12 @@ const tables = {
       ['accountId', 'S'],
       ['evento', 'S'],
     ],
+    indexes: {
+      announcements: [
+        ['announcementShard', 'S'],
+        ['announcementAt', 'S'],
+      ],
+    },
   },
   Deliveries: {
     key: [['id', 'S']],

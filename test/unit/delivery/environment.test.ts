@@ -63,12 +63,15 @@ const historyVariables: HistoryEnvironment = {
   AUDIENCE: 'https://api.emissor.com.br',
   DEMANDS_URL: 'https://demandas.com.br/',
   HISTORY_DAYS: '30',
+  TEST_LIMIT: '10',
+  RESEND_LIMIT: '60',
+  DOCS_URL: '',
 };
 
 describe('the environment of the history', () => {
   it('is read into what it needs', () => {
     const read = readEnvironment(historyEnvironment, historyVariables);
-    expect(read).toMatchObject({ DEMANDS_URL: 'https://demandas.com.br', HISTORY_DAYS: 30 });
+    expect(read).toMatchObject({ DEMANDS_URL: 'https://demandas.com.br', HISTORY_DAYS: 30, DOCS_URL: undefined });
   });
 
   it.each(Object.keys(historyVariables))('names %s when it is missing', name => {

@@ -27,7 +27,7 @@ const request = async (method: string, path: string, sent: Sent = {}): Promise<A
 };
 const codeOf = ({ status, json }: Answered) => `${status} ${json?.code}`;
 const findingsOf = ({ json }: Answered) =>
-  json.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`);
+  json.errors.map(({ parameter, code }: { parameter: string; code: string }) => `${parameter} ${code}`);
 
 /** Publishes an event; what becomes of it is up to `answers`. */
 const publish = (id: string, changes: object = {}) =>
@@ -79,11 +79,11 @@ describe('every endpoint', () => {
 
   it.each([
     ['/teste', 'POST', ['GET', 'DELETE', 'HEAD', 'OPTIONS', 'toString']],
-    ['/entregas', 'GET', ['POST', 'PUT', 'DELETE']],
-    ['/entregas/x', 'GET', ['POST', 'DELETE']],
-    ['/entregas/x/reenvio', 'POST', ['GET', 'PUT']],
-    ['/reenvios', 'POST', ['GET', 'DELETE']],
-    ['/reenvios/x', 'GET, DELETE', ['POST', 'PUT']],
+    ['/entregas', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
+    ['/entregas/x', 'GET, HEAD', ['POST', 'DELETE']],
+    ['/entregas/x/reenvio', 'POST', ['GET', 'HEAD', 'PUT']],
+    ['/reenvios', 'POST', ['GET', 'HEAD', 'DELETE']],
+    ['/reenvios/x', 'GET, HEAD, DELETE', ['POST', 'PUT']],
   ])('%s takes %s', async (path, allow, others) => {
     for (const method of others) {
       const refused = await request(method, base + path, { token: 'none' });
@@ -112,14 +112,30 @@ describe('GET …/entregas', () => {
     expect(proximo_cursor).toBeNull();
     const shown = entregas.map(({ id, ...rest }: { id: string }) => rest);
     expect(shown).toEqual([
-      { estado: 'retida', criado_em: '2026-11-20T12:00:02.000Z', proxima_tentativa_em: null, tentativas: 1 },
+      {
+        estado: 'retida',
+        criado_em: '2026-11-20T12:00:02.000Z',
+        proxima_tentativa_em: null,
+        tentativas: 1,
+        ultimo_resultado: 'http',
+        ultimo_status: 410,
+      },
       {
         estado: 'pendente',
         criado_em: '2026-11-20T12:00:01.000Z',
         proxima_tentativa_em: '2026-11-20T12:00:05.500Z',
         tentativas: 1,
+        ultimo_resultado: 'http',
+        ultimo_status: 500,
       },
-      { estado: 'entregue', criado_em: '2026-11-20T12:00:00.000Z', proxima_tentativa_em: null, tentativas: 1 },
+      {
+        estado: 'entregue',
+        criado_em: '2026-11-20T12:00:00.000Z',
+        proxima_tentativa_em: null,
+        tentativas: 1,
+        ultimo_resultado: 'entregue',
+        ultimo_status: 200,
+      },
     ]);
     for (const entrega of entregas) expect(() => z.strictObject(deliveryRecord.shape).parse(entrega)).not.toThrow();
   });
@@ -151,22 +167,34 @@ describe('GET …/entregas', () => {
   });
 
   it.each([
-    ['estado=ENTREGUE', ['/estado invalid_value']],
-    ['limite=0', ['/limite invalid_value']],
-    ['limite=101', ['/limite invalid_value']],
-    ['limite=-1', ['/limite invalid_value']],
-    ['limite=1.5', ['/limite invalid_value']],
-    ['limite=1e1', ['/limite invalid_value']],
-    ['limite=vinte', ['/limite invalid_value']],
-    ['limite=99999999999999999999', ['/limite invalid_value']],
-    ['cursor=x', ['/cursor invalid_value']],
-    ['cursor=%FF', ['/cursor invalid_value']],
-    ['limit=5', ['/limit unknown_field']],
-    ['limite=5&limite=6', ['/limite repeated']],
-    ['__proto__=1', ['/__proto__ unknown_field']],
+    ['estado=ENTREGUE', ['estado invalid_value']],
+    ['limite=0', ['limite invalid_value']],
+    ['limite=101', ['limite invalid_value']],
+    ['limite=-1', ['limite invalid_value']],
+    ['limite=1.5', ['limite invalid_value']],
+    ['limite=1e1', ['limite invalid_value']],
+    ['limite=vinte', ['limite invalid_value']],
+    ['limite=99999999999999999999', ['limite invalid_value']],
+    ['cursor=x', ['cursor invalid_value']],
+    ['cursor=%FF', ['cursor invalid_value']],
+    ['limit=5', ['limit unknown_field']],
+    ['a/b~c=5', ['a/b~c unknown_field']],
+    ['pagina=', ['pagina unknown_field']],
+    ['limite=5&limite=6', ['limite repeated']],
+    ['estado=&estado=falhou', ['estado repeated']],
+    ['x=1&x=2', ['x repeated', 'x unknown_field']],
+    ['__proto__=1', ['__proto__ unknown_field']],
+    ['desde=ontem', ['desde invalid_value']],
+    ['desde=2026-11-20T12:00:00', ['desde invalid_value']],
+    ['desde=2026-11-20T12:00Z', ['desde invalid_value']],
+    ['desde=2026-02-30T12:00:00Z', ['desde invalid_value']],
+    ['ate=2026-11-20T12:00:00+03:00', ['ate invalid_value']], // an unescaped + is a space
+    ['desde=2026-11-20T12:00:00Z&ate=2026-11-20T12:00:00Z', ['ate invalid_value']],
+    ['desde=2026-11-20T12:00:00Z&ate=2026-11-20T08:59:59-03:00', ['ate invalid_value']],
+    ['desde=2026-11-20T12:00:00Z&ate=2026-11-20T12:00:00Z&limite=0', ['ate invalid_value', 'limite invalid_value']],
     [
       'estado=x&limite=0&cursor=x&pagina=2',
-      ['/cursor invalid_value', '/estado invalid_value', '/limite invalid_value', '/pagina unknown_field'],
+      ['cursor invalid_value', 'estado invalid_value', 'limite invalid_value', 'pagina unknown_field'],
     ],
   ])('refuses %s with every finding', async (query, findings) => {
     const refused = await request('GET', `${base}/entregas`, { query });
@@ -175,6 +203,88 @@ describe('GET …/entregas', () => {
     expect(codeOf(await request('GET', '/v1/webhooks/demanda.feita/entregas', { query }))).toBe(
       '422 validation_failed',
     );
+  });
+
+  it('of a span of time shows what was accepted from its beginning and before its end', async () => {
+    await publishAndSettle(5, 200); // at noon, and each second after
+    const seconds = async (query: string) =>
+      (await list(query)).entregas.map(({ criado_em }: { criado_em: string }) => new Date(criado_em).getUTCSeconds());
+    expect(await seconds('desde=2026-11-20T12:00:01Z&ate=2026-11-20T12:00:03Z')).toEqual([2, 1]);
+    expect(await seconds('desde=2026-11-20T12:00:03.000Z')).toEqual([4, 3]);
+    expect(await seconds('desde=2026-11-20T12:00:03.0000001Z')).toEqual([4]);
+    expect(await seconds('ate=2026-11-20T12:00:01Z')).toEqual([0]);
+    expect(await seconds('ate=2026-11-20T12:00:01.0000001Z')).toEqual([1, 0]);
+    expect(await seconds('ate=2026-11-20t09:00:02-03:00')).toEqual([1, 0]);
+    expect(await seconds('ate=2026-11-20T15:00:02%2B03:00')).toEqual([1, 0]);
+    expect(await seconds('desde=0000-01-01T00:00:00%2B23:59&ate=9999-12-31T23:59:59-23:59')).toEqual([4, 3, 2, 1, 0]);
+    expect(await seconds('desde=9999-12-31T23:59:59-23:59')).toEqual([]);
+    expect(await seconds('ate=0000-01-01T00:00:00%2B23:59')).toEqual([]);
+  });
+
+  it('goes on by cursor within a span of time', async () => {
+    await publishAndSettle(7, 200);
+    const span = 'desde=2026-11-20T12:00:01Z&ate=2026-11-20T12:00:06Z&limite=2';
+    const found: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page = await list(`${span}&cursor=${cursor}`);
+      found.push(...page.entregas.map(({ criado_em }: { criado_em: string }) => criado_em.slice(18, 19)));
+      cursor = page.proximo_cursor;
+    }
+    expect(found).toEqual(['5', '4', '3', '2', '1']);
+  });
+
+  it('goes nowhere from a cursor outside of the span', async () => {
+    await publishAndSettle(3, 200);
+    const { proximo_cursor } = await list('limite=2');
+    expect(await list(`desde=2026-11-20T12:00:02Z&cursor=${proximo_cursor}`)).toEqual({
+      entregas: [],
+      proximo_cursor: null,
+    });
+  });
+
+  describe('when the registration is gone', () => {
+    beforeEach(async () => {
+      await publishAndSettle(1, 200);
+      await publishAndSettle(1, 500); // it waits for its second attempt
+      await publishAndSettle(1, 410);
+    });
+
+    it.each([
+      ['and there is none', () => world.remove()],
+      ['and there is another one', () => world.register({ webhookId: 'webhook-2' })],
+    ])('shows, and filters, what waits as cancelada: %s', async (_, change) => {
+      await change();
+      const all = (await list()).entregas;
+      expect(all.map(({ estado }: { estado: string }) => estado)).toEqual(['retida', 'cancelada', 'entregue']);
+      expect(all[1]).toMatchObject({ proxima_tentativa_em: null, tentativas: 1 });
+      expect((await list('estado=pendente')).entregas).toEqual([]);
+      expect((await list('estado=cancelada')).entregas).toEqual([all[1]]);
+      expect((await request('GET', `${base}/entregas/${all[1].id}`)).json).toMatchObject({
+        estado: 'cancelada',
+        proxima_tentativa_em: null,
+        tentativas: [{ status: 500 }],
+      });
+      await world.settle();
+      expect((await list()).entregas).toEqual(all);
+    });
+
+    it('says 404 of what is not in the history, and of an event without one', async () => {
+      await world.remove();
+      const events = ['demanda.criada', 'demanda.cancelada'];
+      const codes = events.map(async event =>
+        codeOf(await request('GET', `/v1/webhooks/${event}/entregas/${eventId}`)),
+      );
+      expect(await Promise.all(codes)).toEqual(['404 delivery_not_found', '404 webhook_not_found']);
+      expect(codeOf(await request('POST', `${base}/entregas/${await oneId()}/reenvio`))).toBe('404 webhook_not_found');
+      expect((await list('estado=falhou')).entregas).toEqual([]);
+    });
+
+    it('has nothing any more once the history is past its time', async () => {
+      await world.remove();
+      await world.settle();
+      world.clock.advance(31 * 24 * 60 * 60_000);
+      expect(codeOf(await request('GET', `${base}/entregas`))).toBe('404 webhook_not_found');
+    });
   });
 
   it.each([
@@ -298,7 +408,6 @@ describe('POST …/entregas/{id}/reenvio', () => {
       estado: 'pendente',
       proxima_tentativa_em: new Date(world.clock.now()).toISOString(),
     });
-    expect(codeOf(await request('POST', `${base}/entregas/${id}/reenvio`))).toBe('409 delivery_pending');
     await world.settle();
     expect((await list()).entregas[0]).toMatchObject({ estado: 'entregue', tentativas: schedule.length + 3 });
   });
@@ -313,13 +422,57 @@ describe('POST …/entregas/{id}/reenvio', () => {
     expect((await list()).entregas[0].estado).toBe('entregue');
   });
 
-  it('of an earlier registration’s delivery ends as cancelada, unsent', async () => {
+  // It was 202, and turned falhou into cancelada.
+  it.each(['entregue', 'falhou'])('of an earlier registration’s is refused, and stays %s', async estado => {
     await publishAndSettle(1, 200);
+    if (estado === 'falhou') {
+      world.answers.push(...Array.from({ length: schedule.length + 1 }, () => answer(500)));
+      publish('b');
+      await world.settle();
+    }
+    const sent = world.posts.length;
     await world.register({ webhookId: 'webhook-2' });
-    expect((await request('POST', `${base}/entregas/${await oneId()}/reenvio`)).status).toBe(202);
+    const refused = await request('POST', `${base}/entregas/${await oneId()}/reenvio`);
+    expect(codeOf(refused)).toBe('409 webhook_replaced');
     await world.settle();
-    expect((await list()).entregas[0].estado).toBe('cancelada');
-    expect(world.posts).toHaveLength(1);
+    expect((await list()).entregas[0].estado).toBe(estado);
+    expect(world.posts).toHaveLength(sent);
+  });
+
+  it('brings the next attempt of what waits forward', async () => {
+    world.answers.push(answer(503, { 'retry-after': '86400' }));
+    publish('a');
+    await world.deliverNext();
+    world.clock.advance(60_000);
+    expect((await request('POST', `${base}/entregas/${await oneId()}/reenvio`)).status).toBe(202);
+    expect((await list()).entregas[0]).toMatchObject({
+      estado: 'pendente',
+      proxima_tentativa_em: '2026-11-20T12:01:00.000Z',
+    });
+    await world.redeliverNext();
+    expect((await list()).entregas[0]).toMatchObject({ estado: 'entregue', tentativas: 2 });
+  });
+
+  it('is given sixty times a minute per webhook, whatever delivery it is of', async () => {
+    await publishAndSettle(2, 200);
+    const ids = (await list()).entregas.map(({ id }: { id: string }) => id);
+    const all = await Promise.all(
+      Array.from({ length: 64 }, (_, at) => request('POST', `${base}/entregas/${ids[at % 2]}/reenvio`)),
+    );
+    expect(all.filter(({ status }) => status === 202)).toHaveLength(60);
+    const [refused] = all.filter(({ status }) => status === 429);
+    expect(refused && codeOf(refused)).toBe('429 rate_limited');
+    expect(refused?.headers['retry-after']).toBe('60');
+    world.clock.advance(60_000);
+    expect((await request('POST', `${base}/entregas/${ids[0]}/reenvio`)).status).toBe(202);
+  });
+
+  it('that is refused for another reason is not counted', async () => {
+    await publishAndSettle(1, 410);
+    const id = await oneId();
+    for (let turn = 0; turn < 61; turn++) await request('POST', `${base}/entregas/${id}/reenvio`);
+    await world.register();
+    expect((await request('POST', `${base}/entregas/${id}/reenvio`)).status).toBe(202);
   });
 });
 
@@ -362,9 +515,9 @@ describe('POST …/teste', () => {
     ['a fault of our own', { outcome: 'own_fault', detail: '', durationMs: 1, resolutionMs: 0 }, 'interno'],
   ] as const)('makes one attempt and no more after %s, without effect on health', async (_case, posted, resultado) => {
     await world.register();
-    const before = await world.webhook();
     world.answers.push(posted);
     const { json } = await test();
+    const before = await world.webhook();
     await world.settle();
     expect(world.posts).toHaveLength(1);
     expect((await request('GET', `${base}/entregas/${json.id}`)).json).toMatchObject({
@@ -387,7 +540,26 @@ describe('POST …/teste', () => {
     expect(await world.slowness()).toEqual(slowness);
   });
 
-  it.each(['gone', 'sem_sucesso', 'operador'] as const)('goes out while suspended: %s', async suspensionReason => {
+  // What an operator had suspended was still sent to, ten times a minute.
+  it('is refused while an operator suspends, and does not count', async () => {
+    await world.register({ status: 'suspenso', suspensionReason: 'operador' });
+    for (let turn = 0; turn < 11; turn++) expect(codeOf(await test())).toBe('409 suspended_by_operator');
+    await world.settle();
+    expect(world.posts).toEqual([]);
+    await world.register();
+    expect((await test()).status).toBe(202);
+  });
+
+  it('that was asked for before an operator suspended is not sent', async () => {
+    await world.register();
+    await test();
+    await world.register({ status: 'suspenso', suspensionReason: 'operador' });
+    await world.settle();
+    expect(world.posts).toEqual([]);
+    expect((await list()).entregas).toMatchObject([{ estado: 'cancelada', tentativas: 0 }]);
+  });
+
+  it.each(['gone', 'sem_sucesso'] as const)('goes out while suspended: %s', async suspensionReason => {
     await world.register({ status: 'suspenso', suspensionReason });
     const { json } = await test();
     await world.settle();
@@ -405,19 +577,24 @@ describe('POST …/teste', () => {
     expect(await world.all()).toMatchObject([{ state: 'cancelada' }]);
   });
 
-  it('is given up to ten times a minute per webhook, whatever is registered anew', async () => {
+  it('is given up to ten times a minute for the whole account, whatever is registered anew', async () => {
     await world.register();
     await world.register({ evento: 'demanda.cancelada', webhookId: 'webhook-9' });
-    for (let number = 0; number < 10; number++) {
+    await world.register({ accountId: 'conta-2', webhookId: 'webhook-10' });
+    const other = (token?: string) =>
+      request('POST', '/v1/webhooks/demanda.cancelada/teste', token === undefined ? {} : { token });
+    for (let number = 0; number < 5; number++) {
       expect((await test()).status).toBe(202);
-      world.clock.advance(1_000);
+      expect((await other()).status).toBe(202);
+      world.clock.advance(2_000);
     }
     await world.remove();
     await world.register({ webhookId: 'webhook-2' });
-    const refused = await test();
-    expect(codeOf(refused)).toBe('429 rate_limited');
-    expect(refused.headers['retry-after']).toBe('50');
-    expect((await request('POST', '/v1/webhooks/demanda.cancelada/teste')).status).toBe(202);
+    for (const refused of [await test(), await other()]) {
+      expect(codeOf(refused)).toBe('429 rate_limited');
+      expect(refused.headers['retry-after']).toBe('50');
+    }
+    expect((await test({ token: 'admin|webhooks:manage|conta-2' })).status).toBe(202);
     world.clock.advance(49_999);
     expect((await test()).headers['retry-after']).toBe('1');
     world.clock.advance(1);
@@ -441,15 +618,14 @@ describe('POST …/teste', () => {
     expect(world.counts).toMatchObject({ SweptOverdue: 1 });
   });
 
-  it('can be sent again like any delivery, and is still a test', async () => {
+  it('is never sent again', async () => {
     await world.register();
     world.answers.push(answer(500));
     const { json } = await test();
     await world.settle();
-    expect((await request('POST', `${base}/entregas/${json.id}/reenvio`)).status).toBe(202);
-    world.answers.push(answer(500));
+    expect(codeOf(await request('POST', `${base}/entregas/${json.id}/reenvio`))).toBe('409 test_delivery');
     await world.settle();
-    expect(world.posts).toHaveLength(2);
-    expect((await list()).entregas).toMatchObject([{ estado: 'falhou', tentativas: 2 }]);
+    expect(world.posts).toHaveLength(1);
+    expect((await list()).entregas).toMatchObject([{ estado: 'falhou', tentativas: 1 }]);
   });
 });

@@ -156,7 +156,7 @@ describe('the life of deliveries', () => {
               expect(registered.get(url) ?? 0).toBeLessThanOrEqual((published.get(id) ?? 0) + 2_000);
             }
           };
-          /** What is known to be slow takes no other lane's place, and what keeps failing none of the first lane's. */
+          /** What keeps failing takes no place of the first lane. */
           const checkLanes = async (step: () => unknown) => {
             const before = world.posts.length;
             const webhook = await world.webhook();

@@ -18,7 +18,7 @@ beforeEach(async () => {
   watched = watchWorkers(dynalite);
   world = await simulate(watched.dynalite);
   await world.register();
-});
+}, 30_000); // a test before may have left hundreds of deliveries to be deleted
 
 const path = '/v1/webhooks/demanda.criada/reenvios';
 const hour = 3_600_000;
@@ -74,13 +74,13 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(world.counts).toMatchObject({ Replayed: 3 });
   });
 
-  it('keeps both ends of the range, and to what was in its state when it began', async () => {
-    const [, second, third] = await fill(4, 'falhou');
-    const { json } = await start('falhou', { desde: iso(second?.createdAt ?? 0), ate: iso(third?.createdAt ?? 0) });
+  it('takes the beginning of the range and not its end, and what was in its state when it began', async () => {
+    const [, second, , fourth] = await fill(5, 'falhou');
+    const { json } = await start('falhou', { desde: iso(second?.createdAt ?? 0), ate: iso(fourth?.createdAt ?? 0) });
     expect(json).toMatchObject({ total: 2 });
     world.answers.push(...Array.from({ length: 8 }, () => answer(500)));
     await world.settle();
-    expect((await world.all()).filter(({ state }) => state === 'falhou')).toHaveLength(4);
+    expect((await world.all()).filter(({ state }) => state === 'falhou')).toHaveLength(5);
     expect(await show(json.id)).toMatchObject({ total: 2, enviadas: 2 });
   });
 
@@ -160,7 +160,6 @@ describe('a replay', { timeout: 30_000 }, () => {
     await fill(250, 'falhou');
     const { json } = await start();
     expect((await request('DELETE', `${path}/${json.id}`)).status).toBe(204);
-    expect((await request('DELETE', `${path}/${json.id}`)).status).toBe(204);
     await world.settle();
     expect(world.posts).toHaveLength(1);
     expect(await show(json.id)).toEqual({ id: json.id, estado: 'cancelado', total: 250, enviadas: 1 });
@@ -186,6 +185,71 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect((await request('POST', `/v1/webhooks/demanda.criada/entregas/${left?.id}/reenvio`)).status).toBe(202);
     await world.settle();
     expect(world.posts).toHaveLength(7);
+  });
+
+  it('that ended is forgotten by a second DELETE, and what it did still holds', async () => {
+    await fill(20, 'falhou');
+    const { json } = await start();
+    const remove = () => request('DELETE', `${path}/${json.id}`);
+    expect((await remove()).status).toBe(204);
+    expect(await show(json.id)).toMatchObject({ estado: 'cancelado' });
+    expect((await remove()).status).toBe(204);
+    expect(codeOf(await request('GET', `${path}/${json.id}`))).toBe('404 replay_not_found');
+    expect(codeOf(await remove())).toBe('404 replay_not_found');
+    await world.settle(); // the queue still holds what was cancelled
+    expect(world.posts).toHaveLength(1);
+    world.clock.advance(1);
+    expect((await start()).json).toMatchObject({ total: 19 });
+    expect(codeOf(await request('GET', `${path}/${json.id}`))).toBe('404 replay_not_found');
+  });
+
+  it('of an earlier time is shown for 30 days, however many came after it, and can be forgotten', async () => {
+    await fill(1, 'entregue');
+    const ids: string[] = [];
+    for (let turn = 0; turn < 25; turn++) {
+      ids.push((await start()).json.id);
+      world.clock.advance(1_000);
+    }
+    for (const id of ids) expect(await show(id)).toEqual({ id, estado: 'concluido', total: 0, enviadas: 0 });
+    const [first = '', second = ''] = ids;
+    expect((await request('DELETE', `${path}/${second}`)).status).toBe(204);
+    expect(codeOf(await request('GET', `${path}/${second}`))).toBe('404 replay_not_found');
+    expect(await show(first)).toMatchObject({ estado: 'concluido' });
+    world.clock.advance(30 * 24 * hour - 26_000);
+    expect(await show(first)).toMatchObject({ estado: 'concluido' });
+    world.clock.advance(3_000);
+    expect(codeOf(await request('GET', `${path}/${first}`))).toBe('404 replay_not_found');
+  });
+
+  it('is still shown, and can be cancelled, when its webhook is deleted', async () => {
+    await fill(150, 'falhou');
+    const { json } = await start();
+    await world.remove();
+    expect(await show(json.id)).toMatchObject({ id: json.id, total: 150 });
+    expect((await request('DELETE', `${path}/${json.id}`)).status).toBe(204);
+    expect(await show(json.id)).toMatchObject({ estado: 'cancelado' });
+    expect(codeOf(await request('GET', `${path}/reenvio_${'0'.repeat(22)}`))).toBe('404 webhook_not_found');
+  });
+
+  // What an earlier registration had failed to deliver ended as cancelada.
+  it('leaves out what was for an earlier registration: its final state never changes', async () => {
+    await fill(3, 'falhou');
+    await world.register({ webhookId: 'webhook-2' });
+    expect((await start()).json).toMatchObject({ total: 0 });
+    await world.settle();
+    expect((await world.all()).map(({ state }) => state)).toEqual(['falhou', 'falhou', 'falhou']);
+  });
+
+  it('that was cancelled does not stop what is resent by itself before its turn', async () => {
+    await fill(20, 'falhou');
+    const { json } = await start();
+    const later = (await world.all()).find(({ wait }) => (wait?.nextAttemptAt ?? 0) > world.clock.now() + 1_000);
+    await request('DELETE', `${path}/${json.id}`);
+    world.clock.advance(1);
+    expect((await request('POST', `/v1/webhooks/demanda.criada/entregas/${later?.id}/reenvio`)).status).toBe(202);
+    await world.settle();
+    expect(world.posts.map(({ id }) => id)).toContain(later?.id);
+    expect(world.posts).toHaveLength(2);
   });
 
   it('that was cancelled before its first turns were reserved sends nothing, however late that is noticed', async () => {
@@ -226,7 +290,9 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(next).toMatchObject({ total: 0, enviadas: 0 });
     await world.settle();
     expect(world.posts).toEqual([]);
-    expect((await world.all()).every(({ state }) => state === 'cancelada')).toBe(true);
+    const states = (await world.all()).map(({ state }) => state);
+    expect(states.filter(state => state === 'cancelada')).toHaveLength(100); // what had begun a new schedule
+    expect(states.filter(state => state === 'falhou')).toHaveLength(150);
     expect((await show(json.id)).estado).toBe('cancelado');
   });
 
@@ -347,6 +413,10 @@ describe('a request for a replay', () => {
     [{ ...day, estado: 'falhou', ate: '2026-02-30T00:00:00Z' }, ['/ate invalid_value']],
     [{ ...day, estado: 'falhou', ate: 1_795_000_000 }, ['/ate wrong_type']],
     [{ ...day, estado: 'falhou', ate: '2026-11-19T23:59:59Z' }, ['/ate invalid_value']],
+    [{ ...day, estado: 'falhou', ate: day.desde }, ['/ate invalid_value']],
+    [{ ...day, ate: day.desde, outro: 1 }, ['/ate invalid_value', '/estado required', '/outro unknown_field']],
+    [{ ...day, ate: '2026-11-20T00:00Z', estado: 'falhou' }, ['/ate invalid_value']],
+    [null, [' wrong_type']],
     [{ ...day, estado: 'falhou', evento: 'demanda.criada' }, ['/evento unknown_field']],
     [[], [' wrong_type']],
   ])('%j is refused with every finding', async (body, findings) => {
@@ -378,7 +448,15 @@ describe('a request for a replay', () => {
 });
 
 describe('a replay that is not there', () => {
-  it.each(['reenvio_x', 'x', '%00', 'x'.repeat(3_000), '__proto__'])('%s', async id => {
+  it.each([
+    `reenvio_${'0'.repeat(22)}`,
+    `reenvio_${'0'.repeat(22)}\n`,
+    'reenvio_x',
+    'x',
+    '%00',
+    'x'.repeat(3_000),
+    '__proto__',
+  ])('%s', async id => {
     for (const method of ['GET', 'DELETE']) {
       expect(codeOf(await request(method, `${path}/${id}`))).toBe('404 replay_not_found');
     }

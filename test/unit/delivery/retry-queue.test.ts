@@ -26,8 +26,12 @@ describe('the retry queue', () => {
     await queue.send(waiting(5_000));
     expect(sent[0]?.input).toEqual({
       QueueUrl: 'http://queue',
-      MessageBody:
-        '{"id":"evt_000000000000000000000000001","id_conta":"conta-1","evento":"demanda.criada","tentativa":3}',
+      MessageBody: JSON.stringify({
+        id: 'evt_000000000000000000000000001',
+        id_conta: 'conta-1',
+        evento: 'demanda.criada',
+        tentativa: 3,
+      }),
       DelaySeconds: 5,
       MessageGroupId: 'conta-1',
     });

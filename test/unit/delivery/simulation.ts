@@ -4,6 +4,7 @@ import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand, Sca
 import type { SQSRecord } from 'aws-lambda';
 import type { BearerAuthentication } from '../../../lambdas/auth/bearer.ts';
 import { parseScope } from '../../../lambdas/auth/scope.ts';
+import { makeAnnounce, type PublishedAnnouncement } from '../../../lambdas/delivery/announce.ts';
 import { makeAttempt } from '../../../lambdas/delivery/attempt.ts';
 import { makeWatchAttempt } from '../../../lambdas/delivery/attempt-watch.ts';
 import { makeAttemptsUnderWay } from '../../../lambdas/delivery/attempts-under-way.ts';
@@ -14,10 +15,12 @@ import { makeReadHistory } from '../../../lambdas/delivery/delivery-history.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
 import { makeNoteHealth } from '../../../lambdas/delivery/health-notes.ts';
+import { makeHeedGone } from '../../../lambdas/delivery/heed-gone.ts';
 import { makeHistoryOperations } from '../../../lambdas/delivery/history-operations.ts';
 import { makeHistoryResources } from '../../../lambdas/delivery/history-resources.ts';
 import type { Lane } from '../../../lambdas/delivery/lane.ts';
 import { makeAfterAttempt } from '../../../lambdas/delivery/lifecycle.ts';
+import { attemptsPerWebhook } from '../../../lambdas/delivery/limits.ts';
 import { makeFindWebhook, makeLookup } from '../../../lambdas/delivery/lookup.ts';
 import { makeAreMessagesWaiting } from '../../../lambdas/delivery/queue-waiting.ts';
 import { makeRecentCounts } from '../../../lambdas/delivery/recent-counts.ts';
@@ -27,6 +30,7 @@ import { makeReplayOperations } from '../../../lambdas/delivery/replay-operation
 import { makeRunReplay, replayPage } from '../../../lambdas/delivery/replay-run.ts';
 import { makeStartReplay } from '../../../lambdas/delivery/replay-start.ts';
 import { makeReplayStore } from '../../../lambdas/delivery/replay-store.ts';
+import { makeRequestLimits } from '../../../lambdas/delivery/request-limits.ts';
 import { makeResend } from '../../../lambdas/delivery/resend.ts';
 import { makeRetryQueue } from '../../../lambdas/delivery/retry-queue.ts';
 import { makeSlowBacklogTask } from '../../../lambdas/delivery/slow-backlog.ts';
@@ -34,13 +38,7 @@ import { makeHandOver } from '../../../lambdas/delivery/slow-lane.ts';
 import { recovered, withSlowName } from '../../../lambdas/delivery/slowness.ts';
 import { makeSlownessNotes } from '../../../lambdas/delivery/slowness-notes.ts';
 import { makeSlownessStore, slownessId } from '../../../lambdas/delivery/slowness-store.ts';
-import {
-  makeAnnounceSuspension,
-  makeNoteSuspension,
-  type SuspensionAnnouncement,
-} from '../../../lambdas/delivery/suspension-notice.ts';
 import { makeSweep } from '../../../lambdas/delivery/sweep.ts';
-import { makeCountTest } from '../../../lambdas/delivery/test-limit.ts';
 import { makeTestOperation } from '../../../lambdas/delivery/test-operation.ts';
 import { makeTakeTurn } from '../../../lambdas/delivery/turn.ts';
 import { makeUnansweredNames } from '../../../lambdas/delivery/unanswered-names.ts';
@@ -51,6 +49,7 @@ import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.t
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import { makeApi } from '../../../lambdas/webhooks/api.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
+import { makeWebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../support/clock.ts';
 import type { Dynalite } from '../../support/dynalite.ts';
 import { answer, aWebhook, fakeSealing, fakeTelemetry } from './builders.ts';
@@ -128,6 +127,9 @@ const toRequest = (method: string, rawPath: string, { body, raw, query = '', hea
   } as unknown as HttpRequest;
 };
 
+/** Turns a second that a slow webhook has. */
+const slowRate = 20;
+
 class ProcessDied extends Error {}
 
 /** Whether the sweeper comes to an item by itself: not to what is held, and to what waits for a turn by another one's task. */
@@ -177,8 +179,10 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   /** Their bodies, and their attributes by name. */
   const deadLetters: { body: string; [attribute: string]: string | undefined }[] = [];
   const posts: Posted[] = [];
-  const announced: SuspensionAnnouncement[] = [];
+  const announced: PublishedAnnouncement[] = [];
   const answers: PostOutcome[] = [];
+  /** What happens while the next attempts are under way. */
+  const during: (() => Promise<unknown>)[] = [];
   let messages = 0;
 
   const isVisible = ({ visibleAt }: Message) => visibleAt <= clock.now();
@@ -244,10 +248,10 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const retryQueue = makeRetryQueue({ sqs, queueUrl: 'retries', now });
   const slowQueue = makeRetryQueue({ sqs, queueUrl: 'slow', now });
   const queues = { retry: retryQueue, slow: slowQueue };
-  const slownessStore = makeSlownessStore({ documents, table: 'Deliveries', now, rate: 20 });
+  const slownessStore = makeSlownessStore({ documents, table: 'Deliveries', now, rate: slowRate });
   const owner = { accountId: 'conta-1', evento: 'demanda.criada' } as const;
   /** The same, of a process that does not die. */
-  const slownessNow = makeSlownessStore({ documents: dynalite.documents, table: 'Deliveries', now, rate: 20 });
+  const slownessNow = makeSlownessStore({ documents: dynalite.documents, table: 'Deliveries', now, rate: slowRate });
 
   let timers: { readonly at: number; act(): void }[] = [];
   const after = (milliseconds: number, act: () => void) => {
@@ -276,6 +280,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       call(async () => {
         const startedAt = now();
         onConnecting?.();
+        await during.shift()?.();
         const posted = answers.shift() ?? answer(200);
         const seen = posts.push({ id: headers['webhook-id'] ?? '', body, url, at: now(), status: undefined, lane }) - 1;
         // Only what is slow takes time.
@@ -310,12 +315,13 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
         giveUp: 'waiting',
         attemptTimeout: 15_000,
       }),
-      underWay: makeAttemptsUnderWay(50),
+      underWay: makeAttemptsUnderWay(attemptsPerWebhook),
       handOver: makeHandOver({ ...telemetry, slownessStore, store, slowQueue, now }),
+      random: () => 0.5,
+      heedGone: makeHeedGone({ ...telemetry, health: makeWebhookHealth({ documents, table: 'Webhooks', now }) }),
       noteHealth: makeNoteHealth({
         ...telemetry,
         health: makeWebhookHealth({ documents, table: 'Webhooks', now }),
-        noteSuspension: makeNoteSuspension({ documents, table: 'Deliveries', now }),
         now,
       }),
       afterAttempt: makeAfterAttempt({ schedule, now, random: () => 0.5 }),
@@ -349,21 +355,25 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const readHistory = makeReadHistory({ documents, table: 'Deliveries', store });
   const shared = { ...telemetry, store, retryQueue, findWebhook, now };
   const run = makeRunReplay({ ...shared, replays, readHistory, page });
-  const publish = (announcement: SuspensionAnnouncement) => call(async () => void announced.push(announcement));
+  const publish = (announcement: PublishedAnnouncement) => call(async () => void announced.push(announcement));
   const sweep = makeSweep({
     ...shared,
     queues,
     errands: {
-      slowness: makeSlowBacklogTask({ ...telemetry, slownessStore, store, queues, slowRate: 20, now }),
       reenvios: makeReplayErrand({ replays, run, now }),
-      suspensoes: makeAnnounceSuspension({ ...shared, documents, table: 'Deliveries', publish }),
+      slowness: makeSlowBacklogTask({ ...shared, slownessStore, queues, slowRate }),
     },
   });
+  const announce = makeAnnounce({ ...telemetry, documents, table: 'Webhooks', publish });
+  const webhooks = makeWebhookStore({ documents, tableName: 'Webhooks' });
+  const limits = makeRequestLimits({ documents, table: 'Deliveries', now, testLimit: 10, resendLimit: 60 });
   const api = makeApi({
     log: telemetry.log,
+    docsUrl: undefined,
+    resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
     authenticate,
     resources: makeHistoryResources({
-      history: makeHistoryOperations({ findWebhook, lookup: dependencies.lookup, readHistory, resend }),
+      history: makeHistoryOperations({ findWebhook, lookup: dependencies.lookup, readHistory, limits, resend }),
       replays: makeReplayOperations({
         ...shared,
         replays,
@@ -371,7 +381,8 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       }),
       test: makeTestOperation({
         ...shared,
-        countTest: makeCountTest({ documents, table: 'Deliveries', now }),
+        webhooks,
+        limits,
         demandsUrl: 'https://demandas.com.br',
         makeId: randomId,
       }),
@@ -421,6 +432,8 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     clock,
     posts,
     answers,
+    during,
+    webhooks,
     deadLetters,
     retries,
     slow,
@@ -474,6 +487,8 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     },
     /** One run of the sweeper. */
     sweep: (planned?: Crash) => survives(() => sweep(() => true), planned),
+    /** One run of the announcer. */
+    announce: (planned?: Crash) => survives(() => announce(() => true), planned),
     /** Lets everything run its course without further accidents. */
     settle: async () => {
       for (let step = 0; step < 2_000; step++) {

@@ -131,14 +131,14 @@ describe('what is known of how slowly a receiver answers', () => {
     await storeAt().change(owner, slowness => withSlowAttempts(slowness, { slow: 3, quick: 0 }, noon));
     await storeAt().beginWaiting(await known());
     const before = await itemOf();
-    await webhooks.replace(accountId, evento, {
+    await webhooks.replace(aWebhook(owner), {
       url: 'https://new.example.com/',
       sealedAuthorization: 'x',
       updatedAt: 1,
     });
     await operator.suspend(accountId, evento);
     await operator.reactivate(accountId, evento);
-    await webhooks.remove(accountId, evento);
+    await webhooks.remove(accountId, evento, 2);
     await webhooks.create(aWebhook({ ...owner, webhookId: 'webhook-2' }));
     await webhooks.reactivate(accountId, evento, 2);
     expect(await itemOf()).toEqual(before);

@@ -70,7 +70,9 @@ const turn = async (
       did.push('hand over');
       if (lane !== 'slow' && !handedOver.wait) await save(withTurn(handedOver, noon + 250));
     },
+    heedGone: async (_, made) => made,
     noteHealth: async () => void did.push('note health'),
+    random: () => 0,
     lane,
     queues: { retry: queue('send'), slow: queue('send slow') },
     now,

@@ -17,6 +17,7 @@ import {
   authorizationBinding,
   EVENT_NAMES,
   secretBinding,
+  type Webhook,
   webhookKey,
   webhookRecord,
 } from '../../../lambdas/webhooks/webhook.ts';
@@ -71,9 +72,11 @@ const resolve = async (name: string) => {
   return name.startsWith('private') ? ['93.184.216.34', '10.0.0.1'] : ['93.184.216.34'];
 };
 
-const apiOver = (used: WebhookStore) =>
+const apiOver = (used: WebhookStore, docsUrl?: string) =>
   makeApi({
     authenticate,
+    resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
+    docsUrl,
     log,
     resources: makeWebhookResources(
       makeOperations({
@@ -129,6 +132,12 @@ const codeOf = ({ status, json }: { status: number | undefined; json?: { code?: 
 const findingsOf = ({ json }: { json: { errors: { pointer: string; code: string }[] } }) =>
   json.errors.map(({ pointer, code }) => `${pointer} ${code}`);
 
+/** Changes what is stored of the account's webhook. */
+const change = async (changes: Partial<Webhook>) => {
+  const stored = await store.find(account, 'demanda.criada');
+  await database.documents.send(new PutCommand({ TableName: 'Webhooks', Item: { ...stored, ...changes } }));
+};
+
 describe('POST /v1/webhooks', () => {
   it('registers a webhook and shows its secret this once', async () => {
     const { status, headers, json } = await register({ autorizacao: 'Bearer s3cret' });
@@ -140,6 +149,7 @@ describe('POST /v1/webhooks', () => {
       autorizacao_definida: true,
       estado: 'ativo',
       motivo_suspensao: null,
+      segredos_anteriores: [],
       criado_em: '2026-11-20T12:00:00.000Z',
       atualizado_em: '2026-11-20T12:00:00.000Z',
       segredo: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
@@ -288,18 +298,41 @@ describe('PUT /v1/webhooks/{evento}', () => {
     expect((await replace({ url, autorizacao: 'Basic eA==' })).json.autorizacao_definida).toBe(true);
   });
 
-  it('ends a series of failures but not a suspension', async () => {
+  it('by another URL ends a suspension and a series of failures; by the same URL it ends no suspension', async () => {
     await register();
-    const stored = await store.find(account, 'demanda.criada');
-    await store.remove(account, 'demanda.criada');
-    await store.create({
-      ...(stored as NonNullable<typeof stored>),
-      status: 'suspenso',
-      suspensionReason: 'gone',
-      failingSince: 1,
+    await change({ status: 'suspenso', suspensionReason: 'gone', failingSince: 1 });
+    expect((await replace({ url: 'https://RECEIVER.example.com:443/hook' })).json).toMatchObject({
+      estado: 'suspenso',
+      motivo_suspensao: 'gone',
     });
-    expect((await replace({ url })).json).toMatchObject({ estado: 'suspenso', motivo_suspensao: 'gone' });
+    await change({ failingSince: 1 });
+    expect((await replace({ url: 'https://other.example.com/' })).json).toMatchObject({
+      estado: 'ativo',
+      motivo_suspensao: null,
+    });
     expect(await store.find(account, 'demanda.criada')).not.toHaveProperty('failingSince');
+  });
+
+  it("does not end an operator's suspension, and changes the record", async () => {
+    await register();
+    await change({ status: 'suspenso', suspensionReason: 'operador' });
+    expect((await replace({ url: 'https://other.example.com/' })).json).toMatchObject({
+      url: 'https://other.example.com/',
+      estado: 'suspenso',
+      motivo_suspensao: 'operador',
+    });
+  });
+
+  it('asks to be tried again when others keep changing the webhook', async () => {
+    await register();
+    const refused = await send(
+      'PUT',
+      '/v1/webhooks/demanda.criada',
+      { body: { url } },
+      { ...store, replace: async () => undefined },
+    );
+    expect(codeOf(refused)).toBe('503 temporarily_unavailable');
+    expect(refused.headers['retry-after']).toBe('1');
   });
 
   it('validates before it looks', async () => {
@@ -325,6 +358,27 @@ describe('DELETE /v1/webhooks/{evento}', () => {
   });
 });
 
+describe('what an operator suspended', () => {
+  const path = '/v1/webhooks/demanda.criada';
+
+  // DELETE and POST made it active again.
+  it('stays so through a deletion and a new registration', async () => {
+    await register();
+    await change({ status: 'suspenso', suspensionReason: 'operador' });
+    expect((await send('DELETE', path)).status).toBe(204);
+    for (const method of ['GET', 'DELETE']) expect(codeOf(await send(method, path))).toBe('404 webhook_not_found');
+    expect(codeOf(await send('PUT', path, { body: { url } }))).toBe('404 webhook_not_found');
+    expect(codeOf(await send('POST', `${path}/reativacao`))).toBe('404 webhook_not_found');
+    expect((await send('GET', '/v1/webhooks')).json).toEqual({ webhooks: [] });
+
+    const again = await register({ url: 'https://other.example.com/' });
+    expect(again.status).toBe(201);
+    expect(again.json).toMatchObject({ estado: 'suspenso', motivo_suspensao: 'operador' });
+    expect(codeOf(await send('POST', `${path}/reativacao`))).toBe('409 suspended_by_operator');
+    expect((await send('POST', `${path}/segredo`)).status).toBe(201);
+  });
+});
+
 describe('POST /v1/webhooks/{evento}/segredo', () => {
   const rotate = (options: Sent = {}) => send('POST', '/v1/webhooks/demanda.criada/segredo', options);
 
@@ -337,9 +391,27 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
       const [current] = (await store.find(account, 'demanda.criada'))?.secrets ?? [];
       expect(await sealing.open(current?.sealed ?? '', secretBinding(account, 'demanda.criada'))).toBe(json.segredo);
     }
-    expect(codeOf(await rotate())).toBe('409 too_many_secrets');
+    clock.advance(3_600_000);
+    const refused = await rotate();
+    expect(codeOf(refused)).toBe('409 too_many_secrets');
+    expect(refused.headers['retry-after']).toBe(String(23 * 3_600));
     expect((await rotate({ body: { imediato: true } })).status).toBe(201);
     expect((await store.find(account, 'demanda.criada'))?.secrets).toHaveLength(1);
+  });
+
+  it('shows until when the replaced ones sign', async () => {
+    await register();
+    const begun = clock.now();
+    await rotate();
+    clock.advance(60_000);
+    await rotate();
+    const shown = async () => (await send('GET', '/v1/webhooks/demanda.criada')).json.segredos_anteriores;
+    const until = (moment: number) => ({ valido_ate: new Date(moment + 24 * 3_600_000).toISOString() });
+    expect(await shown()).toEqual([until(begun + 60_000), until(begun)]);
+    clock.set(begun + 24 * 3_600_000);
+    expect(await shown()).toEqual([until(begun + 60_000)]);
+    await rotate({ body: { imediato: true } });
+    expect(await shown()).toEqual([]);
   });
 
   it('loses none of several rotations at once', async () => {
@@ -361,9 +433,7 @@ describe('POST /v1/webhooks/{evento}/reativacao', () => {
   const reactivate = () => send('POST', '/v1/webhooks/demanda.criada/reativacao');
   const suspend = async (suspensionReason: 'gone' | 'operador') => {
     await register();
-    const stored = await store.find(account, 'demanda.criada');
-    await store.remove(account, 'demanda.criada');
-    await store.create({ ...(stored as NonNullable<typeof stored>), status: 'suspenso', suspensionReason });
+    await change({ status: 'suspenso', suspensionReason });
   };
 
   it('ends a suspension; an active webhook stays active', async () => {
@@ -405,10 +475,10 @@ describe('paths and methods', () => {
   });
 
   it.each([
-    ['/v1/webhooks', 'GET, POST', ['PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'constructor']],
-    ['/v1/webhooks/demanda.criada', 'GET, PUT, DELETE', ['POST', 'PATCH', 'HEAD', 'OPTIONS', 'toString']],
-    ['/v1/webhooks/unknown', 'GET, PUT, DELETE', ['POST']],
-    ['/v1/webhooks/demanda.criada/segredo', 'POST', ['GET', 'PUT', 'DELETE']],
+    ['/v1/webhooks', 'GET, HEAD, POST', ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'constructor', 'head']],
+    ['/v1/webhooks/demanda.criada', 'GET, HEAD, PUT, DELETE', ['POST', 'PATCH', 'OPTIONS', 'toString']],
+    ['/v1/webhooks/unknown', 'GET, HEAD, PUT, DELETE', ['POST']],
+    ['/v1/webhooks/demanda.criada/segredo', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE']],
     ['/v1/webhooks/demanda.criada/reativacao', 'POST', ['GET']],
   ])('%s takes %s', async (path, allow, others) => {
     for (const method of others) {
@@ -424,6 +494,15 @@ describe('paths and methods', () => {
       for (const method of ['GET', 'DELETE']) {
         expect(codeOf(await send(method, `/v1/webhooks/${evento}`))).toBe('404 webhook_not_found');
       }
+    },
+  );
+
+  it.each(['/v1/webhooks', '/v1/webhooks/demanda.criada', '/v1/webhooks/demanda.cancelada'])(
+    'answers HEAD %s as GET (RFC 9110 section 9.3.2)',
+    async path => {
+      await register();
+      expect(await send('HEAD', path)).toEqual(await send('GET', path));
+      expect(codeOf(await send('HEAD', path, { token: 'none' }))).toBe('401 invalid_token');
     },
   );
 
@@ -447,11 +526,13 @@ describe('who may', () => {
   it.each(everything)('%s %s needs a token, with the challenges of RFC 6750', async (method, path) => {
     const missing = await send(method, path, { headers: { authorization: 'Basic eDp5' } });
     expect(codeOf(missing)).toBe('401 token_missing');
-    expect(missing.headers['www-authenticate']).toBe('Bearer realm="webhooks"');
+    expect(missing.headers['www-authenticate']).toBe(
+      'Bearer realm="webhooks", resource_metadata="https://base.example/.well-known/oauth-protected-resource"',
+    );
     const invalid = await send(method, path, { token: 'none' });
     expect(codeOf(invalid)).toBe('401 invalid_token');
     expect(invalid.headers['www-authenticate']).toMatch(
-      /^Bearer realm="webhooks", error="invalid_token", error_description="[^"\\]+"$/,
+      /^Bearer realm="webhooks", error="invalid_token", error_description="[^"\\]+", resource_metadata="[^"\\]+"$/,
     );
   });
 
@@ -513,6 +594,59 @@ describe('the order of checks', () => {
   });
 });
 
+describe('a request that needs no body', () => {
+  const paths = [
+    ['GET', '/v1/webhooks', 200],
+    ['GET', '/v1/webhooks/demanda.criada', 200],
+    ['POST', '/v1/webhooks/demanda.criada/reativacao', 200],
+    ['DELETE', '/v1/webhooks/demanda.criada', 204],
+  ] as const;
+  const type = { 'content-type': 'text/plain' };
+
+  it.each(paths)('%s %s ignores one of up to 16 KiB, and any type', async (method, path, status) => {
+    await register();
+    expect((await send(method, path, { raw: 'x'.repeat(16_384), headers: type })).status).toBe(status);
+  });
+
+  it.each(paths)('%s %s refuses a longer one, once it is let in', async (method, path) => {
+    const raw = 'x'.repeat(16_385);
+    expect(codeOf(await send(method, path, { raw, headers: type }))).toBe('413 payload_too_large');
+    expect(codeOf(await send(method, path, { raw, token: 'none' }))).toBe('401 invalid_token');
+  });
+});
+
+describe('the type of a refusal (RFC 9457 section 3.1.1)', () => {
+  it('is the page of its code, where the stage has one', async () => {
+    const request = { rawPath: '/v1/none', headers: {}, requestContext: { http: { method: 'GET' } } };
+    const { body = '' } = await apiOver(store, 'https://docs.example.com/erros')(request as unknown as HttpRequest);
+    expect(JSON.parse(body)).toMatchObject({ type: 'https://docs.example.com/erros#not_found', code: 'not_found' });
+  });
+});
+
+describe('the log', () => {
+  it('says who asked for what, and why it was refused', async () => {
+    await register({ evento: 'x', url: 'http://localhost/', autorizacao: 's3cret\n', s3cret: 1 });
+    expect(logged).toEqual([
+      [
+        'webhook.refused',
+        {
+          method: 'POST',
+          route: '/v1/webhooks',
+          account,
+          clientId: 'c',
+          userId: 'u',
+          status: 422,
+          code: 'validation_failed',
+          findings: expect.arrayContaining(['/evento unknown_event', '/url url_not_https', 'unknown_field']),
+        },
+      ],
+    ]);
+    expect(JSON.stringify(logged)).not.toContain('s3cret');
+    await send('GET', '/v1/webhooks/demanda.criada');
+    expect(logged[1]).toMatchObject(['webhook.refused', { route: '/v1/webhooks/{evento}', code: 'webhook_not_found' }]);
+  });
+});
+
 describe('when a dependency fails', () => {
   const failing = (name: string): WebhookStore => ({
     ...store,
@@ -534,7 +668,7 @@ describe('when a dependency fails', () => {
   });
 
   it('an item that is no webhook is such a failure too', async () => {
-    const item = { ...webhookKey(account, 'demanda.criada'), url };
+    const item = { ...webhookKey(account, 'demanda.criada'), webhookId: 'x', url };
     await database.documents.send(new PutCommand({ TableName: 'Webhooks', Item: item }));
     expect(codeOf(await send('GET', '/v1/webhooks/demanda.criada'))).toBe('500 internal_error');
   });

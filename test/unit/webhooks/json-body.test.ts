@@ -98,6 +98,19 @@ describe('readJson', () => {
     );
   });
 
+  it.each([
+    ['deep nesting', '['.repeat(8_192) + ']'.repeat(8_192)],
+    ['deep objects', `${'{"a":'.repeat(2_700)}1${'}'.repeat(2_700)}`],
+    ['backslashes', `{"a":"${'\\\\'.repeat(4_000)}"}`],
+    ['many texts, none of them a name', `[${'"a",'.repeat(4_000)}1]`],
+    ['white space behind texts', `[${`"a"${' '.repeat(100)},`.repeat(150)}1]`],
+    ['one name again and again, one level down', `{"a":{${Array(2_000).fill('"b":1').join()}}}`],
+  ])('takes %s in time linear in their length', (_case, body) => {
+    const begun = performance.now();
+    expect(codeOf(() => read(body))).toBeUndefined();
+    expect(performance.now() - begun).toBeLessThan(500);
+  });
+
   it('says no word of the body', () => {
     try {
       read('{"autorizacao":"s3cret",');

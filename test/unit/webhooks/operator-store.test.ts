@@ -1,3 +1,4 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeOperatorStore, type OperatorStore } from '../../../lambdas/webhooks/operator-store.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
@@ -34,35 +35,83 @@ const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
   ...changes,
 });
 
+const hold = { status: 'suspenso', suspensionReason: 'operador' } as const;
+const changed = (changes: Partial<Webhook>) => ({ outcome: 'changed', webhook: webhook(changes) });
+const announced = async () => {
+  const Key = { accountId, evento: 'demanda.criada' };
+  return (await database.documents.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item?.announcements;
+};
+
 describe('an operator', () => {
-  it.each([null, 'gone', 'operador'] as const)('suspends a webhook, suspended already or not: %s', async reason => {
+  it.each([null, 'gone', 'sem_sucesso'] as const)('suspends a webhook, suspended already or not: %s', async reason => {
     await store.create(
       webhook({ status: reason ? 'suspenso' : 'ativo', suspensionReason: reason, failingSince: 1_500 }),
     );
-    const suspended = webhook({
-      status: 'suspenso',
-      suspensionReason: 'operador',
-      failingSince: 1_500,
-      updatedAt: 2_000,
+    const suspended = { ...hold, failingSince: 1_500, updatedAt: 2_000 };
+    expect(await operator.suspend(accountId, 'demanda.criada')).toEqual(changed(suspended));
+    expect(await store.reactivate(accountId, 'demanda.criada', 3_000)).toEqual(webhook(suspended));
+    expect(await announced()).toEqual([
+      { type: 'webhook.suspended', since: 2_000, reason: 'operador', lastResult: null },
+    ]);
+  });
+
+  it('suspends once: what is so already stays as it is, and nothing is announced', async () => {
+    await store.create(webhook(hold));
+    expect(await operator.suspend(accountId, 'demanda.criada')).toEqual(changed(hold));
+    expect(await announced()).toBeUndefined();
+  });
+
+  it('suspends what is not registered yet, until an operator ends that', async () => {
+    expect(await operator.suspend(accountId, 'demanda.criada')).toEqual({ outcome: 'not_registered' });
+    expect(await operator.find(accountId, 'demanda.criada')).toEqual({
+      accountId,
+      evento: 'demanda.criada',
+      since: 2_000,
     });
-    expect(await operator.suspend(accountId, 'demanda.criada')).toEqual(suspended);
-    expect(await store.reactivate(accountId, 'demanda.criada', 3_000)).toEqual(suspended);
+    expect(await operator.suspend(accountId, 'demanda.criada')).toEqual({ outcome: 'not_registered' });
+    expect(await store.create(webhook())).toEqual(webhook(hold));
+    expect(await operator.reactivate(accountId, 'demanda.criada')).toEqual(changed({ updatedAt: 2_000 }));
+  });
+
+  it('ends a suspension that outlived its webhook', async () => {
+    await store.create(webhook(hold));
+    await store.remove(accountId, 'demanda.criada', 1_500);
+    expect(await operator.reactivate(accountId, 'demanda.criada')).toEqual({ outcome: 'not_registered' });
+    expect(await operator.reactivate(accountId, 'demanda.criada')).toBeUndefined();
+    expect(await store.create(webhook())).toEqual(webhook());
   });
 
   it.each(['gone', 'sem_sucesso', 'operador'] as const)('ends any suspension: %s', async suspensionReason => {
-    await store.create(webhook({ status: 'suspenso', suspensionReason, failingSince: 1_500 }));
-    expect(await operator.reactivate(accountId, 'demanda.criada')).toEqual(webhook({ updatedAt: 2_000 }));
+    await store.create(webhook({ status: 'suspenso', suspensionReason, failingSince: 1_500, failingMark: 10 }));
+    expect(await operator.reactivate(accountId, 'demanda.criada')).toEqual(changed({ updatedAt: 2_000 }));
+    expect(await announced()).toMatchObject([{ type: 'webhook.reactivated', since: 2_000 }]);
   });
 
   it('leaves an active webhook as it is', async () => {
     await store.create(webhook({ failingSince: 1_500 }));
-    expect(await operator.reactivate(accountId, 'demanda.criada')).toEqual(webhook({ failingSince: 1_500 }));
+    expect(await operator.reactivate(accountId, 'demanda.criada')).toEqual(changed({ failingSince: 1_500 }));
+    expect(await announced()).toBeUndefined();
   });
 
-  it('finds nothing where there is nothing, and creates nothing', async () => {
-    expect(await operator.suspend(accountId, 'demanda.criada')).toBeUndefined();
+  it('finds nothing to reactivate where there is nothing, and creates nothing', async () => {
     expect(await operator.reactivate(accountId, 'demanda.criada')).toBeUndefined();
-    expect(await store.list(accountId)).toEqual([]);
+    expect(await operator.find(accountId, 'demanda.criada')).toBeUndefined();
+  });
+
+  // Whatever order they come in, what is there at the end is suspended.
+  it('cannot be outrun by an account that deletes and registers meanwhile', async () => {
+    for (let round = 0; round < 10; round++) {
+      await store.create(webhook());
+      const churn = async () => {
+        for (let turn = 0; turn < 4; turn++) {
+          await store.remove(accountId, 'demanda.criada', 1_500);
+          await store.create(webhook({ webhookId: `id-${round}-${turn}` }));
+        }
+      };
+      await Promise.all([churn(), operator.suspend(accountId, 'demanda.criada')]);
+      expect(await store.find(accountId, 'demanda.criada')).toMatchObject(hold);
+      await operator.reactivate(accountId, 'demanda.criada');
+    }
   });
 
   it('sees the webhooks of all accounts in order', async () => {

@@ -1,9 +1,15 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { isSigning, makeSigningSecret, replaceSecret } from '../../../lambdas/webhooks/signing-secret.ts';
+import { isSigning, makeSigningSecret, replaceSecret as replace } from '../../../lambdas/webhooks/signing-secret.ts';
 import type { SigningSecret } from '../../../lambdas/webhooks/webhook.ts';
 
 const hour = 3_600_000;
+
+const replaceSecret = (...given: Parameters<typeof replace>) => {
+  const replaced = replace(...given);
+  if (replaced.outcome === 'too_many') throw new Error(`not before ${replaced.until}`);
+  return replaced.secrets;
+};
 
 describe('makeSigningSecret', () => {
   it('gives 256 random bits in the form that Standard Webhooks libraries read', () => {
@@ -19,7 +25,7 @@ describe('replaceSecret', () => {
   const first: SigningSecret = { sealed: 'a', createdAt: 0 };
 
   it('lets the replaced secret sign for 24 h from its own replacement', () => {
-    const [current, replaced] = replaceSecret([first], 'b', 1_000, false) ?? [];
+    const [current, replaced] = replaceSecret([first], 'b', 1_000, false);
     expect(current).toEqual({ sealed: 'b', createdAt: 1_000 });
     expect(replaced).toEqual({ ...first, replacedAt: 1_000 });
     expect(replaced && isSigning(replaced, 1_000 + 24 * hour - 1)).toBe(true);
@@ -28,13 +34,14 @@ describe('replaceSecret', () => {
   });
 
   it('takes four replaced secrets beside the current one, each with its own end', () => {
-    let secrets: SigningSecret[] = [first];
-    for (let turn = 1; turn <= 4; turn++) secrets = replaceSecret(secrets, `s${turn}`, turn * hour, false) ?? [];
+    let secrets: readonly SigningSecret[] = [first];
+    for (let turn = 1; turn <= 4; turn++) secrets = replaceSecret(secrets, `s${turn}`, turn * hour, false);
     expect(secrets.map(({ sealed }) => sealed)).toEqual(['s4', 's3', 's2', 's1', 'a']);
     expect(secrets.map(({ replacedAt }) => replacedAt)).toEqual([undefined, 4 * hour, 3 * hour, 2 * hour, hour]);
-    expect(replaceSecret(secrets, 'x', 5 * hour, false)).toBeUndefined();
-    expect(replaceSecret(secrets, 'x', 25 * hour - 1, false)).toBeUndefined();
-    expect(replaceSecret(secrets, 'x', 25 * hour, false)?.map(({ sealed }) => sealed)).toEqual([
+    const tooMany = { outcome: 'too_many', until: 25 * hour };
+    expect(replace(secrets, 'x', 5 * hour, false)).toEqual(tooMany);
+    expect(replace(secrets, 'x', 25 * hour - 1, false)).toEqual(tooMany);
+    expect(replaceSecret(secrets, 'x', 25 * hour, false).map(({ sealed }) => sealed)).toEqual([
       'x',
       's4',
       's3',

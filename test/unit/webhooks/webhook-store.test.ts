@@ -1,3 +1,4 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EVENT_NAMES, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
@@ -31,13 +32,18 @@ const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
   ...changes,
 });
 
+/** What an operator's suspension leaves of a webhook that is deleted. */
+const hold = { status: 'suspenso', suspensionReason: 'operador' } as const;
+const Key = () => ({ accountId, evento: 'demanda.criada' });
+const item = async () => (await database.documents.send(new GetCommand({ TableName: 'Webhooks', Key: Key() }))).Item;
+
 describe('create', () => {
   it('keeps one webhook per event and account', async () => {
-    expect(await store.create(webhook())).toBe(true);
-    expect(await store.create(webhook({ webhookId: 'id-2', url: 'https://other.example.com/' }))).toBe(false);
+    expect(await store.create(webhook())).toEqual(webhook());
+    expect(await store.create(webhook({ webhookId: 'id-2', url: 'https://other.example.com/' }))).toBeUndefined();
     expect(await store.find(accountId, 'demanda.criada')).toEqual(webhook());
-    expect(await store.create(webhook({ evento: 'demanda.cancelada' }))).toBe(true);
-    expect(await store.create(webhook({ accountId: `${accountId}-other` }))).toBe(true);
+    expect(await store.create(webhook({ evento: 'demanda.cancelada' }))).toBeDefined();
+    expect(await store.create(webhook({ accountId: `${accountId}-other` }))).toBeDefined();
   });
 
   it('has one winner among many at once', async () => {
@@ -47,8 +53,21 @@ describe('create', () => {
   });
 
   it('knows its own write when it is repeated because the answer got lost', async () => {
-    expect(await store.create(webhook())).toBe(true);
-    expect(await store.create(webhook())).toBe(true);
+    database.repeatNext('UpdateItemCommand');
+    expect(await store.create(webhook())).toEqual(webhook());
+  });
+
+  // The account deleted what an operator had suspended, registered it anew, and was active again.
+  it('begins suspended where an operator suspended an earlier one', async () => {
+    await store.create(webhook(hold));
+    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe(true);
+    expect(await store.create(webhook({ webhookId: 'id-2' }))).toEqual(webhook({ webhookId: 'id-2', ...hold }));
+  });
+
+  it('begins active where the webhook was suspended for another reason', async () => {
+    await store.create(webhook({ status: 'suspenso', suspensionReason: 'gone' }));
+    await store.remove(accountId, 'demanda.criada', 2_000);
+    expect(await store.create(webhook({ webhookId: 'id-2' }))).toEqual(webhook({ webhookId: 'id-2' }));
   });
 });
 
@@ -63,35 +82,103 @@ describe('list', () => {
 
 describe('replace', () => {
   const replacement = { url: 'https://new.example.com/', sealedAuthorization: undefined, updatedAt: 2_000 };
+  const replaced = async (before: Partial<Webhook>, changes: Partial<typeof replacement> = {}) => {
+    await store.create(webhook(before));
+    return store.replace(webhook(before), { ...replacement, ...changes });
+  };
 
   it('takes everything replaceable from the replacement and keeps the rest', async () => {
-    await store.create(webhook({ failingSince: 1_500, status: 'suspenso', suspensionReason: 'gone' }));
-    const { sealedAuthorization: _, ...rest } = webhook({ status: 'suspenso', suspensionReason: 'gone' });
+    const { sealedAuthorization: _, ...rest } = webhook();
     const expected = { ...rest, url: 'https://new.example.com/', updatedAt: 2_000 };
-    expect(await store.replace(accountId, 'demanda.criada', replacement)).toEqual(expected);
+    expect(await replaced({ failingSince: 1_500, failingMark: 10 })).toEqual(expected);
     expect(await store.find(accountId, 'demanda.criada')).toEqual(expected);
   });
 
   it('stores a new authorization', async () => {
-    await store.create(webhook({ sealedAuthorization: undefined }));
     const changed = { ...replacement, sealedAuthorization: 'sealed-new' };
-    expect(await store.replace(accountId, 'demanda.criada', changed)).toMatchObject({
+    await store.create(webhook({ sealedAuthorization: undefined }));
+    expect(await store.replace(webhook({ sealedAuthorization: undefined }), changed)).toMatchObject({
       sealedAuthorization: 'sealed-new',
     });
   });
 
+  it.each(['gone', 'sem_sucesso'] as const)('by another URL ends a suspension for %s, and says so', async reason => {
+    const after = await replaced({ status: 'suspenso', suspensionReason: reason });
+    expect(after).toMatchObject({ status: 'ativo', suspensionReason: null, url: 'https://new.example.com/' });
+    expect(await item()).toMatchObject({ announcements: [{ type: 'webhook.reactivated', since: 2_000 }] });
+  });
+
+  it.each([
+    ['the same', 'https://receiver.example.com/hook'],
+    ['the same in capitals (WHATWG URL, host parsing)', 'HTTPS://Receiver.Example.COM/hook'],
+    ['the same with its default port', 'https://receiver.example.com:443/hook'],
+    ['the same with a dot segment', 'https://receiver.example.com/x/../hook'],
+  ])('by %s URL ends no suspension', async (_, url) => {
+    const after = await replaced({ status: 'suspenso', suspensionReason: 'gone' }, { url });
+    expect(after).toMatchObject({ status: 'suspenso', suspensionReason: 'gone', url });
+    expect(await item()).not.toHaveProperty('announcements');
+  });
+
+  it("changes the record only while an operator's suspension stands", async () => {
+    expect(await replaced(hold)).toMatchObject({ ...hold, url: 'https://new.example.com/' });
+  });
+
+  it.each<[string, Partial<Webhook>]>([
+    ['another registration', { webhookId: 'id-0' }],
+    ['another URL', { url: 'https://earlier.example.com/' }],
+    ['a webhook that was not suspended yet', { status: 'ativo', suspensionReason: null }],
+    ['one that was suspended for another reason', { suspensionReason: 'operador' }],
+  ])('holds for the webhook that was read: not for %s', async (_, earlier) => {
+    const now = { status: 'suspenso', suspensionReason: 'gone' } as const;
+    await store.create(webhook(now));
+    expect(await store.replace(webhook({ ...now, ...earlier }), replacement)).toBeUndefined();
+    expect(await store.find(accountId, 'demanda.criada')).toEqual(webhook(now));
+  });
+
   it('creates nothing', async () => {
-    expect(await store.replace(accountId, 'demanda.criada', replacement)).toBeUndefined();
-    expect(await store.find(accountId, 'demanda.criada')).toBeUndefined();
+    expect(await store.replace(webhook(), replacement)).toBeUndefined();
+    expect(await item()).toBeUndefined();
   });
 });
 
 describe('remove', () => {
   it('says whether there was one', async () => {
     await store.create(webhook());
-    expect(await store.remove(accountId, 'demanda.criada')).toBe(true);
-    expect(await store.remove(accountId, 'demanda.criada')).toBe(false);
+    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe(true);
+    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe(false);
+    expect(await item()).toBeUndefined();
+  });
+
+  it("keeps an operator's suspension and nothing else", async () => {
+    await store.create(webhook(hold));
+    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe(true);
+    expect(await item()).toEqual({ ...Key(), ...hold, updatedAt: 2_000 });
     expect(await store.find(accountId, 'demanda.criada')).toBeUndefined();
+    expect(await store.list(accountId)).toEqual([]);
+    expect(await store.remove(accountId, 'demanda.criada', 3_000)).toBe(false);
+  });
+});
+
+describe('noteTest', () => {
+  it('notes it, also while suspended', async () => {
+    await store.create(webhook({ status: 'suspenso', suspensionReason: 'gone' }));
+    expect(await store.noteTest(accountId, 'demanda.criada', 2_000)).toMatchObject({
+      webhookId: 'id-1',
+      testedAt: 2_000,
+    });
+  });
+
+  it('does not while an operator suspends, whatever was read before', async () => {
+    await store.create(webhook(hold));
+    expect(await store.noteTest(accountId, 'demanda.criada', 2_000)).toEqual(webhook(hold));
+  });
+
+  it('makes no webhook of nothing, nor of what an operator left', async () => {
+    expect(await store.noteTest(accountId, 'demanda.criada', 2_000)).toBeUndefined();
+    await store.create(webhook(hold));
+    await store.remove(accountId, 'demanda.criada', 2_000);
+    expect(await store.noteTest(accountId, 'demanda.criada', 2_000)).toBeUndefined();
+    expect(await store.reactivate(accountId, 'demanda.criada', 2_000)).toBeUndefined();
   });
 });
 
@@ -115,13 +202,17 @@ describe('replaceSecrets', () => {
 
 describe('reactivate', () => {
   it.each(['gone', 'sem_sucesso'] as const)('ends a suspension for %s', async suspensionReason => {
-    await store.create(webhook({ status: 'suspenso', suspensionReason, failingSince: 1_500 }));
+    await store.create(webhook({ status: 'suspenso', suspensionReason, failingSince: 1_500, failingMark: 10 }));
     expect(await store.reactivate(accountId, 'demanda.criada', 2_000)).toEqual(webhook({ updatedAt: 2_000 }));
+    expect(await item()).toMatchObject({
+      announcements: [{ type: 'webhook.reactivated', since: 2_000, reason: null, lastResult: null }],
+    });
   });
 
   it('leaves an active webhook as it is', async () => {
     await store.create(webhook({ failingSince: 1_500 }));
     expect(await store.reactivate(accountId, 'demanda.criada', 2_000)).toEqual(webhook({ failingSince: 1_500 }));
+    expect(await item()).not.toHaveProperty('announcements');
   });
 
   it("does not end an operator's suspension", async () => {

@@ -1,0 +1,96 @@
+import { type DynamoDBDocumentClient, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { isConditionFailed, readTogether } from '../platform/dynamodb.ts';
+import {
+  type AnnouncedItem,
+  type Announcement,
+  announcedIn,
+  announcementIndex,
+  announcementShard,
+} from '../webhooks/announcement.ts';
+import { webhookKey } from '../webhooks/webhook.ts';
+import type { DeliveryTelemetry } from './telemetry.ts';
+
+/** What the operators' topic carries: JSON that another program can forward. */
+export interface PublishedAnnouncement {
+  readonly type: Announcement['type'];
+  readonly accountId: string;
+  readonly event: string;
+  readonly webhookId: string;
+  /** RFC 3339, UTC. */
+  readonly since: string;
+  readonly reason: Announcement['reason'];
+  readonly lastResult: string | null;
+}
+
+/** Publishes what webhooks have to announce, for as long as `hasTime` says so. */
+export type Announce = (hasTime: () => boolean) => Promise<void>;
+
+/** What announcing needs. */
+export interface AnnounceDependencies extends Pick<DeliveryTelemetry, 'log'> {
+  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  /** The table `Webhooks`. */
+  readonly table: string;
+  readonly publish: (announcement: PublishedAnnouncement) => Promise<void>;
+}
+
+/** Makes the announcer: an announcement is published first and then taken out, so that a crash repeats it and never forgets. */
+export function makeAnnounce({ documents, table, publish, log }: AnnounceDependencies): Announce {
+  return async function announce(hasTime) {
+    let from: Record<string, unknown> | undefined;
+    let failure: unknown;
+    do {
+      const page = await documents.send(
+        new QueryCommand({
+          TableName: table,
+          IndexName: announcementIndex,
+          KeyConditionExpression: 'announcementShard = :shard',
+          ExpressionAttributeValues: { ':shard': announcementShard },
+          Limit: pageSize,
+          ExclusiveStartKey: from,
+        }),
+      );
+      for (const { accountId, evento } of page.Items ?? []) {
+        if (!hasTime()) return;
+        try {
+          // The index lags, and holds no more than keys.
+          const [item] = await readTogether(documents, [{ table, key: webhookKey(accountId, evento) }]);
+          const announced = announcedIn(item);
+          if (announced) await publishAll(announced);
+        } catch (error) {
+          failure = error; // one that cannot be published now does not hold up the others
+        }
+      }
+      from = page.LastEvaluatedKey;
+    } while (from);
+    if (failure !== undefined) throw failure;
+  };
+
+  async function publishAll(item: AnnouncedItem): Promise<void> {
+    const { accountId, evento: event, webhookId, announcements } = item;
+    for (const { type, since, reason, lastResult } of announcements) {
+      if (webhookId === undefined) break;
+      await publish({ type, accountId, event, webhookId, since: new Date(since).toISOString(), reason, lastResult });
+      log.info('webhook.announced', { type, account: accountId, event, reason });
+    }
+    await takeOut(item);
+  }
+
+  async function takeOut({ accountId, evento, announcementAt, announcements }: AnnouncedItem): Promise<void> {
+    try {
+      await documents.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: { accountId, evento },
+          UpdateExpression: 'REMOVE announcements, announcementShard, announcementAt',
+          ConditionExpression: 'announcementAt = :at AND size(announcements) = :count',
+          ExpressionAttributeValues: { ':at': announcementAt, ':count': announcements.length },
+        }),
+      );
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error; // there is more to announce by now: the next run does
+    }
+  }
+}
+
+/** Webhooks read from the index at a time. */
+const pageSize = 25;
