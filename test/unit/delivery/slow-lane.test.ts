@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Delivery, WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
+import { makeHandOver } from '../../../lambdas/delivery/slow-lane.ts';
+import { slownessOf } from '../../../lambdas/delivery/slowness-store.ts';
+import { frozenClock } from '../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
-import { answer } from './builders.ts';
+import { aDelivery, answer, fakeTelemetry, noon } from './builders.ts';
 import { simulate } from './simulation.ts';
 
 const second = 1_000;
@@ -139,6 +143,77 @@ describe('a delivery of a slow webhook', () => {
     expect(world.retries).toHaveLength(1);
     await world.redeliverNext();
     expect(world.slow).toHaveLength(1);
+  });
+});
+
+describe('handing over', () => {
+  const waiting: WaitingDelivery = {
+    ...aDelivery({ attempt: 2 }),
+    wait: { nextAttemptAt: noon, lookAt: noon, pickups: 0 },
+  };
+  const handingOver = ({ isQueueDown = false, isStoreDown = false, isStale = false } = {}) => {
+    const did: string[] = [];
+    const telemetry = fakeTelemetry();
+    const handOver = makeHandOver({
+      ...telemetry,
+      slownessStore: { reserve: async () => noon + 250, beginWaiting: async () => undefined },
+      store: {
+        update: async () => {
+          did.push('mark');
+          if (isStoreDown) throw new Error('the store is down');
+          return true;
+        },
+      },
+      slowQueue: {
+        send: async ({ wait }) => {
+          did.push(`send for ${wait.nextAttemptAt - noon}`);
+          if (isQueueDown) throw new Error('the queue is down');
+        },
+      },
+      now: frozenClock().now,
+    });
+    const slowness = slownessOf({ accountId: 'conta-1', evento: 'demanda.criada' }, undefined);
+    const save = async () => {
+      did.push('save');
+      return !isStale;
+    };
+    return { handOver: (delivery: Delivery) => handOver(delivery, slowness, save), did, ...telemetry };
+  };
+
+  it('stores what is not stored yet, sends its message, and then notes where that is', async () => {
+    const { handOver, did } = handingOver();
+    await handOver(aDelivery());
+    expect(did).toEqual(['save', 'send for 250', 'mark']);
+  });
+
+  it('sends the message of what is stored already, and then notes where that is', async () => {
+    const { handOver, did } = handingOver();
+    await handOver(waiting);
+    expect(did).toEqual(['send for 250', 'mark']);
+  });
+
+  it('sends nothing where a copy was stored first', async () => {
+    const { handOver, did, counts } = handingOver({ isStale: true });
+    await handOver(aDelivery());
+    expect(did).toEqual(['save']);
+    expect(counts).toEqual({ StaleDropped: 1 });
+  });
+
+  it('leaves to the sweeper what is stored and could not be sent', async () => {
+    const { handOver, counts } = handingOver({ isQueueDown: true });
+    await handOver(aDelivery());
+    expect(counts).toEqual({ RetryNotSent: 1 });
+  });
+
+  it('lets a retry’s message come back where it could not be sent on', async () => {
+    await expect(handingOver({ isQueueDown: true }).handOver(waiting)).rejects.toThrow('the queue is down');
+  });
+
+  it('is done where the message is sent, though that could not be noted', async () => {
+    const { handOver, counts, lines } = handingOver({ isStoreDown: true });
+    await handOver(aDelivery());
+    expect(counts).toEqual({ MovedToSlowLane: 1 });
+    expect(lines.join()).toContain('delivery.not_marked');
   });
 });
 
