@@ -10,8 +10,8 @@ import { schedule, simulate } from './simulation.ts';
 const crash = fc.option(fc.record({ afterCalls: fc.nat(9), hasEffect: fc.boolean() }), { nil: undefined });
 
 const action = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('publish' as const), event: fc.nat(4) }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('deliver' as const), crash, isTwice: fc.boolean() }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('publish' as const), event: fc.nat(4) }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('deliver' as const), crash, isTwice: fc.boolean() }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('redeliver' as const), crash, isTwice: fc.boolean() }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('redeliverSlow' as const), crash, isTwice: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('sweep' as const), crash }) },
@@ -20,7 +20,7 @@ const action = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(5_000, 60_000, 400_000, 1_900_000) }),
   },
   {
-    weight: 2,
+    weight: 3,
     arbitrary: fc.record({ do: fc.constantFrom('slowDown' as const, 'speedUp' as const, 'takeTurns' as const) }),
   },
   {
@@ -92,8 +92,8 @@ describe('the life of deliveries', () => {
   it('ends well whatever happens, in whatever order: nothing lost, nothing sent where it does not belong', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(action, { minLength: 5, maxLength: 40 }),
-        fc.array(posted, { maxLength: 30 }),
+        fc.array(action, { minLength: 5, maxLength: 40, size: 'max' }),
+        fc.array(posted, { maxLength: 30, size: 'max' }),
         async (actions, answers) => {
           const world = await simulate(dynalite);
           world.answers.push(...answers);
