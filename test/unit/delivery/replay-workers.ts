@@ -65,7 +65,9 @@ export const watchWorkers = (real: Dynalite) => {
 
   const note = (item: Item) => {
     if ('startedAt' in item) begun.push(item as unknown as Begun);
-    else if (item.state === 'pendente' && item.replayId) restarts.push(item as unknown as Restart);
+    // What is handed over to the slow lane was sent again before.
+    else if (item.state === 'pendente' && item.replayId && item.slowLane === undefined)
+      restarts.push(item as unknown as Restart);
   };
 
   /** Waits for as long as the worker stands still, which is from one of its calls on. */

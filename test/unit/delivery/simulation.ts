@@ -297,6 +297,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     makeTakeTurn({
       ...telemetry,
       now,
+      random: () => 0.5,
       lane,
       queues,
       watchAttempt: makeWatchAttempt({
