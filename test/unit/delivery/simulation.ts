@@ -318,7 +318,6 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       }),
       underWay: makeAttemptsUnderWay(attemptsPerWebhook),
       handOver: makeHandOver({ ...telemetry, slownessStore, store, slowQueue, now }),
-      random: () => 0.5,
       heedGone: makeHeedGone({ ...telemetry, health: makeWebhookHealth({ documents, table: 'Webhooks', now }) }),
       noteHealth: makeNoteHealth({
         ...telemetry,
