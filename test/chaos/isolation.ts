@@ -13,7 +13,7 @@ export interface IsolationPlan {
   readonly failing: number;
   /** Events a second of each of these. */
   readonly rate: number;
-  /** How long each situation lasts. */
+  /** How long each situation lasts; beside a burst three times as long, since its effect is over in seconds. */
   readonly length: number;
   /** Batches that each lane works on at once, by the name of its stage value. */
   readonly places: Readonly<Record<'firstAttempt' | 'retry' | 'slow', number>>;
@@ -117,10 +117,11 @@ async function measure(
 ): Promise<SituationFigures> {
   const { registrationsOf } = settled;
   const before = processorTimes();
+  const length = attack?.burst === undefined ? plan.length : 3 * plan.length;
   const [quick, failing] = await Promise.all([
-    publishFor(settled, registrationsOf('healthy'), plan.rate, plan.length),
-    publishFor(settled, registrationsOf('failing'), plan.rate, plan.length),
-    attack && carryOut(settled, attack, attack.attackers, plan.length),
+    publishFor(settled, registrationsOf('healthy'), plan.rate, length),
+    publishFor(settled, registrationsOf('failing'), plan.rate, length),
+    attack && carryOut(settled, attack, attack.attackers, length),
   ]);
   const now = processorTimes();
   const first = [...(await arrivalsOf(settled, quick, 1, plan.length))].flatMap(([id, [arrival]]) =>

@@ -71,7 +71,7 @@ export const isolationPlan: IsolationPlan = {
   healthy: 3,
   failing: 1,
   rate: 1,
-  length: 60_000,
+  length: 45_000,
   places: { firstAttempt: 4, retry: 2, slow: 2 },
   attemptTimeout: 6_000,
   answersAfter: 100,
