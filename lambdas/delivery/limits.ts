@@ -27,6 +27,9 @@ export const relapseWindow = 24 * hour;
 /** Attempts at one slow webhook that are under way at once, about. */
 export const slowAttemptsUnderWay = 60;
 
+/** What an attempt at a webhook that has just become slow is taken to last until one was measured. */
+export const assumedAttempt = 15 * second;
+
 /** An attempt that is not over after this long is taken to hang until its deadline. */
 export const hangsAfter = 5 * second;
 

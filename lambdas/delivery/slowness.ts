@@ -1,4 +1,5 @@
 import {
+  assumedAttempt,
   fewestSlowAttempts,
   furthestTurn,
   longestHold,
@@ -117,6 +118,9 @@ function slowedDown(slowness: Slowness, now: number): Slowness {
     ...slowness,
     slowSince: now,
     reachedAt: now,
+    // It may hang: until the first attempt in the slow lane is measured, turns are given as if it did.
+    longestAttempt: assumedAttempt,
+    measuredAt: undefined,
     hold: isRelapse ? Math.min(hold * 2, longestHold) : shortestHold,
   };
 }

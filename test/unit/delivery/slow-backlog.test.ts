@@ -26,21 +26,25 @@ describe('what is handed over until the next sweep', () => {
   const slow = { ...quick, ...withSlowName(unknownSlowness, noon) };
 
   it.each([
-    ['twenty a second for 75 s', slow, { to: 'slow', beginAt: noon, interval: 50, most: 1_500 }],
     [
-      'four a second where it hangs',
-      { ...slow, longestAttempt: 15_000 },
+      'four a second for 75 s, until it is known not to hang',
+      slow,
       { to: 'slow', beginAt: noon, interval: 250, most: 300 },
+    ],
+    [
+      'twenty a second where it answers in three',
+      { ...slow, longestAttempt: 3_000 },
+      { to: 'slow', beginAt: noon, interval: 50, most: 1_500 },
     ],
     [
       'what is not taken yet',
       { ...slow, nextTurnAt: noon + 70 * second },
-      { to: 'slow', beginAt: noon + 70 * second, interval: 50, most: 100 },
+      { to: 'slow', beginAt: noon + 70 * second, interval: 250, most: 20 },
     ],
     [
       'nothing where all is taken',
       { ...slow, nextTurnAt: noon + 80 * second },
-      { to: 'slow', beginAt: noon + 80 * second, interval: 50, most: 0 },
+      { to: 'slow', beginAt: noon + 80 * second, interval: 250, most: 0 },
     ],
     [
       'a hundred a second of a webhook that is quick again',
@@ -119,9 +123,9 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(sent.every(({ to }) => to === 'slow')).toBe(true);
     const inOrder = sent.toSorted((one, other) => one.delivery.wait.nextAttemptAt - other.delivery.wait.nextAttemptAt);
     expect(inOrder.map(({ delivery }) => delivery.id)).toEqual(ids.toReversed());
-    expect(inOrder.map(({ delivery }) => delivery.wait.nextAttemptAt - noon)).toEqual(ids.map((_, at) => at * 50));
+    expect(inOrder.map(({ delivery }) => delivery.wait.nextAttemptAt - noon)).toEqual(ids.map((_, at) => at * 250));
     for (const { wait } of await readAll(ids)) expect(wait).toMatchObject({ slowLane: 'queued', pickups: 0 });
-    expect(await slowness()).toMatchObject({ nextTurnAt: noon + 25 * 50 });
+    expect(await slowness()).toMatchObject({ nextTurnAt: noon + 25 * 250 });
     expect(telemetry.counts).toEqual({ MovedToSlowLane: 25 });
   });
 

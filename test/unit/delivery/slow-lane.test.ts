@@ -51,7 +51,7 @@ describe('a delivery of a slow webhook', () => {
     expect(world.slow.map(({ visibleAt }) => visibleAt - now)).toEqual([0, second, second]); // whole seconds
     const waits = (await world.all()).map(({ wait }) => wait);
     expect(waits.map(wait => (wait?.nextAttemptAt ?? 0) - now).toSorted((one, other) => one - other)).toEqual([
-      0, 50, 100,
+      0, 250, 500,
     ]);
     for (const wait of waits) {
       expect(wait).toMatchObject({ slowLane: 'queued', lookAt: (wait?.nextAttemptAt ?? 0) + 30 * minute });

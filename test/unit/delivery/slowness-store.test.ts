@@ -86,7 +86,7 @@ describe('what is known of how slowly a receiver answers', () => {
     ]);
     expect(await known()).toMatchObject({
       tallies: [{ slow: 5 }],
-      nextTurnAt: noon + 10 * 50,
+      nextTurnAt: noon + 10 * 250,
       backlogAt: noon,
       waitingAt: noon,
     });
@@ -117,7 +117,18 @@ describe('what is known of how slowly a receiver answers', () => {
     const webhook = aWebhook({ ...owner, sealedAuthorization: 'canary-authorization', failingSince: 1 });
     await storeAt().change(webhook, slowness => withSlowName(slowness, noon));
     await storeAt().beginWaiting(await known());
-    const names = ['accountId', 'evento', 'id', 'tallies', 'version', 'slowSince', 'reachedAt', 'hold', 'ttl'];
+    const names = [
+      'accountId',
+      'evento',
+      'id',
+      'tallies',
+      'version',
+      'slowSince',
+      'reachedAt',
+      'hold',
+      'longestAttempt',
+      'ttl',
+    ];
     const backlog = ['backlogAt', 'waitingAt', 'dueAt', 'dueShard'];
     expect(Object.keys((await itemOf()) ?? {}).toSorted()).toEqual([...names, ...backlog].toSorted());
     expect(JSON.stringify(await itemOf())).not.toContain('canary');

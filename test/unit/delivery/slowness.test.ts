@@ -158,6 +158,17 @@ describe('the turns of a slow webhook', () => {
     expect(turnInterval({ ...unknownSlowness, longestAttempt }, 20)).toBe(expected);
   });
 
+  // A burst at a webhook that had just become slow had 300 attempts under way instead of 60.
+  it.each([
+    unknownSlowness,
+    { ...unknownSlowness, longestAttempt: 100, measuredAt: noon - minute, endedAt: noon - hour },
+  ])('are those of one that hangs, until the first attempt of the new slowness was measured', before => {
+    const slow = withSlowName(before, noon);
+    expect(turnInterval(slow, 20)).toBe(250);
+    const measured = withDuration(slow, 3 * second, noon + second) ?? slow;
+    expect(turnInterval(measured, 20)).toBe(50);
+  });
+
   it('are fewer where the stage says so', () => {
     expect(turnInterval(unknownSlowness, 2)).toBe(500);
   });
