@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import {
   ChangeMessageVisibilityCommand,
   DeleteMessageCommand,
@@ -8,7 +9,7 @@ import {
 import type { Context, SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { describeError } from '../platform/telemetry.ts';
 import type { ProcessRecord } from './deliver.ts';
-import { attemptsPerProcess, longestReceivePause, shortestReceivePause } from './limits.ts';
+import { lateReceivePause, longestReceivePause, receivePauseWhileMore, shortestReceivePause } from './limits.ts';
 import type { DeliveryTelemetry } from './telemetry.ts';
 
 /** Beyond the attempt itself: reading before it and storing after it, in milliseconds. */
@@ -27,8 +28,10 @@ export interface ConsumerDependencies extends DeliveryTelemetry {
   readonly queueUrl: string;
   /** The longest an attempt takes, in milliseconds. */
   readonly attemptTimeoutMs: number;
-  /** Resolves after so many milliseconds. */
-  readonly pause: (milliseconds: number) => Promise<unknown>;
+  /** Messages that are processed at once at most. */
+  readonly mostAttempts: number;
+  /** Resolves after so many milliseconds, with how much longer it took. */
+  readonly pause: (milliseconds: number) => Promise<number>;
 }
 
 /** The handler of a queue's batches. */
@@ -46,11 +49,11 @@ class OutOfTimeError extends Error {
  * Makes the consumer of a queue. All messages of a batch are processed at once, each acknowledged or reported on its own.
  *
  * A batch lasts as long as its slowest receiver, and Lambda gives a process its next batch only after that. Meanwhile the
- * process receives further messages itself, up to 200 at once: a receiver that hangs takes one two-hundredth of a process,
- * not a whole one. What it receives so it deletes, or defers, itself.
+ * process receives further messages itself, a hundred and more at once: a receiver that hangs takes a hundredth of a process, not
+ * a whole one. What it receives so it deletes, or defers, itself.
  */
 export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
-  const { process, sqs, queueUrl, attemptTimeoutMs, pause, log, count } = dependencies;
+  const { process, sqs, queueUrl, attemptTimeoutMs, mostAttempts, pause, log, count } = dependencies;
 
   const defer = async ({ messageId, receiptHandle, attributes }: SQSRecord, error: unknown) => {
     const seconds = deferral(Number(attributes.ApproximateReceiveCount) || 1);
@@ -117,18 +120,31 @@ export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
     const beginReceived = async (record: SQSRecord) => {
       if (await processOrDefer(record)) await acknowledge(record);
     };
-    const hasRoom = () => underWay.size > 0 && underWay.size + receiveBatch <= attemptsPerProcess && hasTime();
+    // A process that is behind would only make the attempts that it has begun look slow.
+    const hasRoom = (lateness: number) =>
+      lateness <= lateReceivePause &&
+      underWay.size > 0 &&
+      underWay.size + receiveBatch <= attemptsPerProcess &&
+      hasTime();
 
     for (const record of event.Records) begin(beginGiven(record));
     let patience = shortestReceivePause;
     while (underWay.size > 0) {
-      await Promise.race([Promise.all(underWay), pause(patience)]);
-      const records = hasRoom() ? await receive() : [];
+      const lateness = await Promise.race([Promise.all(underWay).then(() => 0), pause(patience)]);
+      const records = hasRoom(lateness) ? await receive() : [];
       for (const record of records) begin(beginReceived(record));
-      patience = records.length > 0 ? 0 : Math.min(Math.max(patience * 2, shortestReceivePause), longestReceivePause);
+      const longer = Math.min(Math.max(patience * 2, shortestReceivePause), longestReceivePause);
+      patience = records.length > 0 ? receivePauseWhileMore : longer;
     }
     return { batchItemFailures: failed };
   };
+}
+
+/** Waits by the event loop's timers, which are late when the process is behind. */
+export async function systemPause(milliseconds: number): Promise<number> {
+  const due = performance.now() + milliseconds;
+  await setTimeout(milliseconds);
+  return performance.now() - due;
 }
 
 /** A message that could not be processed waits 5 s, doubling with each receive to 15 min. In seconds. */

@@ -1,10 +1,10 @@
-import { setTimeout } from 'node:timers/promises';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy from '@middy/core';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { makeConsumer } from './consumer.ts';
+import { makeConsumer, systemPause } from './consumer.ts';
 import { makeDeliver } from './deliver.ts';
+import { attemptsPerProcess } from './limits.ts';
 import { wireConsumer } from './wiring.ts';
 
 const { environment, telemetry, ...dependencies } = wireConsumer('deliver');
@@ -22,6 +22,7 @@ export const handler = middy<SQSEvent, SQSBatchResponse>()
       sqs: dependencies.sqs,
       queueUrl: environment.QUEUE_URL,
       attemptTimeoutMs: environment.ATTEMPT_TIMEOUT_MS,
-      pause: setTimeout,
+      mostAttempts: attemptsPerProcess[environment.LANE],
+      pause: systemPause,
     }),
   );

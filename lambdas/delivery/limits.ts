@@ -50,11 +50,14 @@ export const lateTimer = 200;
 export const otherDomainsUnanswered = 2;
 export const unansweredWindow = 10 * second;
 
-/** Attempts that one process of a consumer makes at once: it receives more messages while it waits for receivers. */
-export const attemptsPerProcess = 200;
+/**
+ * Attempts that one process of a consumer makes at once: it receives more messages while it waits for receivers. In the slow
+ * lane it does little else than wait.
+ */
+export const attemptsPerProcess = { first: 100, retry: 100, slow: 200 } as const;
 
 /** Of those, attempts at one webhook in a quick lane. What is beyond is left to the retry lane, due after `crowdedWait`. */
-export const attemptsPerWebhook = 50;
+export const attemptsPerWebhook = 25;
 
 /** By then a webhook that hangs is known to be slow; spread, so that a burst does not reach the retry lane as one. */
 export const crowdedWait = (random: () => number): number => 2 * second * (1 + random());
@@ -62,6 +65,10 @@ export const crowdedWait = (random: () => number): number => 2 * second * (1 + r
 /** A consumer that waits for receivers looks for further messages after this long, and ever more rarely while there are none. */
 export const shortestReceivePause = 100;
 export const longestReceivePause = second;
+
+/** While there are messages it goes on after this long; a pause that lasts so much longer shows that the process is behind. */
+export const receivePauseWhileMore = 10;
+export const lateReceivePause = 50;
 
 /** Arrivals at a webhook whose backlog waits renew that fact when it is this old. */
 export const backlogRenewal = 30 * second;

@@ -1,9 +1,9 @@
-import { setTimeout } from 'node:timers/promises';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy from '@middy/core';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { makeConsumer } from './consumer.ts';
+import { makeConsumer, systemPause } from './consumer.ts';
+import { attemptsPerProcess } from './limits.ts';
 import { makeRedeliver } from './redeliver.ts';
 import { makeReplayStore } from './replay-store.ts';
 import { wireConsumer } from './wiring.ts';
@@ -24,6 +24,7 @@ export const handler = middy<SQSEvent, SQSBatchResponse>()
       sqs: dependencies.sqs,
       queueUrl: environment.QUEUE_URL,
       attemptTimeoutMs: environment.ATTEMPT_TIMEOUT_MS,
-      pause: setTimeout,
+      mostAttempts: attemptsPerProcess[environment.LANE],
+      pause: systemPause,
     }),
   );

@@ -7,6 +7,7 @@ import {
   giveUpAfter,
   giveUpEvery,
   longestReceivePause,
+  receivePauseWhileMore,
   shortestReceivePause,
   slowAfter,
 } from '../../lambdas/delivery/limits.ts';
@@ -131,7 +132,7 @@ export function simulateQuickLanes(
   const waits = { first: [] as number[], retries: [] as number[] };
   let slowLaneFreeAt = 0;
   const isPresent = plan.rules === 'present';
-  const perProcess = isPresent ? attemptsPerProcess : batchSize;
+  const perProcess = isPresent ? attemptsPerProcess.first : batchSize;
   const perWebhook = isPresent ? attemptsPerWebhook : Number.POSITIVE_INFINITY;
 
   const knownOf = (account: string): Known => {
@@ -211,7 +212,7 @@ export function simulateQuickLanes(
         }
         time.at(time.now() + receiveTime, () => {
           begin(process);
-          receiveMore(process, begunAt, 0);
+          receiveMore(process, begunAt, receivePauseWhileMore);
         });
       });
     const dispatch = () => {

@@ -197,7 +197,7 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneFi
       processes[index] = process;
       if (process.underWay === 0) process.begunAt = now;
       const mayReceive = process.underWay === 0 || now - process.begunAt < receivesFor;
-      if (!mayReceive || process.underWay + batchSize > attemptsPerProcess) continue;
+      if (!mayReceive || process.underWay + batchSize > attemptsPerProcess.slow) continue;
       for (let taken = 0; taken < batchSize; taken++) {
         const message = next();
         if (message === undefined) break;
