@@ -122,10 +122,7 @@ export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
     };
     // A process that is behind would only make the attempts that it has begun look slow.
     const hasRoom = (lateness: number) =>
-      lateness <= lateReceivePause &&
-      underWay.size > 0 &&
-      underWay.size + receiveBatch <= attemptsPerProcess &&
-      hasTime();
+      lateness <= lateReceivePause && underWay.size > 0 && underWay.size + receiveBatch <= mostAttempts && hasTime();
 
     for (const record of event.Records) begin(beginGiven(record));
     let patience = shortestReceivePause;
