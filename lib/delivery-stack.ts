@@ -158,7 +158,7 @@ export class DeliveryStack extends Stack {
       configuration,
       entry: 'lambdas/delivery/sweep.handler.ts',
       timeout: Duration.seconds(55),
-      memorySize: 512,
+      memorySize: 1024,
       environment: {
         DELIVERIES_TABLE: data.deliveries.tableName,
         WEBHOOKS_TABLE: data.webhooks.tableName,

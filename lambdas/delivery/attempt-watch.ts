@@ -87,7 +87,7 @@ export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchA
       else later(giveUpEvery, giveUpOrAskAgain);
     };
     const nameIsSlow = () => {
-      if (!process.wasLate() && !names.isResolverSlow(hostname)) noted.push(notes.slowName(webhook));
+      if (!process.wasLate() && !names.isResolverSlow(hostname, webhook.accountId)) noted.push(notes.slowName(webhook));
       void giveUpOrAskAgain();
     };
     const noteSlow = () => {
@@ -109,7 +109,7 @@ export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchA
     return {
       signal: controller.signal,
       onResolving() {
-        endResolution = names.begin(hostname);
+        endResolution = names.begin(hostname, webhook.accountId);
         later(giveUpAfter, nameIsSlow);
       },
       onConnecting() {

@@ -25,6 +25,15 @@ export const dueAttributes = (id: string, lookAt: number): Item => ({
   dueAt: dueKey(lookAt, id),
 });
 
+/** The partition of index `due` for the sweeper's tasks: deliveries that are due, however many, do not hide them. */
+export const taskShard = 'tasks';
+
+/** Where a task of the sweeper stands in index `due`: found from that moment on. */
+export const taskAttributes = (id: string, lookAt: number): Item => ({
+  dueShard: taskShard,
+  dueAt: dueKey(lookAt, id),
+});
+
 /** The moment, in seconds since the epoch, from which an item that was final at `settledAt` may be cleaned up. */
 export const cleanUpAt = (settledAt: number, historyDays: number): number =>
   Math.ceil(settledAt / 1_000) + historyDays * 24 * 60 * 60;

@@ -82,8 +82,8 @@ export const broughtForward = (
   { replayId: _, ...delivery }: WaitingDelivery,
   now: number,
 ): WaitingDelivery | undefined => {
-  const { nextAttemptAt } = delivery.wait;
-  if (nextAttemptAt <= now) return undefined;
+  const { nextAttemptAt, slowLane } = delivery.wait;
+  if (nextAttemptAt <= now && slowLane !== 'waiting') return undefined;
   const originalDueAt = delivery.broughtForward?.originalDueAt ?? nextAttemptAt;
   return { ...delivery, broughtForward: { at: now, originalDueAt }, wait: waitOf(0, now) };
 };

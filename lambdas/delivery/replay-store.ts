@@ -2,7 +2,7 @@ import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk
 import type { Clock } from '../platform/clock.ts';
 import { type Item, isConditionFailed, readTogether } from '../platform/dynamodb.ts';
 import type { EventName } from '../webhooks/webhook.ts';
-import { cleanUpAt, dueAttributes } from './delivery-item.ts';
+import { cleanUpAt, taskAttributes } from './delivery-item.ts';
 import { type PastReplay, progressAt, type Replay } from './replay.ts';
 
 /*
@@ -177,7 +177,7 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
       const { id: replayId, accountId, evento } = replay;
       if (latest) await keep(latest);
       const id = idOf(accountId, evento);
-      const Item = { ...replay, id, replayId, ...dueAttributes(id, replay.lookAt) };
+      const Item = { ...replay, id, replayId, ...taskAttributes(id, replay.lookAt) };
       try {
         await documents.send(
           new PutCommand({
@@ -218,7 +218,7 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
           ':claim': replay.claim,
           ':next': replay.claim + 1,
           ':lookAt': lookAt,
-          ':dueAt': dueAttributes(idOf(replay.accountId, replay.evento), lookAt).dueAt,
+          ':dueAt': taskAttributes(idOf(replay.accountId, replay.evento), lookAt).dueAt,
         },
       }),
 

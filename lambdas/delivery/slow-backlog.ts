@@ -16,6 +16,9 @@ const sendBatch = 10;
 /** Batches that are sent and stored at once. */
 const batchesAtOnce = 8;
 
+/** Deliveries that are read and handed over at a time: each may hold thirty attempts with a KiB of answer each. */
+const chunk = 400;
+
 /** Nobody else takes the task in hand before the next sweep. Milliseconds. */
 const claimLength = 50_000;
 
@@ -68,20 +71,24 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
   };
 
   /** The messages go first: until it is noted that they are there, the next sweep finds the deliveries waiting. */
-  const giveToSlowLane = async (batch: readonly WaitingDelivery[]) => {
-    if (!(await areSent(batch, 'slow'))) return;
+  const giveToSlowLane = async (batch: readonly WaitingDelivery[]): Promise<boolean> => {
+    if (!(await areSent(batch, 'slow'))) return false;
     await Promise.all(batch.map(delivery => store.update(delivery, queuedInSlowLane(delivery))));
     count('MovedToSlowLane', batch.length);
+    return true;
   };
 
   /** The notes go first: the retry lane drops what still waits for a turn. What is not sent then is overdue after 2 min. */
-  const bringForward = async (batch: readonly WaitingDelivery[]) => {
+  const bringForward = async (batch: readonly WaitingDelivery[]): Promise<boolean> => {
     const stored = await Promise.all(batch.map(delivery => store.update(delivery, delivery)));
     const due = batch.filter((_, index) => stored[index]);
     if (due.length > 0 && (await areSent(due, 'retry'))) count('BroughtForward', due.length);
+    return true;
   };
 
+  /** Gives whether all were handed over: what was not would be found again at once. */
   const giveTurns = async (deliveries: readonly WaitingDelivery[], plan: Plan, hasTime: () => boolean) => {
+    let isComplete = true;
     const alive = deliveries.filter(delivery => !hasOutlived(delivery, now()));
     const turns = alive.map((delivery, index) => {
       const at = plan.beginAt + index * plan.interval;
@@ -93,8 +100,10 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
         return turns.slice(first, first + sendBatch);
       });
       const handOver = plan.to === 'slow' ? giveToSlowLane : bringForward;
-      await Promise.all(batches.filter(batch => batch.length > 0).map(handOver));
+      const handedOver = await Promise.all(batches.filter(batch => batch.length > 0).map(handOver));
+      isComplete &&= handedOver.every(isOver => isOver);
     }
+    return isComplete;
   };
 
   /** Where all that waits gets a turn now, arrivals need not wait behind it. The task goes on until none can come any more. */
@@ -104,26 +113,36 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
   };
 
   return async function giveTurnsToBacklog(entry: DueEntry, hasTime) {
-    const slowness = await slownessStore.read(entry.id);
-    if (slowness?.dueAt !== entry.dueAt) return; // the index is behind
+    if (!hasTime()) return; // turns that nobody gives out would be lost
+    const read = await slownessStore.read(entry.id);
+    if (read?.dueAt !== entry.dueAt) return; // the index is behind
     if (!(await slownessStore.claim(entry, now() + claimLength))) return;
 
+    let slowness = read;
+    let given = 0;
     const plan = planOf(slowness, slowRate, now());
     const shards = backlogShardsOf(slowness.accountId, slowness.evento);
-    const { deliveries, isAll } = await store.waitingForTurn(shards, plan.most);
-    await Promise.all(deliveries.filter(delivery => hasOutlived(delivery, now())).map(end));
-    const until = plan.beginAt + deliveries.length * plan.interval;
-    const isReserved =
-      plan.to === 'retry' || deliveries.length === 0 || (await slownessStore.reserveUntil(slowness, until));
-    if (!isReserved) return;
-    if (isAll) await endWhereQuiet(slowness, deliveries.length); // only now: arrivals would reserve those very turns
-    if (deliveries.length === 0) return;
-    await giveTurns(deliveries, plan, hasTime);
+    while (hasTime()) {
+      const beginAt = plan.beginAt + given * plan.interval;
+      const most = Math.min(plan.most - given, chunk);
+      const { deliveries, isAll } = await store.waitingForTurn(shards, most);
+      await Promise.all(deliveries.filter(delivery => hasOutlived(delivery, now())).map(end));
+      if (plan.to === 'slow' && deliveries.length > 0) {
+        const nextTurnAt = beginAt + deliveries.length * plan.interval;
+        if (!(await slownessStore.reserveUntil(slowness, nextTurnAt))) return;
+        slowness = { ...slowness, nextTurnAt };
+      }
+      if (isAll) await endWhereQuiet(slowness, given + deliveries.length); // only now: arrivals would reserve those very turns
+      const isComplete = await giveTurns(deliveries, { ...plan, beginAt }, hasTime);
+      given += deliveries.length;
+      if (isAll || !isComplete || deliveries.length === 0) break;
+    }
+    if (given === 0) return;
     log.info('slow_lane.turns_given', {
       account: slowness.accountId,
       event: slowness.evento,
       lane: plan.to,
-      deliveries: deliveries.length,
+      deliveries: given,
     });
   };
 }

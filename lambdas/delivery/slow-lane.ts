@@ -55,6 +55,12 @@ export function makeHandOver(dependencies: HandOverDependencies): HandOver {
     }
   };
 
+  /** What somebody brought forward comes now, before what waits: that is limited to one a second. */
+  const turnOf = async ({ broughtForward }: Delivery, slowness: StoredSlowness): Promise<number | undefined> => {
+    if (broughtForward) return now();
+    return slowness.backlogAt === undefined ? slownessStore.reserve(slowness) : undefined;
+  };
+
   return async function handOver(delivery, slowness, save) {
     if (hasOutlived(delivery, now())) {
       const ended = settled(delivery, 'falhou', now());
@@ -63,7 +69,7 @@ export function makeHandOver(dependencies: HandOverDependencies): HandOver {
       log.warn('delivery.outlived', describeDelivery(delivery));
       return;
     }
-    const turnAt = slowness.backlogAt === undefined ? await slownessStore.reserve(slowness) : undefined;
+    const turnAt = await turnOf(delivery, slowness);
     if (turnAt === undefined) return waitInTable(delivery, slowness, save);
     const waiting = withTurn(delivery, turnAt);
     if (delivery.wait) return send(waiting);

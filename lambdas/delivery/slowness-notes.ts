@@ -33,6 +33,7 @@ const renewedAfter = 5_000;
 /** What this process knows of a webhook. */
 interface Known {
   writing: Promise<void> | undefined;
+  naming: Promise<void> | undefined;
   /** When the webhook was last seen to be slow. */
   slowAt: number;
 }
@@ -47,7 +48,7 @@ export function makeSlownessNotes({ store, quickCounts, now, log, count }: Slown
   const slowCounts = makeRecentCounts();
 
   const knownOf = (id: string): Known => {
-    const one = known.get(id) ?? { writing: undefined, slowAt: Number.NEGATIVE_INFINITY };
+    const one = known.get(id) ?? { writing: undefined, naming: undefined, slowAt: Number.NEGATIVE_INFINITY };
     known.set(id, one);
     const first = known.size > mostOwners ? known.keys().next().value : undefined;
     if (first !== undefined) known.delete(first);
@@ -86,6 +87,11 @@ export function makeSlownessNotes({ store, quickCounts, now, log, count }: Slown
     one.writing = undefined;
   };
 
+  const storeSlowName = async (owner: SlownessOwner, one: Known) => {
+    if (await change(owner, slowness => withSlowName(slowness, now()))) one.slowAt = now();
+    one.naming = undefined;
+  };
+
   return {
     quick: owner => quickCounts.add(slownessId(owner), now()),
     slow: owner => {
@@ -95,8 +101,11 @@ export function makeSlownessNotes({ store, quickCounts, now, log, count }: Slown
       one.writing ??= storeSlow(owner, one);
       return one.writing;
     },
-    slowName: async owner => {
-      await change(owner, slowness => withSlowName(slowness, now()));
+    slowName: owner => {
+      const one = knownOf(slownessId(owner));
+      if (!one.naming && now() - one.slowAt < renewedAfter) return Promise.resolve();
+      one.naming ??= storeSlowName(owner, one);
+      return one.naming;
     },
     duration: async (owner, milliseconds) => {
       await change(owner, slowness => withDuration(slowness, milliseconds, now()));

@@ -2,7 +2,7 @@ import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamod
 import type { Clock } from '../platform/clock.ts';
 import { type Item, type ItemAddress, isConditionFailed, readTogether } from '../platform/dynamodb.ts';
 import { type EventName, eventName } from '../webhooks/webhook.ts';
-import { dueAttributes, dueKey } from './delivery-item.ts';
+import { dueKey, taskAttributes } from './delivery-item.ts';
 import type { DueEntry } from './delivery-store.ts';
 import { backlogRenewal, furthestTurn } from './limits.ts';
 import { reserveTurn, type Slowness, turnInterval } from './slowness.ts';
@@ -210,7 +210,7 @@ export function makeSlownessStore({
             ':evento': slowness.evento,
             ':now': moment,
             ':ttl': Math.ceil(moment / 1_000) + longestKept,
-            ...prefixed(dueAttributes(slownessId(slowness), moment)),
+            ...prefixed(taskAttributes(slownessId(slowness), moment)),
           },
         }),
       );

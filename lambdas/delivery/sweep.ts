@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts';
 import { describeError } from '../platform/telemetry.ts';
 import { type AttemptRecord, type Delivery, settled, type WaitingDelivery } from './delivery.ts';
-import { dueShards } from './delivery-item.ts';
+import { dueShards, taskShard } from './delivery-item.ts';
 import type { DeliveryStore, DueEntry } from './delivery-store.ts';
 import { afterSweep, hasOutlived } from './lifecycle.ts';
 import type { RetryQueue } from './retry-queue.ts';
@@ -9,6 +9,9 @@ import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 
 /** What a queue takes in one call. */
 const sendBatch = 10;
+
+/** Tasks that are done at once. */
+const tasksAtOnce = 3;
 
 /** Does what an entry of index `due` stands for that is no delivery, and goes on for as long as `hasTime` says so. */
 export type Errand = (entry: DueEntry, hasTime: () => boolean) => Promise<void>;
@@ -100,30 +103,42 @@ export const makeSweep = ({ store, queues, errands, now, log, count }: SweepDepe
     );
   };
 
-  const errandOf = ({ id }: DueEntry): Errand | undefined => errands[id.split('#', 1)[0] ?? ''];
-
-  /** Gives the errands that it met. */
-  const sweepShard = async (shard: string, hasTime: () => boolean): Promise<DueEntry[]> => {
-    const met: DueEntry[] = [];
+  const sweepShard = async (shard: string, hasTime: () => boolean): Promise<void> => {
     let last: DueEntry | undefined;
     while (hasTime()) {
       const entries = await store.due(shard, last);
       last = entries.at(-1);
-      if (!last) break;
-      met.push(...entries.filter(errandOf));
-      await handle(entries.filter(entry => !errandOf(entry)));
+      if (!last) return;
+      await handle(entries);
     }
-    return met;
+  };
+
+  /** A few at once: each may have thousands of deliveries in hand. One that fails does not keep the others from their turn. */
+  const runTasks = async (hasTime: () => boolean): Promise<void> => {
+    const failures: unknown[] = [];
+    const runSome = async (entries: DueEntry[]) => {
+      for (let entry = entries.shift(); entry && hasTime(); entry = entries.shift()) {
+        const errand = errands[entry.id.split('#', 1)[0] ?? ''];
+        await errand?.(entry, hasTime).catch(error => failures.push(error));
+      }
+    };
+    let last: DueEntry | undefined;
+    while (hasTime()) {
+      const entries = await store.due(taskShard, last);
+      last = entries.at(-1);
+      if (!last) break;
+      await Promise.all(Array.from({ length: tasksAtOnce }, () => runSome(entries)));
+    }
+    if (failures.length > 0) throw new AggregateError(failures);
   };
 
   return async hasTime => {
-    const sweeps = await Promise.allSettled(dueShards.map(shard => sweepShard(shard, hasTime)));
-    // Deliveries come first: an errand may take all the time that is left.
-    const met = sweeps.flatMap(sweep => (sweep.status === 'fulfilled' ? sweep.value : []));
-    const runs = await Promise.allSettled(met.map(entry => errandOf(entry)?.(entry, hasTime)));
-    const rejected = [...sweeps, ...runs].filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
-    const failures = rejected.map(({ reason }) => describeError(reason));
-    if (failures.length > 0)
-      throw new Error(`The sweep failed: ${failures.map(({ errorName }) => errorName).join(', ')}`);
+    // Side by side: neither many deliveries nor long tasks may take all the time.
+    const sweeps = [runTasks(hasTime), ...dueShards.map(shard => sweepShard(shard, hasTime))];
+    const rejected = (await Promise.allSettled(sweeps)).filter(({ status }) => status === 'rejected');
+    const reasons = (rejected as PromiseRejectedResult[]).map(({ reason }) => reason);
+    const errors = reasons.flatMap(reason => (reason instanceof AggregateError ? reason.errors : [reason]));
+    if (errors.length === 0) return;
+    throw new Error(`The sweep failed: ${errors.map(error => describeError(error).errorName).join(', ')}`);
   };
 };

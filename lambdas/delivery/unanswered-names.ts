@@ -2,10 +2,18 @@ import { otherDomainsUnanswered, slowAfter, unansweredWindow } from './limits.ts
 
 /** Tells whether it is a receiver's name server that does not answer, or the resolver of this process. */
 export interface UnansweredNames {
-  /** Begins a resolution. Gives what ends it. */
-  begin(host: string): () => void;
-  /** Whether names of so many other domains go unanswered, too, that the resolver must be slow. */
-  isResolverSlow(host: string): boolean;
+  /** Begins a resolution for an account. Gives what ends it. */
+  begin(host: string, accountId: string): () => void;
+  /**
+   * Whether names of so many other domains go unanswered, too, that the resolver must be slow. Those of the same account
+   * prove nothing: it may own several domains whose name servers fall silent together.
+   */
+  isResolverSlow(host: string, accountId: string): boolean;
+}
+
+interface Resolution {
+  readonly domain: string;
+  readonly accountId: string;
 }
 
 /** Domains that are remembered at most; the one that was noted first is forgotten first. */
@@ -19,35 +27,36 @@ const almostSlow = slowAfter / 2;
 
 /** Makes an empty record. It lives as long as the process; what is in it counts for ten seconds. */
 export function makeUnansweredNames(now: () => number): UnansweredNames {
-  const pending = new Map<symbol, { readonly domain: string; readonly since: number }>();
-  const unanswered = new Map<string, number>();
+  const pending = new Map<symbol, Resolution & { readonly since: number }>();
+  const unanswered = new Map<string, Resolution & { readonly at: number }>();
 
-  const note = (domain: string): void => {
-    unanswered.delete(domain);
-    unanswered.set(domain, now());
+  const note = ({ domain, accountId }: Resolution): void => {
+    const key = `${accountId} ${domain}`;
+    unanswered.delete(key);
+    unanswered.set(key, { domain, accountId, at: now() });
     const first = unanswered.size > mostDomains ? unanswered.keys().next().value : undefined;
     if (first !== undefined) unanswered.delete(first);
   };
 
   return {
-    begin(host) {
+    begin(host, accountId) {
       const key = Symbol(host);
-      const begun = { domain: domainOf(host), since: now() };
+      const begun = { domain: domainOf(host), accountId, since: now() };
       pending.set(key, begun);
       return function end() {
-        if (pending.delete(key) && now() - begun.since > slowAfter) note(begun.domain);
+        if (pending.delete(key) && now() - begun.since > slowAfter) note(begun);
       };
     },
-    isResolverSlow(host) {
+    isResolverSlow(host, accountId) {
       const moment = now();
-      const domain = domainOf(host);
-      note(domain);
-      const others = new Set([
-        ...[...unanswered].filter(([, at]) => moment - at <= unansweredWindow).map(([other]) => other),
-        ...[...pending.values()].filter(({ since }) => moment - since >= almostSlow).map(other => other.domain),
-      ]);
-      others.delete(domain);
-      return others.size >= otherDomainsUnanswered;
+      const own = { domain: domainOf(host), accountId };
+      note(own);
+      const slow = [
+        ...[...unanswered.values()].filter(({ at }) => moment - at <= unansweredWindow),
+        ...[...pending.values()].filter(({ since }) => moment - since >= almostSlow),
+      ];
+      const others = slow.filter(other => other.accountId !== accountId && other.domain !== own.domain);
+      return new Set(others.map(({ domain }) => domain)).size >= otherDomainsUnanswered;
     },
   };
 }

@@ -182,6 +182,20 @@ describe('a resend of what waits', () => {
     expect(world.retries).toHaveLength(1);
   });
 
+  // It answered 202, and the delivery waited for its turn all the same.
+  it('while the delivery waits in the table for a turn of its slow webhook makes the attempt now', async () => {
+    await world.slowDown();
+    await world.takeTurns();
+    await world.deliverNext();
+    expect(await only()).toMatchObject({ wait: { slowLane: 'waiting' } });
+    world.clock.advance(5_000);
+    await resend();
+    await world.redeliverNext();
+    await world.redeliverSlowNext();
+    expect(world.posts).toMatchObject([{ lane: 'slow', status: 200 }]);
+    expect(await only()).toMatchObject({ state: 'entregue' });
+  });
+
   it('that comes as the outcome is stored leaves that', async () => {
     world.answers.push(answer(500));
     await world.deliverNext();

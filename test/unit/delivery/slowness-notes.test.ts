@@ -109,6 +109,20 @@ describe('what a process notes', () => {
     expect(isSlow(stored())).toBe(true);
   });
 
+  // A burst at a name that resolves in three seconds wrote the same item thousands of times.
+  it('writes once for all attempts that wait for one name, and not again while it is known to be slow', async () => {
+    const { notes, stored, writes, clock } = notesOver();
+    await Promise.all(Array.from({ length: 50 }, () => notes.slowName(owner)));
+    expect(isSlow(stored())).toBe(true);
+    expect(writes()).toBe(1);
+    clock.advance(4_999);
+    await notes.slowName(owner);
+    expect(writes()).toBe(1);
+    clock.advance(1);
+    await notes.slowName(owner);
+    expect(writes()).toBe(2);
+  });
+
   it('never throws, and never writes for ever: what cannot be stored is logged', async () => {
     const telemetry = fakeTelemetry();
     const store = { change: () => Promise.reject(new Error('the store is down: canary-7f3a')) };

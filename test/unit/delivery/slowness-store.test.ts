@@ -1,6 +1,6 @@
 import { GetCommand, type PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dueShards } from '../../../lambdas/delivery/delivery-item.ts';
+import { dueShards, taskShard } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
 import { isSlow, withDuration, withSlowAttempts, withSlowName } from '../../../lambdas/delivery/slowness.ts';
 import {
@@ -47,7 +47,7 @@ const tasks = async () => {
     now: clock.now,
     historyDays: 30,
   });
-  const all = (await Promise.all(dueShards.map(shard => store.due(shard)))).flat();
+  const all = (await Promise.all([taskShard, ...dueShards].map(shard => store.due(shard)))).flat();
   return all.filter(({ id }) => id === slownessId(owner));
 };
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
+import { dueShards, taskShard } from '../../../lambdas/delivery/delivery-item.ts';
 import type { DueEntry } from '../../../lambdas/delivery/delivery-store.ts';
 import { waitingForTurn } from '../../../lambdas/delivery/lifecycle.ts';
 import { makeSweep } from '../../../lambdas/delivery/sweep.ts';
@@ -78,7 +79,7 @@ describe('the sweeper', () => {
     world.answers.push(answer(503, { 'retry-after': '3600' }));
     await world.deliverNext();
     world.clock.advance(60 * minute);
-    expect(await world.sweep({ afterCalls: 17, hasEffect: true })).toBe(false);
+    expect(await world.sweep({ afterCalls: 18, hasEffect: true })).toBe(false);
     expect(world.retries).toEqual([]);
     await world.sweep();
     expect(world.retries).toEqual([]);
@@ -156,7 +157,37 @@ describe('the sweeper', () => {
     const queues = { retry: queue, slow: queue };
     const sweep = makeSweep({ ...fakeTelemetry(), store, queues, errands: {}, now: frozenClock().now });
     await expect(sweep(() => true)).rejects.toThrow('The sweep failed: Error');
-    expect(seen).toHaveLength(16);
+    expect(seen.toSorted()).toEqual([taskShard, ...dueShards].toSorted());
+  });
+
+  // A backlog of deliveries that were due hid the tasks: turns, replays and announcements got no time at all.
+  it('does tasks beside deliveries, a few at once, however many of either there are', async () => {
+    const store = {
+      due: async (shard: string, after?: DueEntry) => {
+        await new Promise(setImmediate);
+        const page = Number(after?.id.split('#')[1] ?? -1) + 1;
+        if (shard !== taskShard) return [{ id: `evt#${page}`, dueShard: shard, dueAt: '' }]; // there is no end of them
+        return page === 2 ? [] : Array.from({ length: 5 }, () => ({ id: `task#${page}`, dueShard: shard, dueAt: '' }));
+      },
+      read: async () => [],
+      claim: async () => true,
+      update: async () => true,
+      expire: async () => false,
+    };
+    let done = 0;
+    let atOnce = 0;
+    let most = 0;
+    const task = async () => {
+      most = Math.max(most, ++atOnce);
+      await new Promise(setImmediate);
+      atOnce -= 1;
+      if (++done === 3) throw new Error('this one fails');
+    };
+    const queue = { sendAll: async () => 0 };
+    const dependencies = { ...fakeTelemetry(), store, queues: { retry: queue, slow: queue }, now: frozenClock().now };
+    const sweep = makeSweep({ ...dependencies, errands: { task } });
+    await expect(sweep(() => done < 10)).rejects.toThrow('The sweep failed: Error');
+    expect([done, most]).toEqual([10, 3]);
   });
 
   it('counts each held delivery that expires, once, before it is cleaned up', async () => {

@@ -2,9 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { makeUnansweredNames } from '../../../lambdas/delivery/unanswered-names.ts';
 import { frozenClock } from '../../support/clock.ts';
 
+/** Every host is another account's, unless a test says otherwise. */
 const names = () => {
   const clock = frozenClock();
-  return { ...makeUnansweredNames(clock.now), clock };
+  const { begin, isResolverSlow } = makeUnansweredNames(clock.now);
+  return {
+    begin: (host: string, account: string | number = host) => begin(host, typeof account === 'string' ? account : host),
+    isResolverSlow: (host: string, account: string | number = host) =>
+      isResolverSlow(host, typeof account === 'string' ? account : host),
+    clock,
+  };
 };
 
 describe('a name that does not resolve in time', () => {
@@ -40,6 +47,15 @@ describe('a name that does not resolve in time', () => {
     for (const other of [host, ...others]) begin(other);
     clock.advance(2_000);
     expect(isResolverSlow(host)).toBe(expected);
+  });
+
+  // Three domains of one tenant whose name servers fell silent together passed for a slow resolver.
+  it('is not excused by other domains of the same account', () => {
+    const { begin, isResolverSlow, clock } = names();
+    for (const host of ['a.one.com', 'a.two.com', 'a.three.com']) begin(host, 'conta-1');
+    clock.advance(2_000);
+    expect(isResolverSlow('a.one.com', 'conta-1')).toBe(false);
+    expect(isResolverSlow('a.four.com', 'conta-2')).toBe(true);
   });
 
   it('is judged beside others that went unanswered within 10 s, not before', () => {

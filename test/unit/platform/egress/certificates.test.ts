@@ -1,10 +1,40 @@
+import { constants } from 'node:crypto';
+import { Agent, type AgentOptions } from 'node:https';
 import { afterEach, describe, expect, it } from 'vitest';
+import { makeConnections } from '../../../../lambdas/platform/egress/connections.ts';
 import { ok, otherAddress, publicAddress, request, say, start, stopAll } from './posting.ts';
 import type { Names } from './tls-receiver.ts';
 
 afterEach(stopAll);
 
 const literal = `https://${publicAddress}/`;
+
+describe('a handshake', () => {
+  // Six of these took four seconds of processor time, with a certificate that nobody vouches for.
+  it('whose work the receiver chooses by a Diffie-Hellman group of its own is refused', async () => {
+    const tls = { ciphers: 'DHE-RSA-AES128-GCM-SHA256', dhparam: 'auto', maxVersion: 'TLSv1.2', isRsa: true } as const;
+    const { receiver, post } = await start(say(ok), { tls });
+    expect(await post(request)).toMatchObject({ outcome: 'tls' });
+    expect(receiver.requests).toHaveLength(0);
+  });
+
+  it('of TLS 1.2 over an elliptic curve is good', async () => {
+    const { post } = await start(say(ok), { tls: { maxVersion: 'TLSv1.2' } });
+    expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
+  });
+
+  it('is not repeated because the receiver asks for it', async () => {
+    const options: AgentOptions[] = [];
+    makeConnections(option => {
+      options.push(option);
+      return new Agent(option);
+    });
+    expect(options.map(({ secureOptions = 0 }) => secureOptions & constants.SSL_OP_NO_RENEGOTIATION)).toEqual([
+      constants.SSL_OP_NO_RENEGOTIATION,
+      constants.SSL_OP_NO_RENEGOTIATION,
+    ]);
+  });
+});
 
 describe('a certificate', () => {
   it.each<[string, Names, string]>([

@@ -7,7 +7,14 @@ import {
 } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import { makeReachability } from '../../../../lambdas/platform/egress/reachability.ts';
 import type { Resolve } from '../../../../lambdas/platform/egress/resolver.ts';
-import { loopbackAgents, type Names, type Play, startTlsReceiver, type TlsReceiver } from './tls-receiver.ts';
+import {
+  type Handshake,
+  loopbackAgents,
+  type Names,
+  type Play,
+  startTlsReceiver,
+  type TlsReceiver,
+} from './tls-receiver.ts';
 
 export const publicAddress = '93.184.216.34';
 export const otherAddress = '93.184.216.35';
@@ -58,6 +65,7 @@ export const postWith = (dependencies: Partial<GuardedPostDependencies>): Guarde
 interface Situation extends Partial<Omit<GuardedPostDependencies, 'makeAgent'>> {
   readonly trust?: boolean;
   readonly names?: Names;
+  readonly tls?: Handshake;
   readonly fates?: Parameters<typeof loopbackAgents>[2];
   /** Where connections land, if not at the receiver. */
   readonly port?: (receiver: TlsReceiver) => Promise<number>;
@@ -74,8 +82,8 @@ export const stopAll = async (): Promise<void> => {
 };
 
 /** Starts a receiver, and a guarded POST whose connections all land there. Ends with `stopAll`. */
-export const start = async (play: Play, { trust = true, names, fates, port, ...dependencies }: Situation = {}) => {
-  const receiver = await startTlsReceiver(play, names);
+export const start = async (play: Play, { trust = true, names, tls, fates, port, ...dependencies }: Situation = {}) => {
+  const receiver = await startTlsReceiver(play, names, tls);
   const { meant, makeAgent } = loopbackAgents(
     (await port?.(receiver)) ?? receiver.port,
     trust ? receiver.certificate : undefined,

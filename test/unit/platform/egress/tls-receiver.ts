@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type AgentOptions } from 'node:https';
 import { type AddressInfo, connect, Socket } from 'node:net';
-import { createServer, type TLSSocket } from 'node:tls';
+import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { generate } from 'selfsigned';
 
 /** A request as it came over the wire. */
@@ -33,6 +33,9 @@ const isComplete = (text: string): boolean => {
   return end >= 0 && Buffer.byteLength(text.slice(end + 4)) >= length;
 };
 
+/** How a receiver wants to speak. */
+export type Handshake = Pick<TlsOptions, 'ciphers' | 'dhparam' | 'maxVersion'> & { readonly isRsa?: boolean };
+
 /** What a certificate says. */
 export interface Names {
   readonly commonName?: string;
@@ -47,27 +50,30 @@ const receiverNames: Names = {
 };
 
 /** Makes a key and a certificate that vouches for itself. */
-const certify = ({ commonName = '', dns = [], ip = [] }: Names) => {
+const certify = ({ commonName = '', dns = [], ip = [] }: Names, isRsa: boolean) => {
   const altNames = [
     ...dns.map(value => ({ type: 2 as const, value })),
     ...ip.map(address => ({ type: 7 as const, ip: address })),
   ];
   return generate([{ name: 'commonName', value: commonName }], {
-    keyType: 'ec',
-    curve: 'P-256',
+    ...(isRsa ? { keyType: 'rsa' as const, keySize: 2048 } : { keyType: 'ec' as const, curve: 'P-256' as const }),
     // The library would add a name of its own where there is no extension at all.
     extensions: altNames.length > 0 ? [{ name: 'subjectAltName', altNames }] : [{ name: 'basicConstraints', cA: true }],
   });
 };
 
 /** Starts a receiver on a free port of 127.0.0.1; `play` is called once per complete request. */
-export const startTlsReceiver = async (play: Play, names = receiverNames): Promise<TlsReceiver> => {
-  const pair = await certify(names);
+export const startTlsReceiver = async (
+  play: Play,
+  names = receiverNames,
+  { isRsa = false, ...tls }: Handshake = {},
+): Promise<TlsReceiver> => {
+  const pair = await certify(names, isRsa);
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<TLSSocket>();
   let connections = 0;
   let closed = () => {};
-  const server = createServer({ key: pair.private, cert: pair.cert }, socket => {
+  const server = createServer({ ...tls, key: pair.private, cert: pair.cert }, socket => {
     const connection = ++connections;
     let text = '';
     sockets.add(socket);
