@@ -1,6 +1,12 @@
 import { Readable } from 'node:stream';
 import { runOps as runCommand } from '../../bin/ops/program.ts';
-import type { OpsResult } from './e2e-ops.ts';
+
+/** How the operator's command line ended. */
+export interface OpsResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
 /** Runs the operator's command line in this process, for what a command does: how a process behaves is another test's. */
 export const runOpsInProcess = async (args: readonly string[], input = ''): Promise<OpsResult> => {

@@ -32,9 +32,10 @@ beforeEach(async () => {
 /** The engine knows at once what it has: a command that waits for more waits in vain, a second each time. */
 const shortenWaits = (): void => {
   const { send } = SQSClient.prototype;
-  vi.spyOn(SQSClient.prototype, 'send').mockImplementation(function (this: SQSClient, command) {
+  vi.spyOn(SQSClient.prototype, 'send').mockImplementation(function (this: SQSClient, ...sent) {
+    const [command] = sent;
     if (command instanceof ReceiveMessageCommand) command.input.WaitTimeSeconds = 0;
-    return send.call(this, command);
+    return send.apply(this, sent);
   });
 };
 
