@@ -21,7 +21,7 @@ export const runOps = (
   { input = '', environment = {} }: OpsSettings = {},
 ): Promise<OpsResult> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['bin/ops.ts', ...args], {
+    const child = spawn(process.execPath, ['--require', './bin/node-version.cjs', 'bin/ops.ts', ...args], {
       cwd: root,
       env: { ...process.env, ...environment },
       timeout: limit,
