@@ -10,3 +10,4 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   process.exit(1);
 }
 require('./dependencies.cjs');
+require('./compile-cache.cjs');

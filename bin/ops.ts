@@ -1,10 +1,5 @@
 /** The operator's command line: `npm run ops -- --help`. */
 import './node-version.cjs';
-import { enableCompileCache } from 'node:module';
-import path from 'node:path';
-
-// A command spends most of its time compiling the SDK: kept, the compiled code halves it.
-enableCompileCache(path.join(import.meta.dirname, '../node_modules/.cache/ops'));
 
 // Whoever reads the output may have enough of it before its end (`| head`).
 process.stdout.on('error', error => process.exit('code' in error && error.code === 'EPIPE' ? process.exitCode : 1));

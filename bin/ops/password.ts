@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { isCommonPassword } from './common-passwords.ts';
 import { Fault } from './fault.ts';
+import type { Streams } from './streams.ts';
 
 /** The token endpoint refuses longer ones unread, so a user could never log in with one. */
 const longestPassword = 1_024;
@@ -29,12 +30,16 @@ export interface ChosenPassword {
  * section 3.1.1.2 counts them.
  * @throws {Fault} for a password that is too short, too common, or that the token endpoint would not take.
  */
-export async function choosePassword(options: PasswordOptions, leastCharacters: number): Promise<ChosenPassword> {
+export async function choosePassword(
+  options: PasswordOptions,
+  leastCharacters: number,
+  stdin: Streams['stdin'],
+): Promise<ChosenPassword> {
   if (options.generatePassword === true) {
     return { password: randomId(Math.max(generatedLength, leastCharacters)), isGenerated: true };
   }
   const check = (password: string) => passwordFault(password, leastCharacters);
-  const password = process.stdin.isTTY ? await fromPrompt(check) : await fromStandardInput();
+  const password = stdin.isTTY ? await fromPrompt(check) : await fromStandardInput(stdin);
   const fault = await check(password);
   if (fault) throw new Fault(fault);
   return { password, isGenerated: false };
@@ -56,8 +61,8 @@ export async function passwordFault(password: string, leastCharacters: number): 
 }
 
 /** Everything on standard input, without the one line break that `echo` and here-documents add. */
-const fromStandardInput = async (): Promise<string> => {
-  const bytes = await buffer(process.stdin);
+const fromStandardInput = async (stdin: Streams['stdin']): Promise<string> => {
+  const bytes = await buffer(stdin);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, '');
   } catch {

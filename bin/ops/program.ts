@@ -5,8 +5,9 @@ import { addDlq } from './dlq.ts';
 import { addEvents } from './events.ts';
 import { addKeys } from './keys.ts';
 import { addPublish } from './publish.ts';
-import { CommandFailed, run } from './run.ts';
+import { CommandFailed, makeRun } from './run.ts';
 import { addSessions } from './sessions.ts';
+import type { Streams } from './streams.ts';
 import { addUsers } from './users.ts';
 import { addWebhooks } from './webhooks.ts';
 
@@ -33,15 +34,16 @@ const tidy = (message: string): string =>
     .trim();
 
 /** An error for programs: one object on standard error, and nothing on standard output. */
-const writeJsonError = (message: string, exitCode: number): void => {
+const writeJsonError = (output: Streams['stderr'], message: string, exitCode: number): void => {
   const code = exitCode === 2 ? 'usage' : 'refused';
-  process.stderr.write(`${JSON.stringify({ error: message.replace(/^error: /, ''), code, exitCode })}\n`);
+  output.write(`${JSON.stringify({ error: message.replace(/^error: /, ''), code, exitCode })}\n`);
 };
 
 /** What commander throws for a noun without a verb, after it has shown the help. */
 const helpInstead = '(outputHelp)';
 
-const makeProgram = (asJson: boolean): Command => {
+const makeProgram = (asJson: boolean, streams: Streams): Command => {
+  const run = makeRun(streams);
   const program = new Command('ops')
     .usage('[options] <command>')
     .description('Operates an Emissor: its clients, users and keys, its webhooks, and the events it delivers.')
@@ -53,7 +55,8 @@ const makeProgram = (asJson: boolean): Command => {
     .addHelpText('after', examples)
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .configureOutput({
-      ...(asJson && { writeErr: () => undefined }),
+      writeOut: text => void streams.stdout.write(text),
+      writeErr: text => void (asJson || streams.stderr.write(text)),
       outputError: (message, write) => write(`${tidy(message)}\n`),
     })
     .exitOverride();
@@ -72,23 +75,24 @@ const makeProgram = (asJson: boolean): Command => {
 /**
  * Runs the operator's command line.
  *
+ * @param streams - the process's own, but for tests; a question that is asked at a terminal goes to the process's in any case.
  * @returns the exit code: 0, 1 for a command that was refused or failed, 2 for one that was not understood.
  */
-export const runOps = async (args: readonly string[]): Promise<number> => {
+export const runOps = async (args: readonly string[], streams: Streams = process): Promise<number> => {
   const asJson = args.includes('--json'); // commander may fail before it has read it
   try {
-    await makeProgram(asJson).parseAsync(args, { from: 'user' });
+    await makeProgram(asJson, streams).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
       const message = error.message === helpInstead ? 'a command is missing: --help shows them' : tidy(error.message);
-      if (asJson) writeJsonError(message, 2);
+      if (asJson) writeJsonError(streams.stderr, message, 2);
       return 2;
     }
     if (!(error instanceof CommandFailed)) throw error;
-    if (asJson) writeJsonError(error.message, 1);
-    else console.error(`error: ${error.message}`);
+    if (asJson) writeJsonError(streams.stderr, error.message, 1);
+    else streams.stderr.write(`error: ${error.message}\n`);
     return 1;
   }
 };

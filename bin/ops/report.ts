@@ -1,3 +1,5 @@
+import type { Streams } from './streams.ts';
+
 /** What a command has to say: a value for programs (`--json`) and text for people. */
 export interface Report {
   readonly json: unknown;
@@ -35,7 +37,7 @@ export const fields = (entries: readonly (readonly [name: string, value: string]
 export const iso = (moment: number | undefined): string | null =>
   moment === undefined ? null : new Date(moment).toISOString();
 
-/** Writes a report to standard output. */
-export const writeReport = ({ json, text }: Report, asJson: boolean): void => {
-  process.stdout.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);
+/** Writes a report. */
+export const writeReport = ({ json, text }: Report, asJson: boolean, output: Streams['stdout']): void => {
+  output.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);
 };

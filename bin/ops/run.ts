@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { describeFault } from './fault.ts';
 import { makeProgress, noProgress, type ShowProgress } from './progress.ts';
 import { type Report, writeReport } from './report.ts';
+import type { Streams } from './streams.ts';
 import { findTarget, type Target, type TargetOptions } from './target.ts';
 
 /** The options every command takes. */
@@ -9,8 +10,8 @@ interface GlobalOptions extends TargetOptions {
   readonly json?: boolean;
 }
 
-/** What a command does on its target. Long work shows its progress. */
-type Act = (target: Target, progress: ShowProgress) => Promise<Report>;
+/** What a command does on its target. Long work shows its progress; a password may be read. */
+type Act = (target: Target, progress: ShowProgress, stdin: Streams['stdin']) => Promise<Report>;
 
 /** Runs one command on the target its options choose, and writes what it reports. */
 export type Run = (command: Command, act: Act) => Promise<void>;
@@ -20,24 +21,22 @@ export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
 }
 
-/**
- * Finds the target, acts, reports.
- *
- * @throws {CommandFailed}
- */
-export const run: Run = async (command, act) => {
-  const { json = false, ...options } = command.optsWithGlobals<GlobalOptions>();
-  const progress = makeProgress(process.stderr);
-  let target: Target | undefined;
-  try {
-    target = await findTarget(options);
-    const report = await act(target, json ? noProgress : progress.show);
-    progress.clear();
-    writeReport(report, json);
-  } catch (error) {
-    progress.clear();
-    throw new CommandFailed(
-      describeFault(error, target?.unreachable ?? 'AWS does not answer: check the network and AWS_REGION.'),
-    );
-  }
-};
+/** Makes what finds the target, acts, and reports. It throws {@link CommandFailed}. */
+export const makeRun =
+  (streams: Streams): Run =>
+  async (command, act) => {
+    const { json = false, ...options } = command.optsWithGlobals<GlobalOptions>();
+    const progress = makeProgress(streams.stderr);
+    let target: Target | undefined;
+    try {
+      target = await findTarget(options);
+      const report = await act(target, json ? noProgress : progress.show, streams.stdin);
+      progress.clear();
+      writeReport(report, json, streams.stdout);
+    } catch (error) {
+      progress.clear();
+      throw new CommandFailed(
+        describeFault(error, target?.unreachable ?? 'AWS does not answer: check the network and AWS_REGION.'),
+      );
+    }
+  };

@@ -7,6 +7,7 @@ import { accountId, afterOption, emailAddress, limitOption, notEmpty } from './o
 import { choosePassword, type PasswordOptions } from './password.ts';
 import type { Report } from './report.ts';
 import type { Run } from './run.ts';
+import type { Streams } from './streams.ts';
 import type { Target } from './target.ts';
 import { reportUser, reportUsers, withGeneratedPassword } from './user-report.ts';
 
@@ -51,12 +52,16 @@ interface CreateOptions extends PasswordOptions {
   readonly role: Role;
 }
 
-const create = async (target: Target, { email, account, role, ...options }: CreateOptions): Promise<Report> => {
+const create = async (
+  target: Target,
+  { email, account, role, ...options }: CreateOptions,
+  stdin: Streams['stdin'],
+): Promise<Report> => {
   const store = await openStore(target);
   if (await store.findUserByEmail(email)) {
     throw new Fault(`a user with the e-mail address ${email} exists already: "users show ${email}" shows them.`);
   }
-  const { password, isGenerated } = await choosePassword(options, leastCharacters(target));
+  const { password, isGenerated } = await choosePassword(options, leastCharacters(target), stdin);
   const user = await takenAs(email, store.createUser({ email, password, accountId: account, role }));
   return isGenerated ? withGeneratedPassword(reportUser(user), password) : reportUser(user);
 };
@@ -80,10 +85,15 @@ const change = async (
   return { json: reportUser(changed).json, text: tell(changed) };
 };
 
-const setPassword = async (target: Target, reference: string, options: PasswordOptions): Promise<Report> => {
+const setPassword = async (
+  target: Target,
+  reference: string,
+  options: PasswordOptions,
+  stdin: Streams['stdin'],
+): Promise<Report> => {
   const store = await openStore(target);
   const { userId } = await findUser(store, reference);
-  const { password, isGenerated } = await choosePassword(options, leastCharacters(target));
+  const { password, isGenerated } = await choosePassword(options, leastCharacters(target), stdin);
   const user = await store.setUserPassword(userId, password);
   if (!user) throw noUser(reference);
   await unlock(target, user.email);
@@ -171,7 +181,9 @@ export const addUsers = (program: Command, run: Run): void => {
     .addOption(new Option('--role <role>', 'admins manage webhooks').choices(roles).makeOptionMandatory())
     .addOption(generateOption())
     .addHelpText('after', examples)
-    .action((options: CreateOptions, command: Command) => run(command, target => create(target, options)));
+    .action((options: CreateOptions, command: Command) =>
+      run(command, (target, _progress, stdin) => create(target, options, stdin)),
+    );
 
   users
     .command('list')
@@ -258,7 +270,7 @@ export const addUsers = (program: Command, run: Run): void => {
     .argument(...userArgument)
     .addOption(generateOption())
     .action((reference: string, options: PasswordOptions, command: Command) =>
-      run(command, target => setPassword(target, reference, options)),
+      run(command, (target, _progress, stdin) => setPassword(target, reference, options, stdin)),
     );
 
   users

@@ -5,10 +5,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { unique } from '../support/e2e-accounts.ts';
 import { type OpsSettings, runOps } from '../support/e2e-ops.ts';
 import { run } from '../support/e2e-target.ts';
+import { runOpsInProcess } from '../support/ops-in-process.ts';
 
-/** One line on standard error, nothing on standard output, and no stack trace. */
+/** One line on standard error, nothing on standard output, and no stack trace: of a process where `settings` say so. */
 const expectOneLine = async (code: number, message: RegExp, args: string[], settings?: OpsSettings) => {
-  const result = await runOps(args, settings);
+  const result = await (settings ? runOps(args, settings) : runOpsInProcess(args));
   expect(result).toMatchObject({ code, stdout: '' });
   expect(result.stderr).toMatch(message);
   expect(result.stderr.trimEnd().split('\n')).toHaveLength(1);
@@ -78,8 +79,13 @@ describe('ops says what is wrong in one line', () => {
   ])('%s', (_title, args, message) => expectOneLine(2, message, args));
 
   it.concurrent('an unknown client or user', async () => {
-    await expectOneLine(1, /no client "nobody"/, ['--outputs', run.outputsFile, 'clients', 'disable', 'nobody']);
+    await expectOneLine(1, /no client "nobody"/, ['--outputs', run.outputsFile, 'clients', 'disable', 'nobody'], {});
     await expectOneLine(1, /no user "nobody@x"/, ['--outputs', run.outputsFile, 'users', 'disable', 'nobody@x']);
+  });
+
+  it.concurrent('as a process: what it does not understand, and a password that it was given where all can see', async () => {
+    await expectOneLine(2, /unknown command 'clinets' \(Did you mean clients\?\)/, ['clinets', 'list'], {});
+    await expectOneLine(2, /unknown option '--password'$/m, [...create, '--password=secret'], {});
   });
 
   it.concurrent.each([
@@ -105,7 +111,7 @@ describe('ops says what is wrong in one line', () => {
 
   it.concurrent('an unknown stage, and missing credentials', async () => {
     const unknown = /unknown stage "qa": the stages are local, dev, prod\./;
-    await expectOneLine(1, unknown, ['--stage', 'qa', 'clients', 'list']);
+    await expectOneLine(1, unknown, ['--stage', 'qa', 'clients', 'list'], {});
     const names = Object.keys(process.env).filter(name => name.startsWith('AWS_'));
     const environment = {
       ...Object.fromEntries(names.map(name => [name, undefined])),
@@ -125,8 +131,13 @@ describe('ops says what is wrong in one line', () => {
 });
 
 describe('ops --json', () => {
-  const expectJson = async (args: string[], code: 'usage' | 'refused', message: RegExp) => {
-    const result = await runOps(['--json', ...args]);
+  const expectJson = async (
+    args: string[],
+    code: 'usage' | 'refused',
+    message: RegExp,
+    call = (words: string[]) => runOpsInProcess(words),
+  ) => {
+    const result = await call(['--json', ...args]);
     const exitCode = code === 'usage' ? 2 : 1;
     expect(result).toMatchObject({ code: exitCode, stdout: '' });
     expect(JSON.parse(result.stderr)).toEqual({ error: expect.stringMatching(message), code, exitCode });
@@ -142,6 +153,12 @@ describe('ops --json', () => {
     ['what is not there', ['--outputs', run.outputsFile, 'dlq', 'show', 'nope'], 'refused', /shows no message nope/],
     ['what nobody confirmed', ['--outputs', run.outputsFile, 'keys', 'rotate', '--revoke'], 'refused', /add --yes\.$/],
   ])('tells %s as one object on standard error', (_title, args, code, message) => expectJson(args, code, message));
+
+  it.concurrent('tells it as a process too', async () => {
+    await expectJson(['clients'], 'usage', /^a command is missing/, args => runOps(args));
+    const unconfirmed = ['--outputs', run.outputsFile, 'keys', 'rotate', '--revoke'];
+    await expectJson(unconfirmed, 'refused', /add --yes\.$/, args => runOps(args));
+  });
 });
 
 /** The commands that a help text lists. */
@@ -153,7 +170,7 @@ const listed = (help: string): string[] => {
 describe('ops --help', () => {
   it('tells of every noun and verb what it does and that it speaks JSON', async () => {
     const helpOf = async (...words: string[]): Promise<string> => {
-      const { code, stdout, stderr } = await runOps([...words, '--help']);
+      const { code, stdout, stderr } = await runOpsInProcess([...words, '--help']);
       expect({ code, stderr }, words.join(' ')).toEqual({ code: 0, stderr: '' });
       expect(stdout, words.join(' ')).toContain('--json');
       return stdout;
@@ -190,9 +207,16 @@ describe('ops --help', () => {
     [['events', 'find']],
     [['deliveries', 'replay']],
   ])('%j shows examples', async args => {
-    const { code, stdout } = await runOps([...args, '--help']);
+    const { code, stdout } = await runOpsInProcess([...args, '--help']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/Examples:\n {2}npm run ops -- /);
     expect(stdout).toContain('--json');
   });
+
+  it.concurrent.each([[['--help']], [['deliveries', 'replay', '--help']]])(
+    'is what a process shows: %j',
+    async args => {
+      expect(await runOps(args)).toEqual(await runOpsInProcess(args));
+    },
+  );
 });

@@ -4,6 +4,7 @@ import { runOps } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
 import { describeWith } from '../support/e2e-target.ts';
 import { type LocalRun, startLocalRun } from '../support/local-run.ts';
+import { runOpsInProcess } from '../support/ops-in-process.ts';
 
 // Keys concern everybody who has a token, so these suites have a run of their own. Functions keep the keyring for half a
 // minute. What a rotation does is therefore looked for in functions that have not been called before it, and in further
@@ -25,7 +26,8 @@ afterAll(() => run.stop());
 
 const call = (...args: string[]) => runOps(['--outputs', run.outputsFile, 'keys', ...args]);
 const keys = async <Answer = Key[]>(...args: string[]): Promise<Answer> => {
-  const { code, stdout, stderr } = await runOps(['--outputs', run.outputsFile, '--json', 'keys', ...args]);
+  const words = ['--outputs', run.outputsFile, '--json', 'keys', ...args];
+  const { code, stdout, stderr } = await runOpsInProcess(words);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout);
 };

@@ -6,6 +6,7 @@ import { CfnResource, Stack, Validations } from 'aws-cdk-lib';
 import { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigurationError, contextConfiguration } from '../../lib/config.ts';
 import { makeApp } from './templates.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -46,14 +47,21 @@ describe('synthesising without credentials', () => {
 
 describe('a mistake', () => {
   it.each([
-    ['an unknown stage', ['-c', 'stage=staging'], /Unknown stage "staging": the stages are local, dev, prod\./],
-    ['links to an example', ['-c', 'stage=prod'], /Stage prod: demandsUrl must be given/],
-    ['a duration out of bounds', ['-c', 'accessTokenLifetime=999999999d'], /accessTokenLifetime must be 1s to 24h/],
-    ['a value that does not fit', ['-c', 'retrySchedule=soon'], /retrySchedule must be a whole number with a unit/],
-  ])('in the context, %s, is one clear line', (_case, args, message) => {
-    const { status, stderr } = runBare('cdk', 'synth', '--quiet', ...args);
+    ['an unknown stage', { stage: 'staging' }, /^Unknown stage "staging": the stages are local, dev, prod\.$/],
+    ['links to an example', { stage: 'prod' }, /^Stage prod: demandsUrl must be given/],
+    ['a duration out of bounds', { accessTokenLifetime: '999999999d' }, /accessTokenLifetime must be 1s to 24h/],
+    ['a value that does not fit', { retrySchedule: 'soon' }, /retrySchedule must be a whole number with a unit/],
+  ])('in the context, %s, is one clear line', (_case, context, message) => {
+    const attempt = () => contextConfiguration({ ...makeApp().node.getAllContext(), ...context });
+    expect(attempt).toThrow(ConfigurationError);
+    expect(attempt).toThrow(message);
+    expect(attempt).not.toThrow(/\n/);
+  });
+
+  it('in the context ends the CDK with that line and no stack trace', () => {
+    const { status, stderr } = runBare('cdk', 'synth', '--quiet', '-c', 'stage=staging');
     expect(status).not.toBe(0);
-    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(/^Unknown stage "staging": the stages are local, dev, prod\.$/m);
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 

@@ -1,6 +1,6 @@
-import { runOps } from './e2e-ops.ts';
 import { until } from './e2e-poll.ts';
 import { run } from './e2e-target.ts';
+import { runOpsInProcess } from './ops-in-process.ts';
 
 /** A delivery as `ops deliveries show` reports it. */
 export interface Delivery {
@@ -13,7 +13,8 @@ export const settled = (id: string, limit?: number): Promise<Delivery> =>
   until(
     `the final state of ${id}`,
     async () => {
-      const { code, stdout } = await runOps(['--outputs', run.outputsFile, '--json', 'deliveries', 'show', id]);
+      const words = ['--outputs', run.outputsFile, '--json', 'deliveries', 'show', id];
+      const { code, stdout } = await runOpsInProcess(words);
       const delivery: Delivery | undefined = code === 0 ? JSON.parse(stdout) : undefined;
       return delivery?.state === 'pendente' ? undefined : delivery;
     },

@@ -1,15 +1,9 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { run } from './e2e-target.ts';
+import { type OpsResult, runOpsInProcess } from './ops-in-process.ts';
 
 const root = path.join(import.meta.dirname, '../..');
-
-/** How the operator's command line ended. */
-export interface OpsResult {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** Settings of one call beyond its arguments. */
 export interface OpsSettings {
@@ -27,7 +21,7 @@ export const runOps = (
   { input = '', environment = {} }: OpsSettings = {},
 ): Promise<OpsResult> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['bin/ops.ts', ...args], {
+    const child = spawn(process.execPath, ['--require', './bin/node-version.cjs', 'bin/ops.ts', ...args], {
       cwd: root,
       env: { ...process.env, ...environment },
       timeout: limit,
@@ -46,13 +40,14 @@ export const runOps = (
   });
 
 /**
- * Runs a command against the run under test and gives its `--json` answer.
+ * Runs a command against the run under test and gives its `--json` answer. It starts no process: what a command does is
+ * the same without one, in a tenth of the time.
  *
  * @throws when the command fails.
  */
 export const ops = async <Answer>(args: readonly string[], input?: string): Promise<Answer> => {
-  const settings = input === undefined ? {} : { input };
-  const { code, stdout, stderr } = await runOps(['--outputs', run.outputsFile, '--json', ...args], settings);
+  const words = ['--outputs', run.outputsFile, '--json', ...args];
+  const { code, stdout, stderr } = await runOpsInProcess(words, input);
   if (code !== 0) throw new Error(`ops ${args.slice(0, 2).join(' ')} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout);
 };

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../../lambdas/auth/client.ts';
 import type { Grant } from '../../../lambdas/auth/grants/grant.ts';
@@ -9,9 +8,13 @@ import { readRecords } from '../../../lambdas/auth/records.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import { type AuthService, startAuthService } from '../../support/auth-service.ts';
 
-const bursts = 200;
+/**
+ * `npm test` makes 40 bursts, which tells a lockout that lets bursts in from one that does not. The full measure, 200
+ * bursts, costs a minute of processor time: EMISSOR_GUESS_BURSTS=full asks for it, and the gate does (`.ci/run`).
+ */
+const { bursts, mayGetIn } =
+  process.env.EMISSOR_GUESS_BURSTS === 'full' ? { bursts: 200, mayGetIn: 20 } : { bursts: 40, mayGetIn: 6 };
 const guesses = 100;
-const mayGetIn = 20;
 
 let service: AuthService;
 let grant: Grant;
@@ -58,7 +61,8 @@ describe('guesses that are all made at the same moment', () => {
     let letIn = 0;
     for (let burst = 0; burst < bursts; burst++) {
       const { username } = await service.makeUser();
-      const right = randomInt(guesses);
+      // at random, yet over all bursts as often early as late: how many get in is then not a matter of luck
+      const right = Math.floor(((burst + Math.random()) * guesses) / bursts);
       const answers = await Promise.all(
         Array.from({ length: guesses }, (_, place) => logIn(client, username, place === right ? 'right' : 'wrong')),
       );

@@ -1,16 +1,10 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type QueueService, startSqs } from '../../../local/sqs/engine.ts';
-
-vi.setConfig({ testTimeout: 60_000 }); // each command is a process, which starts slowly on a busy machine
-
-const root = join(import.meta.dirname, '../../..');
-const execute = promisify(execFile);
+import { runOpsInProcess } from '../../support/ops-in-process.ts';
 
 let directory: string;
 let engine: QueueService;
@@ -19,6 +13,7 @@ let urls: Record<'events' | 'dead', string>;
 let beforeReceive: () => void;
 
 beforeEach(async () => {
+  shortenWaits();
   beforeReceive = () => undefined;
   const refusal = (_headers: unknown, access: () => readonly { action: string }[]) => {
     if (access().some(({ action }) => action === 'sqs:ReceiveMessage')) beforeReceive();
@@ -34,27 +29,32 @@ beforeEach(async () => {
   writeFileSync(join(directory, 'outputs.json'), JSON.stringify({ ...outputs, Region: 'us-east-1' }));
 });
 
+/** The engine knows at once what it has: a command that waits for more waits in vain, a second each time. */
+const shortenWaits = (): void => {
+  const { send } = SQSClient.prototype;
+  vi.spyOn(SQSClient.prototype, 'send').mockImplementation(function (this: SQSClient, ...sent) {
+    const [command] = sent;
+    if (command instanceof ReceiveMessageCommand) command.input.WaitTimeSeconds = 0;
+    return send.apply(this, sent);
+  });
+};
+
 afterEach(async () => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
   client.destroy();
   await engine.stop();
   rmSync(directory, { recursive: true });
 });
 
+const outputs = () => ['--outputs', join(directory, 'outputs.json')];
 const dlq = async (...args: string[]): Promise<string> => {
-  const words = ['bin/ops.ts', '--outputs', join(directory, 'outputs.json'), 'dlq', ...args];
-  return (await execute(process.execPath, words, { cwd: root })).stdout;
+  const result = await runOpsInProcess([...outputs(), 'dlq', ...args]);
+  expect(result).toMatchObject({ code: 0, stderr: '' });
+  return result.stdout;
 };
 /** A command that ends with another code than 0. */
-const failing = async (...args: string[]) => {
-  const words = ['bin/ops.ts', '--outputs', join(directory, 'outputs.json'), 'dlq', ...args];
-  const child = execute(process.execPath, words, { cwd: root });
-  child.child.stdin?.end();
-  return child.then(
-    () => ({ code: 0, stdout: '', stderr: '' }),
-    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
-  );
-};
+const failing = (...args: string[]) => runOpsInProcess([...outputs(), 'dlq', ...args]);
 const list = async (...args: string[]): Promise<Record<'messageId' | 'body' | 'sentAt' | 'reason', string>[]> =>
   JSON.parse(await dlq('list', '--json', ...args));
 const redrive = async () => JSON.parse(await dlq('redrive', '--json', '--rate', '1000'));

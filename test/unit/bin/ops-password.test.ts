@@ -29,7 +29,9 @@ describe('a password that an operator sets', () => {
   });
 
   it('is made on request: long enough, good, and never the same', async () => {
-    const [one, other] = await Promise.all([1, 2].map(() => choosePassword({ generatePassword: true }, 40)));
+    const [one, other] = await Promise.all(
+      [1, 2].map(() => choosePassword({ generatePassword: true }, 40, process.stdin)),
+    );
     expect(one).toMatchObject({ isGenerated: true, password: expect.stringMatching(/^[0-9A-Za-z]{40}$/) });
     expect(one?.password).not.toBe(other?.password);
     expect(await passwordFault(one?.password ?? '', 40)).toBeUndefined();
