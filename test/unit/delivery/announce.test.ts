@@ -215,6 +215,22 @@ describe('an account that toggles its suspension', () => {
     expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended_already');
   });
 
+  it('does not evade an operator whose suspension takes the last place just when that is published', async () => {
+    const operator = makeOperatorStore({ documents: dynalite.documents, tableName: 'Webhooks', now: world.clock.now });
+    for (let round = 0; round < 10; round++) await toggle();
+    const told: (string | null)[] = [];
+    const publish = async ({ reason }: { reason: string | null }) => {
+      if (told.length === 0) await operator.suspend('conta-1', 'demanda.criada');
+      told.push(reason);
+    };
+    const announce = makeAnnounce({ ...world, documents: dynalite.documents, table: 'Webhooks', publish });
+    await announce(() => true);
+    await announce(() => true);
+    expect(told).toHaveLength(mostAnnouncements + 1);
+    expect(told.at(-1)).toBe('operador');
+    expect(await world.webhook()).not.toHaveProperty('announcements');
+  });
+
   it('does not evade an operator in a race with it and the announcer', async () => {
     const operator = makeOperatorStore({ documents: dynalite.documents, tableName: 'Webhooks', now: world.clock.now });
     for (let round = 0; round < 5; round++) {
