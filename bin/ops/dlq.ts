@@ -7,7 +7,7 @@ import { wholeNumber } from './option-values.ts';
 import type { ShowProgress } from './progress.ts';
 import type { DeadLetter, Queues } from './queues.ts';
 import type { KeptLetter, RedriveOptions } from './redrive.ts';
-import { fields, iso, type Report, table } from './report.ts';
+import { fields, iso, printable, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
@@ -50,10 +50,6 @@ const list = async (target: Target, limit: number, progress: ShowProgress): Prom
     text: table(letters, columns, 'The dead-letter queue shows no message.') + more(stillInHand),
   };
 };
-
-/** A body comes from strangers: what a terminal would obey is written as an escape. */
-const printable = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}]/gu, found => (found === '\n' ? found : `\\u{${found.codePointAt(0)?.toString(16)}}`));
 
 const show = async (target: Target, id: string): Promise<Report> => {
   const { findDeadLetter } = await import('./discard.ts');

@@ -7,6 +7,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
+import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/event.ts';
 import { type Origin, originOf, originTexts, textAttributes } from '../../lambdas/delivery/origin.ts';
 import { makeRetryQueue, type RetryQueue } from '../../lambdas/delivery/retry-queue.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
@@ -23,7 +24,7 @@ export interface DeadLetter {
   readonly origin: Origin;
   readonly body: string;
   /** Why the delivery function put it there; `null` where the queue itself did, after too many receives. */
-  readonly reason: string | null;
+  readonly reason: RejectedMessage['reason'] | null;
   readonly detail: string | null;
   /** Who published it, as SQS knows them; `null` where the queue itself moved it. */
   readonly sender: string | null;
@@ -54,14 +55,22 @@ const hiddenSeconds = 60;
 /** The most entries that SQS takes in a batch. */
 const longestBatch = 10;
 
-const fromMessage = ({ MessageId, Body, Attributes, MessageAttributes, ReceiptHandle }: Message): DeadLetter => {
+/** Why a message was refused. One that SQS itself moved has its publisher's attributes: what was not refused has no reason. */
+const refusalOf = (reason: string | undefined, body: string): RejectedMessage['reason'] | null => {
+  const isRefused = parseEventMessage(body, '', 'https://unused.example.com').outcome === 'rejected';
+  return isRefused && (reason === 'malformed' || reason === 'unknown_event') ? reason : null;
+};
+
+const fromMessage = ({ MessageId, Body = '', Attributes, MessageAttributes, ReceiptHandle }: Message): DeadLetter => {
   const attribute = (name: string) => MessageAttributes?.[name]?.StringValue;
+  const reason = refusalOf(attribute('reason'), Body);
+  const said = (name: string) => (reason === null ? null : (attribute(name) ?? null));
   return {
     origin: originOf({ messageId: MessageId ?? '', sentTimestamp: Attributes?.SentTimestamp, attribute }),
-    body: Body ?? '',
-    reason: attribute('reason') ?? null,
-    detail: attribute('detail') ?? null,
-    sender: attribute('sender') ?? null,
+    body: Body,
+    reason,
+    detail: said('detail'),
+    sender: said('sender'),
     receipt: ReceiptHandle ?? '',
   };
 };

@@ -12,10 +12,21 @@ export interface Column<Row> {
   readonly cell: (row: Row) => string;
 }
 
+/** A text of strangers: what a terminal would obey is written as an escape, but for the ends of lines. */
+export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]|\p{Cf}/gu, escaped);
+
+/** The same in one line, so that nobody forges another one. */
+const inOneLine = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
+
+const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;
+
 /** Lines up rows under headings; `whenEmpty` stands in for a table without rows. */
 export const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], whenEmpty: string): string => {
   if (rows.length === 0) return whenEmpty;
-  const lines = [columns.map(({ heading }) => heading), ...rows.map(row => columns.map(({ cell }) => cell(row)))];
+  const lines = [
+    columns.map(({ heading }) => heading),
+    ...rows.map(row => columns.map(({ cell }) => inOneLine(cell(row)))),
+  ];
   const widths = columns.map((_, index) => Math.max(...lines.map(line => line[index]?.length ?? 0)));
   return lines
     .map(line =>
@@ -30,7 +41,7 @@ export const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]
 /** Lines up the fields of one record. */
 export const fields = (entries: readonly (readonly [name: string, value: string])[]): string => {
   const width = Math.max(...entries.map(([name]) => name.length));
-  return entries.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+  return entries.map(([name, value]) => `${name.padEnd(width)}  ${inOneLine(value)}`).join('\n');
 };
 
 /** A moment in milliseconds since the epoch as RFC 3339, UTC; `null` where there is none. */

@@ -1,4 +1,9 @@
-import { type DynamoDBDocumentClient, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  QueryCommand,
+  UpdateCommand,
+  type UpdateCommandInput,
+} from '@aws-sdk/lib-dynamodb';
 import { isConditionFailed, readTogether } from '../platform/dynamodb.ts';
 import {
   type AnnouncedItem,
@@ -55,7 +60,7 @@ export function makeAnnounce({ documents, table, publish, log }: AnnounceDepende
           // The index lags, and holds no more than keys.
           const [item] = await readTogether(documents, [{ table, key: webhookKey(accountId, evento) }]);
           const announced = announcedIn(item);
-          if (announced) await publishAll(announced);
+          if (announced) await publishAll(announced, hasTime);
         } catch (error) {
           failure = error; // one that cannot be published now does not hold up the others
         }
@@ -65,29 +70,50 @@ export function makeAnnounce({ documents, table, publish, log }: AnnounceDepende
     if (failure !== undefined) throw failure;
   };
 
-  async function publishAll(item: AnnouncedItem): Promise<void> {
+  async function publishAll(item: AnnouncedItem, hasTime: () => boolean): Promise<void> {
     const { accountId, evento: event, webhookId, announcements } = item;
-    for (const { type, since, reason, lastResult } of announcements) {
-      if (webhookId === undefined) break;
-      await publish({ type, accountId, event, webhookId, since: new Date(since).toISOString(), reason, lastResult });
-      log.info('webhook.announced', { type, account: accountId, event, reason });
+    for (const first of announcements) {
+      if (!hasTime()) return;
+      const { type, since, reason, lastResult } = first;
+      if (webhookId !== undefined) {
+        await publish({ type, accountId, event, webhookId, since: new Date(since).toISOString(), reason, lastResult });
+        log.info('webhook.announced', { type, account: accountId, event, reason });
+      }
+      if (!(await takeOut(item, first))) return;
     }
-    await takeOut(item);
+    await leaveIndex(item);
   }
 
-  async function takeOut({ accountId, evento, announcementAt, announcements }: AnnouncedItem): Promise<void> {
+  /** Takes out the first announcement, whatever was added meanwhile. False: it is another one by now. */
+  function takeOut(item: AnnouncedItem, { type, since, reason }: Announcement): Promise<boolean> {
+    return update(item, {
+      UpdateExpression: 'REMOVE announcements[0]',
+      ConditionExpression:
+        'announcements[0].#type = :type AND announcements[0].since = :since AND announcements[0].reason = :reason',
+      ExpressionAttributeNames: { '#type': 'type' },
+      ExpressionAttributeValues: { ':type': type, ':since': since, ':reason': reason },
+    });
+  }
+
+  /** Where there is more to announce by now, the next run does. */
+  function leaveIndex(item: AnnouncedItem): Promise<boolean> {
+    return update(item, {
+      UpdateExpression: 'REMOVE announcements, announcementShard, announcementAt',
+      ConditionExpression: 'attribute_exists(announcements) AND attribute_not_exists(announcements[0])',
+    });
+  }
+
+  /** False: the condition does not hold. */
+  async function update(
+    { accountId, evento }: AnnouncedItem,
+    change: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
+  ): Promise<boolean> {
     try {
-      await documents.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: { accountId, evento },
-          UpdateExpression: 'REMOVE announcements, announcementShard, announcementAt',
-          ConditionExpression: 'announcementAt = :at AND size(announcements) = :count',
-          ExpressionAttributeValues: { ':at': announcementAt, ':count': announcements.length },
-        }),
-      );
+      await documents.send(new UpdateCommand({ TableName: table, Key: { accountId, evento }, ...change }));
+      return true;
     } catch (error) {
-      if (!isConditionFailed(error)) throw error; // there is more to announce by now: the next run does
+      if (isConditionFailed(error)) return false;
+      throw error;
     }
   }
 }

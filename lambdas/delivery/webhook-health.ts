@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../platform/clock.ts';
 import { isConditionFailed, readTogether } from '../platform/dynamodb.ts';
-import { announcing } from '../webhooks/announcement.ts';
+import { type Announcement, updateAnnouncing } from '../webhooks/announcement.ts';
 import { type Webhook, webhookIn, webhookKey } from '../webhooks/webhook.ts';
 import type { AttemptResult } from './delivery.ts';
 
@@ -40,6 +40,7 @@ interface Change {
   readonly withAnyAuthorization?: boolean;
   readonly names?: Record<string, string>;
   readonly values: Record<string, unknown>;
+  readonly told?: Announcement;
 }
 
 /** How often a suspension is tried while its account reactivates the webhook. */
@@ -49,7 +50,7 @@ const suspensionTries = 3;
 export const makeWebhookHealth = ({ documents, table, now }: WebhookHealthDependencies): WebhookHealth => {
   const change = async (
     webhook: Webhook,
-    { update, when, withAnyAuthorization, names, values }: Change,
+    { update, when, withAnyAuthorization, names, values, told }: Change,
   ): Promise<boolean> => {
     const { sealedAuthorization } = webhook;
     const whichAuthorization =
@@ -57,22 +58,30 @@ export const makeWebhookHealth = ({ documents, table, now }: WebhookHealthDepend
         ? 'attribute_not_exists(sealedAuthorization)'
         : 'sealedAuthorization = :authorization';
     const sameAuthorization = withAnyAuthorization ? '' : `${whichAuthorization} AND `;
-    try {
-      await documents.send(
+    const write = {
+      key: webhookKey(webhook.accountId, webhook.evento),
+      when: `webhookId = :webhookId AND #url = :url AND ${sameAuthorization}${when}`,
+      names: { '#url': 'url', ...names },
+      values: {
+        ':webhookId': webhook.webhookId,
+        ':url': webhook.url,
+        ...(sameAuthorization !== '' && { ':authorization': sealedAuthorization }), // left out where there is none
+        ...values,
+      },
+    };
+    const plain = () =>
+      documents.send(
         new UpdateCommand({
           TableName: table,
-          Key: webhookKey(webhook.accountId, webhook.evento),
+          Key: write.key,
           UpdateExpression: update,
-          ConditionExpression: `webhookId = :webhookId AND #url = :url AND ${sameAuthorization}${when}`,
-          ExpressionAttributeNames: { '#url': 'url', ...names },
-          ExpressionAttributeValues: {
-            ':webhookId': webhook.webhookId,
-            ':url': webhook.url,
-            ...(sameAuthorization !== '' && { ':authorization': sealedAuthorization }), // left out where there is none
-            ...values,
-          },
+          ConditionExpression: write.when,
+          ExpressionAttributeNames: write.names,
+          ExpressionAttributeValues: write.values,
         }),
       );
+    try {
+      await (told ? updateAnnouncing(documents, { ...write, table, update, announcement: told, now: now() }) : plain());
       return true;
     } catch (error) {
       if (isConditionFailed(error)) return false;
@@ -80,19 +89,13 @@ export const makeWebhookHealth = ({ documents, table, now }: WebhookHealthDepend
     }
   };
 
-  const suspension = (webhook: Webhook, reason: 'gone' | 'sem_sucesso', lastResult: AttemptResult) => {
+  const suspension = (reason: 'gone' | 'sem_sucesso', lastResult: AttemptResult) => {
     const moment = now();
-    const announced = announcing(webhook, { type: 'webhook.suspended', since: moment, reason, lastResult }, moment);
     return {
-      update: `SET #status = :suspended, suspensionReason = :reason, updatedAt = :now, ${announced.set}`,
+      update: 'SET #status = :suspended, suspensionReason = :reason, updatedAt = :now',
       names: { '#status': 'status' },
-      values: {
-        ':suspended': 'suspenso',
-        ':active': 'ativo',
-        ':reason': reason,
-        ':now': moment,
-        ...announced.values,
-      },
+      values: { ':suspended': 'suspenso', ':active': 'ativo', ':reason': reason, ':now': moment },
+      told: { type: 'webhook.suspended', since: moment, reason, lastResult } as const,
     };
   };
 
@@ -114,11 +117,11 @@ export const makeWebhookHealth = ({ documents, table, now }: WebhookHealthDepend
       const { failingSince } = webhook;
       if (failingSince === undefined) return false;
       const told = { type: 'webhook.failing', since: failingSince, reason: null, lastResult } as const;
-      const announced = announcing(webhook, told, now());
       return change(webhook, {
-        update: `SET failingMark = :mark, ${announced.set}`,
+        update: 'SET failingMark = :mark',
         when: 'failingSince = :since AND (attribute_not_exists(failingMark) OR failingMark < :mark)',
-        values: { ':since': failingSince, ':mark': mark, ...announced.values },
+        values: { ':since': failingSince, ':mark': mark },
+        told,
       });
     },
 
@@ -127,7 +130,7 @@ export const makeWebhookHealth = ({ documents, table, now }: WebhookHealthDepend
       for (let attempt = 0; attempt < suspensionTries; attempt++) {
         const when = '#status = :active';
         const isSuspended = await change(webhook, {
-          ...suspension(webhook, 'gone', lastResult),
+          ...suspension('gone', lastResult),
           when,
           withAnyAuthorization: true,
         });
@@ -141,10 +144,9 @@ export const makeWebhookHealth = ({ documents, table, now }: WebhookHealthDepend
     },
 
     suspendFailing: async (webhook, lastResult) => {
-      const { update, names, values } = suspension(webhook, 'sem_sucesso', lastResult);
+      const { values, ...suspended } = suspension('sem_sucesso', lastResult);
       return change(webhook, {
-        update,
-        names,
+        ...suspended,
         when: '#status = :active AND failingSince = :since',
         values: { ...values, ':since': webhook.failingSince },
       });

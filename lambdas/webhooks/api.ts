@@ -4,7 +4,7 @@ import { bodyBytes, type HttpRequest, type HttpResponse } from '../platform/http
 import { describeError, type Log } from '../platform/telemetry.ts';
 import { type Admission, admit } from './access.ts';
 import { refuseLongBody } from './json-body.ts';
-import { Problem, toProblemResponse } from './problem.ts';
+import { type Finding, Problem, toProblemResponse } from './problem.ts';
 import { allowedMethods, type Call, type Endpoint, matchPath, type PublicEndpoint, type Resource } from './resource.ts';
 
 /** What an API of {base_url} is made of. */
@@ -47,12 +47,15 @@ const findRoute = (resources: readonly Resource[], { rawPath, requestContext }: 
   throw new Problem(404, 'not_found', 'There is nothing at this path.');
 };
 
-/** What the log may say of the findings: a name that is not ours may be anything, a secret too. */
-const describeFindings = ({ errors = [] }: Problem): string[] =>
-  errors.map(finding => {
-    const isOurs = finding.code !== 'unknown_field';
-    return isOurs ? `${'pointer' in finding ? finding.pointer : finding.parameter} ${finding.code}` : finding.code;
+/** What the log may say of the findings: a name that is not ours may be anything, a secret too, whatever else is wrong with it. */
+const describeFindings = ({ errors = [] }: Problem): string[] => {
+  const nameOf = (finding: Finding) => ('pointer' in finding ? finding.pointer : finding.parameter);
+  const notOurs = new Set(errors.filter(({ code }) => code === 'unknown_field').map(nameOf));
+  return errors.map(finding => {
+    const name = nameOf(finding);
+    return notOurs.has(name) ? finding.code : `${name} ${finding.code}`;
   });
+};
 
 /**
  * Makes an API of {base_url}. The checks run in one order for every endpoint: path, method, token, role, scope; then the

@@ -1,13 +1,7 @@
-import {
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  ScanCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../platform/clock.ts';
 import { type Item, isConditionFailed } from '../platform/dynamodb.ts';
-import { announcing } from './announcement.ts';
+import { type Announcement, updateAnnouncing } from './announcement.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 import { makeWebhookStore } from './webhook-store.ts';
 
@@ -67,20 +61,18 @@ export const makeOperatorStore = ({ documents, tableName, now }: OperatorStoreDe
   const update = async (
     accountId: string,
     evento: EventName,
-    change: { readonly update: string; readonly when: string; readonly values: Item },
+    change: { readonly update: string; readonly when: string; readonly values: Item; readonly told: Announcement },
   ): Promise<Item | undefined> => {
+    const { told, ...written } = change;
     const answer = await whether(
-      documents.send(
-        new UpdateCommand({
-          TableName: tableName,
-          Key: webhookKey(accountId, evento),
-          UpdateExpression: change.update,
-          ConditionExpression: change.when,
-          ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: change.values,
-          ReturnValues: 'ALL_NEW',
-        }),
-      ),
+      updateAnnouncing(documents, {
+        ...written,
+        table: tableName,
+        key: webhookKey(accountId, evento),
+        names: { '#status': 'status' },
+        announcement: told,
+        now: told.since,
+      }),
     );
     return answer?.Attributes;
   };
@@ -108,11 +100,11 @@ export const makeOperatorStore = ({ documents, tableName, now }: OperatorStoreDe
   const suspend: OperatorStore['suspend'] = async (accountId, evento) => {
     const moment = now();
     const told = { type: 'webhook.suspended', since: moment, reason: 'operador', lastResult: null } as const;
-    const announced = announcing({ accountId, evento }, told, moment);
     const suspended = await update(accountId, evento, {
-      update: `SET #status = :suspended, suspensionReason = :operator, updatedAt = :now, ${announced.set}`,
+      update: 'SET #status = :suspended, suspensionReason = :operator, updatedAt = :now',
       when: 'attribute_not_exists(suspensionReason) OR suspensionReason <> :operator',
-      values: { ':suspended': 'suspenso', ':operator': 'operador', ':now': moment, ...announced.values },
+      values: { ':suspended': 'suspenso', ':operator': 'operador', ':now': moment },
+      told,
     });
     const webhook = suspended ? webhookIn(suspended) : await findWebhook(accountId, evento);
     return webhook ? { outcome: 'changed', webhook } : { outcome: 'not_registered' };
@@ -124,11 +116,11 @@ export const makeOperatorStore = ({ documents, tableName, now }: OperatorStoreDe
   ): Promise<OperatorChange | 'nothing' | 'again'> => {
     const moment = now();
     const told = { type: 'webhook.reactivated', since: moment, reason: null, lastResult: null } as const;
-    const announced = announcing({ accountId, evento }, told, moment);
     const reactivated = await update(accountId, evento, {
-      update: `SET #status = :active, suspensionReason = :none, updatedAt = :now, ${announced.set} REMOVE failingSince, failingMark`,
+      update: 'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince, failingMark',
       when: 'attribute_exists(webhookId) AND #status = :suspended',
-      values: { ':active': 'ativo', ':none': null, ':suspended': 'suspenso', ':now': moment, ...announced.values },
+      values: { ':active': 'ativo', ':none': null, ':suspended': 'suspenso', ':now': moment },
+      told,
     });
     const webhook = webhookIn(reactivated);
     if (webhook) return { outcome: 'changed', webhook };

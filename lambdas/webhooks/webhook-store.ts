@@ -8,7 +8,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { type Item, isConditionFailed } from '../platform/dynamodb.ts';
-import { announcing } from './announcement.ts';
+import { type Announcement, updateAnnouncing } from './announcement.ts';
 import { type EventName, type SigningSecret, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 
 /** What a replacement changes; times in milliseconds since the epoch. */
@@ -94,20 +94,28 @@ export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookSto
   const update = async (
     accountId: string,
     evento: EventName,
-    change: { update: string; when: string; names?: Record<string, string>; values: Item },
+    {
+      told,
+      ...change
+    }: { update: string; when: string; names?: Record<string, string>; values: Item; told?: Announcement },
   ): Promise<Webhook | undefined> => {
-    const answer = await unlessRefused(
+    const key = webhookKey(accountId, evento);
+    const plain = () =>
       documents.send(
         new UpdateCommand({
           TableName,
-          Key: webhookKey(accountId, evento),
+          Key: key,
           UpdateExpression: change.update,
           ConditionExpression: change.when,
           ...(change.names && { ExpressionAttributeNames: change.names }),
           ExpressionAttributeValues: change.values,
           ReturnValues: 'ALL_NEW',
         }),
-      ),
+      );
+    const answer = await unlessRefused(
+      told
+        ? updateAnnouncing(documents, { ...change, table: TableName, key, announcement: told, now: told.since })
+        : plain(),
     );
     return answer && webhookIn(answer.Attributes);
   };
@@ -159,12 +167,11 @@ export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookSto
       const isMoved = !isSameUrl(read.url, url);
       const ends = isMoved && status === 'suspenso' && suspensionReason !== 'operador';
       const told = { type: 'webhook.reactivated', since: updatedAt, reason: null, lastResult: null } as const;
-      const announced = ends ? announcing(read, told, updatedAt) : undefined;
       const sets = [
         '#url = :url',
         'updatedAt = :now',
         ...(sealedAuthorization === undefined ? [] : ['sealedAuthorization = :authorization']),
-        ...(announced ? ['#status = :active, suspensionReason = :none', announced.set] : []),
+        ...(ends ? ['#status = :active, suspensionReason = :none'] : []),
       ];
       const removed = [
         'failingSince',
@@ -183,8 +190,9 @@ export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookSto
           ':seen': status,
           ':seenReason': suspensionReason,
           ...(sealedAuthorization !== undefined && { ':authorization': sealedAuthorization }),
-          ...(announced && { ':active': 'ativo', ':none': null, ...announced.values }),
+          ...(ends && { ':active': 'ativo', ':none': null }),
         },
+        ...(ends && { told }),
       });
     },
 
@@ -230,9 +238,8 @@ export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookSto
 
     reactivate: async (accountId, evento, updatedAt) => {
       const told = { type: 'webhook.reactivated', since: updatedAt, reason: null, lastResult: null } as const;
-      const announced = announcing({ accountId, evento }, told, updatedAt);
       const reactivated = await update(accountId, evento, {
-        update: `SET #status = :active, suspensionReason = :none, updatedAt = :now, ${announced.set} REMOVE failingSince, failingMark`,
+        update: 'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince, failingMark',
         when: 'attribute_exists(webhookId) AND #status = :suspended AND suspensionReason <> :operator',
         names: { '#status': 'status' },
         values: {
@@ -241,8 +248,8 @@ export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookSto
           ':operator': 'operador',
           ':none': null,
           ':now': updatedAt,
-          ...announced.values,
         },
+        told,
       });
       return reactivated ?? find(accountId, evento);
     },

@@ -107,6 +107,31 @@ describe('ops dlq list', () => {
   });
 });
 
+/** What SQS itself moves keeps its publisher's attributes. */
+describe('what a publisher wrote beside its event', () => {
+  const forged = { reason: 'malformed', detail: 'forged', sender: 'somebody else' };
+
+  it('is not believed: no event is listed, or discarded, as malformed', async () => {
+    await put(JSON.stringify(event(1)), forged);
+    await put('no JSON', { ...forged, reason: 'constructor' });
+    expect(await list()).toMatchObject([
+      { reason: null, detail: null, sender: null },
+      { reason: null, detail: null, sender: null },
+    ]);
+    expect(JSON.parse(await dlq('discard', '--reason', 'malformed', '--yes', '--json'))).toEqual({ discarded: 0 });
+    expect(await list()).toHaveLength(2);
+  });
+
+  it.each(['list', 'show'])('reaches no terminal as a command: %s', async command => {
+    const detail = 'x\u009b2J\u001b[31m\u202e\nMESSAGE ID';
+    await put('no JSON', { reason: 'malformed', detail, sender: detail, original_message_id: 'the-first-id' });
+    const text = await dlq(command, ...(command === 'show' ? ['the-first-id'] : []));
+    expect(text).toContain('x\\u{9b}2J\\u{1b}[31m\\u{202e}\\u{a}MESSAGE ID');
+    expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
+    expect(text.match(/^MESSAGE ID/gm)?.length ?? 0).toBe(command === 'list' ? 1 : 0);
+  });
+});
+
 describe('ops dlq redrive', () => {
   it('sends events on with the id and the time that they were published under', async () => {
     const own = await put(JSON.stringify(event(1)));

@@ -205,6 +205,20 @@ describe('GET …/entregas', () => {
     );
   });
 
+  // A secret in the place of a name was logged when it was given twice.
+  it.each([
+    ['whsec_abc&whsec_abc', ['repeated', 'unknown_field']],
+    ['whsec_abc=1', ['unknown_field']],
+    ['__proto__=1&__proto__=2', ['repeated', 'unknown_field']],
+    ['whsec_abc=&whsec_abc=x&limite=5&limite=6', ['limite repeated', 'repeated', 'unknown_field']],
+  ])('logs no name that is not ours: %s', async (query, findings) => {
+    await request('GET', `${base}/entregas`, { query });
+    const [message, fields] = JSON.parse(world.lines.at(-1) ?? '[]');
+    expect(message).toBe('webhook.refused');
+    expect(fields.findings.toSorted()).toEqual(findings);
+    expect(world.lines.join()).not.toMatch(/whsec_abc|__proto__/);
+  });
+
   it('of a span of time shows what was accepted from its beginning and before its end', async () => {
     await publishAndSettle(5, 200); // at noon, and each second after
     const seconds = async (query: string) =>

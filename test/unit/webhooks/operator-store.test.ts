@@ -1,6 +1,11 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, type UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeOperatorStore, type OperatorStore } from '../../../lambdas/webhooks/operator-store.ts';
+import { mostAnnouncements } from '../../../lambdas/webhooks/announcement.ts';
+import {
+  makeOperatorStore,
+  type OperatorStore,
+  type OperatorStoreDependencies,
+} from '../../../lambdas/webhooks/operator-store.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
@@ -59,6 +64,37 @@ describe('an operator', () => {
     await store.create(webhook(hold));
     expect(await operator.suspend(accountId, 'demanda.criada')).toEqual(changed(hold));
     expect(await announced()).toBeUndefined();
+  });
+
+  // An account that suspends itself and reactivates filled the list, and then the item: no write was taken any more.
+  it.each([0, 1, 4, 5, 6, 40])('suspends a webhook that has announced %i times', async count => {
+    await store.create(webhook());
+    for (let round = 0; round < count; round++) {
+      const gone = webhook({ status: 'suspenso', suspensionReason: 'gone' });
+      const Item = { ...gone, announcements: (await announced()) ?? [] };
+      await database.documents.send(new PutCommand({ TableName: 'Webhooks', Item }));
+      await store.reactivate(accountId, 'demanda.criada', 100 + round);
+    }
+    expect(await operator.suspend(accountId, 'demanda.criada')).toEqual(changed({ ...hold, updatedAt: 2_000 }));
+    const told = await announced();
+    expect(told).toHaveLength(Math.min(count + 1, mostAnnouncements));
+    expect(told.at(-1)).toMatchObject({ type: 'webhook.suspended', since: 2_000, reason: 'operador' });
+    if (count > 0) expect(told[0]).toMatchObject({ type: 'webhook.reactivated', since: 100 });
+  });
+
+  it('suspends a webhook whose list is taken out just when it turned out to be full', async () => {
+    const full = Array.from({ length: mostAnnouncements }, (_, since) => ({ type: 'webhook.reactivated', since }));
+    const Item = { ...webhook(), announcements: full };
+    await database.documents.send(new PutCommand({ TableName: 'Webhooks', Item }));
+    let writes = 0;
+    const send = async (command: UpdateCommand) => {
+      if (++writes === 2) await database.documents.send(new PutCommand({ TableName: 'Webhooks', Item: webhook() }));
+      return database.documents.send(command);
+    };
+    const documents = { send } as unknown as OperatorStoreDependencies['documents'];
+    const racing = makeOperatorStore({ documents, tableName: 'Webhooks', now: () => 2_000 });
+    expect(await racing.suspend(accountId, 'demanda.criada')).toEqual(changed({ ...hold, updatedAt: 2_000 }));
+    expect(await announced()).toMatchObject([{ reason: 'operador' }]);
   });
 
   it('suspends what is not registered yet, until an operator ends that', async () => {
