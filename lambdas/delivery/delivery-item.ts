@@ -20,7 +20,7 @@ export const dueKey = (lookAt: number, id: string): string => `${isoTime(lookAt)
 export const keysUntil = (moment: number): string => `${isoTime(moment)}#~`;
 
 /** Where an item stands in index `due`: found by the sweeper from that moment on. */
-export const dueAttributes = (id: string, lookAt: number): Item => ({
+const dueAttributes = (id: string, lookAt: number): Item => ({
   dueShard: dueShards[hashOf(id) % dueShards.length],
   dueAt: dueKey(lookAt, id),
 });
