@@ -99,13 +99,23 @@ export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
     const underWay = new Set<Promise<void>>();
     const failed: SQSBatchItemFailure[] = [];
 
+    let atReceivers = 0;
+    let hasFailed = false;
+    const atReceiver = () => {
+      atReceivers += 1;
+      return () => {
+        atReceivers -= 1;
+      };
+    };
+
     /** Gives whether the message is done with. */
     const processOrDefer = async (record: SQSRecord): Promise<boolean> => {
       try {
         if (!hasTime()) throw new OutOfTimeError();
-        await process(record);
+        await process(record, atReceiver);
         return true;
       } catch (error) {
+        hasFailed = true;
         await defer(record, error);
         return false;
       }
@@ -120,9 +130,14 @@ export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
     const beginReceived = async (record: SQSRecord) => {
       if (await processOrDefer(record)) await acknowledge(record);
     };
-    // A process that is behind would only make the attempts that it has begun look slow.
+    // Only waiting is cheap. What is behind would make attempts look slow, and the store would not get better by more work.
     const hasRoom = (lateness: number) =>
-      lateness <= lateReceivePause && underWay.size > 0 && underWay.size + receiveBatch <= mostAttempts && hasTime();
+      lateness <= lateReceivePause &&
+      !hasFailed &&
+      underWay.size - atReceivers < receiveBatch &&
+      underWay.size > 0 &&
+      underWay.size + receiveBatch <= mostAttempts &&
+      hasTime();
 
     for (const record of event.Records) begin(beginGiven(record));
     let patience = shortestReceivePause;

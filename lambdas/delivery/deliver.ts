@@ -8,13 +8,13 @@ import { haveSameContent, parseEventMessage } from './event.ts';
 import type { Lookup } from './lookup.ts';
 import { originOfRecord } from './origin.ts';
 import type { DeliveryTelemetry } from './telemetry.ts';
-import type { TakeTurn } from './turn.ts';
+import type { AtReceiver, TakeTurn } from './turn.ts';
 
 /** Clocks of the queue and of the registration may differ by this much, in milliseconds. */
 const clockTolerance = 500;
 
 /** Processes one message of a queue. To return is to acknowledge it; to throw is to leave it for later. */
-export type ProcessRecord = (record: SQSRecord) => Promise<void>;
+export type ProcessRecord = (record: SQSRecord, atReceiver?: AtReceiver) => Promise<void>;
 
 /** What first attempts stand on. */
 export interface DeliverDependencies extends DeliveryTelemetry {
@@ -33,7 +33,7 @@ const isFor = (webhook: Webhook | undefined, acceptedAt: number): webhook is Web
 /** Makes the first attempt of an event: parse, find the webhook, attempt, record the outcome. */
 export const makeDeliver = (dependencies: DeliverDependencies): ProcessRecord => {
   const { lookup, takeTurn, store, sendToDeadLetters, demandsUrl, now, log, count } = dependencies;
-  return async record => {
+  return async (record, atReceiver) => {
     const origin = originOfRecord(record);
     const { messageId } = origin;
     const parsed = parseEventMessage(record.body, messageId, demandsUrl);
@@ -61,7 +61,7 @@ export const makeDeliver = (dependencies: DeliverDependencies): ProcessRecord =>
       const event = { id: deliveryId, messageId, accountId, evento, webhookId, body, createdAt: acceptedAt };
       // A redriven event keeps its age, but its schedule and the patience for our own faults begin now.
       const scheduledAt = Number(record.attributes.SentTimestamp) || now();
-      await takeTurn({ ...newDelivery(event), scheduledAt }, { webhook, slowness }, store.create);
+      await takeTurn({ ...newDelivery(event), scheduledAt }, { webhook, slowness }, store.create, atReceiver);
     } else {
       count('EventWithoutWebhook');
       log.info('event.without_webhook', said);

@@ -54,7 +54,7 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
     return replay && wasCancelledBefore(replay, turn) ? replay.wanted : undefined;
   };
 
-  return async record => {
+  return async (record, atReceiver) => {
     const { body, messageId } = record;
     const message = parseRetryMessage(body);
     if (!message) {
@@ -72,7 +72,7 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
         log.info('delivery.replay_cancelled', { ...describeDelivery(delivery), state: withdrawn });
         return;
       }
-      await takeTurn(delivery, { webhook, slowness }, after => store.update(delivery, after));
+      await takeTurn(delivery, { webhook, slowness }, after => store.update(delivery, after), atReceiver);
       return;
     }
     count('StaleDropped');

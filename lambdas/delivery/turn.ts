@@ -26,7 +26,11 @@ export type TakeTurn = (
   delivery: Delivery,
   known: { readonly webhook: Webhook | undefined; readonly slowness: StoredSlowness },
   save: Save,
+  atReceiver?: AtReceiver,
 ) => Promise<void>;
+
+/** Called when an attempt begins, from when on it waits for its receiver and not for us. Gives what is called when it is over. */
+export type AtReceiver = () => () => void;
 
 /** What a turn stands on. */
 export interface TurnDependencies extends DeliveryTelemetry {
@@ -124,9 +128,17 @@ export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
     else log.warn('delivery.attempt', line);
   };
 
-  const makeAttempt = async (delivery: Delivery, webhook: Webhook, slowness: StoredSlowness, save: Save) => {
+  const makeAttempt = async (
+    delivery: Delivery,
+    webhook: Webhook,
+    slowness: StoredSlowness,
+    save: Save,
+    atReceiver: AtReceiver | undefined,
+  ) => {
     const watch = isTest(delivery) ? undefined : watchAttempt(webhook, slowness);
+    const isBack = atReceiver?.();
     const made = await attempt(webhook, delivery, watch);
+    isBack?.();
     await watch?.end(made);
     const outcome = isTest(delivery) ? made : await heedGone(webhook, made);
     const after = afterAttempt(delivery, outcome);
@@ -158,7 +170,7 @@ export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
     });
   };
 
-  return async function takeTurn(delivery, { webhook, slowness }, save) {
+  return async function takeTurn(delivery, { webhook, slowness }, save, atReceiver) {
     if (webhook?.webhookId !== delivery.webhookId) return endWithoutAttempt(delivery, 'cancelada', save);
     if (webhook.status === 'suspenso' && !isTest(delivery)) return endWithoutAttempt(delivery, 'retida', save);
     // A test that was asked for before an operator suspended.
@@ -172,7 +184,7 @@ export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
     const leave = lane === 'slow' ? () => undefined : underWay.enter(slownessId(slowness));
     if (!leave) return move(delivery, save, 'retry', crowdedWait(random));
     try {
-      await makeAttempt(delivery, webhook, slowness, save);
+      await makeAttempt(delivery, webhook, slowness, save, atReceiver);
     } finally {
       leave();
     }

@@ -69,10 +69,12 @@ const consumerOf = (
 const holding = () => {
   const underWay = new Map<string, () => void>();
   let most = 0;
-  const process: ProcessRecord = ({ messageId }) =>
+  const process: ProcessRecord = ({ messageId }, atReceiver) =>
     new Promise(resolve => {
+      const isBack = atReceiver?.();
       underWay.set(messageId, () => {
         underWay.delete(messageId);
+        isBack?.();
         resolve();
       });
       most = Math.max(most, underWay.size);
@@ -206,10 +208,11 @@ describe('a consumer that waits for receivers', () => {
 
   it('defers what it received and could not process, and reports what it was given', async () => {
     const held = holding();
-    const broken = failing('a', 'r0');
-    const process: ProcessRecord = async record => {
+    const broken = failing('r0');
+    const process: ProcessRecord = async (record, atReceiver) => {
       await broken(record);
-      await held.process(record);
+      await held.process(record, atReceiver);
+      if (record.messageId === 'a') throw new Error('the store is down');
     };
     const { consume, changes, deleted } = consumerOf(process, { queued: [messagesOf(2)] });
     const answer = consume(recordOf('a'), recordOf('b'));
@@ -217,8 +220,8 @@ describe('a consumer that waits for receivers', () => {
     held.endAll();
     expect(await answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'a' }] });
     expect(changes).toMatchObject([
-      { ReceiptHandle: 'handle-a', VisibilityTimeout: 5 },
       { ReceiptHandle: 'handle-r0', VisibilityTimeout: 10 },
+      { ReceiptHandle: 'handle-a', VisibilityTimeout: 5 },
     ]);
     expect(deleted).toEqual(['handle-r1']);
   });
@@ -304,6 +307,34 @@ describe('a consumer that waits for receivers', () => {
     lateness = 50;
     await rounds();
     expect(held.underWay.size).toBe(11);
+    held.endAll();
+    await answer;
+  });
+
+  // Thirty processes with a hundred messages each made the store of a local run time out, and all of them were deferred.
+  it('receives nothing while ten messages wait for us and not for their receivers', async () => {
+    const held = holding();
+    const { consume, receives } = consumerOf(record => held.process(record), { queued: [messagesOf(10)] });
+    const answer = consume(...Array.from({ length: 10 }, (_, at) => recordOf(`given${at}`)));
+    await rounds();
+    expect(receives()).toBe(0);
+    held.end('given0');
+    await rounds();
+    expect(receives()).toBeGreaterThan(0);
+    held.endAll();
+    await answer;
+  });
+
+  it('receives nothing more once a message could not be processed: that is ours', async () => {
+    const held = holding();
+    const process: ProcessRecord = async (record, atReceiver) => {
+      if (record.messageId === 'bad') throw new Error('the store is down');
+      return held.process(record, atReceiver);
+    };
+    const { consume, receives } = consumerOf(process, { queued: [messagesOf(10)] });
+    const answer = consume(recordOf('a'), recordOf('bad'));
+    await rounds();
+    expect(receives()).toBe(0);
     held.endAll();
     await answer;
   });
