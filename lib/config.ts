@@ -172,9 +172,10 @@ const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
     clientFailureLimit: 100_000,
     apiRateLimit: 10_000,
     apiBurstLimit: 5_000,
-    firstAttemptConcurrency: 16,
-    retryConcurrency: 8,
-    slowConcurrency: 8,
+    // Few, since they share this machine's processors; each makes a hundred attempts at once.
+    firstAttemptConcurrency: 4,
+    retryConcurrency: 2,
+    slowConcurrency: 2,
     logRetentionDays: 1,
     removalPolicy: 'destroy',
   },

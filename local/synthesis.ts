@@ -43,7 +43,7 @@ const gist = (output: string): string => {
  */
 export const synthesise = async ({ root, output, stageValues, logFile, signal }: SynthesisRequest): Promise<void> => {
   const context = { ...projectContext(root), stage: 'local', ...stageValues };
-  const child = spawn(process.execPath, ['--require', join(root, 'bin/node-version.cjs'), join(root, 'bin/app.ts')], {
+  const child = spawn(process.execPath, [join(root, 'bin/app.ts')], {
     cwd: root,
     env: { ...process.env, CDK_OUTDIR: output, CDK_CONTEXT_JSON: JSON.stringify(context) },
     stdio: ['ignore', 'pipe', 'pipe'],
