@@ -173,7 +173,7 @@ describe('a refresh family under any interleaving of use, loss, theft and admini
           }
           case 'disable':
           case 'enable':
-            model.isDisabled = action.do === 'disable';
+            model.isDisabled ||= action.do === 'disable'; // what disabling ended stays so
             await service.users.setUserStatus(user.userId, `${action.do}d`);
             return undefined;
           case 'changePassword':

@@ -68,12 +68,17 @@ describe('faults', () => {
     writeFileSync(file, '{}');
     const told: (string | undefined)[] = [];
     const unwatch = watchFaults(file, fault => told.push(fault));
-    const until = (expected: string | undefined) =>
-      vi.waitFor(() => expect(told.at(-1)).toBe(expected), { timeout: 10_000, interval: 50 });
-    writeFileSync(file, '{"refusedSends": 7}');
-    await until('"refusedSends" must be a number from 0 to 1.');
-    writeFileSync(file, '{"refusedSends": 0.25}');
-    await until(undefined);
+    // Written until it is seen: the watch may take its first look after a change.
+    const until = (content: string, expected: string | undefined) =>
+      vi.waitFor(
+        () => {
+          writeFileSync(file, content);
+          expect([told.length > 0, told.at(-1)]).toEqual([true, expected]);
+        },
+        { timeout: 20_000, interval: 1_200 },
+      );
+    await until('{"refusedSends": 7}', '"refusedSends" must be a number from 0 to 1.');
+    await until('{"refusedSends": 0.25}', undefined);
     unwatch();
   });
 
