@@ -71,6 +71,10 @@ const names = { '#replay': 'replayId', '#state': 'state' };
 const replayFromItem = ({ id: _, dueShard, dueAt, ttl, replayId, ...replay }: Item): Replay =>
   ({ ...replay, id: replayId }) as unknown as Replay;
 
+/** Holds while a replay is forgotten, or not, as it was when it was read. */
+const forgottenAs = ({ isForgotten }: Replay): string =>
+  isForgotten ? 'attribute_exists(isForgotten)' : 'attribute_not_exists(isForgotten)';
+
 /** One that is still under way is so no more when another takes its place. */
 const remainsOf = (replay: Replay, now: number): PastReplay => {
   const { id, wanted, total, countedTo, endedAt = now, isForgotten } = replay;
@@ -156,12 +160,22 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
       },
     });
 
-  /** Puts what remains of a replay into its own item. To do so again changes nothing that matters. */
+  /** Puts what remains of a replay into its own item. To do so again changes nothing that matters: a forgotten one stays so. */
   const keep = async (latest: Replay) => {
     const { id: replayId, ...remains } = remainsOf(latest, now());
     const id = pastIdOf(latest.accountId, latest.evento, replayId);
     const ttl = cleanUpAt(remains.endedAt ?? now(), historyDays);
-    await documents.send(new PutCommand({ TableName: table, Item: { ...remains, id, replayId, ttl } }));
+    try {
+      await documents.send(
+        new PutCommand({
+          TableName: table,
+          Item: { ...remains, id, replayId, ttl },
+          ConditionExpression: 'attribute_not_exists(isForgotten)',
+        }),
+      );
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+    }
   };
 
   return {
@@ -185,7 +199,7 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
             Item,
             ...(latest
               ? {
-                  ConditionExpression: '#replay = :seen AND #state = :state AND claim = :claim',
+                  ConditionExpression: `#replay = :seen AND #state = :state AND claim = :claim AND ${forgottenAs(latest)}`,
                   ExpressionAttributeNames: names,
                   ExpressionAttributeValues: {
                     ':seen': latest.id,

@@ -2,6 +2,7 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../lambdas/delivery/delivery-item.ts';
+import { makeReplayStore } from '../../../lambdas/delivery/replay-store.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
 import { aDelivery, answer } from './builders.ts';
 import { afterRestarts, afterWrites, beforeRestart, shortestGap, watchWorkers } from './replay-workers.ts';
@@ -201,6 +202,27 @@ describe('a replay', { timeout: 30_000 }, () => {
     world.clock.advance(1);
     expect((await start()).json).toMatchObject({ total: 19 });
     expect(codeOf(await request('GET', `${path}/${json.id}`))).toBe('404 replay_not_found');
+  });
+
+  it('stays forgotten when a start that had read it before goes on', async () => {
+    const { now } = world.clock;
+    const store = makeReplayStore({ documents: dynalite.documents, table: 'Deliveries', now, historyDays: 30 });
+    const { json } = await start(); // of nothing: it ended at once
+    const read = await store.findLatest('conta-1', 'demanda.criada');
+    if (!read) throw new Error('no replay');
+    const next = (name: string) => ({ ...read, id: `reenvio_${name}` });
+    const remove = () => request('DELETE', `${path}/${json.id}`);
+    const isForgotten = async () => codeOf(await request('GET', `${path}/${json.id}`)) === '404 replay_not_found';
+    world.clock.advance(1);
+    expect((await remove()).status).toBe(204);
+    expect(await store.start(next('stalled'), read)).toBe(false);
+    expect(await isForgotten()).toBe(true);
+
+    const forgotten = await store.findLatest('conta-1', 'demanda.criada');
+    expect(await store.start(next('second'), forgotten)).toBe(true);
+    expect(await isForgotten()).toBe(true);
+    expect(await store.start(next('stalled'), read)).toBe(false);
+    expect(await isForgotten()).toBe(true);
   });
 
   it('of an earlier time is shown for 30 days, however many came after it, and can be forgotten', async () => {
