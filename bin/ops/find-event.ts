@@ -72,7 +72,8 @@ export async function findEvent(
   progress('Looking through the dead-letter queue');
   const letter = await findLetter(await openQueues(), id);
   if (!letter) return { ...unknown(logSince), ...ids, logSince };
-  return { ...judgeLetter(letter), deliveryId: ids.deliveryId, messageId: letter.origin.messageId, logSince };
+  const { messageId } = letter.origin;
+  return { ...judgeLetter(letter), deliveryId: ids.deliveryId ?? deliveryIdIn(letter), messageId, logSince };
 }
 
 function textOf(value: unknown): string | undefined {
@@ -91,10 +92,14 @@ async function findLetter(queues: Pick<Queues, 'deadLetters'>, id: string): Prom
   return undefined;
 }
 
-function isOf({ origin, body }: DeadLetter, id: string): boolean {
-  if (origin.messageId === id) return true;
+function isOf(letter: DeadLetter, id: string): boolean {
+  return letter.origin.messageId === id || deliveryIdIn(letter) === id;
+}
+
+/** The id that its delivery would have, where its body tells as much. */
+function deliveryIdIn({ origin, body }: DeadLetter): string | undefined {
   const parsed = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
-  return (parsed.outcome === 'event' ? parsed.event.deliveryId : parsed.deliveryId) === id;
+  return parsed.outcome === 'event' ? parsed.event.deliveryId : parsed.deliveryId;
 }
 
 function unknown(since: number): Judgement {

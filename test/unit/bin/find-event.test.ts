@@ -173,6 +173,11 @@ describe('an event that has none', () => {
     expect(found.opened).toEqual(['log', 'dead letters']);
   });
 
+  it('has its delivery’s id from the body of its dead letter, when the log does not have it yet', async () => {
+    const letter = { origin: { messageId, sentAt: noon }, body, reason: 'malformed' as const, detail: 'no demand' };
+    expect(await find({ letters: [letter] }, { messageId })).toMatchObject({ verdict: 'refused', deliveryId });
+  });
+
   it('is looked for no further back than asked, nor than the log is kept', async () => {
     for (const [since, expected] of [
       [noon - 60_000, noon - 60_000],
