@@ -182,10 +182,11 @@ export function makeSlownessStore({
       const interval = turnInterval(slowness, rate);
       const moment = now();
       if (!reserveTurn(slowness.nextTurnAt, interval, moment)) return undefined;
-      // One of the two holds, unless others reserve at this moment: then the first does on the second try.
       const after = () => reserveTurnAfterOthers(slowness, interval, moment);
       const first = () => reserveFirstTurn(slowness, interval, moment);
-      return (await after()) ?? (await first()) ?? (await after());
+      // Where the last turn that was read is over, nobody else may have reserved since. If they have, the other one holds.
+      const asRead = slowness.nextTurnAt < moment ? await first() : undefined;
+      return asRead ?? (await after()) ?? (await first()) ?? (await after());
     },
 
     reserveUntil: (slowness, until) =>

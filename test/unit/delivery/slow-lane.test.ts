@@ -135,7 +135,7 @@ describe('a delivery of a slow webhook', () => {
   it('is found by the sweeper after 2 min where its message could not be sent', async () => {
     await world.slowDown();
     publish();
-    await world.deliverNext({ afterCalls: 4, hasEffect: false }); // its outcome and turn are stored
+    await world.deliverNext({ afterCalls: 3, hasEffect: false }); // its outcome and turn are stored
     expect(world.slow).toEqual([]);
     expect(await first()).toMatchObject({ wait: { pickups: 0 } });
     world.clock.advance(2 * minute);
