@@ -164,8 +164,13 @@ export const audit = (evidence: Evidence): Audit => {
       const delivery = found[index];
       if (isLeftToSweeper(delivery, at) || isWaitingOut(delivery, at)) return false;
       const isMissed = !isIn(delivery, kind.state) || (kind.state === 'entregue' && !arrived.has(deliveryId));
-      if (isMissed)
-        findings.push(`LOST ${deliveryId} (${kind.name}): ${delivery?.state ?? 'not stored'}, not ${kind.state}`);
+      if (isMissed) {
+        const made = delivery?.attempts
+          .map(({ resultado, duracao_ms }) => `${resultado} in ${duracao_ms} ms`)
+          .join(', ');
+        const became = `${delivery?.state ?? 'not stored'}, not ${kind.state}: ${made || 'no attempt'}`;
+        findings.push(`LOST ${deliveryId} (${kind.name}): ${became}`);
+      }
       return isMissed;
     });
     for (const delivery of found.filter(value => value !== undefined)) {

@@ -123,8 +123,7 @@ export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Pro
   const waits = plan.waits.map(wait => `${wait / 1_000}s`).join(',');
   const run = await startLocalRun(
     ...['--hosts', hostsFile, '--faults', faultsFile, '--retry-schedule', waits],
-    ...['--set', `attemptTimeout=${plan.attemptTimeout}ms`, '--set', 'firstAttemptConcurrency=8'],
-    ...['--set', 'retryConcurrency=12', '--set', 'slowConcurrency=12'],
+    ...['--set', `attemptTimeout=${plan.attemptTimeout}ms`],
   ).catch(error => {
     receivers.stop();
     throw error;
