@@ -1,6 +1,7 @@
-import { constants } from 'node:crypto';
+import { constants, X509Certificate } from 'node:crypto';
 import { Agent, type AgentOptions } from 'node:https';
-import { checkServerIdentity, DEFAULT_CIPHERS, type PeerCertificate } from 'node:tls';
+import { isIP } from 'node:net';
+import { DEFAULT_CIPHERS, type PeerCertificate } from 'node:tls';
 
 /** Makes a pool of connections; `https.Agent` unless a test says otherwise. */
 export type MakeAgent = (options: AgentOptions) => Agent;
@@ -56,10 +57,14 @@ const idleMs = 1_000;
 const mostAddresses = 3;
 
 /**
- * Whether a certificate names the host, by its subject alternative names only: Node would fall back to the common name,
- * which says nothing of hosts (RFC 9525 section 2).
+ * Whether a certificate names the host, by its subject alternative names only, with a wildcard as a whole label or not at all
+ * (RFC 9525 sections 2 and 6.3). Node's own check takes the common name too, and wildcards within a label.
  */
-function checkAlternativeNames(host: string, certificate: PeerCertificate): Error | undefined {
-  const { CN: _, ...subject } = certificate.subject;
-  return checkServerIdentity(host, { ...certificate, subject: subject as PeerCertificate['subject'] });
+function checkAlternativeNames(host: string, { raw }: PeerCertificate): Error | undefined {
+  const certificate = new X509Certificate(raw);
+  const isNamed = isIP(host)
+    ? certificate.checkIP(host)
+    : certificate.checkHost(host.replace(/\.$/, ''), { subject: 'never', partialWildcards: false });
+  if (isNamed) return undefined;
+  return Object.assign(new Error('The certificate does not name the host.'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
 }

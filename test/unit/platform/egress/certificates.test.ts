@@ -64,6 +64,7 @@ describe('a certificate', () => {
     ],
     ['another name', { dns: ['other.example.com'] }, request.url],
     ['the domain alone', { dns: ['example.com'] }, request.url],
+    ['a wildcard for a part of the name', { dns: ['rec*.example.com', 'r*r.example.com'] }, request.url],
     ['names of another depth', { dns: ['*.com', '*.receiver.example.com'] }, request.url],
     ['a literal host as a name', { dns: [publicAddress] }, literal],
     ['a literal host as common name', { commonName: publicAddress }, literal],
