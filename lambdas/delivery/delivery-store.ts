@@ -1,4 +1,5 @@
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { ReadItems } from '../platform/batched-reads.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Item, type ItemAddress, isConditionFailed, readTogether } from '../platform/dynamodb.ts';
 import type { Delivery, Wait, WaitingDelivery } from './delivery.ts';
@@ -76,10 +77,14 @@ export interface DeliveryStoreDependencies {
   readonly now: Clock;
   /** How long deliveries are kept after their final state. */
   readonly historyDays: number;
+  /** Reads for `readWith`; by default each reading is a call of its own. */
+  readonly readItems?: ReadItems;
 }
 
 /** Makes the store of table `Deliveries`. */
-export const makeDeliveryStore = ({ documents, table, now, historyDays }: DeliveryStoreDependencies): DeliveryStore => {
+export const makeDeliveryStore = (dependencies: DeliveryStoreDependencies): DeliveryStore => {
+  const { documents, table, now, historyDays } = dependencies;
+  const { readItems = addresses => readTogether(documents, addresses) } = dependencies;
   const nowInSeconds = () => Math.floor(now() / 1_000);
   const address = (id: string) => ({ table, key: { id } });
 
@@ -111,7 +116,7 @@ export const makeDeliveryStore = ({ documents, table, now, historyDays }: Delive
 
   return {
     readWith: async (id, others) => {
-      const [delivery, ...items] = await readTogether(documents, [address(id), ...others]);
+      const [delivery, ...items] = await readItems([address(id), ...others]);
       return [alive(delivery), ...items];
     },
 

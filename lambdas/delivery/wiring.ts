@@ -1,4 +1,5 @@
 import { KMSClient } from '@aws-sdk/client-kms';
+import { makeBatchedReads } from '../platform/batched-reads.ts';
 import { clientSettings } from '../platform/client-settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { makeDocuments } from '../platform/dynamodb.ts';
@@ -47,7 +48,7 @@ export const wireConsumer = (serviceName: string) => {
     now,
     historyDays: environment.HISTORY_DAYS,
   };
-  const store = makeDeliveryStore(deliveries);
+  const store = makeDeliveryStore({ ...deliveries, readItems: makeBatchedReads(documents) });
   const attempt = makeAttempt({
     post: makeGuardedPost({
       resolve: makeResolver(),

@@ -72,7 +72,7 @@ export const isPossibleKey = (key: Item): boolean =>
 
 /**
  * Reads up to 100 items of any tables in one round trip, consistently, and gives them in the order asked for
- * (`undefined` where there is none, or can be none). The same address may be asked for once only.
+ * (`undefined` where there is none, or can be none).
  *
  * @throws {UnprocessedKeysError} when DynamoDB still keeps keys back after three tries.
  */
@@ -80,20 +80,62 @@ export const readTogether = async (
   documents: Pick<DynamoDBDocumentClient, 'send'>,
   addresses: readonly ItemAddress[],
 ): Promise<(Item | undefined)[]> => {
-  const found = new Map<string, Item[]>();
-  let pending: BatchGetCommandInput['RequestItems'] = {};
-  for (const { table, key } of addresses.filter(address => isPossibleKey(address.key))) {
-    const keys = pending[table]?.Keys ?? [];
-    pending[table] = { ConsistentRead: true, Keys: [...keys, key] };
-  }
-  for (let attempt = 0; Object.keys(pending ?? {}).length > 0; attempt++) {
-    if (attempt === 3) throw new UnprocessedKeysError();
+  const found = await readPlaces(documents, byPlace(addresses), 3);
+  return addresses.map(address => itemAt(found, address));
+};
+
+/** An item's place: table and key as one text. */
+export const placeOf = ({ table, key }: ItemAddress): string => {
+  const parts = Object.entries(key).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify([table, ...parts]);
+};
+
+/** Addresses by place: each once. */
+export const byPlace = (addresses: readonly ItemAddress[]): Map<string, ItemAddress> =>
+  new Map(addresses.map(address => [placeOf(address), address]));
+
+/** Reads what is at some places, in so many tries at most. Places that DynamoDB kept back are missing from the answer. */
+export const readPlaces = async (
+  documents: Pick<DynamoDBDocumentClient, 'send'>,
+  wanted: ReadonlyMap<string, ItemAddress>,
+  tries: number,
+): Promise<Map<string, Item | undefined>> => {
+  const possible = [...wanted].filter(([, { key }]) => isPossibleKey(key));
+  const keyNames = new Map(possible.map(([, { table, key }]) => [table, Object.keys(key)]));
+  const found = new Map<string, Item | undefined>([...wanted.keys()].map(place => [place, undefined]));
+
+  let pending = requestOf(possible.map(([, address]) => address));
+  for (let attempt = 0; attempt < tries && Object.keys(pending).length > 0; attempt++) {
     const answer: BatchGetCommandOutput = await documents.send(new BatchGetCommand({ RequestItems: pending }));
     for (const [table, items] of Object.entries(answer.Responses ?? {})) {
-      found.set(table, [...(found.get(table) ?? []), ...items]);
+      const names = keyNames.get(table) ?? [];
+      for (const item of items) {
+        const key = Object.fromEntries(names.map(name => [name, item[name]]));
+        found.set(placeOf({ table, key }), item);
+      }
     }
     pending = answer.UnprocessedKeys ?? {};
   }
-  const hasKey = (item: Item, key: Item) => Object.entries(key).every(([name, value]) => item[name] === value);
-  return addresses.map(({ table, key }) => found.get(table)?.find(item => hasKey(item, key)));
+  for (const [table, { Keys = [] }] of Object.entries(pending)) {
+    for (const key of Keys) found.delete(placeOf({ table, key }));
+  }
+  return found;
+};
+
+const requestOf = (addresses: readonly ItemAddress[]): NonNullable<BatchGetCommandInput['RequestItems']> => {
+  const keys = Map.groupBy(addresses, ({ table }) => table);
+  return Object.fromEntries(
+    [...keys].map(([table, own]) => [table, { ConsistentRead: true, Keys: own.map(({ key }) => key) }]),
+  );
+};
+
+/**
+ * The item at an address, of those that were read.
+ *
+ * @throws {UnprocessedKeysError} when it was not read.
+ */
+export const itemAt = (found: ReadonlyMap<string, Item | undefined>, address: ItemAddress): Item | undefined => {
+  const place = placeOf(address);
+  if (!found.has(place)) throw new UnprocessedKeysError();
+  return found.get(place);
 };

@@ -1,0 +1,99 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeBatchedReads } from '../../../lambdas/platform/batched-reads.ts';
+import { UnprocessedKeysError } from '../../../lambdas/platform/dynamodb.ts';
+import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+
+const user = (userId: string) => ({ table: 'Users', key: { userId } });
+const key = (generation: number) => ({ table: 'Keyring', key: { kind: 'mac', generation } });
+
+let dynalite: Dynalite;
+beforeAll(async () => {
+  dynalite = await startDynalite('Users', 'Keyring');
+  const put = (TableName: string, Item: Record<string, unknown>) =>
+    dynalite.documents.send(new PutCommand({ TableName, Item }));
+  for (const userId of ['u1', 'u2', 'u3']) await put('Users', { userId });
+  await put('Keyring', { kind: 'mac', generation: 7, keyId: 'k7' });
+});
+afterAll(() => dynalite.stop());
+beforeEach(() => {
+  dynalite.operations.length = 0;
+});
+
+describe('batched reads', () => {
+  it('read what is asked for side by side in one call, each item once', async () => {
+    const read = makeBatchedReads(dynalite.documents);
+    const all = await Promise.all([
+      read([user('u1'), key(7)]),
+      read([user('u2'), key(7)]),
+      read([user('nobody'), { table: 'Keyring', key: { generation: 7, kind: 'mac' } }]),
+      read([]),
+    ]);
+    const k7 = { kind: 'mac', generation: 7, keyId: 'k7' };
+    expect(all).toEqual([[{ userId: 'u1' }, k7], [{ userId: 'u2' }, k7], [undefined, k7], []]);
+    expect(dynalite.operations).toEqual(['BatchGetItemCommand']);
+  });
+
+  it('read anew what is asked for while a call is under way, and after it', async () => {
+    const read = makeBatchedReads(dynalite.documents);
+    const first = read([user('u1')]);
+    await Promise.resolve();
+    await Promise.resolve();
+    await Promise.all([first, read([user('u1')])]);
+    await read([user('u1')]);
+    expect(dynalite.operations).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand', 'BatchGetItemCommand']);
+  });
+
+  it('ask for a hundred keys in a call, and give each caller its own', async () => {
+    const sizes: number[] = [];
+    const send = async ({ input }: { input: { RequestItems: Record<string, { Keys: Record<string, string>[] }> } }) => {
+      const { Users: { Keys } = { Keys: [] } } = input.RequestItems;
+      sizes.push(Keys.length);
+      return { Responses: { Users: Keys.toReversed() } };
+    };
+    const read = makeBatchedReads({ send } as never);
+    const readings = Array.from({ length: 90 }, (_, at) => [user(`a${at}`), user(`b${at}`), user('shared')]);
+    const all = await Promise.all(readings.map(read));
+    expect(all).toEqual(readings.map(reading => reading.map(address => address.key)));
+    expect(sizes).toEqual([100, 81]);
+  });
+
+  it('that DynamoDB keeps back are asked for once more; then only those who asked for them hear of it', async () => {
+    const asked: object[] = [];
+    const send = async ({ input }: { input: { RequestItems: Record<string, { Keys: { userId: string }[] }> } }) => {
+      const { Users: { Keys } = { Keys: [] } } = input.RequestItems;
+      asked.push(Keys);
+      const isFirst = asked.length === 1;
+      const given = Keys.filter(({ userId }) => userId === 'u1' || (userId === 'later' && !isFirst));
+      return {
+        Responses: { Users: given },
+        UnprocessedKeys: { Users: { Keys: Keys.filter(one => !given.includes(one)) } },
+      };
+    };
+    const read = makeBatchedReads({ send } as never);
+    const all = await Promise.allSettled([
+      read([user('u1')]),
+      read([user('u1'), user('never')]),
+      read([user('later')]),
+    ]);
+    expect(all).toMatchObject([
+      { value: [{ userId: 'u1' }] },
+      { reason: expect.any(UnprocessedKeysError) },
+      { value: [{ userId: 'later' }] },
+    ]);
+    expect(asked).toEqual([
+      [{ userId: 'u1' }, { userId: 'never' }, { userId: 'later' }],
+      [{ userId: 'never' }, { userId: 'later' }],
+    ]);
+  });
+
+  it('fail for all callers of a call that fails, and only for those', async () => {
+    const failure = new Error('down');
+    const answers = [Promise.reject(failure), Promise.resolve({ Responses: { Users: [{ userId: 'u1' }] } })];
+    answers[0]?.catch(() => {});
+    const read = makeBatchedReads({ send: () => answers.shift() } as never);
+    const both = await Promise.allSettled([read([user('u1')]), read([user('u2'), user('u3')])]);
+    expect(both).toMatchObject([{ reason: failure }, { reason: failure }]);
+    expect(await read([user('u1')])).toEqual([{ userId: 'u1' }]);
+  });
+});
