@@ -1,9 +1,9 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
 import * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/identifiers.ts';
-import type { Keyring, KeyringKey } from '../platform/keyring.ts';
+import type { Keyring } from '../platform/keyring.ts';
 
 /** The media type of JWT access tokens, as their header names it (RFC 9068 section 2.1). */
 const tokenType = 'at+jwt';
@@ -59,16 +59,6 @@ const signJwt = (header: object, claims: object, key: KeyObject): string => {
 /** Signs access tokens with the active signing key. */
 export const makeAccessTokenMint = (dependencies: AccessTokenMintDependencies) => {
   const { keyring, issuer, audience, lifetimeSeconds, now, makeId } = dependencies;
-  const privateKeys = new Map<string, KeyObject>();
-
-  const privateKey = async (key: KeyringKey): Promise<KeyObject> => {
-    const known = privateKeys.get(key.keyId);
-    if (known) return known;
-    const der = Buffer.from(await keyring.open(key));
-    const opened = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-    privateKeys.set(key.keyId, opened);
-    return opened;
-  };
 
   return async ({ scope, ...subject }: AccessTokenSubject): Promise<string> => {
     const key = await keyring.active('signing');
@@ -83,7 +73,7 @@ export const makeAccessTokenMint = (dependencies: AccessTokenMintDependencies) =
       exp: iat + lifetimeSeconds,
       jti: makeId(22),
     };
-    return signJwt(header, claims, await privateKey(key));
+    return signJwt(header, claims, await keyring.open(key));
   };
 };
 

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../platform/keyring.ts';
 
 /** What a refresh token says: which token of which family, under which MAC key. Nothing of it is secret but the MAC. */
@@ -16,11 +16,11 @@ export interface PresentedRefreshToken extends RefreshTokenContent {
   readonly mac: Buffer;
 }
 
-const macOf = ({ familyId, counter, keyId }: RefreshTokenContent, macKey: Uint8Array): Buffer =>
+const macOf = ({ familyId, counter, keyId }: RefreshTokenContent, macKey: KeyObject): Buffer =>
   createHmac('sha256', macKey).update(`${familyId}.${counter}.${keyId}`).digest();
 
 /** Writes a refresh token: `familyId.counter.keyId.MAC`. The same content and key give the same token. */
-export const writeRefreshToken = (content: RefreshTokenContent, macKey: Uint8Array): string =>
+export const writeRefreshToken = (content: RefreshTokenContent, macKey: KeyObject): string =>
   `${content.familyId}.${content.counter}.${content.keyId}.${macOf(content, macKey).toString('base64url')}`;
 
 const form =
@@ -36,7 +36,7 @@ export const readRefreshToken = (token: string): PresentedRefreshToken | undefin
 };
 
 /** Whether a presented refresh token was written by this service. */
-export const isAuthentic = (token: PresentedRefreshToken, macKey: Uint8Array): boolean =>
+export const isAuthentic = (token: PresentedRefreshToken, macKey: KeyObject): boolean =>
   timingSafeEqual(macOf(token, macKey), token.mac);
 
 /** Reads refresh tokens and gives those this service wrote; the keyring must be able to open MAC keys. */

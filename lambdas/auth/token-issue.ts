@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { KeyNotFoundError, type Keyring } from '../platform/keyring.ts';
 import type { AccessTokenSubject } from './access-token.ts';
 import type { Client } from './client.ts';
@@ -45,7 +46,7 @@ export interface TokenIssueDependencies {
 
 /** Makes the issuing of tokens: an access token always, a refresh token where the client may use one. */
 export const makeTokenIssue = ({ mint, keyring, accessTokenSeconds }: TokenIssueDependencies): PrepareTokens => {
-  const openOlder = async (keyId: string): Promise<Uint8Array> => {
+  const openOlder = async (keyId: string): Promise<KeyObject> => {
     const key = await keyring.find('mac', keyId);
     if (!key) throw new KeyNotFoundError('mac');
     return keyring.open(key);

@@ -1,3 +1,4 @@
+import { createPrivateKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { DecryptCommand, type KMSClient } from '@aws-sdk/client-kms';
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from './clock.ts';
@@ -58,8 +59,8 @@ export interface Keyring {
   active(kind: KeyKind): Promise<KeyringKey>;
   /** The key of that id, also one that was published a moment ago; `undefined` where there is none. */
   find(kind: KeyKind, keyId: string): Promise<KeyringKey | undefined>;
-  /** The key's plain bytes, opened by KMS and kept as long as this keyring lives. */
-  open(key: KeyringKey): Promise<Uint8Array>;
+  /** The key, opened by KMS and kept as long as this keyring lives: the private half for `signing`. */
+  open(key: KeyringKey): Promise<KeyObject>;
 }
 
 /** The keyring's encryption context in KMS: policies grant `kms:Decrypt` on exactly this. */
@@ -77,7 +78,7 @@ export interface KeyringDependencies {
 export const makeKeyring = ({ documents, kms, tableName, now }: KeyringDependencies): Keyring => {
   const cached = new Map<KeyKind, { readAt: number; keys: Promise<readonly KeyringKey[]> }>();
   const lookedUpAt = new Map<KeyKind, number>();
-  const opened = new Map<string, Promise<Uint8Array>>();
+  const opened = new Map<string, Promise<KeyObject>>();
 
   const read = async (kind: KeyKind): Promise<readonly KeyringKey[]> => {
     const answer = await documents.send(
@@ -123,15 +124,21 @@ export const makeKeyring = ({ documents, kms, tableName, now }: KeyringDependenc
       const known = opened.get(key.keyId);
       if (known) return known;
       if (!kms) throw new KeyNotFoundError(key.kind);
-      const bytes = kms
+      const object = kms
         .send(new DecryptCommand({ CiphertextBlob: key.wrapped, EncryptionContext: keyringContext(key.kind) }))
         .then(({ Plaintext: plaintext }) => {
           if (!plaintext?.length) throw new KeyNotFoundError(key.kind); // anybody knows the empty key
-          return plaintext;
+          return keyObject(key.kind, plaintext);
         });
-      opened.set(key.keyId, bytes);
-      bytes.catch(() => opened.delete(key.keyId));
-      return bytes;
+      opened.set(key.keyId, object);
+      object.catch(() => opened.delete(key.keyId));
+      return object;
     },
   };
+};
+
+/** Node's form of a key: made once, since every use of raw bytes costs five times as much. */
+const keyObject = (kind: KeyKind, plaintext: Uint8Array): KeyObject => {
+  const key = Buffer.from(plaintext);
+  return kind === 'signing' ? createPrivateKey({ key, format: 'der', type: 'pkcs8' }) : createSecretKey(key);
 };

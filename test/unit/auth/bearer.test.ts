@@ -1,4 +1,4 @@
-import { createHmac, createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type BearerAuthentication, makeBearerAuthentication } from '../../../lambdas/auth/bearer.ts';
@@ -121,10 +121,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
         algorithm === 'ES256'
           ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
           : generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
-      const key =
-        own && real
-          ? createPrivateKey({ key: Buffer.from(await service.keyring.open(real)), format: 'der', type: 'pkcs8' })
-          : foreign;
+      const key = own && real ? await service.keyring.open(real) : foreign;
       return new SignJWT({ ...decode(1), ...claims }).setProtectedHeader({ ...decode(0), ...header }).sign(key);
     };
 
@@ -190,10 +187,11 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
     const signText = async (header: string, claims: string) => {
       const [key] = (await service.keyring.list('signing')).filter(({ keyId }) => keyId === decode(0).kid);
       if (!key) throw new Error('The key is gone.');
-      const der = Buffer.from(await service.keyring.open(key));
-      const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
       const text = `${encode(header)}.${encode(claims)}`;
-      const signature = sign('sha256', Buffer.from(text), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+      const signature = sign('sha256', Buffer.from(text), {
+        key: await service.keyring.open(key),
+        dsaEncoding: 'ieee-p1363',
+      });
       return `${text}.${signature.toString('base64url')}`;
     };
 

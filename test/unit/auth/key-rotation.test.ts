@@ -48,7 +48,7 @@ describe('the rotation of keys', () => {
       const ring = keyring();
       const key = await ring.active(kind);
       expect(key).toMatchObject({ kind, generation: 1, activeFrom: clock.now() });
-      expect((await ring.open(key)).length).toBeGreaterThanOrEqual(32);
+      expect((await ring.open(key)).type).toBe(kind === 'signing' ? 'private' : 'secret');
       await expect(ring.open({ ...key, keyId: 'other', kind: kind === 'mac' ? 'sealing' : 'mac' })).rejects.toThrow();
     }
   });

@@ -109,7 +109,7 @@ describe('the keyring', () => {
     kms.fail('DecryptCommand', 'ThrottlingException');
     await expect(keyring.open(key)).rejects.toThrow();
     kms.fail('DecryptCommand', undefined);
-    expect((await keyring.open(key)).length).toBe(32);
+    expect((await keyring.open(key)).symmetricKeySize).toBe(32);
   });
 
   it('only lists where it has no KMS', async () => {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Keyring, KeyringKey } from '../../../lambdas/platform/keyring.ts';
@@ -13,14 +13,14 @@ const keys = [1, 2].map(generation => {
     activeFrom: 0,
     wrapped: new Uint8Array(),
   };
-  return { key, bytes: randomBytes(32) };
+  return { key, opened: createSecretKey(randomBytes(32)) };
 });
 let inUse = 0;
 const keyring: Keyring = {
   list: async () => keys.map(({ key }) => key),
   active: async () => keys[inUse]?.key ?? Promise.reject(new Error('no key')),
   find: async (_, keyId) => keys.map(({ key }) => key).find(key => key.keyId === keyId),
-  open: async wanted => keys.find(({ key }) => key === wanted)?.bytes ?? new Uint8Array(),
+  open: async wanted => keys.find(({ key }) => key === wanted)?.opened ?? Promise.reject(new Error('no key')),
 };
 const sealing = makeSealing(keyring);
 

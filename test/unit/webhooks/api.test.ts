@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
@@ -28,11 +28,11 @@ import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
 
 const clock = frozenClock(Date.parse('2026-11-20T12:00:00.000Z'));
 const key = { kind: 'sealing', keyId: 'k1', generation: 1 } as KeyringKey;
-const keyBytes = randomBytes(32);
+const opened = createSecretKey(randomBytes(32));
 const keyring = {
   active: async () => key,
   find: async () => key,
-  open: async () => keyBytes,
+  open: async () => opened,
 } as unknown as Keyring;
 const sealing = makeSealing(keyring);
 
