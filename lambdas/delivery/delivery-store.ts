@@ -1,7 +1,22 @@
-import { type DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { setTimeout } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type DynamoDBDocumentClient,
+  PutCommand,
+  type PutCommandInput,
+  QueryCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import type { ReadItems } from '../platform/batched-reads.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Item, type ItemAddress, isConditionFailed, readTogether } from '../platform/dynamodb.ts';
+import {
+  type Item,
+  type ItemAddress,
+  isConditionFailed,
+  isUnavailable,
+  readTogether,
+  wasRepeated,
+} from '../platform/dynamodb.ts';
 import type { Delivery, Wait, WaitingDelivery } from './delivery.ts';
 import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
 
@@ -44,6 +59,11 @@ const duePage = 25;
 /** Beyond a shard's share of the longest waiting, since they are spread by chance. */
 const backlogSlack = 25;
 
+type ConditionParts = 'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues';
+
+/** Before a write without an answer is repeated, in milliseconds; doubling. */
+const shortestPause = 100;
+
 /** Items that one call reads. */
 const readBatch = 100;
 
@@ -77,13 +97,16 @@ export interface DeliveryStoreDependencies {
   readonly now: Clock;
   /** How long deliveries are kept after their final state. */
   readonly historyDays: number;
+  /** How long an outcome is tried to be stored where the store does not answer, in milliseconds: by default one call. */
+  readonly patience?: number;
+  readonly pause?: (milliseconds: number) => Promise<unknown>;
   /** Reads for `readWith`; by default each reading is a call of its own. */
   readonly readItems?: ReadItems;
 }
 
 /** Makes the store of table `Deliveries`. */
 export const makeDeliveryStore = (dependencies: DeliveryStoreDependencies): DeliveryStore => {
-  const { documents, table, now, historyDays } = dependencies;
+  const { documents, table, now, historyDays, patience = 0, pause = setTimeout } = dependencies;
   const { readItems = addresses => readTogether(documents, addresses) } = dependencies;
   const nowInSeconds = () => Math.floor(now() / 1_000);
   const address = (id: string) => ({ table, key: { id } });
@@ -98,6 +121,32 @@ export const makeDeliveryStore = (dependencies: DeliveryStoreDependencies): Deli
     } catch (error) {
       if (isConditionFailed(error)) return false;
       throw error;
+    }
+  };
+
+  /** Whether what stands in the table is what was to be written. */
+  const isThere = async (item: Item): Promise<boolean> => {
+    const [stored] = await readTogether(documents, [address(String(item.id))]);
+    return isDeepStrictEqual(stored, JSON.parse(JSON.stringify(item)));
+  };
+
+  /**
+   * Stores an outcome where a condition holds. An outcome that is not stored is a second POST: a write without an answer is
+   * repeated, and one that was repeated and is refused then may have met its own first try.
+   */
+  const put = async (delivery: Delivery, condition: Pick<PutCommandInput, ConditionParts>): Promise<boolean> => {
+    const item = itemFromDelivery(delivery, historyDays);
+    const begun = now();
+    for (let wait = shortestPause; ; wait *= 2) {
+      try {
+        await documents.send(new PutCommand({ TableName: table, Item: item, ...condition }));
+        return true;
+      } catch (error) {
+        const isFirst = wait === shortestPause;
+        if (isConditionFailed(error)) return isFirst && !wasRepeated(error) ? false : isThere(item);
+        if (!isUnavailable(error) || now() - begun + wait > patience) throw error;
+        await pause(wait);
+      }
     }
   };
 
@@ -126,30 +175,18 @@ export const makeDeliveryStore = (dependencies: DeliveryStoreDependencies): Deli
     },
 
     create: delivery =>
-      whether(
-        documents.send(
-          new PutCommand({
-            TableName: table,
-            Item: itemFromDelivery(delivery, historyDays),
-            ConditionExpression: 'attribute_not_exists(id) OR #ttl <= :now',
-            ExpressionAttributeNames: { '#ttl': 'ttl' },
-            ExpressionAttributeValues: { ':now': nowInSeconds() },
-          }),
-        ),
-      ),
+      put(delivery, {
+        ConditionExpression: 'attribute_not_exists(id) OR #ttl <= :now',
+        ExpressionAttributeNames: { '#ttl': 'ttl' },
+        ExpressionAttributeValues: { ':now': nowInSeconds() },
+      }),
 
     update: (before, after) =>
-      whether(
-        documents.send(
-          new PutCommand({
-            TableName: table,
-            Item: itemFromDelivery(after, historyDays),
-            ConditionExpression: '#state = :state AND attempt = :attempt',
-            ExpressionAttributeNames: { '#state': 'state' },
-            ExpressionAttributeValues: { ':state': before.state, ':attempt': before.attempt },
-          }),
-        ),
-      ),
+      put(after, {
+        ConditionExpression: '#state = :state AND attempt = :attempt',
+        ExpressionAttributeNames: { '#state': 'state' },
+        ExpressionAttributeValues: { ':state': before.state, ':attempt': before.attempt },
+      }),
 
     claim: ({ id, wait, attempt }, next) =>
       whether(

@@ -70,6 +70,9 @@ export const longestReceivePause = second;
 export const receivePauseWhileMore = 10;
 export const lateReceivePause = 50;
 
+/** An outcome that the store does not take is tried again for so long: what is not stored is POSTed again. */
+export const storingPatience = 2 * second;
+
 /** Arrivals at a webhook whose backlog waits renew that fact when it is this old. */
 export const backlogRenewal = 30 * second;
 

@@ -18,7 +18,7 @@ import { deliverEnvironment } from './environment.ts';
 import { makeNoteHealth } from './health-notes.ts';
 import { makeHeedGone } from './heed-gone.ts';
 import { makeAfterAttempt } from './lifecycle.ts';
-import { attemptsPerWebhook, connectTimeouts } from './limits.ts';
+import { attemptsPerWebhook, connectTimeouts, storingPatience } from './limits.ts';
 import { makeLookup } from './lookup.ts';
 import { makeProcessLateness } from './process-lateness.ts';
 import { makeAreMessagesWaiting } from './queue-waiting.ts';
@@ -48,7 +48,11 @@ export const wireConsumer = (serviceName: string) => {
     now,
     historyDays: environment.HISTORY_DAYS,
   };
-  const store = makeDeliveryStore({ ...deliveries, readItems: makeBatchedReads(documents) });
+  const store = makeDeliveryStore({
+    ...deliveries,
+    readItems: makeBatchedReads(documents),
+    patience: storingPatience,
+  });
   const attempt = makeAttempt({
     post: makeGuardedPost({
       resolve: makeResolver(),

@@ -25,6 +25,12 @@ const isNamed = (error: unknown, ...names: string[]): boolean => error instanceo
 /** Whether a write was refused because its condition did not hold. */
 export const isConditionFailed = (error: unknown): boolean => isNamed(error, 'ConditionalCheckFailedException');
 
+/** Whether the SDK made a call more than once, as it does where an answer is missing: an earlier try may have had its effect. */
+export function wasRepeated(error: unknown): boolean {
+  const { $metadata } = error as { $metadata?: { attempts?: number } };
+  return ($metadata?.attempts ?? 1) > 1;
+}
+
 /** Whether a dependency (DynamoDB, KMS, SQS) asked us to slow down: the caller may try again in a moment. */
 export const isThrottled = (error: unknown): boolean =>
   isNamed(

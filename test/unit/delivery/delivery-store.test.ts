@@ -213,3 +213,92 @@ describe('what is due', () => {
     expect(found.toSorted()).toEqual(all.map(({ id }) => id).toSorted());
   });
 });
+
+/** A store whose answers to writes get lost or refused: each step is what becomes of one call. */
+const troubled = (
+  patience: number,
+  ...steps: ('answered' | 'lost' | 'not made' | 'repeated by the SDK' | 'refused')[]
+) => {
+  const paused: number[] = [];
+  const calls: string[] = [];
+  const named = (name: string, more: object = {}) => Object.assign(new Error(name), { name, ...more });
+  const send = async (command: PutCommand) => {
+    if (!(command instanceof PutCommand)) {
+      calls.push('read');
+      return dynalite.documents.send(command);
+    }
+    const step = steps[calls.length] ?? 'answered';
+    calls.push(step);
+    if (step === 'refused') throw named('ValidationException');
+    if (step === 'not made') throw named('ThrottlingException');
+    const answer = await dynalite.documents.send(command);
+    if (step === 'lost') throw named('TimeoutError');
+    if (step === 'repeated by the SDK') {
+      throw named('ConditionalCheckFailedException', { $metadata: { attempts: 2 } });
+    }
+    return answer;
+  };
+  const store = makeDeliveryStore({
+    documents: { send } as never,
+    table: 'Deliveries',
+    now: clock.now,
+    historyDays: 30,
+    patience,
+    pause: async milliseconds => {
+      paused.push(milliseconds);
+      clock.advance(milliseconds);
+    },
+  });
+  return { store, paused, calls };
+};
+
+// A starved machine POSTed 35 of 2,000 events twice.
+describe('an outcome whose write gets no answer', () => {
+  it('is written again, with pauses, instead of being left to a second POST', async () => {
+    const { store, paused, calls } = troubled(2_000, 'not made', 'not made', 'not made', 'answered');
+    const delivery = waiting();
+    expect(await store.create(delivery)).toBe(true);
+    expect(calls).toEqual(['not made', 'not made', 'not made', 'answered']);
+    expect(paused).toEqual([100, 200, 400]);
+    expect(await storeHere().read([delivery.id])).toEqual([delivery]);
+  });
+
+  it('is known again where its own first try is what refuses the second', async () => {
+    const first = waiting();
+    const { store, calls } = troubled(2_000, 'lost', 'answered');
+    expect(await store.create(first)).toBe(true);
+    expect(calls).toEqual(['lost', 'answered', 'read']);
+
+    const after = settled(first, 'entregue', noon);
+    expect(await troubled(2_000, 'lost', 'answered').store.update(first, after)).toBe(true);
+    const other = waiting();
+    expect(await troubled(0, 'repeated by the SDK').store.create(other)).toBe(true);
+    expect(await storeHere().read([first.id, other.id])).toEqual([after, other]);
+  });
+
+  it('is stale where it is another one that stands there', async () => {
+    const first = waiting();
+    await storeHere().create(settled(first, 'entregue', noon));
+    const { store, calls } = troubled(2_000, 'not made', 'answered');
+    expect(await store.create(first)).toBe(false);
+    expect(calls).toEqual(['not made', 'answered', 'read']);
+    const once = troubled(2_000);
+    expect(await once.store.create(first)).toBe(false);
+    expect(once.calls).toEqual(['answered']); // nothing was repeated: nothing is read
+  });
+
+  it('is given up after two seconds, and at once where the store says no', async () => {
+    const { store, paused } = troubled(2_000, ...Array.from({ length: 20 }, () => 'not made' as const));
+    await expect(store.create(waiting())).rejects.toMatchObject({ name: 'ThrottlingException' });
+    expect(paused).toEqual([100, 200, 400, 800]);
+    const refused = troubled(2_000, 'refused');
+    await expect(refused.store.create(waiting())).rejects.toMatchObject({ name: 'ValidationException' });
+    expect(refused.paused).toEqual([]);
+  });
+
+  it('is tried once where nobody has patience', async () => {
+    const { store, paused } = troubled(0, 'not made');
+    await expect(store.create(waiting())).rejects.toMatchObject({ name: 'ThrottlingException' });
+    expect(paused).toEqual([]);
+  });
+});
