@@ -26,7 +26,7 @@ const duration = (least: string, most: string) =>
 
 const count = (least: number, most: number) =>
   z
-    .union([z.number(), z.string().regex(/^\d+$/, 'must be a whole number').transform(Number)])
+    .union([z.int(), z.string().regex(/^\d+$/).transform(Number)], `must be a whole number from ${least} to ${most}`)
     .pipe(z.int().min(least, `must be ${least} to ${most}`).max(most, `must be ${least} to ${most}`));
 
 /** 0 counts as "not set": functions then share what the account has left. */
@@ -64,7 +64,7 @@ const schema = z
     refreshIdleLifetime: duration('1s', '365d'),
     /** A refresh family ends this long after the login, used or not. MAC keys are kept as long. */
     refreshAbsoluteLifetime: duration('1s', '730d'),
-    signingAlgorithm: z.enum(['ES256', 'RS256']),
+    signingAlgorithm: z.enum(['ES256', 'RS256'], 'must be ES256 or RS256'),
     /** A new signing key is made this long after the last, by a run that comes once a day. */
     keyRotationPeriod: duration('1d', '730d'),
     /** Failed client authentications a minute that one address may cause. */
@@ -90,7 +90,7 @@ const schema = z
      * When an attempt is given up that is not answered within 2 s in the first or the retry lane: while messages wait in that
      * lane's queue, or always.
      */
-    giveUp: z.enum(['waiting', 'always']),
+    giveUp: z.enum(['waiting', 'always'], 'must be waiting or always'),
     /** Attempts a second that begin at one slow webhook at most. */
     slowRate: count(1, 1_000),
     /** Event pollers that are provisioned for each lane, and cost while idle: 0, or 2 and more. */
@@ -120,7 +120,7 @@ const schema = z
       `must be one of ${retentionDays.join(', ')}`,
     ),
     /** What becomes of tables, keys and logs when a stack is deleted. */
-    removalPolicy: z.enum(['retain', 'destroy']),
+    removalPolicy: z.enum(['retain', 'destroy'], 'must be retain or destroy'),
   })
   .refine(value => !value.authDomain === !value.authCertificateArn, {
     path: ['authCertificateArn'],

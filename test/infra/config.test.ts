@@ -60,6 +60,19 @@ describe('the stage configuration', () => {
   });
 
   it.each([
+    ['firstAttemptConcurrency', 'must be a whole number from 2 to 1000'],
+    ['tokenConcurrency', 'must be a whole number from 0 to 10000'],
+    ['logRetentionDays', 'must be a whole number from 1 to 3653'],
+    ['signingAlgorithm', 'must be ES256 or RS256'],
+    ['giveUp', 'must be waiting or always'],
+    ['removalPolicy', 'must be retain or destroy'],
+  ])('says what %s must be, where it only said "Invalid input"', (key, message) => {
+    for (const value of ['', 'many', '-1', '2.5', null]) {
+      expect(() => stageConfiguration('dev', { [key]: value }), String(value)).toThrow(`Stage dev: ${key} ${message}.`);
+    }
+  });
+
+  it.each([
     ['accessTokenLifetime', '1s', '24h'],
     ['refreshIdleLifetime', '1s', '365d'],
     ['refreshAbsoluteLifetime', '1s', '730d'],
