@@ -139,14 +139,14 @@ Examples:
 
 const clientArgument = ['<client-id>', 'as create and list show it', notEmpty] as const;
 
-/** What create and update have in common. */
-const addSettings = (command: Command): Command =>
+/** What create and update have in common. What update is not told stays as it was: `defaults` are those of create. */
+const addSettings = (command: Command, defaults: { readonly scope?: string; readonly grace?: string } = {}): Command =>
   command
-    .addOption(repeatable('--scope <scope>', 'a scope its tokens may have (repeatable; default: all)', scopes))
+    .addOption(repeatable('--scope <scope>', `a scope its tokens may have (repeatable${defaults.scope ?? ''})`, scopes))
     .option('--account <id>', 'log in users of this account only', accountId)
     .option(
       '--grace-seconds <s>',
-      'how long a used refresh token still gives its successor (default 30, 0 is strict)',
+      `how long a used refresh token still gives its successor (${defaults.grace ?? ''}0 is strict)`,
       wholeNumber(0, 3_600),
     )
     .option('--introspect', "let it introspect other clients' tokens");
@@ -164,6 +164,7 @@ export const addClients = (program: Command, run: Run): void => {
       .description('create a client; its secret is shown once')
       .requiredOption('--name <name>', 'what people call it', displayName)
       .addOption(repeatable('--grant <type>', 'a grant it may use (repeatable)', grantTypes).makeOptionMandatory()),
+    { scope: '; default: all', grace: 'default 30, ' },
   )
     .addHelpText('after', examples)
     .action((options: Required<Pick<Settings, 'name' | 'grant'>>, command: Command) =>
@@ -186,7 +187,7 @@ export const addClients = (program: Command, run: Run): void => {
   addSettings(
     clients
       .command('update')
-      .description('change settings of a client; another account ends its sessions, nothing else does')
+      .description('change the settings given, and no others; another account ends its sessions, nothing else does')
       .argument(...clientArgument)
       .option('--name <name>', 'what people call it', displayName)
       .addOption(repeatable('--grant <type>', 'a grant it may use (repeatable)', grantTypes)),

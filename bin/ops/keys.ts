@@ -100,7 +100,7 @@ keep secret. The service rotates all of them by itself.
 Examples:
   npm run ops -- keys list
   npm run ops -- keys rotate --now --kind signing
-  npm run ops -- --stage prod keys rotate --now --revoke --kind signing`;
+  npm run ops -- --stage prod keys rotate --revoke --kind signing`;
 
 /** Adds `keys`. */
 export const addKeys = (program: Command, run: Run): void => {
@@ -122,7 +122,10 @@ export const addKeys = (program: Command, run: Run): void => {
     .description('make the keys that are due and delete those past their time, as the service does every day')
     .option('--now', 'make a key that is in use at once; the earlier ones retire, and stay good')
     .addOption(
-      new Option('--revoke', 'delete the earlier signing and MAC keys too: everybody has to log in again').implies({
+      new Option(
+        '--revoke',
+        'as --now, and delete the earlier keys: access tokens end (signing), or all log in again (mac)',
+      ).implies({
         now: true,
       }),
     )

@@ -14,14 +14,14 @@ import { addWebhooks } from './webhooks.ts';
 const examples = `
 Without --stage the commands work on the local run that "npm start" started in this folder. They end with 0; with 1 when
 something was refused or failed; with 2 when the command was not understood. With --json errors are one object on standard
-error, {"error", "code", "exitCode"}, and no progress is shown. What cannot be undone asks first; where there is no terminal
-to ask at, it is refused without --yes.
+error, {"error", "code", "exitCode"}, and no progress is shown; "npm run --silent" keeps npm's own lines off standard output.
+What cannot be undone asks first; where there is no terminal to ask at, it is refused without --yes.
 
 Examples:
   npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token
   npm run ops -- users create --email ana@acme.com.br --account acme --role admin
   npm run ops -- publish --account acme --event demanda.criada --demand 42
-  npm run ops -- --stage prod --json clients list`;
+  npm run --silent ops -- --stage prod --json clients list`;
 
 /**
  * Commander puts its suggestion on a second line, and repeats the value of an option it does not know: that may be a

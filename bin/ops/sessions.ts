@@ -192,7 +192,7 @@ export const addSessions = (program: Command, run: Run): void => {
 
   ownerOptions(sessions.command('end').description('end one session, or all of a user or a client, for good'))
     .argument('[session-id]', 'as list shows it', notEmpty)
-    .addOption(yesOption())
+    .addOption(yesOption().hideHelp()) // nothing is asked: accepted for scripts that give it to all that ends something
     .addHelpText('after', examples)
     .action((sessionId: string | undefined, options: OwnerOptions, command: Command) => {
       if ([sessionId, options.user, options.client].filter(named => named !== undefined).length !== 1) {
