@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util';
 import { quantile, table } from '../../test/bench/figures.ts';
 import { makeRandom } from '../../test/chaos/random.ts';
 import { simulateLargeReceiver, simulateOutage } from './innocents.ts';
+import { readOptions, type SimulateOptions, usage } from './options.ts';
 import { type Places, type ServicePlan, simulateQuickLanes, type Waits } from './quick-lanes.ts';
 import { healthyTenants, type Scenario, scenarios } from './scenarios.ts';
 import { simulateSlowLane } from './slow-lane.ts';
@@ -10,18 +10,6 @@ import { simulateSlowLane } from './slow-lane.ts';
  * Simulates isolation between webhooks in virtual time, by the very functions that decide it in delivery, and holds the
  * figures against what is promised. Ends with 1 where they miss it.
  */
-
-const usage = `npm run simulate [-- OPTIONS]
-
-Simulates what attacks on delivery do to others, in virtual time and by the product's own rules, and ends with 1 if
-others wait longer than promised.
-
-  --only TEXT      attacks whose name contains this; nothing else is simulated
-  --seeds N        runs of each attack with other random numbers (3)
-  --hours N        length of the slow lane's run (24)
-  --rules before   the rules as they were before slowness was held down, for comparison; promises nothing
-  --help           this text
-`;
 
 /** What is promised: extra wait of others in the 99th percentile, in milliseconds. */
 const promisedBesideOne = 500;
@@ -45,17 +33,20 @@ const countLag = 2_000;
 /** The runs without an attack, for as long as the program runs. */
 const aloneRuns = new Map<string, Waits>();
 
-const { values: options } = parseArgs({
-  options: {
-    only: { type: 'string', default: '' },
-    seeds: { type: 'string', default: '3' },
-    hours: { type: 'string', default: '24' },
-    rules: { type: 'string', default: 'present' },
-    help: { type: 'boolean', default: false },
-  },
-});
+const options = understood(process.argv.slice(2));
 if (options.help) console.log(usage);
 else process.exitCode = main() ? 0 : 1;
+
+/** What was asked for. Where that is not understood, the process says so and ends. */
+function understood(args: readonly string[]): SimulateOptions {
+  try {
+    return readOptions(args);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    console.error(`${error.message}\n${usage}`);
+    process.exit(2);
+  }
+}
 
 /** Gives whether everything that was simulated keeps its promise. */
 function main(): boolean {
@@ -127,7 +118,7 @@ function showQuickLanes(chosen: readonly Scenario[]): boolean {
     const extras = situations.map(situation => {
       progress(scenario.name);
       const plan: ServicePlan = { ...situation, places: placesOf(grown), countLag, rules: 'present' };
-      return worstExtra(scenario, plan, Number(options.seeds));
+      return worstExtra(scenario, plan, options.seeds);
     });
     const keeps = extras.every(({ first, retries }) => first <= promised && retries <= promised);
     isKept &&= keeps;
@@ -160,7 +151,7 @@ function showProvisioned(chosen: readonly Scenario[]): boolean {
 }
 
 function showSlowLane(): boolean {
-  const hours = Number(options.hours);
+  const { hours } = options;
   console.log(
     `\nSlow lane: ${hours} hours with all retries. One webhook answers in 3 s, twice a second; beside it 50 hang.\n`,
   );

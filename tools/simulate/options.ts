@@ -1,0 +1,49 @@
+import { parseArgs } from 'node:util';
+
+/** What `npm run simulate -- --help` says. */
+export const usage = `npm run simulate [-- OPTIONS]
+
+Simulates what attacks on delivery do to others, in virtual time and by the product's own rules, and ends with 1 if
+others wait longer than promised.
+
+  --only TEXT      attacks whose name contains this; nothing else is simulated
+  --seeds N        runs of each attack with other random numbers (3)
+  --hours N        length of the slow lane's run (24)
+  --rules before   the rules as they were before slowness was held down, for comparison; promises nothing
+  --help           this text
+`;
+
+/** What a simulation was asked for. */
+export interface SimulateOptions {
+  readonly only: string;
+  readonly seeds: number;
+  readonly hours: number;
+  readonly rules: 'present' | 'before';
+  readonly help: boolean;
+}
+
+/**
+ * Reads the options of a simulation.
+ *
+ * @throws {TypeError} for one that is unknown, or has a value that would simulate nothing.
+ */
+export function readOptions(args: readonly string[]): SimulateOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string', default: '' },
+      seeds: { type: 'string', default: '3' },
+      hours: { type: 'string', default: '24' },
+      rules: { type: 'string', default: 'present' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { only, rules, help } = values;
+  if (rules !== 'present' && rules !== 'before') throw new TypeError(`"${rules}" are no rules: present, or before.`);
+  return { only, seeds: wholeNumber('--seeds', values.seeds), hours: wholeNumber('--hours', values.hours), rules, help };
+}
+
+function wholeNumber(option: string, text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new TypeError(`${option} "${text}" is not a whole number from 1 to 999.`);
+  return Number(text);
+}
