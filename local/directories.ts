@@ -26,7 +26,7 @@ const lock = (directory: string): DatabaseSync => {
     const isTaken = error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
     throw new LocalFault(
       isTaken
-        ? `${directory} is in use by another local run.`
+        ? `${directory} is in use by another local run: end that one, or name another directory with --data.`
         : `The directory ${directory} cannot be used: ${messageOf(error)}`,
     );
   }

@@ -7,7 +7,7 @@ import { parseUser, type User, userAddress } from '../../lambdas/auth/user.ts';
 import { yesOption } from './confirmation.ts';
 import { Fault } from './fault.ts';
 import { afterOption, limitOption, notEmpty } from './option-values.ts';
-import { fields, iso, type Report, table } from './report.ts';
+import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import { requireOutput, type Target } from './target.ts';
 import { findUser } from './users.ts';
@@ -152,7 +152,7 @@ const endAll = async (target: Target, options: OwnerOptions): Promise<Report> =>
   }
   const client = await openClients(target).endClientSessions(owner.clientId);
   if (!client) throw new Fault(`there is no client "${options.client}": "clients list" shows them.`);
-  const text = fields([['ended', `every session of client ${client.clientId} (${client.name})`]]);
+  const text = `Every session of client ${client.clientId} (${client.name}) is over.`;
   return { json: { clientId: client.clientId, ended: true }, text };
 };
 

@@ -40,7 +40,13 @@ export function readOptions(args: readonly string[]): SimulateOptions {
   });
   const { only, rules, help } = values;
   if (rules !== 'present' && rules !== 'before') throw new TypeError(`"${rules}" are no rules: present, or before.`);
-  return { only, seeds: wholeNumber('--seeds', values.seeds), hours: wholeNumber('--hours', values.hours), rules, help };
+  return {
+    only,
+    seeds: wholeNumber('--seeds', values.seeds),
+    hours: wholeNumber('--hours', values.hours),
+    rules,
+    help,
+  };
 }
 
 function wholeNumber(option: string, text: string): number {

@@ -12,7 +12,9 @@ describe('a data directory', () => {
     const path = join(parent, 'deep', 'data');
     const data = openDataDirectory(path);
     expect(existsSync(data.tables)).toBe(true);
-    expect(() => openDataDirectory(path)).toThrow(`${path} is in use by another local run.`);
+    expect(() => openDataDirectory(path)).toThrow(
+      `${path} is in use by another local run: end that one, or name another directory with --data.`,
+    );
     data.release();
     openDataDirectory(path).release();
   });
