@@ -18,6 +18,9 @@ const timeAround = 10_000;
 /** The longest that a message which could not be processed waits before it is tried again, in seconds. */
 const longestDeferral = 900;
 
+/** What this process received comes back so long after its invocation must be over. */
+const visibilityMargin = 5_000;
+
 /** Messages that one call receives. */
 const receiveBatch = 10;
 
@@ -75,12 +78,14 @@ export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
     }
   };
 
-  const receive = async (): Promise<SQSRecord[]> => {
+  /** What is received so is hidden until this invocation must be over: a killed process delays it no longer than that. */
+  const receive = async (remaining: number): Promise<SQSRecord[]> => {
     try {
       const answer = await sqs.send(
         new ReceiveMessageCommand({
           QueueUrl: queueUrl,
           MaxNumberOfMessages: receiveBatch,
+          VisibilityTimeout: Math.ceil((remaining + visibilityMargin) / 1_000),
           WaitTimeSeconds: 0, // a longer wait would outlast the batch, and be paid for
           MessageSystemAttributeNames: ['All'],
           MessageAttributeNames: ['All'],
@@ -143,7 +148,7 @@ export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
     let patience = shortestReceivePause;
     while (underWay.size > 0) {
       const lateness = await Promise.race([Promise.all(underWay).then(() => 0), pause(patience)]);
-      const records = hasRoom(lateness) ? await receive() : [];
+      const records = hasRoom(lateness) ? await receive(context.getRemainingTimeInMillis()) : [];
       for (const record of records) begin(beginReceived(record));
       const longer = Math.min(Math.max(patience * 2, shortestReceivePause), longestReceivePause);
       patience = records.length > 0 ? receivePauseWhileMore : longer;

@@ -31,9 +31,9 @@ const consumerOf = (
   const changes: object[] = [];
   const deleted: (string | undefined)[] = [];
   const pauses: number[] = [];
-  let receives = 0;
+  const hiddenFor: (number | undefined)[] = [];
   const send = async (command: { input: object }) => {
-    if (command instanceof ReceiveMessageCommand) receives++;
+    if (command instanceof ReceiveMessageCommand) hiddenFor.push(command.input.VisibilityTimeout);
     if (sqsFails) throw new Error('no queue: canary-7f3a');
     if (command instanceof ReceiveMessageCommand) return { Messages: queued.shift() };
     if (command instanceof DeleteMessageCommand) deleted.push(command.input.ReceiptHandle);
@@ -60,7 +60,8 @@ const consumerOf = (
     changes,
     deleted,
     pauses,
-    receives: () => receives,
+    receives: () => hiddenFor.length,
+    hiddenFor,
     telemetry,
   };
 };
@@ -184,6 +185,17 @@ describe('a consumer that waits for receivers', () => {
     held.endAll();
     expect(await answer).toEqual({ batchItemFailures: [] });
     expect(deleted).toEqual(['handle-r1', 'handle-r0']);
+  });
+
+  // A killed process kept what it had received from everybody for four and a half minutes.
+  it('hides them for as long as the invocation may still take, and a moment', async () => {
+    const { process, underWay } = holding();
+    const { consume, hiddenFor } = consumerOf(process, { remaining: 27_500, queued: [messagesOf(1)] });
+    const consumed = consume(recordOf('a'));
+    await rounds();
+    expect(hiddenFor[0]).toBe(33);
+    for (const end of underWay.values()) end();
+    await consumed;
   });
 
   it('hands them over as Lambda does', async () => {
