@@ -651,6 +651,8 @@ describe('the log', () => {
     expect(JSON.stringify(logged)).not.toContain('s3cret');
     await send('GET', '/v1/webhooks/demanda.criada');
     expect(logged[1]).toMatchObject(['webhook.refused', { route: '/v1/webhooks/{evento}', code: 'webhook_not_found' }]);
+    await send('PATCH', '/v1/webhooks/demanda.criada'); // a 405 named no route
+    expect(logged[2]).toMatchObject([
       'webhook.refused',
       { route: '/v1/webhooks/{evento}', code: 'method_not_allowed' },
     ]);
