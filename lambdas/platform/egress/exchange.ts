@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Agent, request as httpsRequest } from 'node:https';
 import { type BodyStart, readBodyStart } from './body-start.ts';
 import { classifyFailure, codeOf, type Failure, type Stage } from './failure.ts';
-import { maximumHeaderBytes, watchConnecting, watchHeaders } from './socket-watch.ts';
+import { maximumHeaderBytes, watchConnecting, watchHeaders, watchTickets } from './socket-watch.ts';
 
 /** One POST over one connection. */
 export interface Exchange {
@@ -82,7 +82,10 @@ export const exchange = (request: Exchange) =>
     };
     outgoing.on('socket', socket => {
       bytesBefore = socket.bytesRead;
-      watches.push(watchHeaders(outgoing, socket, () => fail({ kind: 'connection', detail: 'headers too long' })));
+      watches.push(
+        watchHeaders(outgoing, socket, () => fail({ kind: 'connection', detail: 'headers too long' })),
+        watchTickets(socket, () => fail({ kind: 'tls', detail: 'too many session tickets' })),
+      );
       if (outgoing.reusedSocket) {
         stage = 'talking';
         return; // it will not connect again: a listener would stay for as long as the connection is kept

@@ -43,3 +43,22 @@ export function watchHeaders(outgoing: ClientRequest, socket: Socket, onTooLong:
     socket.off('data', count);
   };
 }
+
+/**
+ * Calls back when a receiver hands out more session tickets than it can mean (RFC 8446 section 4.6.1): each costs us more
+ * work than it costs the receiver, and none of it is seen by whoever reads the response. Gives what ends the watch.
+ */
+export function watchTickets(socket: Socket, onTooMany: () => void): () => void {
+  let tickets = 0;
+  const count = () => {
+    tickets += 1;
+    if (tickets > maximumTickets) onTooMany();
+  };
+  socket.on('session', count);
+  return () => {
+    socket.off('session', count);
+  };
+}
+
+/** Servers hand out two, as a rule, and a few more after their own key has changed. */
+const maximumTickets = 16;
