@@ -24,8 +24,8 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
  * Table `Deliveries`: partition key `id` (`evt_…`), one item per event that had a webhook, its attempts in a list within.
  *
  * Index `due` (dueShard, dueAt = `<time>#<id>`) holds the pending deliveries, and the held ones, whose expiry is counted an
- * hour before they are cleaned up. Its time is when the sweeper must
- * look at the delivery, which is how each attempt's message is sent once:
+ * hour before they are cleaned up. Its time is when the sweeper must look at the delivery, which is how each attempt's
+ * message is sent once:
  *   - a wait of up to 15 min: the message is sent, delayed, with the outcome before it. The sweeper looks 2 min after
  *     it was due, and finds nothing unless that message, or the process sending it, was lost;
  *   - a longer wait: nothing is sent. The sweeper looks 1 min before it is due, and sends the message with the rest of
@@ -42,8 +42,8 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
  * Every write of an outcome is conditional on the attempt it is the outcome of.
  *
  * Beside deliveries the table holds what belongs to a webhook's deliveries, under ids that begin with its kind and `#`:
- * `reenvios` (replays under way), `suspensoes` (suspensions to be announced), `testes` (the count of tests),
- * `slowness` (`slowness-store.ts`). Index `due` holds the tasks of the sweeper among them.
+ * `reenvios` (replays, `replay-store.ts`), `limit` (counts of tests and resends, `request-limits.ts`), `slowness`
+ * (`slowness-store.ts`). Index `due` holds the tasks of the sweeper among them.
  */
 
 /** What the sweeper finds in the index: to be read before it is acted on, since the index lags. */

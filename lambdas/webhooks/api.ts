@@ -15,10 +15,9 @@ export interface ApiDependencies extends Admission {
   readonly log: Log;
 }
 
-/** Which endpoint a request is for. */
+/** Which resource a request is for. */
 interface Route {
   readonly resource: Resource;
-  readonly endpoint: Endpoint | PublicEndpoint;
   readonly path: Call['path'];
 }
 
@@ -33,18 +32,22 @@ const toProblem = (error: unknown, log: Log): Problem => {
   return new Problem(500, 'internal_error', 'Something went wrong here. Try again; if it stays, tell us the time.');
 };
 
-/** @throws {Problem} 404 for a path that is none, 405 for a method that it does not take. */
-const findRoute = (resources: readonly Resource[], { rawPath, requestContext }: HttpRequest): Route => {
+/** @throws {Problem} 404 for a path that is none. */
+const findRoute = (resources: readonly Resource[], { rawPath }: HttpRequest): Route => {
   for (const resource of resources) {
     const path = matchPath(resource.path, rawPath); // the gateway hands paths over decoded
-    if (!path) continue;
-    const method = requestContext.http.method === 'HEAD' ? 'GET' : requestContext.http.method; // the gateway keeps the body back
-    const endpoint = Object.hasOwn(resource.methods, method) ? resource.methods[method] : undefined;
-    if (endpoint) return { resource, endpoint, path };
-    const allow = allowedMethods(resource);
-    throw new Problem(405, 'method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
+    if (path) return { resource, path };
   }
   throw new Problem(404, 'not_found', 'There is nothing at this path.');
+};
+
+/** @throws {Problem} 405 for a method that the resource does not take. */
+const findEndpoint = (resource: Resource, { requestContext }: HttpRequest): Endpoint | PublicEndpoint => {
+  const method = requestContext.http.method === 'HEAD' ? 'GET' : requestContext.http.method; // the gateway keeps the body back
+  const endpoint = Object.hasOwn(resource.methods, method) ? resource.methods[method] : undefined;
+  if (endpoint) return endpoint;
+  const allow = allowedMethods(resource);
+  throw new Problem(405, 'method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
 };
 
 /** What the log may say of the findings: a name that is not ours may be anything, a secret too, whatever else is wrong with it. */
@@ -77,7 +80,8 @@ export const makeApi = (dependencies: ApiDependencies) => {
     });
     try {
       route = findRoute(resources, request);
-      const { endpoint, path } = route;
+      const { resource, path } = route;
+      const endpoint = findEndpoint(resource, request);
       if (endpoint.needs === 'nothing') return endpoint.respond();
       caller = await admit(dependencies, request.headers.authorization, endpoint.needs);
       if (!endpoint.takesBody) refuseLongBody(bodyBytes(request));

@@ -26,8 +26,10 @@ export interface OperationDependencies {
 /** How often a change is tried while others change the same webhook. */
 const changeTries = 3;
 
-const busy = (detail: string): Problem =>
-  new Problem(503, 'temporarily_unavailable', detail, { headers: { 'retry-after': '1' } });
+const changing = (): Problem => {
+  const headers = { 'retry-after': '1' };
+  return new Problem(503, 'temporarily_unavailable', 'Others are changing this webhook: try again.', { headers });
+};
 
 const tooManySecrets = (milliseconds: number): Problem => {
   const detail = 'Four replaced secrets still sign. Wait as long as Retry-After says, or send imediato: true.';
@@ -100,11 +102,13 @@ export const makeOperations = ({ store, sealing, checkUrl, makeSecret, makeId, n
       const webhook = await store.replace(read, { url, sealedAuthorization, updatedAt: now() });
       if (webhook) return answer(200, toRecord(webhook, now()));
     }
-    throw busy('Others are changing this webhook: try again.');
+    throw changing();
   };
 
   const remove: Operation = async call => {
-    if (!(await store.remove(call.caller.accountId, eventIn(call), now()))) throw webhookNotFound();
+    const removal = await store.remove(call.caller.accountId, eventIn(call), now());
+    if (removal === 'not_registered') throw webhookNotFound();
+    if (removal === 'contended') throw changing();
     return noContent;
   };
 
@@ -123,7 +127,7 @@ export const makeOperations = ({ store, sealing, checkUrl, makeSecret, makeId, n
       if (replaced.outcome === 'too_many') throw tooManySecrets(replaced.until - moment);
       if (await store.replaceSecrets(webhook, replaced.secrets, moment)) return answer(201, { segredo });
     }
-    throw busy('Others are changing this secret: try again.');
+    throw changing();
   };
 
   const reactivate: Operation = async call => {

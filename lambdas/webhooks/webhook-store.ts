@@ -19,6 +19,9 @@ interface Replacement {
   readonly updatedAt: number;
 }
 
+/** What a removal came to. `contended`: nothing was removed, since others changed the webhook each time that was tried. */
+type Removal = 'removed' | 'not_registered' | 'contended';
+
 /** The registrations of all accounts. Reads are consistent; what gives `undefined` found no webhook. */
 export interface WebhookStore {
   /**
@@ -34,8 +37,8 @@ export interface WebhookStore {
    * suspension too, unless an operator suspended. Nothing: it is another one, or has another URL or state, by now.
    */
   replace(read: Webhook, replacement: Replacement): Promise<Webhook | undefined>;
-  /** Gives whether there was one. An operator's suspension stays, for the next registration. */
-  remove(accountId: string, evento: EventName, now: number): Promise<boolean>;
+  /** An operator's suspension stays, for the next registration. */
+  remove(accountId: string, evento: EventName, now: number): Promise<Removal>;
   /** Sets the secrets of the webhook as it was read; gives `false` when it is another one, or its secrets are others, by now. */
   replaceSecrets(read: Webhook, secrets: readonly SigningSecret[], updatedAt: number): Promise<boolean>;
   /** Ends a suspension and forgets the receiver's health, unless an operator suspended; gives the webhook as it is then. */
@@ -58,7 +61,7 @@ const operatorHold = (accountId: string, evento: EventName, now: number): Item =
   updatedAt: now,
 });
 
-/** How often a removal is tried while an operator suspends and reactivates the same webhook. */
+/** How often a removal is tried while others suspend, reactivate, delete and register the same webhook. */
 const removalTries = 3;
 
 /** Whether two URLs are the same one (WHATWG URL, section 4.5). */
@@ -206,17 +209,17 @@ export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookSto
           ConditionExpression: 'attribute_exists(webhookId) AND suspensionReason <> :operator',
           ExpressionAttributeValues: values,
         });
-        if (await unlessRefused(documents.send(remove))) return true;
+        if (await unlessRefused(documents.send(remove))) return 'removed';
         const hold = new PutCommand({
           TableName,
           Item: operatorHold(accountId, evento, now),
           ConditionExpression: 'attribute_exists(webhookId) AND suspensionReason = :operator',
           ExpressionAttributeValues: values,
         });
-        if (await unlessRefused(documents.send(hold))) return true;
-        if (!(await find(accountId, evento))) return false;
+        if (await unlessRefused(documents.send(hold))) return 'removed';
+        if (!(await find(accountId, evento))) return 'not_registered';
       }
-      throw new Error('The webhook changes too often to be removed.');
+      return 'contended';
     },
 
     replaceSecrets: async ({ accountId, evento, webhookId, secrets: [current] }, secrets, updatedAt) => {

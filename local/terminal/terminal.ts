@@ -34,6 +34,10 @@ const nameWidth = 20;
 const wantsColour = (output: Output, variables: Record<string, string | undefined>): boolean =>
   output.isTTY === true && !variables.NO_COLOR;
 
+/** Control characters as escapes: a path, or what a function writes, may hold what a terminal would obey. */
+const inOneLine = (text: string): string =>
+  text.replace(/[^\P{Cc}\t]/gu, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+
 /** Opens the terminal. Each source gets a colour of its own, in the order of appearance. */
 export const openTerminal = (
   output: Output,
@@ -63,7 +67,7 @@ export const openTerminal = (
     const time = now().toTimeString().slice(0, 8);
     const label = level === 'info' || level === 'debug' ? '' : `${level.toUpperCase()}  `;
     const name = paint(styleOf(source), source.padEnd(nameWidth));
-    say(`${paint('gray', time)}  ${name}  ${paint(levelStyles[level], label + text)}`);
+    say(`${paint('gray', time)}  ${name}  ${paint(levelStyles[level], label + inOneLine(text))}`);
   };
 
   return {

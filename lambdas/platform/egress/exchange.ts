@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Agent, request as httpsRequest } from 'node:https';
-import type { Socket } from 'node:net';
 import { type BodyStart, readBodyStart } from './body-start.ts';
 import { classifyFailure, codeOf, type Failure, type Stage } from './failure.ts';
+import { maximumHeaderBytes, watchConnecting, watchHeaders, watchTickets } from './socket-watch.ts';
 
 /** One POST over one connection. */
 export interface Exchange {
@@ -41,27 +41,8 @@ export type ExchangeOutcome =
       readonly isStale: boolean;
     } & Failure);
 
-/** The most bytes of a response's header section; Node answers more with an error. */
-const maximumHeaderBytes = 16 * 1_024;
 /** Informational responses (RFC 9110 section 15.2) before the final one; nobody needs as many. */
 const maximumInformational = 16;
-
-/**
- * Calls back unless the socket connects in time. A timer that fires because the process was busy for that long finds the
- * socket connected, once what has happened meanwhile was looked at: our slowness is not the receiver's.
- */
-const watchConnecting = (socket: Socket, milliseconds: number, onLate: () => void): (() => void) => {
-  let check: NodeJS.Immediate | undefined;
-  const timer = setTimeout(() => {
-    check = setImmediate(onLate);
-  }, milliseconds);
-  const end = () => {
-    clearTimeout(timer);
-    clearImmediate(check);
-  };
-  socket.once('connect', end);
-  return end;
-};
 
 /** Sends one POST and waits for the answer. Redirects are answers like any other. Never rejects. */
 export const exchange = (request: Exchange) =>
@@ -71,7 +52,7 @@ export const exchange = (request: Exchange) =>
     let bytesBefore = 0;
     let informational = 0;
     let hasResponse = false;
-    let endWatch = () => {};
+    const watches: (() => void)[] = [];
     const outgoing = httpsRequest({
       agent,
       host: address,
@@ -83,7 +64,7 @@ export const exchange = (request: Exchange) =>
       maxHeaderSize: maximumHeaderBytes,
     });
     const settle = (outcome: ExchangeOutcome | Promise<ExchangeOutcome>) => {
-      endWatch();
+      for (const end of watches) end();
       signal.removeEventListener('abort', abort);
       resolve(outcome);
     };
@@ -101,12 +82,18 @@ export const exchange = (request: Exchange) =>
     };
     outgoing.on('socket', socket => {
       bytesBefore = socket.bytesRead;
+      watches.push(
+        watchHeaders(outgoing, socket, () => fail({ kind: 'connection', detail: 'headers too long' })),
+        watchTickets(socket, () => fail({ kind: 'tls', detail: 'too many session tickets' })),
+      );
       if (outgoing.reusedSocket) {
         stage = 'talking';
         return; // it will not connect again: a listener would stay for as long as the connection is kept
       }
-      endWatch = watchConnecting(socket, connectTimeoutMs, () =>
-        fail({ kind: 'connection', detail: `no connection in ${connectTimeoutMs} ms` }),
+      watches.push(
+        watchConnecting(socket, connectTimeoutMs, () =>
+          fail({ kind: 'connection', detail: `no connection in ${connectTimeoutMs} ms` }),
+        ),
       );
       socket.once('connect', () => {
         stage = 'securing';

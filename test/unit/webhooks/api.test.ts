@@ -356,6 +356,13 @@ describe('DELETE /v1/webhooks/{evento}', () => {
     expect(second.json.segredo).not.toBe(first.json.segredo);
     expect((await store.find(account, 'demanda.criada'))?.webhookId).not.toBe(webhookId);
   });
+
+  it('asks to be tried again when others keep changing the webhook', async () => {
+    const contended: WebhookStore = { ...store, remove: async () => 'contended' };
+    const refused = await send('DELETE', '/v1/webhooks/demanda.criada', {}, contended);
+    expect(codeOf(refused)).toBe('503 temporarily_unavailable');
+    expect(refused.headers['retry-after']).toBe('1');
+  });
 });
 
 describe('what an operator suspended', () => {
@@ -644,6 +651,11 @@ describe('the log', () => {
     expect(JSON.stringify(logged)).not.toContain('s3cret');
     await send('GET', '/v1/webhooks/demanda.criada');
     expect(logged[1]).toMatchObject(['webhook.refused', { route: '/v1/webhooks/{evento}', code: 'webhook_not_found' }]);
+    await send('PATCH', '/v1/webhooks/demanda.criada'); // a 405 named no route
+    expect(logged[2]).toMatchObject([
+      'webhook.refused',
+      { route: '/v1/webhooks/{evento}', code: 'method_not_allowed' },
+    ]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EVENT_NAMES, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
@@ -35,7 +35,8 @@ const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
 /** What an operator's suspension leaves of a webhook that is deleted. */
 const hold = { status: 'suspenso', suspensionReason: 'operador' } as const;
 const Key = () => ({ accountId, evento: 'demanda.criada' });
-const item = async () => (await database.documents.send(new GetCommand({ TableName: 'Webhooks', Key: Key() }))).Item;
+const table = { TableName: 'Webhooks' };
+const item = async () => (await database.documents.send(new GetCommand({ ...table, Key: Key() }))).Item;
 
 describe('create', () => {
   it('keeps one webhook per event and account', async () => {
@@ -60,7 +61,7 @@ describe('create', () => {
   // The account deleted what an operator had suspended, registered it anew, and was active again.
   it('begins suspended where an operator suspended an earlier one', async () => {
     await store.create(webhook(hold));
-    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe(true);
+    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe('removed');
     expect(await store.create(webhook({ webhookId: 'id-2' }))).toEqual(webhook({ webhookId: 'id-2', ...hold }));
   });
 
@@ -144,18 +145,32 @@ describe('replace', () => {
 describe('remove', () => {
   it('says whether there was one', async () => {
     await store.create(webhook());
-    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe(true);
-    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe(false);
+    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe('removed');
+    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe('not_registered');
     expect(await item()).toBeUndefined();
   });
 
   it("keeps an operator's suspension and nothing else", async () => {
     await store.create(webhook(hold));
-    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe(true);
+    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe('removed');
     expect(await item()).toEqual({ ...Key(), ...hold, updatedAt: 2_000 });
     expect(await store.find(accountId, 'demanda.criada')).toBeUndefined();
     expect(await store.list(accountId)).toEqual([]);
-    expect(await store.remove(accountId, 'demanda.criada', 3_000)).toBe(false);
+    expect(await store.remove(accountId, 'demanda.criada', 3_000)).toBe('not_registered');
+  });
+
+  // An account that deletes and registers side by side caused an error of ours.
+  it('gives up where each try meets another change', async () => {
+    const documents = {
+      send: async (command: unknown) => {
+        if (command instanceof DeleteCommand)
+          await database.documents.send(new DeleteCommand({ ...table, Key: Key() }));
+        if (command instanceof GetCommand) await store.create(webhook());
+        return database.documents.send(command as GetCommand);
+      },
+    } as Pick<DynamoDBDocumentClient, 'send'>;
+    const contended = makeWebhookStore({ documents, tableName: 'Webhooks' });
+    expect(await contended.remove(accountId, 'demanda.criada', 2_000)).toBe('contended');
   });
 });
 

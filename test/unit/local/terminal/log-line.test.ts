@@ -76,6 +76,13 @@ describe('the terminal', () => {
     expect(written).toEqual(['12:34:56  auth/token            WARN  token issued  client=c1\n']);
   });
 
+  // A request's path is shown decoded: %1b[2J cleared the screen, and %0a forged a line.
+  it('obeys nothing that a note holds, and keeps it in one line', () => {
+    const { written, terminal } = open(true, { NO_COLOR: '1' });
+    terminal.note('gateway', 'GET /\u001b[2J\n12:34:56  auth\0  404');
+    expect(written.join('')).toMatch(/GET \/\\u\{1b\}\[2J\\u\{a\}12:34:56 {2}auth\\u\{0\} {2}404\n$/);
+  });
+
   it('colours functions on a terminal, each its own, and not where colours are unwelcome', () => {
     const { written, terminal } = open(true);
     terminal.note('one', 'x');

@@ -116,6 +116,44 @@ describe('failures', () => {
     expect(await post(request)).toMatchObject({ outcome: 'connection' });
   });
 
+  // Node counts neither, and read hundreds of megabytes a second until the deadline: all attempts of the process waited.
+  it.each([
+    ['line ends before its answer', '', '\r\n'],
+    ['line ends between its answers', 'HTTP/1.1 103 Early Hints\r\n\r\n', '\r\n'],
+    ['blanks before the value of a header', 'HTTP/1.1 200 OK\r\nX-Blank:', '  '],
+  ])('a receiver that sends %s without end is cut off after 16 KiB', async (_case, beginning, repeated) => {
+    let sent = 0;
+    const pour: Play = socket => {
+      socket.write(beginning);
+      const chunk = repeated.repeat(1_024);
+      const timer = setInterval(() => {
+        sent += chunk.length;
+        socket.write(chunk);
+      }, 1);
+      socket.on('close', () => clearInterval(timer)).on('error', () => {});
+    };
+    const { receiver, post } = await start(pour);
+    const closed = new Promise<void>(resolve => receiver.onClose(resolve));
+    expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'headers too long' });
+    await closed;
+    expect(sent).toBeLessThan(256 * 1_024);
+  });
+
+  it('a receiver may take 16 KiB for its headers, in pieces and after informational ones', async () => {
+    const headers = `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(16_000)}\r\nContent-Length: 2\r\n\r\n`;
+    const informed = `${'HTTP/1.1 103 Early Hints\r\nX-Long: '.padEnd(15_000, 'x')}\r\n\r\n`;
+    const { post } = await start(async socket => {
+      for (const text of [informed, informed, headers]) {
+        for (let at = 0; at < text.length; at += 4_096) {
+          socket.write(text.slice(at, at + 4_096));
+          await new Promise(setImmediate);
+        }
+      }
+      socket.write('ok');
+    });
+    expect(await post(request)).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'ok' });
+  });
+
   it('a closed port is a failed connection', async () => {
     const { post } = await start(say(ok), { port: async () => 1 });
     expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'ECONNREFUSED' });
