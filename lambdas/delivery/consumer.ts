@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import {
   ChangeMessageVisibilityCommand,
-  DeleteMessageCommand,
+  DeleteMessageBatchCommand,
   type Message,
   ReceiveMessageCommand,
   type SQSClient,
@@ -21,7 +21,7 @@ const longestDeferral = 900;
 /** What this process received comes back so long after its invocation must be over. */
 const visibilityMargin = 5_000;
 
-/** Messages that one call receives. */
+/** Messages that one call receives, or deletes. */
 const receiveBatch = 10;
 
 /** What a consumer depends on. */
@@ -70,11 +70,16 @@ export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
     }
   };
 
-  const acknowledge = async ({ messageId, receiptHandle }: SQSRecord) => {
+  /** What is not deleted comes back, and is dropped as stale. */
+  const acknowledge = async (records: readonly SQSRecord[]) => {
+    const Entries = records.map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
     try {
-      await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: receiptHandle }));
+      const { Failed = [] } = await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+      for (const { Id, Code } of Failed) {
+        log.warn('message.not_deleted', { messageId: records[Number(Id)]?.messageId, code: Code });
+      }
     } catch (error) {
-      log.warn('message.not_deleted', { messageId, ...describeError(error) }); // it comes back, and is dropped as stale
+      for (const { messageId } of records) log.warn('message.not_deleted', { messageId, ...describeError(error) });
     }
   };
 
@@ -103,6 +108,8 @@ export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
     const hasTime = () => context.getRemainingTimeInMillis() >= attemptTimeoutMs + timeAround;
     const underWay = new Set<Promise<void>>();
     const failed: SQSBatchItemFailure[] = [];
+    const processed: SQSRecord[] = [];
+    const acknowledging: Promise<void>[] = [];
 
     let atReceivers = 0;
     let hasFailed = false;
@@ -133,7 +140,10 @@ export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
       if (!(await processOrDefer(record))) failed.push({ itemIdentifier: record.messageId });
     };
     const beginReceived = async (record: SQSRecord) => {
-      if (await processOrDefer(record)) await acknowledge(record);
+      if (await processOrDefer(record)) processed.push(record);
+    };
+    const acknowledgeProcessed = () => {
+      while (processed.length > 0) acknowledging.push(acknowledge(processed.splice(0, receiveBatch)));
     };
     // Only waiting is cheap. What is behind would make attempts look slow, and the store would not get better by more work.
     const hasRoom = (lateness: number) =>
@@ -148,11 +158,14 @@ export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
     let patience = shortestReceivePause;
     while (underWay.size > 0) {
       const lateness = await Promise.race([Promise.all(underWay).then(() => 0), pause(patience)]);
+      acknowledgeProcessed();
       const records = hasRoom(lateness) ? await receive(context.getRemainingTimeInMillis()) : [];
       for (const record of records) begin(beginReceived(record));
       const longer = Math.min(Math.max(patience * 2, shortestReceivePause), longestReceivePause);
       patience = records.length > 0 ? receivePauseWhileMore : longer;
     }
+    acknowledgeProcessed();
+    await Promise.all(acknowledging);
     return { batchItemFailures: failed };
   };
 }

@@ -1,4 +1,4 @@
-import { DeleteMessageCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { deferral, makeConsumer } from '../../../lambdas/delivery/consumer.ts';
@@ -29,15 +29,17 @@ const consumerOf = (
   { remaining = 45_000, sqsFails, queued = [], lateness = () => 0 }: Circumstances = {},
 ) => {
   const changes: object[] = [];
-  const deleted: (string | undefined)[] = [];
+  /** Receipts, call by call. */
+  const deleted: string[][] = [];
   const pauses: number[] = [];
   const hiddenFor: (number | undefined)[] = [];
   const send = async (command: { input: object }) => {
     if (command instanceof ReceiveMessageCommand) hiddenFor.push(command.input.VisibilityTimeout);
     if (sqsFails) throw new Error('no queue: canary-7f3a');
     if (command instanceof ReceiveMessageCommand) return { Messages: queued.shift() };
-    if (command instanceof DeleteMessageCommand) deleted.push(command.input.ReceiptHandle);
-    else changes.push(command.input);
+    if (command instanceof DeleteMessageBatchCommand) {
+      deleted.push((command.input.Entries ?? []).map(({ ReceiptHandle = '' }) => ReceiptHandle));
+    } else changes.push(command.input);
     return {};
   };
   const telemetry = fakeTelemetry();
@@ -181,10 +183,10 @@ describe('a consumer that waits for receivers', () => {
     held.end('r1');
     held.end('a');
     await rounds();
-    expect(deleted).toEqual(['handle-r1']); // what Lambda gave, Lambda deletes
+    expect(deleted).toEqual([['handle-r1']]); // what Lambda gave, Lambda deletes
     held.endAll();
     expect(await answer).toEqual({ batchItemFailures: [] });
-    expect(deleted).toEqual(['handle-r1', 'handle-r0']);
+    expect(deleted).toEqual([['handle-r1'], ['handle-r0']]);
   });
 
   // A killed process kept what it had received from everybody for four and a half minutes.
@@ -235,7 +237,7 @@ describe('a consumer that waits for receivers', () => {
       { ReceiptHandle: 'handle-r0', VisibilityTimeout: 10 },
       { ReceiptHandle: 'handle-a', VisibilityTimeout: 5 },
     ]);
-    expect(deleted).toEqual(['handle-r1']);
+    expect(deleted).toEqual([['handle-r1']]);
   });
 
   it('reports all that failed of its batch, early and late ones', async () => {
@@ -363,33 +365,54 @@ describe('a consumer that waits for receivers', () => {
     expect(telemetry.lines.join()).not.toContain('canary-7f3a');
   });
 
-  it('does not fail where a message cannot be deleted: it comes back, and is dropped as stale', async () => {
+  it('deletes what was processed meanwhile in one call, ten at a time', async () => {
     const held = holding();
-    const sqs = {
-      send: async (command: object) => {
-        if (command instanceof DeleteMessageCommand) throw new Error('no queue');
-        return { Messages: held.underWay.has('r0') ? [] : messagesOf(1) };
-      },
-    } as unknown as Pick<SQSClient, 'send'>;
-    const telemetry = fakeTelemetry();
-    const consume = makeConsumer({
-      ...telemetry,
-      process: held.process,
-      sqs,
-      queueUrl: 'http://queue',
-      attemptTimeoutMs: 15_000,
-      mostAttempts: 100,
-      pause: async () => {
-        await new Promise(setImmediate);
-        return 0;
-      },
-    });
-    const context = { getRemainingTimeInMillis: () => 45_000 };
-    const answer = consume({ Records: [recordOf('a')] }, context);
+    const { consume, deleted } = consumerOf(held.process, { queued: [messagesOf(10), messagesOf(10, 's')] });
+    const answer = consume(recordOf('a'));
     await rounds();
-    held.end('a');
-    held.end('r0');
-    await expect(answer).resolves.toEqual({ batchItemFailures: [] });
-    expect(telemetry.lines.join()).toContain('message.not_deleted');
+    for (const id of [...held.underWay.keys()].filter(id => id !== 'a').slice(0, 13)) held.end(id);
+    await rounds();
+    expect(deleted.map(call => call.length)).toEqual([10, 3]);
+    held.endAll();
+    await answer;
+    expect(deleted.map(call => call.length)).toEqual([10, 3, 7]);
   });
+
+  it.each([
+    ['none of its call', () => Promise.reject(new Error('no queue'))],
+    ['it alone', async () => ({ Failed: [{ Id: '0', Code: 'ReceiptHandleIsInvalid' }] })],
+  ])(
+    'does not fail where a message cannot be deleted, %s: it comes back, and is dropped as stale',
+    async (_, remove) => {
+      const held = holding();
+      const sqs = {
+        send: async (command: object) => {
+          if (command instanceof DeleteMessageBatchCommand) return remove();
+          return { Messages: held.underWay.has('r0') ? [] : messagesOf(1) };
+        },
+      } as unknown as Pick<SQSClient, 'send'>;
+      const telemetry = fakeTelemetry();
+      const consume = makeConsumer({
+        ...telemetry,
+        process: held.process,
+        sqs,
+        queueUrl: 'http://queue',
+        attemptTimeoutMs: 15_000,
+        mostAttempts: 100,
+        pause: async () => {
+          await new Promise(setImmediate);
+          return 0;
+        },
+      });
+      const context = { getRemainingTimeInMillis: () => 45_000 };
+      const answer = consume({ Records: [recordOf('a')] }, context);
+      await rounds();
+      held.end('a');
+      held.end('r0');
+      await expect(answer).resolves.toEqual({ batchItemFailures: [] });
+      expect(telemetry.lines.filter(line => line.includes('message.not_deleted'))).toEqual([
+        expect.stringContaining('r0'),
+      ]);
+    },
+  );
 });
