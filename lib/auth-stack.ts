@@ -141,8 +141,14 @@ export class AuthStack extends Stack {
 
     const alarms = new Alarms(this, 'Alarms', { topic: data.operations, configuration });
     alarms.add('TokenFailures', {
-      description: 'The token endpoint answers 5xx: nobody can log in. Look at the token function’s log.',
+      description: 'The token endpoint answers 500: logins fail. Look at the token function’s log.',
       metric: alarms.count('token', 'ServerError'),
+    });
+    alarms.add('TokenUnavailable', {
+      description:
+        'The token endpoint answers 503 for ten minutes: DynamoDB or KMS fails. Look at the token function’s log.',
+      metric: alarms.count('token', 'DependencyUnavailable'),
+      periods: 2,
     });
     alarms.add('TokenCrashes', {
       description: 'The token function fails or times out.',

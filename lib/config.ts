@@ -95,7 +95,7 @@ const schema = z
     slowRate: count(1, 1_000),
     /** Event pollers that are provisioned for each lane, and cost while idle: 0, or 2 and more. */
     provisionedPollers: count(0, 200).refine(pollers => pollers !== 1, 'must be 0, or 2 to 200'),
-    /** History of deliveries is kept this long after their final state, in whole days. */
+    /** History of deliveries is kept this long after their final state; part of a day counts as one. */
     historyRetention: duration('1d', '365d'),
 
     /** Tests that an account may ask for in a minute. */

@@ -79,9 +79,6 @@ const update = async (target: Target, clientId: string, options: Settings): Prom
     ...settings(options),
     ...(options.account === undefined ? {} : { accountId: options.account === false ? null : options.account }),
   };
-  if (Object.keys(changes).length === 0) {
-    throw new Fault('nothing to change was given: name at least one setting ("clients update --help" shows them).');
-  }
   return reportClient(await changed(clientId, (await openStore(target)).updateClient(clientId, changes)));
 };
 
@@ -195,9 +192,13 @@ export const addClients = (program: Command, run: Run): void => {
     .option('--no-account', 'log in users of any account')
     .option('--no-introspect', 'let it introspect its own tokens only')
     .addHelpText('after', examples)
-    .action((clientId: string, options: Settings, command: Command) =>
-      run(command, target => update(target, clientId, given(options, command))),
-    );
+    .action((clientId: string, options: Settings, command: Command) => {
+      const wanted = given(options, command);
+      if (Object.keys(wanted).length === 0) {
+        command.error('error: nothing to change was given: name at least one setting (--help shows them).');
+      }
+      return run(command, target => update(target, clientId, wanted));
+    });
 
   for (const [name, status] of [
     ['enable', 'enabled'],

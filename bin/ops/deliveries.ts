@@ -89,16 +89,20 @@ const resend = async (target: Target, id: string): Promise<Report> => {
   if (!webhook) throw new Fault(`delivery "${id}" cannot be sent: the webhook it was for is deleted.`);
   const refusal = resendRefusal(delivery, webhook);
   if (refusal) throw new Fault(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
+  let isQueued = true;
   const resendOne = makeResend({
     store: { update },
     retryQueue: openRetryQueue(target),
     now: systemClock,
-    log: { info: () => {}, warn: () => {}, error: message => console.error(String(message)) },
-    count: () => {},
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    count: () => {
+      isQueued = false; // it counts nothing else
+    },
   });
   await resendOne(delivery);
   const next = delivery.state === 'pendente' ? 'has its next attempt now' : 'begins a new schedule now';
-  return { json: { id, resent: true }, text: `Delivery ${id} ${next}.` };
+  const late = isQueued ? '' : ' But its queue did not take it: the sweeper sends it within a few minutes.';
+  return { json: { id, resent: true }, text: `Delivery ${id} ${next}.${late}` };
 };
 
 const replay = async (target: Target, request: ReplayRequest, progress: ShowProgress): Promise<Report> => {

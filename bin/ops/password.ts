@@ -34,12 +34,13 @@ export async function choosePassword(
   options: PasswordOptions,
   leastCharacters: number,
   stdin: Streams['stdin'],
+  stderr: NodeJS.WritableStream = process.stderr,
 ): Promise<ChosenPassword> {
   if (options.generatePassword === true) {
     return { password: randomId(Math.max(generatedLength, leastCharacters)), isGenerated: true };
   }
   const check = (password: string) => passwordFault(password, leastCharacters);
-  const password = stdin.isTTY ? await fromPrompt(check) : await fromStandardInput(stdin);
+  const password = stdin.isTTY ? await fromPrompt(check, stdin, stderr) : await fromStandardInput(stdin);
   const fault = await check(password);
   if (fault) throw new Fault(fault);
   return { password, isGenerated: false };
@@ -71,15 +72,25 @@ const fromStandardInput = async (stdin: Streams['stdin']): Promise<string> => {
 };
 
 /** Asked twice, since nothing is shown; the prompt goes to standard error, so that `--json` stays clean. */
-const fromPrompt = async (check: (password: string) => Promise<string | undefined>): Promise<string> => {
+const fromPrompt = async (
+  check: (password: string) => Promise<string | undefined>,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<string> => {
   const { default: prompt } = await import('@inquirer/password');
   const ask = async (message: string, validate: (value: string) => Promise<string | true>): Promise<string> => {
+    const closed = new AbortController();
+    const close = () => closed.abort();
+    input.once('pause', close); // by Ctrl-D or the end of the input: the prompt would wait for ever
     try {
-      return await prompt({ message, mask: true, toggleMask: false, validate }, { output: process.stderr });
+      const place = { input, output, signal: closed.signal };
+      return await prompt({ message, mask: true, toggleMask: false, validate }, place);
     } catch (error) {
-      if (error instanceof Error && error.name === 'ExitPromptError')
+      if (error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name))
         throw new Fault('cancelled: nothing was changed.');
       throw error;
+    } finally {
+      input.off('pause', close);
     }
   };
   const password = await ask('Password:', async value => (await check(value)) ?? true);

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { stageNames } from '../../lib/config.ts';
 import { addClients } from './clients.ts';
 import { addDeliveries } from './deliveries.ts';
 import { addDlq } from './dlq.ts';
@@ -48,7 +49,9 @@ const makeProgram = (asJson: boolean, streams: Streams): Command => {
     .usage('[options] <command>')
     .description('Operates an Emissor: its clients, users and keys, its webhooks, and the events it delivers.')
     .addOption(
-      new Option('--stage <name>', 'a deployed stage, found by its CloudFormation stacks').conflicts('outputs'),
+      new Option('--stage <name>', 'a deployed stage, found by its CloudFormation stacks')
+        .choices(stageNames)
+        .conflicts('outputs'),
     )
     .option('--outputs <file>', 'the outputs file of another local run, or of "cdk deploy --outputs-file"')
     .option('--json', 'write JSON for programs instead of text, of errors too (on standard error)')

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { stageNames } from '../../lib/config.ts';
+import type { StageName } from '../../lib/config.ts';
 import { Fault } from './fault.ts';
 
 /** What a run or a deployment says about itself: queue URLs, table names, addresses, by output name. */
@@ -18,7 +18,7 @@ export interface Target {
 
 /** The options that choose a target. */
 export interface TargetOptions {
-  readonly stage?: string;
+  readonly stage?: StageName;
   readonly outputs?: string;
 }
 
@@ -68,14 +68,11 @@ export const findTarget = async ({ stage, outputs: file }: TargetOptions): Promi
   if (stage === undefined || stage === 'local') {
     return { label: 'the local run', outputs: await readOutputs(localOutputs, notRunning), unreachable: notRunning };
   }
-  if (!stageNames.some(known => known === stage)) {
-    throw new Fault(`unknown stage "${stage}": the stages are ${stageNames.join(', ')}.`);
-  }
   const { readStageOutputs } = await import('./stage-outputs.ts');
   return {
     label: `stage ${stage}`,
     outputs: await readStageOutputs(stage),
-    unreachable: `AWS does not answer: check the network and AWS_REGION.`,
+    unreachable: 'AWS does not answer: check the network and AWS_REGION.',
   };
 };
 

@@ -60,6 +60,7 @@ export const makeAudit = ({ log, count }: AuditDependencies): Audit => {
       else log.warn(`${decision.endpoint}.refused`, line);
       count(pascalCase(error.code));
       if (error.reason === reuseReason) count('RefreshTokenReuse');
+      if (error.oauthCase === 'dependency_unavailable') count('DependencyUnavailable'); // its code is that of a limit too
     },
   };
 };

@@ -47,10 +47,11 @@ export const isThrottled = (error: unknown): boolean =>
 const unanswered = ['TimeoutError', 'RequestTimeout', 'RequestTimeoutException', 'DependencyTimeoutException'];
 const brokenConnections = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'];
 
-/** Whether a dependency throttled us or did not answer in time: the same request may succeed in a moment. */
+/** Whether a dependency throttled us, failed or did not answer in time: the same request may succeed in a moment. */
 export function isUnavailable(error: unknown): boolean {
   const isCutOff = error instanceof Error && 'code' in error && brokenConnections.includes(String(error.code));
-  return isThrottled(error) || isNamed(error, ...unanswered) || isCutOff;
+  const isItsOwn = error instanceof Error && '$fault' in error && error.$fault === 'server';
+  return isThrottled(error) || isNamed(error, ...unanswered) || isCutOff || isItsOwn;
 }
 
 /** Thrown when DynamoDB kept part of a batch back, which it does when it is throttling. */

@@ -89,7 +89,7 @@ describe('ops clients, on settings,', () => {
     expect(updated).toMatchObject({ name: 'New', scopes: ['webhooks:manage'], grants: ['password'], accountId: null });
     expect((await logIn(client, user)).scope).toBe('webhooks:manage');
     expect(await ops(['clients', 'show', client.clientId])).toMatchObject({ name: 'New' });
-    expect(await here('clients', 'update', client.clientId)).toMatchObject({ code: 1, stdout: '' });
+    expect(await here('clients', 'update', client.clientId)).toMatchObject({ code: 2, stdout: '' });
   });
 
   it('ends sessions with the binding to an account, and lets users of others in no more', async () => {

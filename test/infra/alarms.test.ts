@@ -38,6 +38,7 @@ describe('alarms', () => {
     });
     expect(watched).toEqual([
       'TokenFailures: Emissor/prod ServerError [service token]',
+      'TokenUnavailable: Emissor/prod DependencyUnavailable [service token]',
       'TokenCrashes: AWS/Lambda Errors [FunctionName Token]',
       'TokenThrottles: AWS/Lambda Throttles [FunctionName Token]',
       'RefreshTokenReuse: Emissor/prod RefreshTokenReuse [service token]',

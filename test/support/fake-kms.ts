@@ -6,8 +6,8 @@ export interface FakeKms {
   readonly client: Pick<KMSClient, 'send'>;
   /** Calls so far, by command name, such as `DecryptCommand`. */
   readonly calls: ReadonlyMap<string, number>;
-  /** From now on the operation (a command's name) fails with an error of this name; `undefined` mends it. */
-  fail(command: string, errorName: string | undefined): void;
+  /** From now on the operation (a command's name) fails with this error, or one of this name; `undefined` mends it. */
+  fail(command: string, error: Error | string | undefined): void;
 }
 
 interface KmsCommand {
@@ -29,7 +29,7 @@ const named = (name: string): Error => Object.assign(new Error(`The fake KMS ans
 export const makeFakeKms = (): FakeKms => {
   const masterKey = randomBytes(32);
   const calls = new Map<string, number>();
-  const failures = new Map<string, string>();
+  const failures = new Map<string, Error | string>();
 
   const contextOf = (command: KmsCommand) => Buffer.from(JSON.stringify(command.input.EncryptionContext ?? {}));
   const wrap = (plaintext: Uint8Array, context: Buffer): Uint8Array => {
@@ -80,15 +80,15 @@ export const makeFakeKms = (): FakeKms => {
     const { name } = command.constructor;
     calls.set(name, (calls.get(name) ?? 0) + 1);
     const failure = failures.get(name);
-    if (failure !== undefined) throw named(failure);
+    if (failure !== undefined) throw typeof failure === 'string' ? named(failure) : failure;
     return answer(command);
   };
   return {
     client: { send } as unknown as Pick<KMSClient, 'send'>,
     calls,
-    fail: (command, errorName) => {
-      if (errorName === undefined) failures.delete(command);
-      else failures.set(command, errorName);
+    fail: (command, error) => {
+      if (error === undefined) failures.delete(command);
+      else failures.set(command, error);
     },
   };
 };

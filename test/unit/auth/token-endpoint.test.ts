@@ -1,3 +1,4 @@
+import { KMSInternalException } from '@aws-sdk/client-kms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type AuthService,
@@ -405,6 +406,20 @@ describe('trouble of our own', () => {
       // the client comes first, whatever else is wrong
       const wrong = { ...login(), client_id: client.id, client_secret: 'wrong' };
       expect(await fresh.post('token', wrong)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
+    } finally {
+      await fresh.stop();
+    }
+  });
+
+  it('tells a dependency that fails or throttles from a client that asks too much, in the metrics too', async () => {
+    const fresh = await startAuthService();
+    try {
+      const client = await fresh.makeClient();
+      fresh.kms.fail('DecryptCommand', new KMSInternalException({ message: '…', $metadata: { httpStatusCode: 500 } }));
+      const answer = await fresh.post('token', { ...login(), client_id: client.id, client_secret: client.secret });
+      expect(answer).toMatchObject({ status: 503, json: { error: 'temporarily_unavailable' } });
+      expect(fresh.metrics).toContain('DependencyUnavailable');
+      expect(fresh.metrics).not.toContain('ServerError');
     } finally {
       await fresh.stop();
     }

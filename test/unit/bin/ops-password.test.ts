@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { choosePassword, passwordFault } from '../../../bin/ops/password.ts';
 
@@ -35,5 +36,41 @@ describe('a password that an operator sets', () => {
     expect(one).toMatchObject({ isGenerated: true, password: expect.stringMatching(/^[0-9A-Za-z]{40}$/) });
     expect(one?.password).not.toBe(other?.password);
     expect(await passwordFault(one?.password ?? '', 40)).toBeUndefined();
+  });
+});
+
+describe('a password that is asked for', () => {
+  /** Types at a terminal, a line once the one before was taken; after the last one the terminal closes. */
+  const ask = async (...lines: (string | undefined)[]) => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const stderr = new PassThrough();
+    stderr.end = () => stderr; // as that of a process, which no prompt can end
+    let shown = '';
+    stderr.on('data', chunk => {
+      shown += String(chunk);
+      if (!/(?:Password|Again):[^*]*$/.test(shown)) return;
+      shown = '';
+      const line = lines.shift();
+      setImmediate(() => (typeof line === 'string' ? stdin.write(`${line}\r`) : stdin.end())); // it listens when it has asked
+    });
+    return await choosePassword({}, 15, stdin, stderr).then(
+      ({ password }) => password,
+      (error: Error) => `${error.name}: ${error.message}`,
+    );
+  };
+  const cancelled = 'Fault: cancelled: nothing was changed.';
+
+  it('is asked for twice', async () => {
+    expect(await ask('correct horse battery', 'correct horse battery')).toBe('correct horse battery');
+    expect(await ask('correct horse battery', 'correct horse stable')).toMatch(/^Fault: the two passwords differ/);
+  });
+
+  it('is cancelled by the end of the input, which nobody can answer after', async () => {
+    expect(await ask()).toBe(cancelled);
+    expect(await ask('correct horse battery')).toBe(cancelled);
+  });
+
+  it('is cancelled by Ctrl-C and Ctrl-D', async () => {
+    for (const key of ['\u0003', '\u0004']) expect(await ask(key)).toBe(cancelled);
   });
 });

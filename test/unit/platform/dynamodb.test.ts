@@ -1,3 +1,5 @@
+import { InternalServerError } from '@aws-sdk/client-dynamodb';
+import { KMSInternalException, NotFoundException } from '@aws-sdk/client-kms';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -96,6 +98,13 @@ describe('errors of AWS clients', () => {
     for (const name of ['ValidationException', 'AccessDeniedException', 'TypeError']) {
       expect(isUnavailable(named(name))).toBe(false);
     }
+  });
+
+  it('takes a fault of a service of AWS’s own for a moment’s trouble, and one that it finds with us for ours', () => {
+    const details = { message: '…', $metadata: {} };
+    expect(isUnavailable(new InternalServerError(details))).toBe(true);
+    expect(isUnavailable(new KMSInternalException(details))).toBe(true);
+    expect(isUnavailable(new NotFoundException(details))).toBe(false);
   });
 
   it('counts keys that stayed unread as throttling', () => {
