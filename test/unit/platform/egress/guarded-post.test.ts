@@ -285,6 +285,16 @@ describe('kept connections', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
+  it('are 256 at most, however many hosts were called: a process has a thousand files', async () => {
+    const { meant, post, agents } = await start(say(ok), { names: { dns: ['*.example.com'] } });
+    for (let host = 0; host < 300; host++) await post({ ...request, url: `https://r${host}.example.com/` });
+    expect(meant).toHaveLength(300);
+    const open = agents.flatMap(({ freeSockets }) => Object.keys(freeSockets));
+    expect(open).toHaveLength(256);
+    expect(open.some(name => name.includes('r299.example.com'))).toBe(true);
+    expect(open.some(name => name.includes('r0.example.com'))).toBe(false);
+  });
+
   it('are given back in good order when many attempts run at once', async () => {
     const { post } = await start(say(ok));
     const outcomes = await Promise.all(Array.from({ length: 30 }, () => post(request)));

@@ -102,5 +102,5 @@ export const start = async (play: Play, { trust = true, names, tls, fates, port,
     for (const agent of agents) agent.destroy();
     return receiver.stop();
   });
-  return { receiver, meant, post };
+  return { receiver, meant, agents, post };
 };
