@@ -90,6 +90,12 @@ export class DataStack extends Stack {
           sortKey: text('listKey'),
           projectionType: dynamodb.ProjectionType.KEYS_ONLY,
         },
+        {
+          indexName: 'undelivered',
+          partitionKey: text('stateShard'),
+          sortKey: text('listKey'),
+          projectionType: dynamodb.ProjectionType.KEYS_ONLY,
+        },
       ],
     });
     this.keyring = table('Keyring', { partitionKey: text('kind'), sortKey: number('generation') });

@@ -177,7 +177,7 @@ export class DeliveryStack extends Stack {
     });
     sweep.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.deliveries.tableArn);
     sweep.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/due`);
-    sweep.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/byWebhook`);
+    sweep.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/undelivered`);
     sweep.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.webhooks.tableArn);
     sweep.allow(['dynamodb:Query'], `${data.webhooks.tableArn}/index/announcements`);
     for (const queue of [retryQueue, slowQueue]) sweep.allow(['sqs:SendMessage'], queue.queueArn);
@@ -217,6 +217,7 @@ export class DeliveryStack extends Stack {
     history.allow(['dynamodb:GetItem', 'dynamodb:UpdateItem'], data.webhooks.tableArn);
     history.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.deliveries.tableArn);
     history.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/byWebhook`);
+    history.allow(['dynamodb:Query'], `${data.deliveries.tableArn}/index/undelivered`);
     history.allow(['sqs:SendMessage'], retryQueue.queueArn);
     allowListingKeys(history, data, ['signing']);
     route(this, 'TestRoute', data.base, '/v1/webhooks/{evento}/teste', history);

@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import type { UndeliveredState } from '../../lambdas/delivery/delivery-item.ts';
 import type { ResendRefusal } from '../../lambdas/delivery/resend.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import type { UndeliveredCount } from './count-undelivered.ts';
 import { deliveryId, momentBefore } from './delivery-values.ts';
 import { deliveryText, deliveryView } from './delivery-view.ts';
 import { Fault } from './fault.ts';
@@ -34,18 +36,40 @@ interface ReplayOptions {
 }
 
 interface ListOptions {
-  readonly account: string;
-  readonly event: EventName;
+  readonly account?: string;
+  readonly event?: EventName;
   readonly state?: DeliveryState;
   readonly limit: number;
 }
+
+interface ListQuery extends ListOptions {
+  readonly account: string;
+  readonly event: EventName;
+}
+
+interface CountQuery extends ListOptions {
+  readonly state?: UndeliveredState;
+}
+
+const count = async (target: Target, query: CountQuery, progress: ShowProgress): Promise<Report> => {
+  const { openDeliveries } = await import('./documents.ts');
+  const counts = (await openDeliveries(target).count(query, progress)).slice(0, query.limit);
+  const columns = [
+    { heading: 'ACCOUNT', cell: ({ accountId }: UndeliveredCount) => accountId },
+    { heading: 'EVENT', cell: ({ evento }: UndeliveredCount) => evento },
+    { heading: 'STATE', cell: ({ state }: UndeliveredCount) => state },
+    { heading: 'DELIVERIES', cell: ({ count }: UndeliveredCount) => String(count) },
+    { heading: 'NEWEST ACCEPTED', cell: ({ newestAcceptedAt }: UndeliveredCount) => newestAcceptedAt },
+  ];
+  return { json: counts, text: table(counts, columns, 'No such deliveries.') };
+};
 
 /** What one page of the history may hold. */
 const longestPage = 100;
 
 const list = async (
   target: Target,
-  { account, event, state, limit }: ListOptions,
+  { account, event, state, limit }: ListQuery,
   progress: ShowProgress,
 ): Promise<Report> => {
   const { openDeliveries } = await import('./documents.ts');
@@ -120,10 +144,20 @@ const examples = `
 A delivery is named by its webhook-id header, which "publish" shows too.
 
 Examples:
+  npm run ops -- deliveries list --state falhou
   npm run ops -- deliveries list --account acme --event demanda.criada --state falhou
   npm run ops -- deliveries show evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
   npm run ops -- deliveries resend evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
   npm run ops -- deliveries replay --account acme --event demanda.criada --state retida --since 2d`;
+
+const listNotes = `
+With --account and --event it lists deliveries. Without one of them it counts those that are not delivered, by webhook and
+state, most first: what waits (pendente), failed for good (falhou), is held (retida) or was cancelled (cancelada).
+
+Examples:
+  npm run ops -- deliveries list --state falhou
+  npm run ops -- deliveries list --account acme
+  npm run ops -- deliveries list --account acme --event demanda.criada --state falhou`;
 
 const replayNotes = `
 Deliveries of the webhook that is registered now begin new schedules through the retry lane, ten a second, newest first; what
@@ -144,14 +178,20 @@ export const addDeliveries = (program: Command, run: Run): void => {
 
   deliveries
     .command('list')
-    .description("list the deliveries of an account's webhook, newest first")
-    .requiredOption('--account <id>', 'the account', accountId)
-    .requiredOption('--event <name>', 'the event that the webhook is for', eventName)
+    .description("list the deliveries of an account's webhook, newest first; of several, count what is not delivered")
+    .option('--account <id>', 'the account', accountId)
+    .option('--event <name>', 'the event that the webhook is for', eventName)
     .addOption(new Option('--state <state>', 'those in this state only').choices(states))
     .option('--limit <n>', 'at most so many', wholeNumber(1, 100_000), 100)
-    .action((options: ListOptions, command: Command) =>
-      run(command, (target, progress) => list(target, options, progress)),
-    );
+    .addHelpText('after', listNotes)
+    .action(async (options: ListOptions, command: Command) => {
+      const { account, event, state } = options;
+      if (account !== undefined && event !== undefined) {
+        return run(command, (target, progress) => list(target, { ...options, account, event }, progress));
+      }
+      if (state === 'entregue') command.error('error: --state entregue needs --account and --event.');
+      return run(command, (target, progress) => count(target, { ...options, state }, progress));
+    });
 
   for (const [name, description, act] of [
     ['show', 'show the state of a delivery and its attempts', show],

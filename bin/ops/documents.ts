@@ -11,6 +11,8 @@ import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
 import { connectionSettings } from './connection-settings.ts';
+import { countUndelivered, type UndeliveredQuery } from './count-undelivered.ts';
+import type { ShowProgress } from './progress.ts';
 import { requireOutput, type Target } from './target.ts';
 
 // Loaded by the commands that reach a table, when they do: the SDK takes longer to load than the rest takes to run.
@@ -64,5 +66,7 @@ export const openDeliveries = (target: Target) => {
     update,
     history: makeReadHistory({ documents, table, store }),
     findWebhook: makeFindWebhook(documents, requireOutput(target, 'WebhooksTable')),
+    count: (query: UndeliveredQuery, progress: ShowProgress) =>
+      countUndelivered(query, { client: documents, table }, progress),
   };
 };

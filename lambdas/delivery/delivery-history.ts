@@ -1,11 +1,9 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { EventName } from '../webhooks/webhook.ts';
+import type { EventName, Webhook } from '../webhooks/webhook.ts';
 import type { Delivery, DeliveryState } from './delivery.ts';
-import { listShardsOf } from './delivery-item.ts';
+import { listShardsOf, stateShardsOf, type UndeliveredState } from './delivery-item.ts';
+import { asShown } from './delivery-record.ts';
 import type { DeliveryStore } from './delivery-store.ts';
-
-/** Entries that one page looks at: a rare state is then found over several pages, not in one long request. */
-const longestLook = 400;
 
 /** Which deliveries of a webhook are asked for. */
 interface HistoryQuery {
@@ -17,8 +15,11 @@ interface HistoryQuery {
   readonly from?: number | undefined;
   /** Deliveries of events that were accepted before then. */
   readonly before?: number | undefined;
-  /** Changes what a delivery is taken for before its state is looked at. */
-  readonly as?: (delivery: Delivery) => Delivery;
+  /**
+   * The registration under which they are shown, `null` where there is none: what waits for another one counts as
+   * cancelled. Left out, states are as they are stored.
+   */
+  readonly registration?: Pick<Webhook, 'webhookId' | 'createdAt'> | null;
   /** How many at most; 1 to 100. */
   readonly limit: number;
   /** The `next` of the page before. */
@@ -42,67 +43,128 @@ export interface DeliveryHistoryDependencies {
   readonly store: Pick<DeliveryStore, 'read'>;
 }
 
-const iso = (moment: number): string => new Date(moment).toISOString();
+/**
+ * Makes the reader of the history over the indexes `byWebhook` and `undelivered`. A delivery's place in a list never changes,
+ * only the list with its state: pages neither repeat nor skip one that stays as it is, whatever is written between them.
+ *
+ * A page costs as many calls as it reads partitions (8, or 16), and one or two that read the items themselves: an index says
+ * where to look, not what is there. What it leads to that is gone or in another state by then is left out.
+ */
+export function makeReadHistory({ documents, table, store }: DeliveryHistoryDependencies): ReadHistory {
+  return async function readHistory(query) {
+    const { entries, isAll } = merge(await Promise.all(shardsOf(query).map(shard => readShard(shard, query))), query);
+    const { limit } = query;
+    const deliveries: Delivery[] = [];
+    let looked = 0;
+    for (const most of [limit, secondLook]) {
+      if (deliveries.length === limit) break;
+      const some = entries.slice(looked, looked + most);
+      const read = new Map((await store.read(some.map(({ id }) => id))).map(found => [found.id, found]));
+      for (const { id } of some) {
+        if (deliveries.length === limit) break;
+        looked++;
+        const delivery = asAskedFor(read.get(id), query);
+        if (delivery) deliveries.push(delivery);
+      }
+    }
+    const isOver = isAll && looked === entries.length;
+    return { deliveries, next: isOver ? undefined : entries[looked - 1]?.listKey };
+  };
+
+  async function readShard({ index, shard, first, last }: Shard, { limit }: HistoryQuery): Promise<ShardPage> {
+    const answer = await documents.send(
+      new QueryCommand({
+        TableName: table,
+        IndexName: index,
+        KeyConditionExpression: '#shard = :shard AND listKey BETWEEN :first AND :last',
+        ExpressionAttributeNames: { '#shard': partitionKeys[index] },
+        ExpressionAttributeValues: { ':shard': shard, ':first': first, ':last': last },
+        ScanIndexForward: false,
+        Limit: limit + spare,
+      }),
+    );
+    return { entries: (answer.Items ?? []) as unknown as Entry[], isAll: !answer.LastEvaluatedKey };
+  }
+}
+
+/** Entries beyond the limit that are read of each partition: one tells if there is more, others stand in for what is gone. */
+const spare = 4;
+
+/** Deliveries that are looked at in place of those that were not to be shown. */
+const secondLook = 100;
+
+const partitionKeys = { byWebhook: 'listShard', undelivered: 'stateShard' } as const;
+
+/** A range of places in a partition of an index: neither end may be empty, and both are part of it. */
+interface Shard {
+  readonly index: keyof typeof partitionKeys;
+  readonly shard: string;
+  readonly first: string;
+  readonly last: string;
+}
 
 interface Entry {
   readonly id: string;
   readonly listKey: string;
 }
 
-/**
- * Makes the reader of the history over index `byWebhook`. Its keys never change, so that pages neither repeat nor skip a
- * delivery, whatever is written between them.
- */
-export const makeReadHistory = ({ documents, table, store }: DeliveryHistoryDependencies): ReadHistory => {
-  const readShard = async (shard: string, limit: number, from: string, to: string): Promise<Entry[]> => {
-    const answer = await documents.send(
-      new QueryCommand({
-        TableName: table,
-        IndexName: 'byWebhook',
-        KeyConditionExpression: 'listShard = :shard AND listKey BETWEEN :from AND :to',
-        ExpressionAttributeValues: { ':shard': shard, ':from': from, ':to': to },
-        ScanIndexForward: false,
-        Limit: limit,
-      }),
-    );
-    return (answer.Items ?? []) as unknown as Entry[];
-  };
+interface ShardPage {
+  readonly entries: readonly Entry[];
+  /** Whether there are no more. */
+  readonly isAll: boolean;
+}
 
-  /**
-   * The next entries over all shards: the newest `limit` of the newest of each. One more of each tells if there are more,
-   * and one may be the entry to go on after, since a range of keys takes in both its ends.
-   */
-  const readEntries = async (query: HistoryQuery, after: string | undefined) => {
-    const { accountId, evento, limit, from, before } = query;
-    const first = from === undefined ? '' : iso(from); // a key is longer than its time, and so comes after that
-    const ends = [after, before === undefined ? undefined : iso(before)].filter(end => end !== undefined);
-    const last = ends.toSorted()[0] ?? '~';
-    if (first > last) return { entries: [], hasMore: false };
-    const shards = listShardsOf(accountId, evento).map(shard => readShard(shard, limit + 2, first || '-', last));
-    const found = (await Promise.all(shards)).flat().filter(({ listKey }) => listKey !== after);
-    const entries = found.toSorted((one, other) => (one.listKey < other.listKey ? 1 : -1));
-    return { entries: entries.slice(0, limit), hasMore: entries.length > limit };
-  };
+/** By so much the clocks of those who accept events and who register webhooks differ at the very most. Milliseconds. */
+const clockTolerance = 60_000;
 
-  return async query => {
-    const { state, limit, as = (delivery: Delivery) => delivery } = query;
-    const deliveries: Delivery[] = [];
-    let next = query.after;
-    for (let looked = 0; looked < longestLook; ) {
-      const { entries, hasMore } = await readEntries(query, next);
-      looked += entries.length;
-      const read = new Map((await store.read(entries.map(({ id }) => id))).map(found => [found.id, found]));
-      for (const [at, { id, listKey }] of entries.entries()) {
-        const found = read.get(id);
-        const delivery = found && as(found);
-        next = listKey;
-        if (!delivery || (state && delivery.state !== state)) continue;
-        deliveries.push(delivery);
-        if (deliveries.length < limit) continue;
-        return { deliveries, next: hasMore || at < entries.length - 1 ? next : undefined };
-      }
-      if (!hasMore) return { deliveries, next: undefined };
-    }
-    return { deliveries, next };
-  };
-};
+/** The partitions that hold what is asked for, each of them only as far as it may. */
+function shardsOf(query: HistoryQuery): Shard[] {
+  const { accountId, evento, state, registration } = query;
+  const listed = (isDelivered: boolean) => inRange(query, 'byWebhook', listShardsOf(accountId, evento, isDelivered));
+  const undelivered = (wanted: UndeliveredState, narrowed: HistoryQuery = query) =>
+    inRange(narrowed, 'undelivered', stateShardsOf(accountId, evento, wanted));
+
+  if (state === undefined) return [...listed(true), ...listed(false)];
+  if (state === 'entregue') return listed(true);
+  if (registration === undefined || (state !== 'pendente' && state !== 'cancelada')) return undelivered(state);
+  // Whatever is for the present registration was accepted after it, and whatever is for an earlier one before.
+  const { from = Number.NEGATIVE_INFINITY, before = Number.POSITIVE_INFINITY } = query;
+  if (state === 'pendente') {
+    if (registration === null) return [];
+    return undelivered('pendente', { ...query, from: Math.max(from, registration.createdAt - clockTolerance) });
+  }
+  const end = registration === null ? before : Math.min(before, registration.createdAt + clockTolerance);
+  return [
+    ...undelivered('cancelada'),
+    ...undelivered('pendente', { ...query, before: Number.isFinite(end) ? end : undefined }),
+  ];
+}
+
+/** The same range of places in several partitions; none of them where that is empty. */
+function inRange({ from, before, after }: HistoryQuery, index: Shard['index'], shards: readonly string[]): Shard[] {
+  const first = from === undefined ? '-' : iso(from); // a place is longer than its time, and so comes after that
+  const ends = [after, before === undefined ? undefined : iso(before)].filter(end => end !== undefined);
+  const last = ends.toSorted()[0] ?? '~';
+  return first > last ? [] : shards.map(shard => ({ index, shard, first, last }));
+}
+
+function iso(moment: number): string {
+  return new Date(moment).toISOString();
+}
+
+/** The entries of all partitions, newest first and each once, as far back as none of them may lack one. */
+function merge(pages: readonly ShardPage[], { after }: HistoryQuery): ShardPage {
+  const furthest = pages.map(({ entries, isAll }) => (isAll ? '' : (entries.at(-1)?.listKey ?? '')));
+  const end = furthest.toSorted().at(-1) ?? '';
+  // What is just changing its state may stand in two partitions.
+  const found = new Map(pages.flatMap(({ entries }) => entries).map(entry => [entry.listKey, entry]));
+  const known = [...found.values()].filter(({ listKey }) => listKey >= end && listKey !== after);
+  const entries = known.toSorted((one, other) => (one.listKey < other.listKey ? 1 : -1));
+  return { entries, isAll: pages.every(({ isAll }) => isAll) };
+}
+
+/** A delivery as it is shown; nothing where it is not to be. */
+function asAskedFor(found: Delivery | undefined, { state, registration }: HistoryQuery): Delivery | undefined {
+  const delivery = found && registration !== undefined ? asShown(registration?.webhookId)(found) : found;
+  return state === undefined || delivery?.state === state ? delivery : undefined;
+}

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Item } from '../platform/dynamodb.ts';
-import type { Delivery, Wait } from './delivery.ts';
+import type { Delivery, DeliveryState, Wait } from './delivery.ts';
 
 /** The partitions of index `due`, all of which the sweeper reads every minute. */
 export const dueShards: readonly string[] = Array.from({ length: 16 }, (_, shard) => String(shard));
 
-/** The partitions each webhook has in index `byWebhook`: 1,000 index writes a second each. */
-const listShardCount = 8;
+/** The partitions over which an index spreads what belongs together of a webhook: 1,000 index writes a second each. */
+const shardCount = 8;
+
+const shardsOf = (...names: string[]): readonly string[] =>
+  Array.from({ length: shardCount }, (_, shard) => [...names, shard].join('#'));
 
 /** A stable number for an id, spread evenly. */
 const hashOf = (id: string): number => createHash('sha256').update(id).digest().readUInt32BE();
@@ -38,9 +41,22 @@ export const taskAttributes = (id: string, lookAt: number): Item => ({
 export const cleanUpAt = (settledAt: number, historyDays: number): number =>
   Math.ceil(settledAt / 1_000) + historyDays * 24 * 60 * 60;
 
-/** The partitions of index `byWebhook` that one webhook's deliveries are spread over. */
-export const listShardsOf = (accountId: string, evento: string): readonly string[] =>
-  Array.from({ length: listShardCount }, (_, shard) => `${accountId}#${evento}#${shard}`);
+/** The partitions of index `byWebhook` that hold one webhook's delivered deliveries, or all its others. */
+export const listShardsOf = (accountId: string, evento: string, isDelivered: boolean): readonly string[] =>
+  shardsOf(accountId, evento, isDelivered ? 'delivered' : 'undelivered');
+
+/** A state that index `undelivered` knows: any but `entregue`. */
+export type UndeliveredState = Exclude<DeliveryState, 'entregue'>;
+
+/** The partitions of index `undelivered` that hold one webhook's deliveries in a state. */
+export const stateShardsOf = (accountId: string, evento: string, state: UndeliveredState): readonly string[] =>
+  shardsOf(accountId, evento, state);
+
+/** What a partition of index `undelivered` holds. */
+export const heldByStateShard = (shard: string): { accountId: string; evento: string; state: UndeliveredState } => {
+  const [accountId = '', evento = '', state] = shard.split('#');
+  return { accountId, evento, state: state as UndeliveredState };
+};
 
 /** So long before a held delivery may be cleaned up the sweeper counts it as expired. Milliseconds. */
 const countedBefore = 3_600_000;
@@ -50,11 +66,11 @@ const countedBefore = 3_600_000;
  * they were due. The sweeper reads them only for the task that the webhook's slowness is (`slow-backlog.ts`).
  */
 export const backlogShardsOf = (accountId: string, evento: string): readonly string[] =>
-  listShardsOf(accountId, evento).map(shard => `backlog#${shard}`);
+  shardsOf('backlog', accountId, evento);
 
 /** Where a delivery stands in index `due` while it waits for a turn. */
 const backlogAttributes = ({ id, accountId, evento }: Delivery, { nextAttemptAt }: Wait): Item => ({
-  dueShard: backlogShardsOf(accountId, evento)[hashOf(id) % listShardCount],
+  dueShard: backlogShardsOf(accountId, evento)[hashOf(id) % shardCount],
   dueAt: dueKey(nextAttemptAt, id),
 });
 
@@ -66,13 +82,13 @@ const nextLook = ({ state, wait, settledAt }: Delivery, historyDays: number): nu
 
 /** The attributes of a delivery that only the indexes and the clean-up need. */
 const derivedAttributes = (delivery: Delivery, historyDays: number): Item => {
-  const { id, accountId, evento, createdAt, settledAt } = delivery;
+  const { id, accountId, evento, state, createdAt, settledAt, wait } = delivery;
   const lookAt = nextLook(delivery, historyDays);
-  const { wait } = delivery;
-  const listShards = listShardsOf(accountId, evento);
+  const shard = hashOf(id) % shardCount;
   return {
-    listShard: listShards[hashOf(id) % listShardCount],
+    listShard: listShardsOf(accountId, evento, state === 'entregue')[shard],
     listKey: `${isoTime(createdAt)}#${id}`,
+    ...(state !== 'entregue' && { stateShard: stateShardsOf(accountId, evento, state)[shard] }),
     ...(lookAt !== undefined && dueAttributes(id, lookAt)),
     ...(wait?.slowLane === 'waiting' && backlogAttributes(delivery, wait)),
     ...(settledAt !== undefined && { ttl: cleanUpAt(settledAt, historyDays) }),
@@ -88,7 +104,19 @@ export const itemFromDelivery = ({ wait, ...delivery }: Delivery, historyDays: n
 
 /** The delivery a stored item stands for. */
 export const deliveryFromItem = (item: Item): Delivery => {
-  const { dueShard, dueAt, listShard, listKey, ttl, nextAttemptAt, lookAt, pickups, slowLane, ...delivery } = item;
+  const {
+    dueShard,
+    dueAt,
+    listShard,
+    listKey,
+    stateShard,
+    ttl,
+    nextAttemptAt,
+    lookAt,
+    pickups,
+    slowLane,
+    ...delivery
+  } = item;
   const wait =
     delivery.state === 'pendente' &&
     ({ nextAttemptAt, lookAt, pickups, ...(slowLane !== undefined && { slowLane }) } as Wait);

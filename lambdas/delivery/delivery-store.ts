@@ -35,8 +35,11 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
  * is overdue after 30 min only. What waits for a turn of its slow webhook has no message and stands in partitions of its
  * webhook's own, which the sweeper reads for the task that the slowness is (`slow-backlog.ts`).
  *
- * Index `byWebhook` (listShard = `<accountId>#<evento>#<n>`, listKey = `<acceptance>#<id>`) lists the history; eight
- * partitions per webhook keep a busy one below what a partition takes.
+ * Two indexes list the history, both by listKey = `<acceptance>#<id>`, which never changes, and each over eight partitions,
+ * which keep a busy webhook below what one takes:
+ *   - `byWebhook` (listShard = `<accountId>#<evento>#<delivered or undelivered>#<n>`): all deliveries;
+ *   - `undelivered` (stateShard = `<accountId>#<evento>#<state>#<n>`): those that are not `entregue`, by state. It is sparse:
+ *     what the first attempt delivers, as nearly all, is written to `byWebhook` alone (ADR 13).
  *
  * `ttl` (seconds) stands on final states only and merely cleans up: what is past it is treated as gone here.
  * Every write of an outcome is conditional on the attempt it is the outcome of.

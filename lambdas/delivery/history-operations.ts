@@ -64,9 +64,10 @@ export const makeHistoryOperations = (dependencies: HistoryOperationDependencies
     const evento = eventIn(call);
     const { accountId } = call.caller;
     const webhook = await findWebhook(accountId, evento);
-    await requireHistory(accountId, evento, webhook);
-    const as = asShown(webhook?.webhookId);
-    const { deliveries, next } = await readHistory({ accountId, evento, state, from, before, limit, after, as });
+    const registration = webhook ?? null;
+    const wanted = { accountId, evento, state, from, before, limit, after, registration };
+    const { deliveries, next } = await readHistory(wanted);
+    if (deliveries.length === 0) await requireHistory(accountId, evento, webhook);
     return answer(200, {
       entregas: deliveries.map(toDeliveryRecord),
       proximo_cursor: next === undefined ? null : cursorOf(next),

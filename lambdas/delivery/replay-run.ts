@@ -10,7 +10,7 @@ import type { ReplayStore } from './replay-store.ts';
 import type { RetryQueue } from './retry-queue.ts';
 import type { DeliveryTelemetry } from './telemetry.ts';
 
-/** Deliveries looked at between two saves: what a crash makes the next claimant look at again. At most 100. */
+/** Deliveries counted, or sent, between two saves: what a crash makes the next claimant look at again. At most 100. */
 export const replayPage = 100;
 
 /** What a queue takes in one call, and a second's worth. No more than these are stored and unsent when a process dies. */
@@ -37,11 +37,12 @@ export interface ReplayRunDependencies extends DeliveryTelemetry {
   readonly now: Clock;
 }
 
-const iso = (moment: number): string => new Date(moment).toISOString();
-
-/** The place to go on from, `null` where all that follows is older than the range: places begin with the time. */
-const placeAfter = ({ from }: Replay, next: string | undefined): string | null =>
-  next !== undefined && next >= iso(from) ? next : null;
+/** Deliveries to be sent together. */
+interface Batch {
+  readonly deliveries: readonly Delivery[];
+  /** Where the next ones are; `null` where there are none. */
+  readonly place: string | null;
+}
 
 /** Makes the runner of replays. */
 export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay => {
@@ -54,12 +55,16 @@ export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay =>
     log.info('replay.ended', { ...describe(replay), state, total: replay.total, sent: replay.sent });
   };
 
+  const readOn = async ({ accountId, evento, wanted, from }: Replay, place: string | null): Promise<Batch> => {
+    const asked = { accountId, evento, state: wanted, from, limit: page, after: place ?? undefined };
+    const { deliveries, next } = await readHistory(asked);
+    return { deliveries, place: next ?? null };
+  };
+
   const countOn = async (replay: Replay): Promise<Replay | undefined> => {
-    const { accountId, evento, wanted: state, countedTo } = replay;
-    const after = countedTo ?? undefined;
-    const { deliveries, next } = await readHistory({ accountId, evento, state, limit: page, after });
+    const { deliveries, place } = await readOn(replay, replay.countedTo);
     const found = deliveries.filter(delivery => isWantedBy(replay, delivery)).length;
-    return replays.save({ ...replay, total: replay.total + found, countedTo: placeAfter(replay, next) });
+    return replays.save({ ...replay, total: replay.total + found, countedTo: place });
   };
 
   /** Messages that are not sent leave their deliveries overdue: the sweeper finds them. */
@@ -101,27 +106,35 @@ export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay =>
     return sent;
   };
 
+  /** What was taken in hand and is not saved as sent comes first: any of it may have left, or be another's by now. */
+  const nextBatch = async (replay: Replay): Promise<Batch> => {
+    if (replay.inHand.length === 0) return readOn(replay, replay.sentTo);
+    return { deliveries: await store.read(replay.inHand), place: replay.sentTo };
+  };
+
   const sendOn = async (replay: Replay): Promise<Replay | undefined> => {
-    const { accountId, evento, sentTo } = replay;
-    const { deliveries, next } = await readHistory({ accountId, evento, limit: page, after: sentTo });
+    const { deliveries, place } = await nextBatch(replay);
+    const sentTo = place ?? new Date(replay.from).toISOString();
     const own = deliveries.filter(delivery => isWantedBy(replay, delivery));
+    const inHand = replay.inHand.length > 0 ? replay.inHand : own.map(({ id }) => id);
     const begin = Math.max(replay.paceAt, now());
-    const reserved = own.length > 0 ? await replays.save({ ...replay, paceAt: begin + own.length * pace }) : replay;
+    const next = { ...replay, inHand, sentTo, paceAt: begin + own.length * pace };
+    const reserved = own.length > 0 ? await replays.save(next) : replay;
     if (reserved?.state !== 'em_andamento') return reserved;
     const sent = await sendFrom(begin, reserved, own);
-    if (!sent) return reserved; // for the same page again, with new turns
+    if (!sent) return reserved; // for the same deliveries again, with new turns
 
     const sentIds = new Set(sent.map(({ id }) => id));
     const missed = own.map(({ id }) => id).filter(id => !sentIds.has(id));
     // What was sent without being saved, earlier or by a slower claimant meanwhile, still counts, and so do its turns.
     const others = [...deliveries, ...(await store.read(missed))].filter(delivery => wasSentBy(replay, delivery));
     const turns = [...sent, ...others].map(turnOf).filter(turn => turn !== undefined);
-    const place = placeAfter(replay, next);
     const saved = await replays.save({
       ...reserved,
       sent: reserved.sent + sent.length + others.length,
       lastTurnAt: Math.max(reserved.lastTurnAt, ...turns),
-      sentTo: place ?? iso(replay.from),
+      sentTo,
+      inHand: [],
     });
     if (saved?.state !== 'em_andamento' || place !== null) return saved;
     await end(saved, 'concluido');

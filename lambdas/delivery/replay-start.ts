@@ -47,6 +47,7 @@ export function makeStartReplay({ replays, run, makeId, now, log }: ReplayStartD
       sent: 0,
       lastTurnAt: moment,
       sentTo: place,
+      inHand: [],
       paceAt: Math.max(moment, latest?.paceAt ?? moment), // what a cancelled one has sent keeps its turns
       claim: 1,
       lookAt: moment + firstClaim,

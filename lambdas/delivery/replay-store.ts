@@ -11,9 +11,9 @@ import { type PastReplay, progressAt, type Replay } from './replay.ts';
  * own, `reenvios#<accountId>#<evento>#<replayId>`, before the next one begins, and shown for as long as the latest is.
  *
  * While the replay is under way the item stands in index `due`, where the sweeper finds it every minute. Whoever works on
- * it claims it first: `claim` grows, and what an earlier claimant saves is refused. The place that sending has come to
- * and the count of what was sent are saved together after each page; a page that was sent but not saved is recognised by
- * the `replayId` of its deliveries.
+ * it claims it first: `claim` grows, and what an earlier claimant saves is refused. Before deliveries are sent they are
+ * taken in hand: their ids (`inHand`) and the place behind them are saved. The count of what was sent is saved after that.
+ * What was sent but not saved is recognised by the `replayId` of the deliveries in hand.
  *
  * Ten deliveries a second: each has a turn, and `paceAt` is when the next turn is that nobody has. It is moved on, by a
  * conditional write like any other, before the turns are used. So no two deliveries ever have the same one, however many
@@ -239,7 +239,7 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
     // A cancelled replay is saved too: what had left before anyone noticed is still counted.
     save: replay =>
       update(replay, {
-        set: '#total = :total, countedTo = :countedTo, sent = :sent, lastTurnAt = :lastTurnAt, sentTo = :sentTo, paceAt = :paceAt',
+        set: '#total = :total, countedTo = :countedTo, sent = :sent, lastTurnAt = :lastTurnAt, sentTo = :sentTo, inHand = :inHand, paceAt = :paceAt',
         when: 'claim = :claim',
         names: { '#total': 'total' },
         values: {
@@ -248,6 +248,7 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
           ':sent': replay.sent,
           ':lastTurnAt': replay.lastTurnAt,
           ':sentTo': replay.sentTo,
+          ':inHand': replay.inHand,
           ':paceAt': replay.paceAt,
           ':claim': replay.claim,
         },

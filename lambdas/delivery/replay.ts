@@ -16,7 +16,7 @@ interface ReplayRange {
 
 /**
  * A replay: the deliveries of a range begin new schedules, ten a second, newest first. First they are counted, then sent.
- * Times in milliseconds since the epoch; places are range keys of index `byWebhook`, which never change.
+ * Times in milliseconds since the epoch; places are range keys of index `undelivered`.
  */
 export interface Replay extends ReplayRange {
   /** `reenvio_…` */
@@ -38,6 +38,11 @@ export interface Replay extends ReplayRange {
   readonly lastTurnAt: number;
   /** The place that sending has come to. */
   readonly sentTo: string;
+  /**
+   * The deliveries before that place that were taken in hand and are not saved as sent: whoever was to send them may have
+   * died, and those that left are in the index at another place by now.
+   */
+  readonly inHand: readonly string[];
   /** The turns before this are given out: whoever sends reserves its turns first, and what it does not use is lost. */
   readonly paceAt: number;
   /** Grows each time somebody takes the replay in hand: whoever did so before is then out. */

@@ -57,6 +57,7 @@ describe('ops says what is wrong in one line', () => {
     ['an empty user', ['users', 'disable', ''], /user.*must not be empty/],
     ['an empty delivery id', ['deliveries', 'show', ''], /id.*must not be empty/],
     ['what is no delivery id', ['deliveries', 'resend', 'evt_x'], /must be a webhook-id: "evt_" and 27/],
+    ['a count of what is delivered', ['deliveries', 'list', '--state', 'entregue'], /needs --account and --event/],
     ['a replay without a state', [...replay, '--since', '2h'], /--state/],
     ['a replay of another state', [...replay, '--since', '2h', '--state', 'entregue'], /falhou, retida/],
     [
@@ -205,6 +206,7 @@ describe('ops --help', () => {
     [['dlq']],
     [['events']],
     [['events', 'find']],
+    [['deliveries', 'list']],
     [['deliveries', 'replay']],
   ])('%j shows examples', async args => {
     const { code, stdout } = await runOpsInProcess([...args, '--help']);

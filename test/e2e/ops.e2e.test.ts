@@ -276,6 +276,7 @@ describe('ops webhooks', () => {
     expect(stdout).toContain(`deliveries replay ${named.join(' ')} --state retida --since`);
     expect(stdout).toContain('POST /v1/webhooks/demanda.criada/reenvios');
     expect(await ops(['deliveries', 'list', ...named, '--state', 'retida'])).toEqual([]);
+    expect(await ops(['deliveries', 'list', '--account', account])).toEqual([]);
   });
 });
 

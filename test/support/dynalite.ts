@@ -64,6 +64,10 @@ const tables = {
         ['listShard', 'S'],
         ['listKey', 'S'],
       ],
+      undelivered: [
+        ['stateShard', 'S'],
+        ['listKey', 'S'],
+      ],
     },
   },
   Keyring: {

@@ -21,6 +21,7 @@ const aReplay = (changes: Partial<Replay> = {}): Replay => ({
   sent: 0,
   lastTurnAt: noon,
   sentTo: 'somewhere',
+  inHand: [],
   paceAt: noon,
   claim: 1,
   lookAt: noon,

@@ -1,7 +1,9 @@
+import { BatchWriteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../lambdas/delivery/delivery.ts';
 import { makeReadHistory } from '../../../lambdas/delivery/delivery-history.ts';
+import { itemFromDelivery } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
@@ -18,30 +20,52 @@ const storeHere = () => makeDeliveryStore({ documents: dynalite.documents, table
 const readHistory: ReturnType<typeof makeReadHistory> = query =>
   makeReadHistory({ documents: dynalite.documents, table: 'Deliveries', store: storeHere() })(query);
 
+/** The same when all that was final at noon is past its time. */
+const readLater: typeof readHistory = query => {
+  const later = { documents: dynalite.documents, table: 'Deliveries', now: () => noon + 31 * 24 * 3_600_000 };
+  return makeReadHistory({ ...later, store: makeDeliveryStore({ ...later, historyDays: 30 }) })(query);
+};
+
 const idOf = (accountId: string, number: number) => `evt_${accountId}-${String(number).padStart(20, '0')}`;
+
+const states = ['pendente', 'entregue', 'falhou', 'retida', 'cancelada'] as const;
+
+const inState = (delivery: Delivery, state: DeliveryState): Delivery =>
+  state === 'pendente'
+    ? { ...delivery, state, wait: { nextAttemptAt: noon, lookAt: noon, pickups: 0 } }
+    : settled(delivery, state, noon);
 
 /** Stores deliveries of an account, one a second, and gives them newest first. */
 const fill = async (
   accountId: string,
   count: number,
   stateOf: (number: number) => DeliveryState = () => 'entregue',
+  changes: Partial<Delivery> = {},
 ) => {
   const deliveries = Array.from({ length: count }, (_, number): Delivery => {
-    const state = stateOf(number);
-    const delivery = aDelivery({ id: idOf(accountId, number), accountId, createdAt: noon + number * 1_000 });
-    return state === 'pendente'
-      ? { ...delivery, wait: { nextAttemptAt: noon, lookAt: noon, pickups: 0 } }
-      : settled(delivery, state, noon);
+    const createdAt = noon + number * 1_000;
+    return inState(aDelivery({ id: idOf(accountId, number), accountId, createdAt, ...changes }), stateOf(number));
   });
-  await Promise.all(deliveries.map(delivery => storeHere().create(delivery)));
+  for (let first = 0; first < count; first += 25) {
+    const puts = deliveries
+      .slice(first, first + 25)
+      .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
+    await dynalite.documents.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+  }
   return deliveries.toReversed();
 };
 
-const readAll = async (accountId: string, limit: number, state?: DeliveryState, between = async () => {}) => {
+const readAll = async (
+  accountId: string,
+  limit: number,
+  state?: DeliveryState,
+  between: () => Promise<unknown> = async () => {},
+  read = readHistory,
+) => {
   const pages: (readonly Delivery[])[] = [];
   let after: string | undefined;
   do {
-    const page = await readHistory({ accountId, evento: 'demanda.criada', limit, state, after });
+    const page = await read({ accountId, evento: 'demanda.criada', limit, state, after });
     pages.push(page.deliveries);
     after = page.next;
     await between();
@@ -112,12 +136,189 @@ describe('the history', () => {
     );
   }, 60_000);
 
+  // An item changes its place in the indexes with its state, between any two calls of a page.
+  it('repeats nothing, and skips nothing that stays in its state, while others change theirs', async () => {
+    const change = fc.record({
+      afterCalls: fc.integer({ min: 1, max: 20 }),
+      of: fc.nat(40),
+      to: fc.constantFrom(...states),
+    });
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...states), { minLength: 1, maxLength: 30, size: 'max' }),
+        fc.constantFrom(undefined, ...states),
+        fc.integer({ min: 1, max: 11 }),
+        fc.array(change, { maxLength: 12, size: 'max' }),
+        async (stored, wanted, limit, changes) => {
+          const accountId = `moving-${++run}`;
+          const all = await fill(accountId, stored.length, number => stored[number] ?? 'falhou');
+          const current = new Map(all.map(delivery => [delivery.id, delivery]));
+          const changed = new Set<string>();
+          let calls = 0;
+          let last: Promise<unknown> = Promise.resolve();
+          const send = async (command: BatchWriteCommand) => {
+            calls++;
+            if (calls >= (changes[0]?.afterCalls ?? Number.POSITIVE_INFINITY)) {
+              calls = 0;
+              const { of = 0, to = 'falhou' } = changes.shift() ?? {};
+              const before = all[of % all.length] && current.get(all[of % all.length]?.id ?? '');
+              if (before && before.state !== to) {
+                const { wait: _, ...rest } = before;
+                const after = inState({ ...rest, attempt: rest.attempt + 1 }, to);
+                changed.add(before.id);
+                current.set(before.id, after);
+                expect(await storeHere().update(before, after)).toBe(true);
+              }
+            }
+            return dynalite.documents.send(command);
+          };
+          // One after the other, so that a change comes between any two partitions of a page.
+          const inTurn = (command: BatchWriteCommand) => {
+            last = last.then(() => send(command));
+            return last;
+          };
+          const documents = { send: inTurn } as unknown as DynamoDBDocumentClient;
+          const store = makeDeliveryStore({ documents, table: 'Deliveries', now, historyDays: 30 });
+          const read = makeReadHistory({ documents, table: 'Deliveries', store });
+          const pages = await readAll(accountId, limit, wanted, undefined, read);
+          const ids = pages.flat().map(({ id }) => id);
+          expect(ids.length).toBe(new Set(ids).size);
+          const steady = all.filter(({ id, state }) => !changed.has(id) && (wanted === undefined || state === wanted));
+          expect(ids.filter(id => !changed.has(id))).toEqual(steady.map(({ id }) => id));
+          expect(pages.flat().every(({ state }) => wanted === undefined || state === wanted)).toBe(true);
+          expect(ids).toEqual(ids.toSorted().reverse());
+        },
+      ),
+      { numRuns: 60 },
+    );
+  }, 60_000);
+
   it('of one state holds all of that state, however rare', async () => {
     const all = await fill('rare', 900, number => (number % 300 === 0 ? 'falhou' : 'entregue'));
-    const pages = await readAll('rare', 100, 'falhou');
-    expect(pages.flat()).toEqual(all.filter(({ state }) => state === 'falhou'));
-    expect(pages.length).toBeGreaterThan(1);
+    expect(await readAll('rare', 100, 'falhou')).toEqual([all.filter(({ state }) => state === 'falhou')]);
   }, 20_000);
+
+  describe('costs at most twenty calls a page', () => {
+    const calls = async (accountId: string, limit: number, state: DeliveryState | undefined) => {
+      const taken: number[] = [];
+      dynalite.operations.length = 0;
+      const count = async () => taken.push(dynalite.operations.splice(0).length);
+      const pages = await readAll(accountId, limit, state, count);
+      return { pages, most: Math.max(...taken) };
+    };
+
+    // With limit 1 and nothing failed it took 3,600.
+    it.each([
+      ['delivered', 'entregue' as const],
+      ['failed', 'falhou' as const],
+    ])(
+      'beside 5,000 that are %s',
+      async (name, common) => {
+        const accountId = `beside-${name}`;
+        const others = states.filter(state => state !== common);
+        // the rare ones are the oldest
+        const all = await fill(accountId, 5_120, number => (number < 120 ? (others[number % 4] ?? common) : common));
+        for (const state of others) {
+          for (const limit of [1, 100]) {
+            const { pages, most } = await calls(accountId, limit, state);
+            expect(pages.flat()).toEqual(all.filter(delivery => delivery.state === state));
+            expect(pages).toHaveLength(limit === 1 ? 30 : 1);
+            expect(most).toBeLessThanOrEqual(10);
+          }
+        }
+        for (const state of [common, undefined]) {
+          const { pages, most } = await calls(accountId, 100, state);
+          expect(pages.flat()).toEqual(all.filter(delivery => state === undefined || delivery.state === state));
+          expect(most).toBeLessThanOrEqual(20);
+        }
+        for (const after of [undefined, all[4_000]]) {
+          dynalite.operations.length = 0;
+          const cursor = after && `${new Date(after.createdAt).toISOString()}#${after.id}`;
+          const page = { accountId, evento: 'demanda.criada', limit: 1, after: cursor } as const;
+          expect((await readHistory(page)).deliveries).toEqual([all[after ? 4_001 : 0]]);
+          expect(dynalite.operations.length).toBeLessThanOrEqual(20);
+        }
+      },
+      120_000,
+    );
+
+    it('where what the index still leads to is past its time', async () => {
+      await fill('expired', 600, () => 'falhou');
+      for (const state of ['falhou', undefined] as const) {
+        dynalite.operations.length = 0;
+        const page = await readLater({ accountId: 'expired', evento: 'demanda.criada', limit: 100, state });
+        expect(page.deliveries).toEqual([]);
+        expect(page.next).toBeDefined();
+        expect(dynalite.operations.length).toBeLessThanOrEqual(20);
+      }
+    });
+  });
+
+  it.each([1, 3, 100])('leaves out what is past its time, and nothing else, in pages of %i', async limit => {
+    const accountId = `past-${limit}`;
+    const all = await fill(accountId, 300, number => (number % 41 === 0 ? 'pendente' : 'falhou'));
+    const pages = await readAll(accountId, limit, undefined, undefined, readLater);
+    expect(pages.flat()).toEqual(all.filter(({ state }) => state === 'pendente'));
+  });
+
+  describe('as it is shown under a registration', () => {
+    const asked = { accountId: 'registrations', evento: 'demanda.criada', limit: 100 } as const;
+    const current = { webhookId: 'webhook-2', createdAt: noon + 1_200_000 };
+    let old: Delivery[];
+    let own: Delivery[];
+    beforeAll(async () => {
+      old = await fill('registrations', 10, () => 'pendente');
+      // what is waiting for the present registration is newer
+      const createdAt = (number: number) => current.createdAt + number * 1_000;
+      const made = Array.from({ length: 2_000 }, (_, number) =>
+        inState(
+          aDelivery({
+            id: idOf('registrations', 1_000 + number),
+            accountId: 'registrations',
+            webhookId: current.webhookId,
+            createdAt: createdAt(number),
+          }),
+          'pendente',
+        ),
+      );
+      for (let first = 0; first < made.length; first += 25) {
+        const puts = made
+          .slice(first, first + 25)
+          .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
+        await dynalite.documents.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+      }
+      own = made.toReversed();
+    });
+
+    it('finds what waits for an earlier one as cancelada, however much waits for this one', async () => {
+      const page = await readHistory({ ...asked, state: 'cancelada', registration: current });
+      expect(page.deliveries.map(({ id, state }) => [id, state])).toEqual(old.map(({ id }) => [id, 'cancelada']));
+      expect(page.next).toBeUndefined();
+      const waiting = await readHistory({ ...asked, state: 'pendente', registration: current });
+      expect(waiting.deliveries).toEqual(own.slice(0, 100));
+      const last = own.at(-3);
+      const after = last && `${new Date(last.createdAt).toISOString()}#${last.id}`;
+      const end = await readHistory({ ...asked, state: 'pendente', registration: current, after });
+      expect(end).toEqual({ deliveries: own.slice(-2), next: undefined });
+    });
+
+    it('finds nothing waiting where there is none, and all of it cancelled', async () => {
+      expect(await readHistory({ ...asked, state: 'pendente', registration: null })).toEqual({
+        deliveries: [],
+        next: undefined,
+      });
+      const page = await readHistory({ ...asked, state: 'cancelada', registration: null });
+      expect(page.deliveries.map(({ id }) => id)).toEqual(own.slice(0, 100).map(({ id }) => id));
+      expect(page.deliveries.every(({ state, wait }) => state === 'cancelada' && !wait)).toBe(true);
+    });
+
+    it('keeps states as they are stored for whoever asks for no registration', async () => {
+      const { deliveries } = await readHistory({ ...asked, state: 'pendente' });
+      expect(deliveries).toEqual(own.slice(0, 100));
+      expect((await readHistory({ ...asked, state: 'cancelada' })).deliveries).toEqual([]);
+    });
+  });
 
   it('shows what is pending with its next attempt', async () => {
     await fill('pending', 1, () => 'pendente');

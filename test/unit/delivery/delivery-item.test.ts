@@ -1,16 +1,33 @@
 import { describe, expect, it } from 'vitest';
-import { dueShards, itemFromDelivery } from '../../../lambdas/delivery/delivery-item.ts';
+import { settled } from '../../../lambdas/delivery/delivery.ts';
+import { dueShards, heldByStateShard, itemFromDelivery } from '../../../lambdas/delivery/delivery-item.ts';
 import { deliveryIdOf } from '../../../lambdas/delivery/event.ts';
-import { aDelivery } from './builders.ts';
+import { aDelivery, noon } from './builders.ts';
 
 describe('the items of deliveries', () => {
-  it('are spread over all partitions of both indexes: one would throttle a hot account', () => {
+  it('are spread over all partitions of the indexes: one would throttle a hot account', () => {
     const wait = { nextAttemptAt: 1, lookAt: 1, pickups: 0 };
     const items = Array.from({ length: 500 }, (_, at) =>
       itemFromDelivery(aDelivery({ id: deliveryIdOf('conta-1', 'demanda.criada', String(at)), wait }), 30),
     );
     expect(new Set(items.map(({ dueShard }) => dueShard)).size).toBe(16);
     expect(new Set(items.map(({ listShard }) => listShard)).size).toBe(8);
+    expect(new Set(items.map(({ stateShard }) => stateShard)).size).toBe(8);
     expect(dueShards).toHaveLength(16);
+  });
+
+  // The quick path: each index entry is a write unit.
+  it('stand in one index only when they are delivered', () => {
+    const { listShard, ...item } = itemFromDelivery(settled(aDelivery(), 'entregue', noon), 30);
+    expect(listShard).toMatch(/^conta-1#demanda\.criada#delivered#\d$/);
+    expect(item).not.toHaveProperty('stateShard');
+    expect(item).not.toHaveProperty('dueShard');
+  });
+
+  it.each(['falhou', 'retida', 'cancelada'] as const)('stand in their state’s part of an index: %s', state => {
+    const { listShard, stateShard } = itemFromDelivery(settled(aDelivery(), state, noon), 30);
+    expect(listShard).toMatch(/^conta-1#demanda\.criada#undelivered#\d$/);
+    expect(stateShard).toBe(`conta-1#demanda.criada#${state}#${String(listShard).at(-1)}`);
+    expect(heldByStateShard(String(stateShard))).toEqual({ accountId: 'conta-1', evento: 'demanda.criada', state });
   });
 });

@@ -99,7 +99,8 @@ describe('the store of deliveries', () => {
     expect(await itemOf(pending.id)).toMatchObject({
       dueShard: expect.stringMatching(/^\d+$/),
       dueAt: `2026-11-20T12:02:05.000Z#${pending.id}`,
-      listShard: expect.stringMatching(/^conta-1#demanda\.criada#\d$/),
+      listShard: expect.stringMatching(/^conta-1#demanda\.criada#undelivered#\d$/),
+      stateShard: expect.stringMatching(/^conta-1#demanda\.criada#pendente#\d$/),
       listKey: `2026-11-20T12:00:00.000Z#${pending.id}`,
     });
     expect(await itemOf(pending.id)).not.toHaveProperty('ttl');
@@ -108,6 +109,7 @@ describe('the store of deliveries', () => {
     expect(item).not.toHaveProperty('dueShard');
     expect(item).not.toHaveProperty('dueAt');
     expect(item).toMatchObject({ ttl: noon / 1_000 + 30 * 24 * 60 * 60 });
+    expect(item).toMatchObject({ stateShard: expect.stringMatching(/^conta-1#demanda\.criada#falhou#\d$/) });
   });
 });
 

@@ -301,6 +301,29 @@ describe('GET …/entregas', () => {
     });
   });
 
+  // With the two that tell who asks, these are 40.
+  it.each([
+    ['estado=falhou&limite=1'],
+    ['estado=cancelada&limite=100'],
+    ['limite=100'],
+    ['limite=100&desde=2026-11-20T12:00:00Z&ate=2026-11-20T12:00:01Z'],
+  ])('costs at most 38 calls, whether there is a webhook, history, or neither: %s', async query => {
+    const cost = async () => {
+      dynalite.operations.length = 0;
+      await request('GET', `${base}/entregas`, { query });
+      return dynalite.operations.length;
+    };
+    const costs = [await cost()];
+    await publishAndSettle(3, 200);
+    await publishAndSettle(3, 500);
+    costs.push(await cost());
+    await world.remove();
+    costs.push(await cost());
+    world.clock.advance(31 * 24 * 60 * 60_000); // indexes still lead to what is past its time
+    costs.push(await cost());
+    expect(Math.max(...costs)).toBeLessThanOrEqual(38);
+  });
+
   it.each([
     ['another place of the table', `2026-11-20T12:00:00.000Z#reenvios#conta-1#demanda.criada`],
     ['no time', 'x#evt_000000000000000000000000000'],

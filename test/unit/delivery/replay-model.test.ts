@@ -95,6 +95,7 @@ const aReplay = (paceAt: number): Replay => ({
   sent: 0,
   lastTurnAt: 0,
   sentTo: '',
+  inHand: [],
   paceAt,
   claim: 1,
   lookAt: 0,

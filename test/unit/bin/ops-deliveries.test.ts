@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Delivery, type DeliveryState, settled } from '../../../lambdas/delivery/delivery.ts';
+import { itemFromDelivery } from '../../../lambdas/delivery/delivery-item.ts';
+import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+import { runOpsInProcess } from '../../support/ops-in-process.ts';
+import { aDelivery, noon } from '../delivery/builders.ts';
+
+let dynalite: Dynalite;
+let directory: string;
+
+beforeAll(async () => {
+  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  directory = mkdtempSync(join(tmpdir(), 'emissor-ops-deliveries-'));
+  const tables = { DeliveriesTable: 'Deliveries', WebhooksTable: 'Webhooks' };
+  const outputs = { ...tables, DynamoDbEndpoint: dynalite.endpoint, Region: 'sa-east-1' };
+  writeFileSync(join(directory, 'outputs.json'), JSON.stringify(outputs));
+  await fill(4_500, 'acme', 'falhou'); // more than a page of the index
+  await fill(30, 'acme', 'entregue');
+  await fill(3, 'acme', 'pendente');
+  await fill(7, 'bolt', 'falhou', { evento: 'demanda.cancelada' });
+  await fill(9, 'bolt', 'retida');
+});
+
+afterAll(async () => {
+  rmSync(directory, { recursive: true });
+  await dynalite.stop();
+});
+
+/** Stores deliveries that were accepted one a second from noon on. */
+const fill = async (count: number, accountId: string, state: DeliveryState, changes: Partial<Delivery> = {}) => {
+  const made = Array.from({ length: count }, (_, number) => {
+    const id = `evt_${accountId}${state.slice(0, 4)}${String(number).padStart(19, '0')}`;
+    const delivery = aDelivery({ id, accountId, createdAt: noon + number * 1_000, ...changes });
+    if (state !== 'pendente') return settled(delivery, state, noon);
+    return { ...delivery, wait: { nextAttemptAt: noon, lookAt: noon, pickups: 0 } };
+  });
+  for (let first = 0; first < count; first += 25) {
+    const some = made.slice(first, first + 25);
+    const puts = some.map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
+    await dynalite.documents.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+  }
+};
+
+const list = (...args: string[]) =>
+  runOpsInProcess(['--outputs', join(directory, 'outputs.json'), 'deliveries', 'list', ...args]);
+const listed = async (...args: string[]) => {
+  const { code, stdout, stderr } = await list('--json', ...args);
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout);
+};
+
+const newest = (count: number) => new Date(noon + (count - 1) * 1_000).toISOString();
+const failing = [
+  { accountId: 'acme', evento: 'demanda.criada', state: 'falhou', count: 4_500, newestAcceptedAt: newest(4_500) },
+  { accountId: 'bolt', evento: 'demanda.cancelada', state: 'falhou', count: 7, newestAcceptedAt: newest(7) },
+];
+const others = [
+  { accountId: 'bolt', evento: 'demanda.criada', state: 'retida', count: 9, newestAcceptedAt: newest(9) },
+  { accountId: 'acme', evento: 'demanda.criada', state: 'pendente', count: 3, newestAcceptedAt: newest(3) },
+];
+
+describe('ops deliveries list', () => {
+  it('counts what is failing of all accounts, most first', async () => {
+    expect(await listed('--state', 'falhou')).toEqual(failing);
+    const { stdout } = await list('--state', 'falhou');
+    expect(stdout.split('\n')[0]).toBe('ACCOUNT  EVENT              STATE   DELIVERIES  NEWEST ACCEPTED');
+    expect(stdout.split('\n')[1]).toBe('acme     demanda.criada     falhou  4500        2026-11-20T13:14:59.000Z');
+  });
+
+  it('counts everything that is not delivered, of all, of an account, or of an event', async () => {
+    expect(await listed()).toEqual([failing[0], others[0], failing[1], others[1]]);
+    expect(await listed('--limit', '2')).toEqual([failing[0], others[0]]);
+    expect(await listed('--account', 'bolt')).toEqual([others[0], failing[1]]);
+    expect(await listed('--event', 'demanda.criada', '--state', 'retida')).toEqual([others[0]]);
+    expect((await list('--account', 'nobody')).stdout).toBe('No such deliveries.\n');
+  });
+
+  it('lists the deliveries of one webhook, newest first', async () => {
+    const named = ['--account', 'acme', '--event', 'demanda.criada'];
+    const waiting = await listed(...named, '--state', 'pendente');
+    expect(waiting.map(({ createdAt }: { createdAt: string }) => createdAt)).toEqual([newest(3), newest(2), newest(1)]);
+    expect(await listed(...named, '--state', 'entregue')).toHaveLength(30);
+    expect(await listed(...named, '--state', 'falhou', '--limit', '250')).toHaveLength(250);
+  });
+
+  it.each([[[]], [['--account', 'acme']]])('does not count what is delivered: %j', async args => {
+    const { code, stdout, stderr } = await list('--state', 'entregue', ...args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toBe('error: --state entregue needs --account and --event.\n');
+  });
+});
