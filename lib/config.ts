@@ -105,6 +105,8 @@ const schema = z
 
     /** Invocations at once of the token function: what bounds the memory and time spent on password hashes. */
     tokenConcurrency: reservation,
+    /** Invocations at once of the webhooks API: registrations that wait for slow name servers must not take delivery's places. */
+    apiConcurrency: reservation,
     /** Batches of first attempts under way at once. */
     firstAttemptConcurrency: count(2, 1_000),
     /** Batches of retries under way at once. */
@@ -153,6 +155,7 @@ const defaults: Omit<z.input<typeof schema>, 'demandsUrl'> = {
   testLimit: 10,
   resendLimit: 60,
   tokenConcurrency: 0,
+  apiConcurrency: 0,
   firstAttemptConcurrency: 50,
   retryConcurrency: 20,
   slowConcurrency: 20,
@@ -180,7 +183,7 @@ const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
     removalPolicy: 'destroy',
   },
   dev: { demandsUrl: exampleDemandsUrl, logRetentionDays: 7, removalPolicy: 'destroy' },
-  prod: { logRetentionDays: 365, tokenConcurrency: 100 },
+  prod: { logRetentionDays: 365, tokenConcurrency: 100, apiConcurrency: 100 },
 };
 
 /** The names of all stage values. */

@@ -23,6 +23,7 @@ export class WebhooksStack extends Stack {
       timeout: Duration.seconds(20),
       memorySize: 1024,
       configuration,
+      reservedConcurrentExecutions: configuration.apiConcurrency,
       environment: {
         CLIENTS_TABLE: data.clients.tableName,
         USERS_TABLE: data.users.tableName,
@@ -45,6 +46,10 @@ export class WebhooksStack extends Stack {
 
     const alarms = new Alarms(this, 'Alarms', { topic: data.operations, configuration });
     alarms.add('ApiCrashes', { description: 'The webhooks API fails or times out.', metric: api.metricErrors() });
+    alarms.add('ApiThrottles', {
+      description: 'Requests to the webhooks API are turned away: its function has reached its concurrency.',
+      metric: api.metricThrottles(),
+    });
 
     route(this, 'WebhooksRoute', data.base, '/v1/webhooks', api);
     route(this, 'WebhookRoute', data.base, '/v1/webhooks/{proxy+}', api);

@@ -45,6 +45,7 @@ describe('alarms', () => {
       'InvalidGrantSurge: Emissor/prod InvalidGrant [service token]',
       'KeyRotationFailures: AWS/Lambda Errors [FunctionName RotateKeys]',
       'ApiCrashes: AWS/Lambda Errors [FunctionName Api]',
+      'ApiThrottles: AWS/Lambda Throttles [FunctionName Api]',
       'DeliverCrashes: AWS/Lambda Errors [FunctionName Deliver]',
       'RedeliverCrashes: AWS/Lambda Errors [FunctionName Redeliver]',
       'RedeliverSlowCrashes: AWS/Lambda Errors [FunctionName RedeliverSlow]',

@@ -137,6 +137,7 @@ describe('the defaults', () => {
       attemptTimeout: 15_000,
       historyRetention: 30 * day,
       tokenConcurrency: 100,
+      apiConcurrency: 100,
     });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resourcesOf, stageTemplates } from './templates.ts';
 
-const templates = Object.values(stageTemplates('prod', { tokenConcurrency: 40 }));
+const templates = Object.values(stageTemplates('prod', { tokenConcurrency: 40, apiConcurrency: 30 }));
 const functions = templates
   .flatMap(template => resourcesOf(template, 'AWS::Lambda::Function'))
   .filter(([id]) => !id.startsWith('AWSCDK')); // the deployment trigger's own
@@ -33,10 +33,12 @@ describe('every function', () => {
     for (const [id, { Properties }] of functions) expect(Properties, id).not.toHaveProperty('VpcConfig');
   });
 
-  it('shares the account’s concurrency, but for the one that hashes passwords', () => {
+  // Registrations at a name server that answers after seconds would take what delivery runs on.
+  it('shares the account’s concurrency, but for those that hash passwords or wait for name servers', () => {
     const reserved = functions.filter(([, { Properties }]) => Properties.ReservedConcurrentExecutions !== undefined);
-    expect(reserved.map(([id, { Properties }]) => [id.slice(0, 5), Properties.ReservedConcurrentExecutions])).toEqual([
+    expect(reserved.map(([id, { Properties }]) => [bare(id), Properties.ReservedConcurrentExecutions])).toEqual([
       ['Token', 40],
+      ['Api', 30],
     ]);
   });
 });
