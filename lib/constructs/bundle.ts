@@ -16,7 +16,10 @@ export function bundleOptions(outfile: string) {
     platform: 'node',
     target: 'node24',
     mainFields: ['module', 'main'],
-    alias: { '@aws-sdk/credential-provider-node': './lambdas/platform/environment-credentials.ts' },
+    alias: {
+      '@aws-sdk/credential-provider-node': './lambdas/platform/environment-credentials.ts',
+      'node:process': './lambdas/platform/running-process.ts',
+    },
     sourcemap: 'external',
     sourcesContent: false,
     logLevel: 'warning',
