@@ -1,85 +1,127 @@
-/**
- * `npm run bench`: what the functions weigh and cost, written to docs/performance.md. Ratios are taken within one run
- * and hold between machines; milliseconds are this machine's. `npm run bench -- delivery` measures that part only.
- */
+/** `npm run bench`: what the functions weigh and cost, written to docs/performance.md; see `options.ts`. */
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { measureBundles } from './bundles.ts';
 import { measureComparison } from './comparison.ts';
 import { measureDelivery } from './delivery.ts';
+import { type BenchOptions, type PartName, partNames, readOptions, usage } from './options.ts';
+import { pageOf, preamble, sectionsOf } from './page.ts';
 import { describeBundles, describeComparison, describeDelivery, describeService } from './report.ts';
 import { measureService } from './service.ts';
 
-const coldRuns = 15;
-const requests = 100;
-const delivery = { rounds: 5, batches: 20, warmUp: 40 };
-const comparison = { rounds: 10, requests: 200, warmUp: 800 };
+const root = join(import.meta.dirname, '../..');
+const file = join(root, 'docs/performance.md');
 
-/** A section of the page. */
-interface Part {
-  readonly title: string;
-  measure(): Promise<string>;
+/** How much is measured. */
+const sizes = {
+  whole: {
+    coldRuns: 15,
+    requests: 100,
+    delivery: { rounds: 5, batches: 20, warmUp: 40 },
+    comparison: { rounds: 10, requests: 200, warmUp: 800 },
+  },
+  quick: {
+    coldRuns: 3,
+    requests: 20,
+    delivery: { rounds: 2, batches: 4, warmUp: 4 },
+    comparison: { rounds: 2, requests: 40, warmUp: 80 },
+  },
+};
+
+/** What a part found: its figures, and a section of the page that tells them. */
+interface Measured {
+  readonly figures: unknown;
+  readonly text: string;
 }
 
-const parts: Readonly<Record<string, Part>> = {
-  bundles: {
-    title: 'Bundles and cold start',
-    measure: async () => describeBundles(measureBundles(coldRuns), coldRuns),
+type Progress = (what: string) => void;
+
+const titles: Readonly<Record<PartName, string>> = {
+  bundles: 'Bundles and cold start',
+  service: 'The whole service, as `npm start` runs it',
+  delivery: 'Delivery through one consumer',
+  comparison: 'Beside oidc-provider',
+};
+
+const measure: Readonly<Record<PartName, (size: typeof sizes.whole, progress: Progress) => Promise<Measured>>> = {
+  bundles: async ({ coldRuns }, progress) => {
+    const figures = measureBundles(coldRuns, progress);
+    return { figures, text: describeBundles(figures, coldRuns) };
   },
-  service: {
-    title: 'The whole service, as `npm start` runs it',
-    measure: async () => describeService(await measureService(requests)),
+  service: async ({ requests }) => {
+    const figures = await measureService(requests);
+    return { figures, text: describeService(figures) };
   },
-  delivery: {
-    title: 'Delivery through one consumer',
-    measure: async () => describeDelivery(await measureDelivery(delivery), delivery),
+  delivery: async ({ delivery }, progress) => {
+    const figures = await measureDelivery(delivery, progress);
+    return { figures, text: describeDelivery(figures, delivery) };
   },
-  comparison: {
-    title: 'Beside oidc-provider',
-    measure: async () => describeComparison(await measureComparison(comparison), comparison),
+  comparison: async ({ comparison }) => {
+    const figures = await measureComparison(comparison);
+    return { figures, text: describeComparison(figures, comparison) };
   },
 };
 
-const file = join(import.meta.dirname, '../../docs/performance.md');
-
-const preamble = `# Performance
-
-Written by \`npm run bench\` on ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node.js ${process.version}.
-Ratios compare two things measured in turn in the same run; they hold between machines. Milliseconds are this machine's.
-`;
-
-/** The sections that stand on the page, by heading; none, where the page was written on another machine. */
-const sectionsOnPage = (): Map<string, string> => {
-  const [first = '', ...sections] = readFileSync(file, 'utf8').split(/^## /m);
-  if (first.trim() !== preamble.trim()) return new Map();
-  return new Map(sections.map(section => [section.slice(0, section.indexOf('\n')), section]));
+const main = async ({ parts, json, quick }: BenchOptions): Promise<void> => {
+  const size = quick ? sizes.quick : sizes.whole;
+  const begun = performance.now();
+  const progress: Progress = what => {
+    const seconds = (performance.now() - begun) / 1_000;
+    console.error(`${seconds.toFixed(0).padStart(4)} s  ${what}`);
+  };
+  const measured = new Map<PartName, Measured>();
+  for (const part of parts) {
+    progress(titles[part]);
+    const found = await measure[part](size, what => progress(`  ${what}`));
+    measured.set(part, found);
+    if (!json) console.log(`## ${titles[part]}\n${found.text}\n`);
+  }
+  progress('done');
+  if (json) console.log(JSON.stringify(describeRun(quick, measured)));
+  else if (!quick) writePage(measured);
 };
 
-const main = async (names: readonly string[]): Promise<number> => {
-  const all = Object.keys(parts);
-  const unknown = names.find(name => !all.includes(name));
-  if (unknown !== undefined) {
-    console.error(`There is no part "${unknown}": the parts are ${all.join(', ')}; all of them, where none is named.`);
-    return 1;
+/** One object for comparing two commits. */
+const describeRun = (quick: boolean, measured: ReadonlyMap<PartName, Measured>) => ({
+  commit: execFileSync('git', ['describe', '--always', '--dirty', '--exclude=*'], {
+    cwd: root,
+    encoding: 'utf8',
+  }).trim(),
+  node: process.version,
+  processors: cpus().map(({ model }) => model.trim()),
+  quick,
+  ...Object.fromEntries([...measured].map(([part, { figures }]) => [part, figures])),
+});
+
+const writePage = (measured: ReadonlyMap<PartName, Measured>): void => {
+  const sections = sectionsOf(readFileSync(file, 'utf8'), preamble());
+  for (const [part, { text }] of measured) sections.set(titles[part], `${titles[part]}\n${text}`);
+  const written = pageOf(
+    preamble(),
+    partNames.map(part => titles[part]),
+    sections,
+  );
+  if ('missing' in written) {
+    console.error(`docs/performance.md was left alone: "${written.missing}" was not measured on this machine.`);
+    return;
   }
-  const sections = names.length === 0 ? new Map<string, string>() : sectionsOnPage();
-  for (const [name, { title, measure }] of Object.entries(parts)) {
-    if (names.length > 0 && !names.includes(name)) continue;
-    console.error(`${title} …`);
-    const section = `${title}\n${await measure()}\n`;
-    console.log(`## ${section}`);
-    sections.set(title, section);
-  }
-  const missing = Object.values(parts).find(({ title }) => !sections.has(title));
-  if (missing) {
-    console.error(`docs/performance.md was left alone: "${missing.title}" was not measured on this machine.`);
-    return 0;
-  }
-  const ordered = Object.values(parts).map(({ title }) => `## ${sections.get(title)?.trim()}\n`);
-  writeFileSync(file, [preamble, ...ordered].join('\n'));
+  writeFileSync(file, written.page);
   console.error('Written to docs/performance.md.');
-  return 0;
 };
 
-process.exit(await main(process.argv.slice(2)));
+const readOrExit = (): BenchOptions => {
+  try {
+    return readOptions(process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    console.error(`${error.message}\n${usage}`);
+    return process.exit(2);
+  }
+};
+
+const options = readOrExit();
+if (options.help) console.log(usage);
+else await main(options);
+process.exit(0);

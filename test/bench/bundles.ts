@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
@@ -8,7 +8,7 @@ import { stageConfiguration } from '../../lib/config.ts';
 import { bundleHandler, bundleOptions } from '../../lib/constructs/bundle.ts';
 import { NodeFunction } from '../../lib/constructs/node-function.ts';
 import { addStage } from '../../lib/stage.ts';
-import { median } from './figures.ts';
+import { median, rotated } from './figures.ts';
 
 /** One function's bundle beside a plain bundle that imports the same SDK clients and nothing else. */
 export interface BundleFigures {
@@ -17,8 +17,11 @@ export interface BundleFigures {
   readonly importMs: number;
   readonly plainKibibytes: number;
   readonly plainImportMs: number;
-  /** Median of the ratios of neighbouring runs: it holds when the machine's speed drifts. */
+  /** Of a plain bundle that also makes the clients, as any function must. */
+  readonly madeImportMs: number;
+  /** Medians of the ratios of neighbouring runs: they hold when the machine's speed drifts. */
   readonly ratio: number;
+  readonly ratioMade: number;
 }
 
 const importer = `
@@ -67,35 +70,58 @@ const clientClasses: Record<string, string> = {
   '@aws-sdk/lib-dynamodb': 'DynamoDBDocumentClient',
 };
 
-/** A module that does nothing but import the clients that a bundle has inside. */
-const plainSource = (inputs: readonly string[]): string =>
-  Object.entries(clientClasses)
-    .filter(([name]) => inputs.some(path => path.includes(`node_modules/${name}/`)))
-    .map(([name, client]) => `export { ${client} } from '${name}';`)
+/** The clients that a bundle has inside, by package. */
+const clientsIn = (inputs: readonly string[]): [string, string][] =>
+  Object.entries(clientClasses).filter(([name]) => inputs.some(path => path.includes(`node_modules/${name}/`)));
+
+/** A module that does nothing but import clients. */
+const importing = (clients: readonly [string, string][]): string =>
+  clients.map(([name, client]) => `export { ${client} } from '${name}';`).join('\n');
+
+/** A module that imports clients and makes one of each. */
+const making = (clients: readonly [string, string][]): string =>
+  clients
+    .map(([name, client], at) => {
+      const made = client === 'DynamoDBDocumentClient' ? `${client}.from(client0)` : `new ${client}()`;
+      return `import { ${client} } from '${name}';\nexport const client${at} = ${made};`;
+    })
     .join('\n');
 
-/** Measures every function's bundle, `runs` cold processes each, in turn with its plain counterpart. */
-export const measureBundles = (runs: number): BundleFigures[] => {
+/** Bundles as the functions are: minified, with the same reader of credentials and the same stand-ins for modules of Node's. */
+const bundlePlain = (source: string, outfile: string): void => {
+  const resolveDir = join(import.meta.dirname, '../..');
+  buildSync({ ...bundleOptions(outfile), stdin: { contents: source, resolveDir } });
+};
+
+/** Measures every function's bundle, `runs` cold processes each, in turn with its plain counterparts. */
+export const measureBundles = (runs: number, progress: (what: string) => void): BundleFigures[] => {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
   try {
     return functions().map(({ name, entry, environment }) => {
+      progress(name);
       const ours = join(directory, `${name}.mjs`);
       const plain = join(directory, `${name}.plain.mjs`);
-      const inputs = bundleHandler(entry, ours);
-      const source = join(directory, `${name}.ts`);
-      writeFileSync(source, plainSource(inputs));
-      const { alias: _, ...options } = bundleOptions(plain);
-      buildSync({ ...options, entryPoints: [source], nodePaths: [join(import.meta.dirname, '../../node_modules')] });
-      importTime(ours, environment); // warms the disk
-      importTime(plain, {});
-      const pairs = Array.from({ length: runs }, () => [importTime(ours, environment), importTime(plain, {})] as const);
+      const made = join(directory, `${name}.made.mjs`);
+      const clients = clientsIn(bundleHandler(entry, ours));
+      bundlePlain(importing(clients), plain);
+      bundlePlain(making(clients), made);
+      const contenders = [ours, plain, made];
+      for (const bundle of contenders) importTime(bundle, environment); // warms the disk
+      const times = new Map(contenders.map(bundle => [bundle, [] as number[]]));
+      for (let run = 0; run < runs; run++)
+        for (const bundle of rotated(contenders, run)) times.get(bundle)?.push(importTime(bundle, environment));
+      const timesOf = (bundle: string): readonly number[] => times.get(bundle) ?? [];
+      const ratioTo = (other: string): number =>
+        median(timesOf(ours).map((time, run) => time / (timesOf(other)[run] ?? Number.NaN)));
       return {
         name,
         kibibytes: kibibytes(ours),
-        importMs: median(pairs.map(([time]) => time)),
+        importMs: median(timesOf(ours)),
         plainKibibytes: kibibytes(plain),
-        plainImportMs: median(pairs.map(([, time]) => time)),
-        ratio: median(pairs.map(([time, plainTime]) => time / plainTime)),
+        plainImportMs: median(timesOf(plain)),
+        madeImportMs: median(timesOf(made)),
+        ratio: ratioTo(plain),
+        ratioMade: ratioTo(made),
       };
     });
   } finally {

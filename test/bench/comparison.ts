@@ -8,7 +8,7 @@ import { json } from 'node:stream/consumers';
 import type { TokenEnvironment } from '../../lambdas/auth/environment.ts';
 import { bundleHandler } from '../../lib/constructs/bundle.ts';
 import { type LocalOutputs, startLocalRun } from '../support/local-run.ts';
-import { median } from './figures.ts';
+import { median, rotated } from './figures.ts';
 import type { Told } from './under-measurement.ts';
 
 /** Processor time of one kind of request, in milliseconds; of oidc-provider over DynamoDB and over its own memory. */
@@ -135,7 +135,7 @@ interface Contenders {
 
 const compare = async (
   what: ComparisonRow['what'],
-  { ours, theirs, theirsInMemory }: Contenders,
+  contenders: Contenders,
   login: Form,
   { rounds, requests, warmUp }: ComparisonSize,
 ): Promise<ComparisonRow> => {
@@ -144,15 +144,16 @@ const compare = async (
     what === 'login'
       ? series(contender, count, login, () => login)
       : series(contender, count, refresh((await contender.post(login)).refresh_token), refresh);
-  const measureAll = async (count: number) => ({
-    ours: await measure(ours, count),
-    theirs: await measure(theirs, count),
-    theirsInMemory: await measure(theirsInMemory, count),
-  });
+  const names = ['ours', 'theirs', 'theirsInMemory'] as const;
+  const measureAll = async (count: number, round: number) => {
+    const times = { ours: 0, theirs: 0, theirsInMemory: 0 };
+    for (const name of rotated(names, round)) times[name] = await measure(contenders[name], count);
+    return times;
+  };
 
-  await measureAll(warmUp);
+  await measureAll(warmUp, 0);
   const measured: Awaited<ReturnType<typeof measureAll>>[] = [];
-  for (let round = 0; round < rounds; round++) measured.push(await measureAll(requests));
+  for (let round = 0; round < rounds; round++) measured.push(await measureAll(requests, round));
   return {
     what,
     ours: median(measured.map(times => times.ours)),

@@ -7,15 +7,26 @@ import type { RuntimeSurroundings } from '../../local/lambda/variables.ts';
 import type { LocalOutputs } from '../support/local-run.ts';
 import { processorTime } from './processes.ts';
 
-/** What one consumer process makes of a series of batches. */
-export interface Pace {
-  /** Processor time per delivery in milliseconds. */
-  readonly cpuMs: number;
-  readonly perSecond: number;
-}
-
 /** Messages in a batch, as the event source mappings have it. */
 export const batchSize = 10;
+
+/** A batch, and how many messages it holds. */
+export interface Batch {
+  readonly payload: string;
+  readonly messages: number;
+}
+
+/** Makes the next batch; what it takes is not measured. */
+export type MakeBatch = () => Batch | Promise<Batch>;
+
+/** What one consumer process makes of a series of batches, one after the other. */
+export interface Series {
+  readonly deliveries: number;
+  /** Processor time of all of them in milliseconds. */
+  readonly cpuMs: number;
+  /** Of each batch, from its being handed over to its being acknowledged, in milliseconds. */
+  readonly times: readonly number[];
+}
 
 /** Makes a consumer in one process, under the Lambda Runtime API as the local cloud has it. */
 export const makeConsumer = (
@@ -24,7 +35,7 @@ export const makeConsumer = (
   variables: Readonly<Record<string, string>>,
   surroundings: RuntimeSurroundings,
 ) => {
-  const name = `Bench-${process.pid}-${what}`; // its process is found by it, beside another benchmark's
+  const name = `Bench-${process.pid}-${what}`;
   const { invoke, end } = makeLocalFunction(
     {
       name,
@@ -42,22 +53,28 @@ export const makeConsumer = (
     { surroundings, startGate: makeStartGate(), onLine: () => undefined },
   );
   const processes = new RegExp(`^${name}$`);
+  let handedOver = 0;
 
   return {
     end,
+    /** How many messages it was given in its life. */
+    handedOver: () => handedOver,
     /** Hands over so many batches, one after the other. */
-    consume: async (batches: number, makeBatch: () => string): Promise<Pace> => {
-      const payloads = Array.from({ length: batches }, makeBatch);
+    consume: async (batches: number, makeBatch: MakeBatch): Promise<Series> => {
       const before = processorTime(processes);
-      const start = performance.now();
-      for (const payload of payloads) {
+      const times: number[] = [];
+      let deliveries = 0;
+      for (let count = 0; count < batches; count++) {
+        const { payload, messages } = await makeBatch();
+        const start = performance.now();
         const result = await invoke(payload);
+        times.push(performance.now() - start);
         const answer = result.outcome === 'returned' ? result.payload : result.fault.errorMessage;
         if (answer !== '{"batchItemFailures":[]}') throw new Error(`${what} did not process a batch: ${answer}`);
+        deliveries += messages;
       }
-      const seconds = (performance.now() - start) / 1_000;
-      const deliveries = batches * batchSize;
-      return { cpuMs: (processorTime(processes) - before) / deliveries, perSecond: deliveries / seconds };
+      handedOver += deliveries;
+      return { deliveries, cpuMs: processorTime(processes) - before, times };
     },
   };
 };
@@ -65,17 +82,16 @@ export const makeConsumer = (
 /** A consumer that is measured. */
 export type Consumer = ReturnType<typeof makeConsumer>;
 
-/** Makes batches of an event as they come from the events queue. */
+/** Makes batches as they come from the events queue: a message of each of the events. */
 export const batchesOf =
-  ({ EventsQueueUrl, Demo }: LocalOutputs, event: EventName) =>
-  (): string => {
-    const messages = Array.from({ length: batchSize }, () => ({
+  ({ EventsQueueUrl, Demo }: LocalOutputs, events: readonly EventName[]) =>
+  (): Batch => {
+    const messages = events.map(event => ({
       MessageId: randomUUID(),
       ReceiptHandle: randomUUID(),
-      Body: JSON.stringify({ id_conta: Demo.AccountId, event, id_demanda: 10 }),
+      Body: JSON.stringify({ id_conta: Demo.AccountId, event, id_demanda: 10, id_proposta: 11 }),
       Attributes: { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1', MessageGroupId: Demo.AccountId },
     }));
-    return JSON.stringify(
-      queueEvent(messages, `arn:aws:sqs:us-east-1:000000000000:${EventsQueueUrl.split('/').at(-1)}`),
-    );
+    const queue = `arn:aws:sqs:us-east-1:000000000000:${EventsQueueUrl.split('/').at(-1)}`;
+    return { payload: JSON.stringify(queueEvent(messages, queue)), messages: messages.length };
   };

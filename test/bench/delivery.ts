@@ -1,28 +1,24 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
-import type { DeliverEnvironment } from '../../lambdas/delivery/environment.ts';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { slownessId } from '../../lambdas/delivery/slowness-store.ts';
-import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import { stageConfiguration } from '../../lib/config.ts';
-import { bundleHandler } from '../../lib/constructs/bundle.ts';
-import { writeRuntimeFiles } from '../../local/lambda/runtime-files.ts';
-import { type LocalOutputs, startLocalRun } from '../support/local-run.ts';
+import { type EventName, webhookKey } from '../../lambdas/webhooks/webhook.ts';
 import { startCallCounter } from './call-counter.ts';
 import { makeCaller } from './caller.ts';
-import { batchesOf, batchSize, type Consumer, makeConsumer, type Pace } from './consumer.ts';
-import { median } from './figures.ts';
-import type { ReceiverTold } from './tls-receiver.ts';
+import { batchesOf, batchSize, type Consumer, type MakeBatch, type Series } from './consumer.ts';
+import { type DeliveryBed, host, hostOf, type Surroundings, startDeliveryBed } from './delivery-bed.ts';
+import { median, rotated, type Spread, spreadOf } from './figures.ts';
 
-/** One kind of receiver: our consumer beside the plain one. */
+/** What a consumer makes of a scenario: medians over the rounds, and the spread of all its batches' times. */
+export interface Pace {
+  /** Processor time per delivery in milliseconds. */
+  readonly cpuMs: number;
+  readonly perSecond: number;
+  /** From a batch's being handed over to its being acknowledged. */
+  readonly times: Spread;
+}
+
+/** One scenario: our consumer beside the plain one. */
 export interface DeliveryRow {
-  /** How long the receiver takes to answer, in milliseconds. */
-  readonly answersAfter: number;
+  readonly what: string;
   readonly ours: Pace;
   readonly plain: Pace;
   /** Medians of the ratios of neighbouring rounds: they hold when the machine's speed drifts. */
@@ -40,6 +36,9 @@ export interface HangingFigures {
   readonly cpuMs: number;
   /** Its events after that: none is attempted here. */
   readonly moved: Pace;
+  /** From then on: batches of healthy events, and the same with two of the hanging webhook's among them. */
+  readonly alone: Pace;
+  readonly beside: Pace;
 }
 
 /** All that is measured of delivery. */
@@ -50,190 +49,205 @@ export interface DeliveryFigures {
   readonly calls: readonly { readonly operation: string; readonly perDelivery: number }[];
 }
 
-/** How much is measured, in batches of ten. */
+/** How much is measured, in batches of ten; of batches of one there are four times as many. */
 export interface DeliverySize {
   readonly rounds: number;
-  /** In a row to our consumer, then to the plain one. */
+  /** In a row to our consumer, and to the plain one. */
   readonly batches: number;
   /** Before anything is measured, so that both consumers' code is compiled. */
   readonly warmUp: number;
 }
 
-const host = 'bench.example.com';
+interface Scenario {
+  readonly what: string;
+  readonly event: EventName;
+  readonly messages: number;
+  readonly hostEach?: boolean;
+  readonly surroundings: Surroundings;
+}
 
-/** An event for each receiver. */
-const receivers: readonly { readonly evento: EventName; readonly answersAfter: number }[] = [
-  { evento: 'demanda.criada', answersAfter: 2 },
-  { evento: 'demanda.cancelada', answersAfter: 200 },
-];
+const quickEvent: EventName = 'demanda.criada';
+const slowEvent: EventName = 'demanda.cancelada';
+const scatteredEvent: EventName = 'proposta.recebida';
 const hangingEvent: EventName = 'demanda.finalizada';
 
-const told = async (child: ChildProcess): Promise<ReceiverTold> => (await once(child, 'message'))[0] as ReceiverTold;
+/** Where each event's receiver is; after how many milliseconds it answers is its path. */
+const receivers = { [quickEvent]: '2', [slowEvent]: '200', [scatteredEvent]: '2', [hangingEvent]: 'never' };
 
-const startReceiver = async () => {
-  const child = fork(join(import.meta.dirname, 'tls-receiver.ts'), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const listening = await told(child);
-  if (!('port' in listening)) throw new Error('The receiver did not say where it listens.');
-  return {
-    ...listening,
-    received: async () => {
-      const answer = told(child);
-      child.send('how many');
-      const said = await answer;
-      return 'received' in said ? said.received : Number.NaN;
-    },
-    stop: () => child.disconnect(),
-  };
+const standIns = { surroundings: 'stand-ins' } as const;
+
+const scenarios: readonly Scenario[] = [
+  { what: 'batches of 10', event: quickEvent, messages: batchSize, ...standIns },
+  { what: 'batches of 10, answered after 200 ms', event: slowEvent, messages: batchSize, ...standIns },
+  { what: 'message by message', event: quickEvent, messages: 1, ...standIns },
+  { what: 'message by message, a host each', event: scatteredEvent, messages: 1, hostEach: true, ...standIns },
+  {
+    what: 'batches of 10, real DNS, TLS to the store',
+    event: quickEvent,
+    messages: batchSize,
+    surroundings: 'real DNS and TLS',
+  },
+];
+
+/** Measures what a delivery costs one consumer process, and how long it takes. */
+export const measureDelivery = async (
+  size: DeliverySize,
+  progress: (what: string) => void,
+): Promise<DeliveryFigures> => {
+  const bed = await startDeliveryBed();
+  try {
+    const caller = makeCaller(bed.outputs);
+    const { access_token: token } = await caller.login();
+    for (const [evento, path] of Object.entries(receivers))
+      await caller.register(token, evento, `https://${host}/${path}`);
+
+    const pairs = new Map<Surroundings, Pair>();
+    const rows: DeliveryRow[] = [];
+    for (const scenario of scenarios) {
+      progress(scenario.what);
+      const { surroundings } = scenario;
+      const pair = pairs.get(surroundings) ?? beginPair(bed, surroundings);
+      pairs.set(surroundings, pair);
+      rows.push(await compare(scenario, pair, bed, size));
+      const expected = [...pairs.values()].reduce(
+        (sum, { ours, plain }) => sum + ours.handedOver() + plain.handedOver(),
+        0,
+      );
+      const received = await bed.received();
+      if (received !== expected)
+        throw new Error(`${scenario.what}: ${received} requests came, not ${expected} by now.`);
+    }
+    progress('calls');
+    const calls = await countCalls(bed, size.batches);
+    progress('beside a receiver that hangs');
+    return { rows, hanging: await measureHanging(bed, size), calls };
+  } finally {
+    await bed.stop();
+  }
 };
 
-/** What the delivery stack gives the function; its retries go to a queue that nobody consumes. */
-const environmentOf = (outputs: LocalOutputs, retryQueueUrl: string) => {
-  const { retrySchedule, attemptTimeout, giveUp, slowRate } = stageConfiguration('local');
-  const settings: DeliverEnvironment = {
-    WEBHOOKS_TABLE: outputs.WebhooksTable,
-    DELIVERIES_TABLE: outputs.DeliveriesTable,
-    KEYRING_TABLE: outputs.KeyringTable,
-    LANE: 'first',
-    QUEUE_URL: outputs.EventsQueueUrl,
-    RETRY_QUEUE_URL: retryQueueUrl,
-    SLOW_QUEUE_URL: retryQueueUrl,
-    DEAD_LETTER_QUEUE_URL: outputs.DeadLetterQueueUrl,
-    DEMANDS_URL: outputs.DemandsUrl,
-    GIVE_UP: giveUp,
-    SLOW_RATE: String(slowRate),
-    RETRY_SCHEDULE: retrySchedule.join(','),
-    ATTEMPT_TIMEOUT_MS: String(attemptTimeout),
-    OWN_HOSTS: 'auth.example.com,api.example.com',
-    HISTORY_DAYS: '30',
-    SERVICE_VERSION: '0.1.0',
-  };
-  return { POWERTOOLS_LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_NAMESPACE: 'Emissor/bench', ...settings };
-};
+interface Pair {
+  readonly ours: Consumer;
+  readonly plain: Consumer;
+}
+
+const beginPair = ({ begin }: DeliveryBed, surroundings: Surroundings): Pair => ({
+  ours: begin('ours', surroundings),
+  plain: begin('plain', surroundings),
+});
 
 const compare = async (
-  answersAfter: number,
-  { ours, plain }: { readonly ours: Consumer; readonly plain: Consumer },
-  makeBatch: () => string,
-  { rounds, batches, warmUp }: DeliverySize,
+  { what, event, messages, hostEach = false }: Scenario,
+  { ours, plain }: Pair,
+  bed: DeliveryBed,
+  size: DeliverySize,
 ): Promise<DeliveryRow> => {
-  const measure = async (consumer: Consumer) => {
-    await consumer.consume(1, makeBatch); // opens its connections again
-    return consumer.consume(batches, makeBatch);
+  const makeBatch = batchesOf(bed.outputs, Array<EventName>(messages).fill(event));
+  const next = hostEach ? movingHosts(bed, event, makeBatch) : makeBatch;
+  const { ours: ourRounds, plain: plainRounds } = await inTurn(
+    { ours: counts => ours.consume(counts, next), plain: counts => plain.consume(counts, next) },
+    messages === 1 ? { ...size, batches: size.batches * 4, warmUp: size.warmUp * 4 } : size,
+  );
+  const ratios = ourRounds.map((round, at) => {
+    const other = plainRounds[at] ?? round;
+    return { cpu: cpuPerDelivery(round) / cpuPerDelivery(other), speed: perSecond(round) / perSecond(other) };
+  });
+  return {
+    what,
+    ours: paceOf(ourRounds),
+    plain: paceOf(plainRounds),
+    cpuRatio: median(ratios.map(({ cpu }) => cpu)),
+    speedRatio: median(ratios.map(({ speed }) => speed)),
   };
-  for (const consumer of [ours, plain]) await consumer.consume(warmUp, makeBatch);
-  const measured: { ours: Pace; plain: Pace }[] = [];
+};
+
+/** Lets each do so many batches in each round, another one first each time; what opens connections again is not counted. */
+const inTurn = async <Name extends string>(
+  contenders: Readonly<Record<Name, (batches: number) => Promise<Series>>>,
+  { rounds, batches, warmUp }: DeliverySize,
+): Promise<Record<Name, Series[]>> => {
+  const names = Object.keys(contenders) as Name[];
+  const measured = Object.fromEntries(names.map(name => [name, [] as Series[]])) as Record<Name, Series[]>;
+  for (const name of names) await contenders[name](warmUp);
   for (let round = 0; round < rounds; round++) {
-    measured.push({ ours: await measure(ours), plain: await measure(plain) });
+    for (const name of rotated(names, round)) {
+      await contenders[name](1);
+      measured[name].push(await contenders[name](batches));
+    }
   }
-  const middle = (value: (round: (typeof measured)[number]) => number) => median(measured.map(value));
-  return {
-    answersAfter,
-    ours: { cpuMs: middle(round => round.ours.cpuMs), perSecond: middle(round => round.ours.perSecond) },
-    plain: { cpuMs: middle(round => round.plain.cpuMs), perSecond: middle(round => round.plain.perSecond) },
-    cpuRatio: middle(round => round.ours.cpuMs / round.plain.cpuMs),
-    speedRatio: middle(round => round.ours.perSecond / round.plain.perSecond),
+  return measured;
+};
+
+const cpuPerDelivery = ({ cpuMs, deliveries }: Series): number => cpuMs / deliveries;
+
+const perSecond = ({ times, deliveries }: Series): number =>
+  (deliveries * 1_000) / times.reduce((sum, time) => sum + time, 0);
+
+const paceOf = (rounds: readonly Series[]): Pace => ({
+  cpuMs: median(rounds.map(cpuPerDelivery)),
+  perSecond: median(rounds.map(perSecond)),
+  times: spreadOf(rounds.flatMap(({ times }) => times)),
+});
+
+/** Moves an event's webhook to another host before each batch. */
+const movingHosts = ({ documents, outputs }: DeliveryBed, event: EventName, makeBatch: MakeBatch): MakeBatch => {
+  let moved = 0;
+  return async () => {
+    const url = `https://${hostOf(moved++)}/${receivers[event as keyof typeof receivers]}`;
+    await documents.send(
+      new UpdateCommand({
+        TableName: outputs.WebhooksTable,
+        Key: webhookKey(outputs.Demo.AccountId, event),
+        UpdateExpression: 'SET #url = :url',
+        ExpressionAttributeNames: { '#url': 'url' },
+        ExpressionAttributeValues: { ':url': url },
+      }),
+    );
+    return makeBatch();
   };
 };
 
-const measureHanging = async (
-  consumer: Consumer,
-  makeBatch: () => string,
-  slowSince: () => Promise<number>,
-  batches: number,
-): Promise<HangingFigures> => {
-  const startedAt = Date.now();
-  const { cpuMs } = await consumer.consume(1, makeBatch);
-  const firstBatchMs = Date.now() - startedAt;
-  return {
-    firstBatchMs,
-    movedAfterMs: (await slowSince()) - startedAt,
-    cpuMs,
-    moved: await consumer.consume(batches, makeBatch),
-  };
-};
-
-/** Clients of a run's engines. */
-const clientsOf = ({ Region: region, DynamoDbEndpoint, SqsEndpoint }: LocalOutputs) => {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  return {
-    documents: DynamoDBDocumentClient.from(new DynamoDBClient({ region, endpoint: DynamoDbEndpoint, credentials })),
-    sqs: new SQSClient({ region, endpoint: SqsEndpoint, credentials }),
-  };
-};
-
-/** Measures what a delivery costs one consumer process, and how many it makes in a second. */
-export const measureDelivery = async (size: DeliverySize): Promise<DeliveryFigures> => {
-  const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
-  const undo: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
+/** DynamoDB calls per successful first attempt, by operation. */
+const countCalls = async ({ begin, outputs }: DeliveryBed, batches: number): Promise<DeliveryFigures['calls']> => {
+  const counter = await startCallCounter(outputs.DynamoDbEndpoint);
   try {
-    const receiver = await startReceiver();
-    undo.push(receiver.stop);
-    const run = await startLocalRun('--map', `${host}=http://127.0.0.1:9`); // to be registered; nothing goes there
-    undo.push(run.stop);
-    const { outputs } = run;
-    const counter = await startCallCounter(outputs.DynamoDbEndpoint);
-    undo.push(counter.stop);
-    const { documents, sqs } = clientsOf(outputs);
-    undo.push(
-      () => documents.destroy(),
-      () => sqs.destroy(),
-    );
-
-    const caller = makeCaller(outputs);
-    const { access_token: token } = await caller.login();
-    for (const { evento, answersAfter } of receivers)
-      await caller.register(token, evento, `https://${host}/${answersAfter}`);
-    await caller.register(token, hangingEvent, `https://${host}/never`);
-    const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'bench-retries' }));
-
-    const files = await writeRuntimeFiles(
-      directory,
-      { terminatorPort: receiver.port, builtIn: [], mappings: [[host, receiver.port]] },
-      receiver.authorityCertificate,
-    );
-    const endpoints = { DYNAMODB: outputs.DynamoDbEndpoint, SQS: outputs.SqsEndpoint, KMS: outputs.KmsEndpoint };
-    const bundle = (entry: string, name: string): string => {
-      mkdirSync(join(directory, name));
-      bundleHandler(entry, join(directory, name, 'index.mjs'));
-      return join(directory, name);
-    };
-    const variables = environmentOf(outputs, QueueUrl);
-    const begin = (what: string, code: string, DYNAMODB = endpoints.DYNAMODB): Consumer => {
-      const consumer = makeConsumer(what, code, variables, { ...files, endpoints: { ...endpoints, DYNAMODB } });
-      undo.push(consumer.end);
-      return consumer;
-    };
-    const code = bundle('lambdas/delivery/deliver.handler.ts', 'deliver');
-    const ours = begin('deliver', code);
-    const plain = begin('plain', bundle('test/bench/plain-deliver.ts', 'plain'));
-
-    const rows: DeliveryRow[] = [];
-    for (const { evento, answersAfter } of receivers)
-      rows.push(await compare(answersAfter, { ours, plain }, batchesOf(outputs, evento), size));
-    const batchesEach = size.warmUp + size.rounds * (size.batches + 1);
-    const expected = receivers.length * 2 * batchesEach * batchSize;
-    const received = await receiver.received();
-    if (received !== expected) throw new Error(`The receiver got ${received} requests, not ${expected}.`);
-
-    const counted = begin('counted', code, counter.endpoint);
-    const quick = batchesOf(outputs, receivers[0]?.evento ?? hangingEvent);
+    const counted = begin('ours', 'stand-ins', counter.endpoint);
+    const quick = batchesOf(outputs, Array<EventName>(batchSize).fill(quickEvent));
     await counted.consume(1, quick); // reads the keyring, once in 30 s
     counter.take();
-    await counted.consume(size.batches, quick);
-    const calls = [...counter.take()].map(([operation, count]) => ({
-      operation,
-      perDelivery: count / (size.batches * batchSize),
-    }));
-
-    const slowSince = async () => {
-      const Key = { id: slownessId({ accountId: outputs.Demo.AccountId, evento: hangingEvent }) };
-      return Number(
-        (await documents.send(new GetCommand({ TableName: outputs.DeliveriesTable, Key }))).Item?.slowSince,
-      );
-    };
-    const hanging = await measureHanging(ours, batchesOf(outputs, hangingEvent), slowSince, size.batches);
-    return { rows, hanging, calls };
+    const { deliveries } = await counted.consume(batches, quick);
+    return [...counter.take()].map(([operation, count]) => ({ operation, perDelivery: count / deliveries }));
   } finally {
-    for (const step of undo.toReversed()) await step();
+    counter.stop();
   }
+};
+
+const measureHanging = async (bed: DeliveryBed, size: DeliverySize): Promise<HangingFigures> => {
+  const { begin, documents, outputs } = bed;
+  const consumer = begin('ours', 'stand-ins');
+  const healthyEvents = Array<EventName>(batchSize - 2).fill(quickEvent);
+  const healthy = batchesOf(outputs, healthyEvents);
+  const mixed = batchesOf(outputs, [...healthyEvents, hangingEvent, hangingEvent]);
+  const hangingOnly = batchesOf(outputs, Array<EventName>(batchSize).fill(hangingEvent));
+  await consumer.consume(size.warmUp, healthy);
+
+  const startedAt = Date.now();
+  const first = await consumer.consume(1, hangingOnly);
+  const firstBatchMs = Date.now() - startedAt;
+  const Key = { id: slownessId({ accountId: outputs.Demo.AccountId, evento: hangingEvent }) };
+  const { Item } = await documents.send(new GetCommand({ TableName: outputs.DeliveriesTable, Key }));
+
+  const moved = await consumer.consume(size.batches, hangingOnly);
+  const { alone, beside } = await inTurn(
+    { alone: counts => consumer.consume(counts, healthy), beside: counts => consumer.consume(counts, mixed) },
+    { ...size, warmUp: 1 },
+  );
+  return {
+    firstBatchMs,
+    movedAfterMs: Number(Item?.slowSince) - startedAt,
+    cpuMs: cpuPerDelivery(first),
+    moved: paceOf([moved]),
+    alone: paceOf(alone),
+    beside: paceOf(beside),
+  };
 };

@@ -11,6 +11,26 @@ export const quantile = (values: readonly number[], share: number): number => {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 };
 
+/** How times are spread, in milliseconds. */
+export interface Spread {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
+/** The spread of some times. */
+export const spreadOf = (times: readonly number[]): Spread => ({
+  p50: quantile(times, 0.5),
+  p95: quantile(times, 0.95),
+  p99: quantile(times, 0.99),
+});
+
+/** The same things, beginning with another one in each round: nothing is always measured first, or after the same. */
+export const rotated = <T>(things: readonly T[], round: number): T[] => {
+  const start = round % things.length;
+  return [...things.slice(start), ...things.slice(0, start)];
+};
+
 /** A Markdown table. */
 export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n');

@@ -1,14 +1,14 @@
 import { startLocalRun } from '../support/local-run.ts';
 import { makeCaller } from './caller.ts';
-import { median } from './figures.ts';
+import { type Spread, spreadOf } from './figures.ts';
 import { processorTime } from './processes.ts';
 
 /** What one run of the whole service shows; times in milliseconds. */
 export interface ServiceFigures {
   readonly readyMs: number;
   readonly coldLoginMs: number;
-  readonly warmLoginMs: number;
-  readonly warmRefreshMs: number;
+  readonly warmLoginMs: Spread;
+  readonly warmRefreshMs: Spread;
   readonly cpuPerLogin: number;
   readonly cpuPerRefresh: number;
 }
@@ -24,7 +24,7 @@ const series = async (count: number, functionName: RegExp, action: () => Promise
   const before = processorTime(functionName);
   const times: number[] = [];
   for (let call = 0; call < count; call++) times.push(await timed(action));
-  return { medianMs: median(times), cpuMs: (processorTime(functionName) - before) / count };
+  return { times: spreadOf(times), cpuMs: (processorTime(functionName) - before) / count };
 };
 
 /** Runs the whole service and measures what a token costs it. */
@@ -42,8 +42,8 @@ export const measureService = async (count: number): Promise<ServiceFigures> => 
     return {
       readyMs,
       coldLoginMs,
-      warmLoginMs: logins.medianMs,
-      warmRefreshMs: refreshes.medianMs,
+      warmLoginMs: logins.times,
+      warmRefreshMs: refreshes.times,
       cpuPerLogin: logins.cpuMs,
       cpuPerRefresh: refreshes.cpuMs,
     };

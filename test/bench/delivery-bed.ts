@@ -1,0 +1,174 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { DeliverEnvironment } from '../../lambdas/delivery/environment.ts';
+import { stageConfiguration } from '../../lib/config.ts';
+import { bundleHandler } from '../../lib/constructs/bundle.ts';
+import { makeAddressBook } from '../../local/internet/address-book.ts';
+import type { PreloadSettings } from '../../local/internet/preload-settings.ts';
+import { writeRuntimeFiles } from '../../local/lambda/runtime-files.ts';
+import type { RuntimeSurroundings } from '../../local/lambda/variables.ts';
+import { type LocalOutputs, startLocalRun } from '../support/local-run.ts';
+import { type Consumer, makeConsumer } from './consumer.ts';
+import { startNameServer } from './name-server.ts';
+import type { NamedSettings } from './named-preload.ts';
+import type { ReceiverTold } from './tls-receiver.ts';
+
+/** The host of all receivers but those of one event each. */
+export const host = 'bench.example.com';
+
+const hostsOfOneEvent = Array.from({ length: 600 }, (_, index) => `each${index}.${host}`);
+
+/** A host for each event; the first ones come again when their connections are long closed. */
+export const hostOf = (event: number): string => hostsOfOneEvent[event % hostsOfOneEvent.length] ?? host;
+
+/** What surrounds a consumer: DNS and the store's connection are stood in for, or real. */
+export type Surroundings = 'stand-ins' | 'real DNS and TLS';
+
+/** What deliveries are measured on. */
+export interface DeliveryBed {
+  readonly outputs: LocalOutputs;
+  readonly documents: DynamoDBDocumentClient;
+  /** How many requests the receiver got. */
+  received(): Promise<number>;
+  /** Makes a consumer process of a function: ours, or the plain one. */
+  begin(what: 'ours' | 'plain', surroundings: Surroundings, dynamoDb?: string): Consumer;
+  stop(): Promise<void>;
+}
+
+/** Starts a local run, and beside it what it has no receiver, no name server and no TLS to the store for. */
+export const startDeliveryBed = async (): Promise<DeliveryBed> => {
+  const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
+  const undo: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
+  const stop = async () => {
+    for (const step of undo.toReversed()) await step();
+  };
+  try {
+    const run = await startLocalRun('--map', `${host}=http://127.0.0.1:9`); // to be registered; nothing goes there
+    undo.push(run.stop);
+    const { outputs } = run;
+    const receiver = await startReceiver(new URL(outputs.DynamoDbEndpoint).port);
+    undo.push(receiver.stop);
+    const { documents, sqs } = clientsOf(outputs);
+    undo.push(
+      () => documents.destroy(),
+      () => sqs.destroy(),
+    );
+    const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'bench-retries' }));
+
+    const mappings = [host, ...hostsOfOneEvent].map(name => [name, receiver.port] as const);
+    const settings: PreloadSettings = { terminatorPort: receiver.port, builtIn: [], mappings };
+    const book = makeAddressBook({ builtIn: new Map(), mappings: new Map(mappings) });
+    const nameServer = await startNameServer(name => book.addressesOf(name)?.[0]);
+    undo.push(nameServer.stop);
+
+    const code = {
+      ours: bundle('lambdas/delivery/deliver.handler.ts', join(directory, 'ours')),
+      plain: bundle('test/bench/plain-deliver.ts', join(directory, 'plain')),
+    };
+    const files = await writeRuntimeFiles(directory, settings, receiver.authorityCertificate);
+    const endpoints = { DYNAMODB: outputs.DynamoDbEndpoint, SQS: outputs.SqsEndpoint, KMS: outputs.KmsEndpoint };
+    const surroundingsOf: Record<Surroundings, RuntimeSurroundings> = {
+      'stand-ins': { ...files, endpoints },
+      'real DNS and TLS': {
+        ...files,
+        preloadUrl: namedPreload({ ...settings, nameServerPort: nameServer.port }),
+        endpoints: { ...endpoints, DYNAMODB: `https://localhost:${receiver.storePort}` },
+      },
+    };
+    const variables = environmentOf(outputs, QueueUrl);
+    let begun = 0;
+
+    return {
+      outputs,
+      documents,
+      received: receiver.received,
+      begin: (what, surroundings, dynamoDb) => {
+        const around = surroundingsOf[surroundings];
+        const endpointsThere = dynamoDb ? { ...around.endpoints, DYNAMODB: dynamoDb } : around.endpoints;
+        begun += 1;
+        const consumer = makeConsumer(`${what}-${begun}`, code[what], variables, {
+          ...around,
+          endpoints: endpointsThere,
+        });
+        undo.push(consumer.end);
+        return consumer;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+const told = async (child: ChildProcess): Promise<ReceiverTold> => (await once(child, 'message'))[0] as ReceiverTold;
+
+async function startReceiver(dynamoDbPort: string) {
+  const child = fork(join(import.meta.dirname, 'tls-receiver.ts'), [dynamoDbPort], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const listening = await told(child);
+  if (!('port' in listening)) throw new Error('The receiver did not say where it listens.');
+  return {
+    ...listening,
+    received: async () => {
+      const answer = told(child);
+      child.send('how many');
+      const said = await answer;
+      return 'received' in said ? said.received : Number.NaN;
+    },
+    stop: () => child.disconnect(),
+  };
+}
+
+/** Clients of a run's engines. */
+function clientsOf({ Region: region, DynamoDbEndpoint, SqsEndpoint }: LocalOutputs) {
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  return {
+    documents: DynamoDBDocumentClient.from(new DynamoDBClient({ region, endpoint: DynamoDbEndpoint, credentials })),
+    sqs: new SQSClient({ region, endpoint: SqsEndpoint, credentials }),
+  };
+}
+
+function bundle(entry: string, directory: string): string {
+  mkdirSync(directory);
+  bundleHandler(entry, join(directory, 'index.mjs'));
+  return directory;
+}
+
+function namedPreload(settings: NamedSettings): string {
+  const url = pathToFileURL(join(import.meta.dirname, 'named-preload.ts'));
+  url.searchParams.set('settings', JSON.stringify(settings));
+  return url.href;
+}
+
+/** What the delivery stack gives the function; its retries go to a queue that nobody consumes. */
+function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
+  const { retrySchedule, attemptTimeout, giveUp, slowRate } = stageConfiguration('local');
+  const settings: DeliverEnvironment = {
+    WEBHOOKS_TABLE: outputs.WebhooksTable,
+    DELIVERIES_TABLE: outputs.DeliveriesTable,
+    KEYRING_TABLE: outputs.KeyringTable,
+    LANE: 'first',
+    QUEUE_URL: outputs.EventsQueueUrl,
+    RETRY_QUEUE_URL: retryQueueUrl,
+    SLOW_QUEUE_URL: retryQueueUrl,
+    DEAD_LETTER_QUEUE_URL: outputs.DeadLetterQueueUrl,
+    DEMANDS_URL: outputs.DemandsUrl,
+    GIVE_UP: giveUp,
+    SLOW_RATE: String(slowRate),
+    RETRY_SCHEDULE: retrySchedule.join(','),
+    ATTEMPT_TIMEOUT_MS: String(attemptTimeout),
+    OWN_HOSTS: 'auth.example.com,api.example.com',
+    HISTORY_DAYS: '30',
+    SERVICE_VERSION: '0.1.0',
+  };
+  return { POWERTOOLS_LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_NAMESPACE: 'Emissor/bench', ...settings };
+}

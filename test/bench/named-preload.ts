@@ -1,0 +1,58 @@
+/**
+ * In the place of the loopback Internet's preload, for what is measured with real DNS: names are asked for over UDP of the
+ * name server on loopback, and only the connections to their addresses are diverted to the receiver.
+ */
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+import { makeAddressBook } from '../../local/internet/address-book.ts';
+import { divertConnections } from '../../local/internet/connections.ts';
+import type { PreloadSettings } from '../../local/internet/preload-settings.ts';
+
+/** What it is told in its own URL. */
+export interface NamedSettings extends PreloadSettings {
+  readonly nameServerPort: number;
+}
+
+type Callback = (error: Error | null, ...found: unknown[]) => void;
+
+const settings: NamedSettings = JSON.parse(new URL(import.meta.url).searchParams.get('settings') ?? '{}');
+const servers = [`127.0.0.1:${settings.nameServerPort}`];
+
+const { Resolver } = dns.promises;
+type Resolve = (this: dns.promises.Resolver, name: string) => Promise<string[]>;
+const told = new WeakSet<dns.promises.Resolver>();
+
+/** A resolver's servers can only be set before it asks. */
+const askingThere = (resolve: Resolve): Resolve =>
+  function (name) {
+    if (!told.has(this)) this.setServers(servers);
+    told.add(this);
+    return resolve.call(this, name);
+  };
+
+const { resolve4, resolve6 } = Resolver.prototype as Record<'resolve4' | 'resolve6', Resolve>;
+Object.assign(Resolver.prototype, { resolve4: askingThere(resolve4), resolve6: askingThere(resolve6) });
+
+// The plain consumer connects by name, as `node:net` does, which looks up all addresses.
+const { lookup } = dns;
+const resolver = new Resolver();
+Object.assign(dns, {
+  lookup: (name: string, options: dns.LookupAllOptions, callback: Callback) => {
+    if (name === 'localhost') return lookup(name, options, callback);
+    resolver.resolve4(name).then(
+      found =>
+        callback(
+          null,
+          found.map(address => ({ address, family: 4 })),
+        ),
+      callback,
+    );
+    return undefined;
+  },
+});
+syncBuiltinESMExports();
+
+divertConnections(
+  makeAddressBook({ builtIn: new Map(settings.builtIn), mappings: new Map(settings.mappings) }),
+  settings.terminatorPort,
+);
