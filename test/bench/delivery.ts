@@ -1,20 +1,12 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { slownessId } from '../../lambdas/delivery/slowness-store.ts';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type EventName, webhookKey } from '../../lambdas/webhooks/webhook.ts';
 import { startCallCounter } from './call-counter.ts';
 import { makeCaller } from './caller.ts';
-import { batchesOf, batchSize, type Consumer, type MakeBatch, type Series } from './consumer.ts';
+import { batchesOf, batchSize, type Consumer, type MakeBatch } from './consumer.ts';
 import { type DeliveryBed, host, hostOf, type Surroundings, startDeliveryBed } from './delivery-bed.ts';
-import { median, rotated, type Spread, spreadOf } from './figures.ts';
-
-/** What a consumer makes of a scenario: medians over the rounds, and the spread of all its batches' times. */
-export interface Pace {
-  /** Processor time per delivery in milliseconds. */
-  readonly cpuMs: number;
-  readonly perSecond: number;
-  /** From a batch's being handed over to its being acknowledged. */
-  readonly times: Spread;
-}
+import { median } from './figures.ts';
+import { type HangingFigures, measureHanging } from './hanging.ts';
+import { cpuPerDelivery, type DeliverySize, inTurn, type Pace, paceOf, perSecond } from './pace.ts';
 
 /** One scenario: our consumer beside the plain one. */
 export interface DeliveryRow {
@@ -26,36 +18,12 @@ export interface DeliveryRow {
   readonly speedRatio: number;
 }
 
-/** What a receiver that never answers does to one consumer process. */
-export interface HangingFigures {
-  /** Until the first batch is over, in milliseconds: all of its attempts have timed out. */
-  readonly firstBatchMs: number;
-  /** From then until the webhook's events were left to the slow lane, in milliseconds from the batch's beginning. */
-  readonly movedAfterMs: number;
-  /** Per attempt that times out. */
-  readonly cpuMs: number;
-  /** Its events after that: none is attempted here. */
-  readonly moved: Pace;
-  /** From then on: batches of healthy events, and the same with two of the hanging webhook's among them. */
-  readonly alone: Pace;
-  readonly beside: Pace;
-}
-
 /** All that is measured of delivery. */
 export interface DeliveryFigures {
   readonly rows: readonly DeliveryRow[];
   readonly hanging: HangingFigures;
   /** DynamoDB calls per successful first attempt, by operation. */
   readonly calls: readonly { readonly operation: string; readonly perDelivery: number }[];
-}
-
-/** How much is measured, in batches of ten; of batches of one there are four times as many. */
-export interface DeliverySize {
-  readonly rounds: number;
-  /** In a row to our consumer, and to the plain one. */
-  readonly batches: number;
-  /** Before anything is measured, so that both consumers' code is compiled. */
-  readonly warmUp: number;
 }
 
 interface Scenario {
@@ -120,7 +88,7 @@ export const measureDelivery = async (
     progress('calls');
     const calls = await countCalls(bed, size.batches);
     progress('beside a receiver that hangs');
-    return { rows, hanging: await measureHanging(bed, size), calls };
+    return { rows, hanging: await measureHanging(bed, { quickEvent, hangingEvent }, size), calls };
   } finally {
     await bed.stop();
   }
@@ -161,34 +129,6 @@ const compare = async (
   };
 };
 
-/** Lets each do so many batches in each round, another one first each time; what opens connections again is not counted. */
-const inTurn = async <Name extends string>(
-  contenders: Readonly<Record<Name, (batches: number) => Promise<Series>>>,
-  { rounds, batches, warmUp }: DeliverySize,
-): Promise<Record<Name, Series[]>> => {
-  const names = Object.keys(contenders) as Name[];
-  const measured = Object.fromEntries(names.map(name => [name, [] as Series[]])) as Record<Name, Series[]>;
-  for (const name of names) await contenders[name](warmUp);
-  for (let round = 0; round < rounds; round++) {
-    for (const name of rotated(names, round)) {
-      await contenders[name](1);
-      measured[name].push(await contenders[name](batches));
-    }
-  }
-  return measured;
-};
-
-const cpuPerDelivery = ({ cpuMs, deliveries }: Series): number => cpuMs / deliveries;
-
-const perSecond = ({ times, deliveries }: Series): number =>
-  (deliveries * 1_000) / times.reduce((sum, time) => sum + time, 0);
-
-const paceOf = (rounds: readonly Series[]): Pace => ({
-  cpuMs: median(rounds.map(cpuPerDelivery)),
-  perSecond: median(rounds.map(perSecond)),
-  times: spreadOf(rounds.flatMap(({ times }) => times)),
-});
-
 /** Moves an event's webhook to another host before each batch. */
 const movingHosts = ({ documents, outputs }: DeliveryBed, event: EventName, makeBatch: MakeBatch): MakeBatch => {
   let moved = 0;
@@ -220,34 +160,4 @@ const countCalls = async ({ begin, outputs }: DeliveryBed, batches: number): Pro
   } finally {
     counter.stop();
   }
-};
-
-const measureHanging = async (bed: DeliveryBed, size: DeliverySize): Promise<HangingFigures> => {
-  const { begin, documents, outputs } = bed;
-  const consumer = begin('ours', 'stand-ins');
-  const healthyEvents = Array<EventName>(batchSize - 2).fill(quickEvent);
-  const healthy = batchesOf(outputs, healthyEvents);
-  const mixed = batchesOf(outputs, [...healthyEvents, hangingEvent, hangingEvent]);
-  const hangingOnly = batchesOf(outputs, Array<EventName>(batchSize).fill(hangingEvent));
-  await consumer.consume(size.warmUp, healthy);
-
-  const startedAt = Date.now();
-  const first = await consumer.consume(1, hangingOnly);
-  const firstBatchMs = Date.now() - startedAt;
-  const Key = { id: slownessId({ accountId: outputs.Demo.AccountId, evento: hangingEvent }) };
-  const { Item } = await documents.send(new GetCommand({ TableName: outputs.DeliveriesTable, Key }));
-
-  const moved = await consumer.consume(size.batches, hangingOnly);
-  const { alone, beside } = await inTurn(
-    { alone: counts => consumer.consume(counts, healthy), beside: counts => consumer.consume(counts, mixed) },
-    { ...size, warmUp: 1 },
-  );
-  return {
-    firstBatchMs,
-    movedAfterMs: Number(Item?.slowSince) - startedAt,
-    cpuMs: cpuPerDelivery(first),
-    moved: paceOf([moved]),
-    alone: paceOf(alone),
-    beside: paceOf(beside),
-  };
 };

@@ -1,8 +1,9 @@
 import type { BundleFigures } from './bundles.ts';
 import type { ComparisonRow, ComparisonSize } from './comparison.ts';
 import { batchSize } from './consumer.ts';
-import type { DeliveryFigures, DeliverySize } from './delivery.ts';
+import type { DeliveryFigures } from './delivery.ts';
 import { type Spread, table } from './figures.ts';
+import type { DeliverySize } from './pace.ts';
 import type { ServiceFigures } from './service.ts';
 
 const fixed = (value: number, digits = 1): string => value.toFixed(digits);

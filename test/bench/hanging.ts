@@ -1,0 +1,63 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { slownessId } from '../../lambdas/delivery/slowness-store.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { batchesOf, batchSize } from './consumer.ts';
+import type { DeliveryBed } from './delivery-bed.ts';
+import { cpuPerDelivery, type DeliverySize, inTurn, type Pace, paceOf } from './pace.ts';
+
+/** What a receiver that never answers does to one consumer process. */
+export interface HangingFigures {
+  /** Until the first batch is over, in milliseconds: all of its attempts have timed out. */
+  readonly firstBatchMs: number;
+  /** From then until the webhook's events were left to the slow lane, in milliseconds from the batch's beginning. */
+  readonly movedAfterMs: number;
+  /** Per attempt that times out. */
+  readonly cpuMs: number;
+  /** Its events after that: none is attempted here. */
+  readonly moved: Pace;
+  /** From then on: batches of healthy events, and the same with two of the hanging webhook's among them. */
+  readonly alone: Pace;
+  readonly beside: Pace;
+}
+
+/** Two webhooks' events. */
+interface Events {
+  readonly quickEvent: EventName;
+  /** Its receiver never answers. */
+  readonly hangingEvent: EventName;
+}
+
+/** Measures what a receiver that never answers costs a process, and what it costs others' events there. */
+export const measureHanging = async (
+  bed: DeliveryBed,
+  { quickEvent, hangingEvent }: Events,
+  size: DeliverySize,
+): Promise<HangingFigures> => {
+  const { begin, documents, outputs } = bed;
+  const consumer = begin('ours', 'stand-ins');
+  const healthyEvents = Array<EventName>(batchSize - 2).fill(quickEvent);
+  const healthy = batchesOf(outputs, healthyEvents);
+  const mixed = batchesOf(outputs, [...healthyEvents, hangingEvent, hangingEvent]);
+  const hangingOnly = batchesOf(outputs, Array<EventName>(batchSize).fill(hangingEvent));
+  await consumer.consume(size.warmUp, healthy);
+
+  const startedAt = Date.now();
+  const first = await consumer.consume(1, hangingOnly);
+  const firstBatchMs = Date.now() - startedAt;
+  const Key = { id: slownessId({ accountId: outputs.Demo.AccountId, evento: hangingEvent }) };
+  const { Item } = await documents.send(new GetCommand({ TableName: outputs.DeliveriesTable, Key }));
+
+  const moved = await consumer.consume(size.batches, hangingOnly);
+  const { alone, beside } = await inTurn(
+    { alone: counts => consumer.consume(counts, healthy), beside: counts => consumer.consume(counts, mixed) },
+    { ...size, warmUp: 1 },
+  );
+  return {
+    firstBatchMs,
+    movedAfterMs: Number(Item?.slowSince) - startedAt,
+    cpuMs: cpuPerDelivery(first),
+    moved: paceOf([moved]),
+    alone: paceOf(alone),
+    beside: paceOf(beside),
+  };
+};
