@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Invoke } from '../lambda/invocation.ts';
 import { succeeded } from './batch-response.ts';
+import { makePlaces } from './places.ts';
 import { queueEvent } from './queue-record.ts';
 
 /** An SQS event source mapping of the template. */
@@ -11,7 +12,7 @@ export interface QueueSourceDefinition {
   /** Seconds that a batch may wait to fill up, counted from its first message. */
   readonly batchingWindow: number;
   readonly reportsItemFailures: boolean;
-  /** Batches under way at once. */
+  /** Batches under way at once, at most. */
   readonly concurrency: number;
 }
 
@@ -51,8 +52,9 @@ const longestLag = 1_000;
 const pause = 1_000;
 
 /**
- * Polls a queue and invokes a function with what it finds, up to `concurrency` batches at once. Messages of a failed
- * batch, and the failed ones of a partly failed batch, stay hidden until their visibility timeout ends, as on AWS.
+ * Polls a queue and invokes a function with what it finds: five batches at once at first, and more, up to
+ * `concurrency`, while messages remain. Messages of a failed batch, and the failed ones of a partly failed batch, stay
+ * hidden until their visibility timeout ends, as on AWS.
  */
 export const startQueueSource = (
   { queueArn, batchSize, batchingWindow, reportsItemFailures, concurrency }: QueueSourceDefinition,
@@ -60,6 +62,7 @@ export const startQueueSource = (
 ): QueueSource => {
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
+  const places = makePlaces(concurrency);
 
   const receive = async (most: number, seconds: number): Promise<readonly Message[]> => {
     const command = new ReceiveMessageCommand({
@@ -111,10 +114,18 @@ export const startQueueSource = (
     }
   };
 
+  /** Resolves when a batch has ended, or when there may be a place more. */
+  const placeChange = async (): Promise<void> => {
+    const left = places.untilMore();
+    if (left === 0) return places.addOne();
+    const growth = left === undefined ? [] : [wait(left, undefined, { ref: false })];
+    await Promise.race([...underWay, ...growth]);
+  };
+
   const poll = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      if (underWay.size >= concurrency) {
-        await Promise.race(underWay);
+      if (underWay.size >= places.count) {
+        await placeChange();
         continue;
       }
       const batch = await collect().catch(async () => {
@@ -126,6 +137,7 @@ export const startQueueSource = (
         .catch(() => undefined) // what could not be deleted is delivered again
         .finally(() => underWay.delete(run));
       underWay.add(run);
+      places.received(underWay.size, batch.length >= batchSize);
     }
   };
 

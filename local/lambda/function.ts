@@ -27,6 +27,12 @@ export interface FunctionHost {
 /** Processes of a function that the template gives no number of places: they share this machine. */
 const mostProcesses = 16;
 
+/**
+ * Milliseconds after which a process that nobody needs is ended. Lambda takes some minutes; here they share the memory of
+ * one machine. It is longer than a minute, so that what a schedule runs every minute stays.
+ */
+const idleLifetime = 90_000;
+
 interface Waiting {
   readonly payload: string;
   resolve(outcome: InvocationOutcome): void;
@@ -37,8 +43,14 @@ const ended: InvocationOutcome = {
   fault: { errorType: 'Sandbox.Ended', errorMessage: 'The local run is ending.' },
 };
 
+interface Idle {
+  readonly environment: ExecutionEnvironment;
+  readonly ending: NodeJS.Timeout;
+}
+
 /**
- * Makes a function that starts processes as invocations come, keeps idle ones, and replaces dead ones.
+ * Makes a function that starts processes as invocations come, keeps idle ones for a while, and replaces dead ones. What
+ * was in use last is used first, so that those which nobody needs can end.
  *
  * @param places - batches that its event sources may have under way at once, where the template says so
  */
@@ -46,7 +58,7 @@ export const makeLocalFunction = (definition: FunctionDefinition, host: Function
   const most = Math.max(mostProcesses, places);
   const concurrency = Math.min(definition.reservedConcurrency ?? most, most);
   const waiting: Waiting[] = [];
-  const idle: ExecutionEnvironment[] = [];
+  const idle: Idle[] = [];
   const alive = new Set<ExecutionEnvironment>();
   const underWay = new Set<Promise<InvocationOutcome>>();
   let processes = 0;
@@ -55,6 +67,19 @@ export const makeLocalFunction = (definition: FunctionDefinition, host: Function
 
   const serve = (environment: ExecutionEnvironment, { payload, resolve }: Waiting): void =>
     void environment.invoke(payload).then(resolve);
+
+  const keep = (environment: ExecutionEnvironment): void => {
+    const ending = setTimeout(() => {
+      forget(environment); // nothing may be handed to it while it ends
+      environment.end();
+    }, idleLifetime).unref();
+    idle.push({ environment, ending });
+  };
+
+  const forget = (environment: ExecutionEnvironment): void => {
+    const at = idle.findIndex(other => other.environment === environment);
+    if (at >= 0) clearTimeout(idle.splice(at, 1)[0]?.ending);
+  };
 
   /** An invocation that waited for a process which could not start fails with its fault. */
   const failOne = (fault: FunctionFault): void => waiting.shift()?.resolve({ outcome: 'failed', fault });
@@ -65,13 +90,13 @@ export const makeLocalFunction = (definition: FunctionDefinition, host: Function
       onIdle: (environment: ExecutionEnvironment) => {
         const next = waiting.shift();
         if (next) serve(environment, next);
-        else idle.push(environment);
+        else keep(environment);
         hasStarted();
       },
       onGone: (environment: ExecutionEnvironment, fault: FunctionFault | undefined) => {
         processes -= 1;
         alive.delete(environment);
-        if (idle.includes(environment)) idle.splice(idle.indexOf(environment), 1);
+        forget(environment);
         if (fault) failOne(fault);
         hasStarted();
         startNeeded();
@@ -114,8 +139,11 @@ export const makeLocalFunction = (definition: FunctionDefinition, host: Function
   const place = (payload: string): Promise<InvocationOutcome> =>
     new Promise(resolve => {
       if (hasEnded) return resolve(ended);
-      const environment = idle.pop();
-      if (environment) return serve(environment, { payload, resolve });
+      const environment = idle.at(-1)?.environment;
+      if (environment) {
+        forget(environment);
+        return serve(environment, { payload, resolve });
+      }
       waiting.push({ payload, resolve });
       startNeeded();
     });

@@ -167,6 +167,27 @@ it('respects batch size and maximum concurrency', async () => {
   expect(Math.max(...sizes)).toBe(2);
 });
 
+it('begins with five batches at once and adds others while messages remain', async () => {
+  const begun: number[] = [];
+  const { promise: all, resolve: finish } = Promise.withResolvers<void>();
+  const bodies = Array.from({ length: 7 }, (_, index) => String(index));
+  const queueUrl = await poll(
+    bodies,
+    async () => {
+      begun.push(performance.now());
+      await all;
+    },
+    { batchSize: 1, concurrency: 50 },
+    '30',
+  );
+  await until(() => expect(begun).toHaveLength(7));
+  const [, , , , fifth = 0, sixth = 0, seventh = 0] = begun;
+  expect(sixth - fifth).toBeGreaterThan(100); // a fifth of a second, counted from a little before
+  expect(seventh - sixth).toBeGreaterThan(100);
+  finish();
+  await until(async () => expect(await remaining(queueUrl)).toBe(0));
+});
+
 it('forms a batch of over ten from several receipts, and hands it over when its window of a second ends', async () => {
   const batches: string[][] = [];
   const handle = async ({ Records }: SQSEvent) => void batches.push(Records.map(({ body }) => body));

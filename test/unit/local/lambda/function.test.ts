@@ -177,6 +177,47 @@ describe('processes', () => {
     }
   });
 
+  it('are used most recently used first; those that nobody needs for a minute and a half end', async () => {
+    const local = functionOf(
+      'resting',
+      `export const handler = async ({ milliseconds }) =>
+        new Promise(resolve => setTimeout(() => resolve(process.pid), milliseconds));`,
+    );
+    const isAlive = (pid: number): boolean => {
+      try {
+        return process.kill(pid, 0);
+      } catch {
+        return false;
+      }
+    };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      /** Idle processes have a timer each, and nothing else has one then. */
+      const idle = (count: number) => vi.waitFor(() => expect(vi.getTimerCount()).toBe(count), { timeout: 10_000 });
+      const both = await Promise.all([
+        returned(local, { milliseconds: 1_000 }),
+        returned(local, { milliseconds: 1_000 }),
+      ]);
+      expect(new Set(both).size).toBe(2);
+      await idle(2);
+      const used = await returned(local);
+      const other = both.find(pid => pid !== used);
+      await idle(2);
+      vi.advanceTimersByTime(89_000);
+      expect(await returned(local)).toBe(used);
+      await idle(2);
+      expect(both.map(pid => isAlive(pid as number))).toEqual([true, true]);
+      vi.advanceTimersByTime(1_000);
+      await vi.waitFor(() => expect(isAlive(other as number)).toBe(false), { timeout: 10_000 });
+      expect(await returned(local)).toBe(used);
+      await idle(1);
+      vi.advanceTimersByTime(90_000);
+      expect(await returned(local)).not.toBe(used);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('may be as many as the places of its event sources, beyond what others may have', () => {
     expect(functionOf('plain', '').concurrency).toBe(16);
     expect(functionOf('wide', '', {}, 50).concurrency).toBe(50);
