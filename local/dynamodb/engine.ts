@@ -1,16 +1,30 @@
+import { EventEmitter } from 'node:events';
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import dynalite from 'dynalite';
 import { type Faults, noFaults } from '../faults.ts';
 import { dynamoDbAccess } from '../iam/access-requests.ts';
 import type { Gate } from '../iam/gate.ts';
 import { listenOnLoopback, type ServiceStandIn } from '../loopback-server.ts';
 
+/** Reads a body, for every request: streams of the runtime's own would cost twice what follows. */
+const readBody = (request: IncomingMessage): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    request.on('data', chunk => chunks.push(chunk));
+    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.once('error', reject); // cut off
+  });
+
 /** dynalite throws out of its event handlers when a request is cut off, so it is only given complete ones. */
-const replay = (request: IncomingMessage, body: Buffer): IncomingMessage => {
-  const { method, url, headers } = request;
-  return Object.assign(Readable.from(body.length > 0 ? [body] : []), { method, url, headers }) as IncomingMessage;
+const replay = (
+  { method, url, headers }: IncomingMessage,
+  body: Buffer,
+  to: (request: IncomingMessage) => void,
+): void => {
+  const replayed = Object.assign(new EventEmitter(), { method, url, headers });
+  to(replayed as unknown as IncomingMessage); // listens to events and takes nothing else of a stream
+  if (body.length > 0) replayed.emit('data', body);
+  replayed.emit('end');
 };
 
 /** A body that is no JSON names nothing; the engine has its own answer to it. */
@@ -37,11 +51,11 @@ const throttled = JSON.stringify({
 const onlyCompleteAndAllowed =
   (handle: RequestListener, gate: Gate, faults: Faults): RequestListener =>
   (request, response) => {
-    buffer(request).then(
+    readBody(request).then(
       body => {
         const isThrottled = faults.strikesRequest('throttledReadsAndWrites', request.headers);
         const refusal = refusalOf(gate, request, body) ?? (isThrottled ? throttled : undefined);
-        if (refusal === undefined) handle(replay(request, body), response);
+        if (refusal === undefined) replay(request, body, replayed => handle(replayed, response));
         else response.writeHead(400, { 'Content-Type': 'application/x-amz-json-1.0' }).end(refusal);
       },
       () => response.destroy(),

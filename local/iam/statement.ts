@@ -46,9 +46,18 @@ const holds = ({ Condition: condition }: Statement, context: AccessRequest['cont
   );
 };
 
+/** Of patterns with `*`; each request would compile them anew. There are no more than the template has. */
+const expressions = new Map<string, RegExp>();
+
+const expressionOf = (pattern: string): RegExp => {
+  const known = expressions.get(pattern) ?? new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`);
+  expressions.set(pattern, known);
+  return known;
+};
+
 /** Whether a statement's pattern (`*` for anything) covers a name. */
 const covers = (pattern: string, name: string): boolean =>
-  new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`).test(name);
+  pattern.includes('*') ? expressionOf(pattern).test(name) : pattern === name;
 
 /** Whether any of the statements allows the request. Nothing else does: IAM denies by default. */
 export const isAllowed = (statements: readonly Statement[], { action, resource, context }: AccessRequest): boolean =>

@@ -11,7 +11,7 @@ export interface TlsTerminator {
   stop(): Promise<void>;
 }
 
-/** The certificate shown to clients that name no host or one that is not mapped: it fits nobody. */
+/** The name in the certificate for clients that name no host or one that is not mapped: it fits nobody. */
 const nobody = 'unmapped.invalid';
 
 /**
@@ -42,6 +42,7 @@ export const startTlsTerminator = async (
   authority: CertificateAuthority,
   onAbsence: OnAbsence,
 ): Promise<TlsTerminator> => {
+  const strangers = await authority.contextFor(nobody);
   const open = new Set<Socket>();
   const absent = new Map<string, number>();
 
@@ -59,9 +60,11 @@ export const startTlsTerminator = async (
     raw.on('error', () => raw.destroy());
     const secure = new TLSSocket(raw, {
       isServer: true,
+      secureContext: strangers, // without one, each connection would make its own
       ALPNProtocols: ['http/1.1'],
       SNICallback: (name, answer) => {
-        authority.contextFor(book.portOf(name) === undefined ? nobody : name).then(
+        if (book.portOf(name) === undefined) return answer(null, strangers);
+        authority.contextFor(name).then(
           context => answer(null, context),
           error => answer(error),
         );

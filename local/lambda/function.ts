@@ -55,7 +55,7 @@ interface Idle {
  * @param places - batches that its event sources may have under way at once, where the template says so
  */
 export const makeLocalFunction = (definition: FunctionDefinition, host: FunctionHost, places = 0): LocalFunction => {
-  const most = Math.max(mostProcesses, places);
+  const most = places > 0 ? places : mostProcesses;
   const concurrency = Math.min(definition.reservedConcurrency ?? most, most);
   const waiting: Waiting[] = [];
   const idle: Idle[] = [];
