@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { FunctionDefinition } from './definition.ts';
 import { type ExecutionEnvironment, startExecutionEnvironment } from './execution-environment.ts';
 import type { FunctionFault, InvocationOutcome, Invoke } from './invocation.ts';
@@ -118,21 +119,26 @@ export const makeLocalFunction = (definition: FunctionDefinition, host: Function
 
   const needsProcess = (): boolean => !hasEnded && waiting.length > 0 && processes < concurrency;
 
-  /** One of this function waits at the gate at most, so that no function holds up the others for long. */
+  /**
+   * One of this function waits at the gate at most, so that no function holds up the others for long. The next one comes
+   * after a pause as long as this start took: what runs already needs the processors too, and may serve what waits.
+   */
   const startNeeded = (): void => {
     if (isStarting || !needsProcess()) return;
     isStarting = true;
     void host.startGate.enter().then(leave => {
+      const startedAt = performance.now();
       let isOver = false;
-      const hasStarted = (): void => {
+      const hasStarted = async (): Promise<void> => {
         if (isOver) return;
         isOver = true;
-        isStarting = false;
         leave();
+        if (alive.size > 0) await wait(performance.now() - startedAt, undefined, { ref: false });
+        isStarting = false;
         startNeeded();
       };
       if (needsProcess()) startProcess(hasStarted);
-      else hasStarted();
+      else void hasStarted();
     });
   };
 

@@ -141,6 +141,22 @@ describe('processes', () => {
     for (const [begin, end] of over) expect(end).toBe(begin?.replace('begin', 'end'));
   });
 
+  it('of one function are spread: the next one begins after as long as the last start took', async () => {
+    const local = functionOf(
+      'spread',
+      `import { appendFileSync } from 'node:fs';
+       const begun = Date.now();
+       await new Promise(resolve => setTimeout(resolve, 300));
+       appendFileSync('spread', begun + ' ' + Date.now() + '\\n');
+       export const handler = async () => new Promise(resolve => setTimeout(resolve, 1_500));`,
+    );
+    await Promise.all([returned(local), returned(local)]);
+    const [first = [], second = []] = readFileSync(join(directory, 'spread'), 'utf8')
+      .split('\n')
+      .map(line => line.split(' ').map(Number));
+    expect(Number(second[0]) - Number(first[1])).toBeGreaterThanOrEqual(300);
+  });
+
   /** A module that is not loaded before its file appears. */
   const blocked = (file: string) =>
     `import { existsSync } from 'node:fs';
