@@ -80,16 +80,19 @@ export const startQueueSource = (
   const collect = async (): Promise<readonly Message[]> => {
     const batch = [...(await receive(batchSize, longestPoll))];
     const deadline = Date.now() + batchingWindow * 1000;
-    let size = payloadSize(batch);
-    while (batch.length > 0 && batch.length < batchSize && size < fullPayload && !stopping.signal.aborted) {
+    let size = 0;
+    let measured = 0;
+    while (batch.length > 0 && batch.length < batchSize && !stopping.signal.aborted) {
       const left = deadline - Date.now();
       if (left <= 0) break;
+      size += payloadSize(batch.slice(measured));
+      measured = batch.length;
+      if (size >= fullPayload) break;
       const seconds = Math.min(Math.floor(left / 1000), longestPoll);
       const more = await receive(batchSize - batch.length, seconds).catch(() => undefined);
       if (!more) break;
       if (more.length === 0 && seconds === 0) await wait(Math.min(left, shortPause));
       batch.push(...more);
-      size += payloadSize(more);
     }
     return batch;
   };
