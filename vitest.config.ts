@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/support/closing-line.ts';
 
 /** Vitest keeps one processor free; on two that is half of them. */
-const maxWorkers = availableParallelism();
+const maxWorkers = availableParallelism() + 1;
 
 export default defineConfig({
   test: {

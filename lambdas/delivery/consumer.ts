@@ -18,9 +18,6 @@ const timeAround = 10_000;
 /** The longest that a message which could not be processed waits before it is tried again, in seconds. */
 const longestDeferral = 900;
 
-/** What this process received comes back so long after its invocation must be over. */
-const visibilityMargin = 5_000;
-
 /** Messages that one call receives, or deletes. */
 const receiveBatch = 10;
 
@@ -83,14 +80,14 @@ export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
     }
   };
 
-  /** What is received so is hidden until this invocation must be over: a killed process delays it no longer than that. */
-  const receive = async (remaining: number): Promise<SQSRecord[]> => {
+  /** What is received so is hidden for as long as its attempt may take: a killed process delays it no longer than that. */
+  const receive = async (): Promise<SQSRecord[]> => {
     try {
       const answer = await sqs.send(
         new ReceiveMessageCommand({
           QueueUrl: queueUrl,
           MaxNumberOfMessages: receiveBatch,
-          VisibilityTimeout: Math.ceil((remaining + visibilityMargin) / 1_000),
+          VisibilityTimeout: Math.ceil((attemptTimeoutMs + timeAround) / 1_000),
           WaitTimeSeconds: 0, // a longer wait would outlast the batch, and be paid for
           MessageSystemAttributeNames: ['All'],
           MessageAttributeNames: ['All'],
@@ -159,7 +156,7 @@ export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
     while (underWay.size > 0) {
       const lateness = await Promise.race([Promise.all(underWay).then(() => 0), pause(patience)]);
       acknowledgeProcessed();
-      const records = hasRoom(lateness) ? await receive(context.getRemainingTimeInMillis()) : [];
+      const records = hasRoom(lateness) ? await receive() : [];
       for (const record of records) begin(beginReceived(record));
       const longer = Math.min(Math.max(patience * 2, shortestReceivePause), longestReceivePause);
       patience = records.length > 0 ? receivePauseWhileMore : longer;

@@ -158,7 +158,7 @@ const inProcess = (server: Server) => ({
       };
       server.emit('request', request, response);
       setImmediate(() => {
-        request.emit('data', Buffer.from(body));
+        request.emit('data', typeof body === 'string' ? Buffer.from(body) : Buffer.copyBytesFrom(body));
         request.emit('end');
       });
     }),

@@ -190,12 +190,12 @@ describe('a consumer that waits for receivers', () => {
   });
 
   // A killed process kept what it had received from everybody for four and a half minutes.
-  it('hides them for as long as the invocation may still take, and a moment', async () => {
+  it('hides them for as long as an attempt may take, and what is around it', async () => {
     const { process, underWay } = holding();
-    const { consume, hiddenFor } = consumerOf(process, { remaining: 27_500, queued: [messagesOf(1)] });
+    const { consume, hiddenFor } = consumerOf(process, { queued: [messagesOf(1)] });
     const consumed = consume(recordOf('a'));
     await rounds();
-    expect(hiddenFor[0]).toBe(33);
+    expect(hiddenFor[0]).toBe(25);
     for (const end of underWay.values()) end();
     await consumed;
   });
