@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/support/closing-line.ts';
 
 /** Vitest keeps one processor free; on two that is half of them. */
-const maxWorkers = availableParallelism() + 1;
+const maxWorkers = availableParallelism();
 
 export default defineConfig({
   test: {

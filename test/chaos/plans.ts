@@ -50,7 +50,7 @@ export const shortPlan: ChaosPlan = {
   attemptTimeout: 1_500,
   waits: [1_000, 1_000],
   patience: 3_000,
-  longPatience: 6_000,
+  longPatience: 20_000, // what a killed process had received itself comes back after 12 s
   visibility: 3,
   waitsForMending: false,
   storm: {

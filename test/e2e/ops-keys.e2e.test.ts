@@ -18,6 +18,9 @@ interface Key {
 }
 type Tokens = Record<'access_token' | 'refresh_token', string>;
 
+/** By then each process has read the keyring anew, and a moment has passed. Milliseconds. */
+const keyringLifetime = 35_000;
+
 let run: LocalRun;
 beforeAll(async () => {
   run = await startLocalRun();
@@ -100,10 +103,14 @@ describeWith(['engines'], 'ops keys', () => {
     });
 
     it('is followed by new logins', async () => {
-      await until('a login signed by the new key', async () => {
-        const signedBy = (await atOnce(3, logIn)).map(token => decodeProtectedHeader(token.access_token).kid);
-        return signedBy.includes(made.keyId) ? true : undefined;
-      });
+      await until(
+        'a login signed by the new key',
+        async () => {
+          const signedBy = (await atOnce(3, logIn)).map(token => decodeProtectedHeader(token.access_token).kid);
+          return signedBy.includes(made.keyId) ? true : undefined;
+        },
+        keyringLifetime,
+      );
     });
 
     it('of the MAC key leaves every refresh token good, with one successor', async () => {
@@ -137,11 +144,15 @@ describeWith(['engines'], 'ops keys', () => {
       expect(stdout).toMatch(/^signing: key \w{22} is active, .*; deleted generation 1, 2\.\n/);
       expect(await states('signing')).toEqual(['active']);
       expect(await isActive(before.access_token)).toBe(false);
-      await until('an access token of the new key', async () => {
-        const renewed = await atOnce(3, () => refresh(before.refresh_token));
-        const active = await Promise.all(renewed.map(token => isActive(token.access_token)));
-        return active.includes(true) ? true : undefined;
-      });
+      await until(
+        'an access token of the new key',
+        async () => {
+          const renewed = await atOnce(3, () => refresh(before.refresh_token));
+          const active = await Promise.all(renewed.map(token => isActive(token.access_token)));
+          return active.includes(true) ? true : undefined;
+        },
+        keyringLifetime,
+      );
     });
 
     it('of all kinds ends the sessions too, and keeps the sealing keys', async () => {
