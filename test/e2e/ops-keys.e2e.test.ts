@@ -147,7 +147,7 @@ describeWith(['engines'], 'ops keys', () => {
       await until(
         'an access token of the new key',
         async () => {
-          const renewed = await atOnce(3, () => refresh(before.refresh_token));
+          const renewed = await atOnce(12, () => refresh(before.refresh_token));
           const active = await Promise.all(renewed.map(token => isActive(token.access_token)));
           return active.includes(true) ? true : undefined;
         },
