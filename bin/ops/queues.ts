@@ -49,7 +49,7 @@ export interface Queues {
   remove(letter: DeadLetter): Promise<void>;
 }
 
-/** How long a dead letter in hand stays hidden when whoever has it ends without a word. In seconds. */
+/** A received dead letter comes back after this long when the command that received it dies. In seconds. */
 const hiddenSeconds = 60;
 
 /** The most entries that SQS takes in a batch. */

@@ -8,7 +8,7 @@ import type { Keyring } from '../platform/keyring.ts';
 /** The media type of JWT access tokens, as their header names it (RFC 9068 section 2.1). */
 const tokenType = 'at+jwt';
 
-const name = z.string().check(z.minLength(1)); // whoever is named by an empty claim is nobody
+const name = z.string().check(z.minLength(1)); // an empty claim names nobody
 
 const claimsSchema = z.object({
   sub: name,
@@ -37,7 +37,7 @@ export interface AccessTokenRealm {
   readonly audience: string;
 }
 
-/** What minting stands on; the keyring must be able to open signing keys. */
+/** What minting needs; the keyring must be able to open signing keys. */
 export interface AccessTokenMintDependencies extends AccessTokenRealm {
   readonly keyring: Keyring;
   readonly lifetimeSeconds: number;
@@ -77,7 +77,7 @@ export const makeAccessTokenMint = (dependencies: AccessTokenMintDependencies) =
   };
 };
 
-/** What verification stands on; the keyring only lists signing keys. */
+/** What verification needs; the keyring only lists signing keys. */
 export interface AccessTokenVerificationDependencies extends AccessTokenRealm {
   readonly keyring: Pick<Keyring, 'find'>;
   readonly now: Clock;

@@ -24,7 +24,7 @@ export interface Audit {
   refused(decision: Decision, error: OAuthError): void;
 }
 
-/** What the audit stands on. */
+/** What the audit needs. */
 export interface AuditDependencies {
   readonly log: Log;
   /** Adds one to the metric of that name. */

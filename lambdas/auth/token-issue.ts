@@ -37,7 +37,7 @@ interface ReadyTokens {
  */
 export type PrepareTokens = (subject: TokenSubject) => Promise<ReadyTokens>;
 
-/** What issuing stands on; the keyring must be able to open MAC keys. */
+/** What issuing needs; the keyring must be able to open MAC keys. */
 export interface TokenIssueDependencies {
   readonly mint: (subject: AccessTokenSubject) => Promise<string>;
   readonly keyring: Pick<Keyring, 'active' | 'find' | 'open'>;

@@ -45,7 +45,7 @@ export const cleanUpAt = (settledAt: number, historyDays: number): number =>
 export const listShardsOf = (accountId: string, evento: string, isDelivered: boolean): readonly string[] =>
   shardsOf(accountId, evento, isDelivered ? 'delivered' : 'undelivered');
 
-/** A state that index `undelivered` knows: any but `entregue`. */
+/** The states in index `undelivered`: all but `entregue`. */
 export type UndeliveredState = Exclude<DeliveryState, 'entregue'>;
 
 /** The partitions of index `undelivered` that hold one webhook's deliveries in a state. */

@@ -40,7 +40,7 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
  *   - `undelivered` (stateShard = `<accountId>#<evento>#<state>#<n>`): those that are not `entregue`, by state. It is sparse:
  *     what the first attempt delivers, as nearly all, is written to `byWebhook` alone (ADR 13).
  *
- * `ttl` (seconds) stands on final states only and merely cleans up: what is past it is treated as gone here.
+ * Only final states have a `ttl` (seconds). It merely cleans up: an item past it is treated as gone here.
  * Every write of an outcome is conditional on the attempt it is the outcome of.
  *
  * Beside deliveries the table holds what belongs to a webhook's deliveries, under ids that begin with its kind and `#`:
@@ -92,7 +92,7 @@ export interface DeliveryStore {
   due(shard: string, after?: DueEntry): Promise<DueEntry[]>;
 }
 
-/** What the store stands on. */
+/** What the store needs. */
 export interface DeliveryStoreDependencies {
   readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;

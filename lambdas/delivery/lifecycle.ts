@@ -47,7 +47,7 @@ export const waitingForTurn = (delivery: Delivery, now: number): WaitingDelivery
   return { ...delivery, wait: { nextAttemptAt, lookAt: nextAttemptAt, pickups: 0, slowLane: 'waiting' } };
 };
 
-/** A delivery that has a turn in the slow lane. Its message is about to be sent: until it is, it is overdue as any other. */
+/** A delivery that has a turn in the slow lane. Until its message is sent, the sweeper finds it overdue after 2 min. */
 export const withTurn = (delivery: Delivery, turnAt: number): WaitingDelivery => ({
   ...delivery,
   wait: { nextAttemptAt: Math.round(turnAt), lookAt: Math.round(turnAt) + overdueAfter, pickups: 0 },
@@ -62,7 +62,7 @@ export const queuedInSlowLane = (delivery: WaitingDelivery): WaitingDelivery => 
   };
 };
 
-/** A delivery whose next attempt is due now, and made by whoever gets its message. */
+/** A delivery whose next attempt is due now: the consumer that receives its message makes it. */
 export const dueNow = (delivery: Delivery, now: number): WaitingDelivery => putOff(delivery, now, 0);
 
 /**

@@ -16,7 +16,7 @@ export const replayPage = 100;
 /** What a queue takes in one call, and a second's worth. No more than these are stored and unsent when a process dies. */
 const sendBatch = 10;
 
-/** Whoever is late for a turn by this much has stood still, and lets the rest of its turns pass. Milliseconds. */
+/** A process that is late for a turn by this much has stood still: it lets the rest of its turns pass. Milliseconds. */
 const tooLate = 1_000;
 
 /**
@@ -106,7 +106,7 @@ export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay =>
     return sent;
   };
 
-  /** What was taken in hand and is not saved as sent comes first: any of it may have left, or be another's by now. */
+  /** Deliveries that are in hand and not saved as sent come first: some may be sent already, or belong to another replay. */
   const nextBatch = async (replay: Replay): Promise<Batch> => {
     if (replay.inHand.length === 0) return readOn(replay, replay.sentTo);
     return { deliveries: await store.read(replay.inHand), place: replay.sentTo };

@@ -74,7 +74,7 @@ export function makeStartReplay({ replays, run, makeId, now, log }: ReplayStartD
   }
 }
 
-/** A new replay is in the hands of whoever began it for this long, in milliseconds; then the sweeper goes on. */
+/** The process that begins a replay has it claimed for this long, in milliseconds; then the sweeper goes on. */
 const firstClaim = 20_000;
 
 /** What is due within this many milliseconds leaves at once; the rest is the sweeper's. */

@@ -81,7 +81,7 @@ const auditAttempts = (
   for (const [index, record] of attempts.entries()) {
     const { resultado, numero, status } = record;
     if (isCompleted(record)) charged += 1;
-    // A busy machine is slow: any receiver may take too long, but then it did.
+    // On a busy machine every receiver may time out, but only after the whole deadline.
     const isLate = resultado === 'tempo_esgotado' && record.duracao_ms >= attemptTimeout - rounding;
     const isExpected = !isCompleted(record) || isLate || kind.results.includes(resultado);
     if (!isExpected) findings.push(`attempt ${numero}: ${resultado}`);

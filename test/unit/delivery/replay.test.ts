@@ -455,7 +455,7 @@ describe('a request for a replay', () => {
     expect(found.toSorted()).toEqual(findings);
   });
 
-  it('is read as strictly as any body, in the same order', async () => {
+  it('is read as strictly as other bodies, in the same order', async () => {
     const type = { 'content-type': 'text/plain' };
     const big = 'x'.repeat(20_000);
     expect(codeOf(await request('POST', path, { raw: big, headers: type }))).toBe('415 unsupported_media_type');
