@@ -9,6 +9,7 @@ import {
 import type { ReadItems } from '../platform/batched-reads.ts';
 import type { Clock } from '../platform/clock.ts';
 import {
+  batchGetLimit,
   type Item,
   type ItemAddress,
   isConditionFailed,
@@ -65,9 +66,6 @@ type ConditionParts = 'ConditionExpression' | 'ExpressionAttributeNames' | 'Expr
 
 /** Before a write without an answer is repeated, in milliseconds; doubling. */
 const shortestPause = 100;
-
-/** Items that one call reads. */
-const readBatch = 100;
 
 const isWaitingForTurn = (delivery: Delivery | undefined): delivery is WaitingDelivery =>
   delivery?.wait?.slowLane === 'waiting';
@@ -230,8 +228,8 @@ export const makeDeliveryStore = (dependencies: DeliveryStoreDependencies): Deli
       const limit = Math.ceil(most / shards.length) + backlogSlack;
       const pages = await Promise.all(shards.map(shard => longestWaiting(shard, limit)));
       const ids = pages.flatMap(page => page.ids);
-      const chunks = Array.from({ length: Math.ceil(ids.length / readBatch) }, (_, index) =>
-        ids.slice(index * readBatch, (index + 1) * readBatch),
+      const chunks = Array.from({ length: Math.ceil(ids.length / batchGetLimit) }, (_, index) =>
+        ids.slice(index * batchGetLimit, (index + 1) * batchGetLimit),
       );
       const items = (await Promise.all(chunks.map(chunk => readTogether(documents, chunk.map(address))))).flat();
       const waiting = items.map(alive).filter(isWaitingForTurn);

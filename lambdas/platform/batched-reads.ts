@@ -1,5 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { byPlace, type Item, type ItemAddress, itemAt, placeOf, readPlaces } from './dynamodb.ts';
+import { batchGetLimit, byPlace, type Item, type ItemAddress, itemAt, placeOf, readPlaces } from './dynamodb.ts';
 
 /** Reads items consistently, in the order asked for; `undefined` where there is none. */
 export type ReadItems = (addresses: readonly ItemAddress[]) => Promise<(Item | undefined)[]>;
@@ -34,17 +34,14 @@ export function makeBatchedReads(documents: Pick<DynamoDBDocumentClient, 'send'>
 /** The call that reads a place. */
 type Calls = ReadonlyMap<string, ReturnType<typeof readPlaces>>;
 
-/** What one call reads at most. */
-const mostKeys = 100;
-
 /** Once more than needed: a key that is kept back twice is left to the message's next turn. */
 const tries = 2;
 
 function beginCalls(documents: Pick<DynamoDBDocumentClient, 'send'>, addresses: readonly ItemAddress[]): Calls {
   const places = [...byPlace(addresses)];
   const calls = new Map<string, ReturnType<typeof readPlaces>>();
-  for (let first = 0; first < places.length; first += mostKeys) {
-    const part = places.slice(first, first + mostKeys);
+  for (let first = 0; first < places.length; first += batchGetLimit) {
+    const part = places.slice(first, first + batchGetLimit);
     const call = readPlaces(documents, new Map(part), tries);
     for (const [place] of part) calls.set(place, call);
   }

@@ -68,6 +68,9 @@ export interface ItemAddress {
   readonly key: Item;
 }
 
+/** Items that one BatchGetItem reads at most. */
+export const batchGetLimit = 100;
+
 /** DynamoDB takes keys from one byte on; a range key ends at 1,024. */
 const longestKey = 1_024;
 
