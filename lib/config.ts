@@ -175,8 +175,8 @@ const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
     clientFailureLimit: 100_000,
     apiRateLimit: 10_000,
     apiBurstLimit: 5_000,
-    // Few, since they share this machine's processors; each makes a hundred attempts at once.
-    firstAttemptConcurrency: 4,
+    // Few: they share this machine's processors and memory, and each makes a hundred attempts at once.
+    firstAttemptConcurrency: 2,
     retryConcurrency: 2,
     slowConcurrency: 2,
     logRetentionDays: 1,

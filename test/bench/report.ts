@@ -127,7 +127,7 @@ ${table(
 )}
 
 - *Emissor* is the token function's production bundle behind a plain \`node:http\` server that turns requests into events, as
-  API Gateway would. Its store is DynamoDB (dynalite, in another process) through the AWS SDK: two calls per refresh, five
+  API Gateway would. Its store is DynamoDB (dynalite, in another process) through the AWS SDK: two calls per refresh, four
   per login; the audit line and the metrics of each request are among its cost, and so are lockout and limits.
 - *oidc-provider* 9.13.3 runs on its own koa server, in production mode: the password grant as a registered grant type,
   refresh tokens rotated, access tokens as JWTs. Over the same DynamoDB, through the same SDK, with client, user, grant and

@@ -72,7 +72,7 @@ export const isolationPlan: IsolationPlan = {
   failing: 1,
   rate: 1,
   length: 45_000,
-  places: { firstAttempt: 4, retry: 2, slow: 2 },
+  places: { firstAttempt: 2, retry: 2, slow: 2 },
   attemptTimeout: 6_000,
   answersAfter: 100,
   wait: 2_000,
