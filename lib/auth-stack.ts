@@ -22,8 +22,6 @@ export interface AuthStackProps extends StageProps {
   readonly data: DataStack;
 }
 
-const seconds = (milliseconds: number): string => String(Math.floor(milliseconds / 1000));
-
 /** {auth_url}: the endpoints around tokens, the documents that describe them, and the rotation of its keys. */
 export class AuthStack extends Stack {
   constructor(scope: Construct, id: string, props: AuthStackProps) {
@@ -180,4 +178,8 @@ export class AuthStack extends Stack {
     route(this, 'MetadataRoute', data.auth, '/.well-known/oauth-authorization-server', discovery);
     route(this, 'OtherRoute', data.auth, '$default', discovery);
   }
+}
+
+function seconds(milliseconds: number): string {
+  return String(Math.floor(milliseconds / 1000));
 }

@@ -11,23 +11,47 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
+/** Everything that differs between stages; durations in milliseconds. */
+export type StageConfiguration = z.output<typeof schema> & { readonly stage: StageName };
+
+/**
+ * The configuration of one stage: its defaults, with `overrides` laid over them.
+ *
+ * @throws {ConfigurationError} for an unknown stage, key or value.
+ */
+export function stageConfiguration(name: unknown, overrides: Record<string, unknown> = {}): StageConfiguration {
+  if (!isStageName(name)) {
+    throw new ConfigurationError(`Unknown stage "${String(name)}": the stages are ${stageNames.join(', ')}.`);
+  }
+  const unknown = Object.keys(overrides).find(key => !stageKeys.some(known => known === key));
+  if (unknown) {
+    throw new ConfigurationError(`Unknown stage value "${unknown}": the values are ${stageKeys.join(', ')}.`);
+  }
+  const values: Record<string, unknown> = { ...defaults, ...stages[name], ...overrides };
+  if (values.demandsUrl === undefined) {
+    throw new ConfigurationError(
+      `Stage ${name}: demandsUrl must be given, since links in events begin with it: -c demandsUrl=https://YOUR-DEMANDS-HOST.`,
+    );
+  }
+  const result = schema.safeParse(values);
+  if (result.success) return { stage: name, ...result.data };
+  const faults = result.error.issues.map(issue => `${issue.path[0]?.toString() ?? 'configuration'} ${issue.message}`);
+  throw new ConfigurationError(`Stage ${name}: ${[...new Set(faults)].join('; ')}.`);
+}
+
+/**
+ * The configuration a CDK app was asked for: `-c stage=NAME` (default `dev`) and any stage value as `-c KEY=VALUE`.
+ *
+ * @throws {ConfigurationError}
+ */
+export function contextConfiguration(context: Readonly<Record<string, unknown>>): StageConfiguration {
+  const { stage = 'dev', ...others } = context;
+  // The CDK's own keys all have a colon or a slash: what has neither was meant for us, and may be misspelt.
+  const overrides = Object.entries(others).filter(([key]) => !/[:/]/.test(key));
+  return stageConfiguration(stage, Object.fromEntries(overrides));
+}
+
 const unitMilliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-const millisecondsOf = (value: string): number =>
-  Number.parseInt(value, 10) * (unitMilliseconds[value.replace(/^\d+/, '')] ?? 0);
-
-/** `500ms`, `5s`, `30m`, `2h`, `14d` → milliseconds, from `least` up to `most`. */
-const duration = (least: string, most: string) =>
-  z
-    .string('must be a whole number with a unit: 500ms, 5s, 30m, 2h or 14d')
-    .regex(/^\d{1,9}(ms|s|m|h|d)$/, 'must be a whole number with a unit: 500ms, 5s, 30m, 2h or 14d')
-    .transform(millisecondsOf)
-    .refine(value => value >= millisecondsOf(least) && value <= millisecondsOf(most), `must be ${least} to ${most}`);
-
-const count = (least: number, most: number) =>
-  z
-    .union([z.int(), z.string().regex(/^\d+$/).transform(Number)], `must be a whole number from ${least} to ${most}`)
-    .pipe(z.int().min(least, `must be ${least} to ${most}`).max(most, `must be ${least} to ${most}`));
 
 /** 0 counts as "not set": functions then share what the account has left. */
 const reservation = count(0, 10_000);
@@ -133,8 +157,31 @@ const schema = z
     message: 'baseDomain and baseCertificateArn go together',
   });
 
-/** Everything that differs between stages; durations in milliseconds. */
-export type StageConfiguration = z.output<typeof schema> & { readonly stage: StageName };
+/** `500ms`, `5s`, `30m`, `2h`, `14d` → milliseconds, from `least` up to `most`. */
+function duration(least: string, most: string) {
+  return z
+    .string('must be a whole number with a unit: 500ms, 5s, 30m, 2h or 14d')
+    .regex(/^\d{1,9}(ms|s|m|h|d)$/, 'must be a whole number with a unit: 500ms, 5s, 30m, 2h or 14d')
+    .transform(millisecondsOf)
+    .refine(value => value >= millisecondsOf(least) && value <= millisecondsOf(most), `must be ${least} to ${most}`);
+}
+
+function count(least: number, most: number) {
+  return z
+    .union([z.int(), z.string().regex(/^\d+$/).transform(Number)], `must be a whole number from ${least} to ${most}`)
+    .pipe(z.int().min(least, `must be ${least} to ${most}`).max(most, `must be ${least} to ${most}`));
+}
+
+function millisecondsOf(value: string): number {
+  return Number.parseInt(value, 10) * (unitMilliseconds[value.replace(/^\d+/, '')] ?? 0);
+}
+
+function isStageName(name: unknown): name is StageName {
+  return stageNames.some(known => known === name);
+}
+
+/** The names of all stage values. */
+const stageKeys = Object.keys(schema.shape) as readonly (keyof typeof schema.shape)[];
 
 const defaults: Omit<z.input<typeof schema>, 'demandsUrl'> = {
   accessTokenLifetime: '900s',
@@ -184,46 +231,4 @@ const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
   },
   dev: { demandsUrl: exampleDemandsUrl, logRetentionDays: 7, removalPolicy: 'destroy' },
   prod: { logRetentionDays: 365, tokenConcurrency: 100, apiConcurrency: 100 },
-};
-
-/** The names of all stage values. */
-const stageKeys = Object.keys(schema.shape) as readonly (keyof typeof schema.shape)[];
-
-const isStageName = (name: unknown): name is StageName => stageNames.some(known => known === name);
-
-/**
- * The configuration of one stage: its defaults, with `overrides` laid over them.
- *
- * @throws {ConfigurationError} for an unknown stage, key or value.
- */
-export const stageConfiguration = (name: unknown, overrides: Record<string, unknown> = {}): StageConfiguration => {
-  if (!isStageName(name)) {
-    throw new ConfigurationError(`Unknown stage "${String(name)}": the stages are ${stageNames.join(', ')}.`);
-  }
-  const unknown = Object.keys(overrides).find(key => !stageKeys.some(known => known === key));
-  if (unknown) {
-    throw new ConfigurationError(`Unknown stage value "${unknown}": the values are ${stageKeys.join(', ')}.`);
-  }
-  const values: Record<string, unknown> = { ...defaults, ...stages[name], ...overrides };
-  if (values.demandsUrl === undefined) {
-    throw new ConfigurationError(
-      `Stage ${name}: demandsUrl must be given, since links in events begin with it: -c demandsUrl=https://YOUR-DEMANDS-HOST.`,
-    );
-  }
-  const result = schema.safeParse(values);
-  if (result.success) return { stage: name, ...result.data };
-  const faults = result.error.issues.map(issue => `${issue.path[0]?.toString() ?? 'configuration'} ${issue.message}`);
-  throw new ConfigurationError(`Stage ${name}: ${[...new Set(faults)].join('; ')}.`);
-};
-
-/**
- * The configuration a CDK app was asked for: `-c stage=NAME` (default `dev`) and any stage value as `-c KEY=VALUE`.
- *
- * @throws {ConfigurationError}
- */
-export const contextConfiguration = (context: Readonly<Record<string, unknown>>): StageConfiguration => {
-  const { stage = 'dev', ...others } = context;
-  // The CDK's own keys all have a colon or a slash: what has neither was meant for us, and may be misspelt.
-  const overrides = Object.entries(others).filter(([key]) => !/[:/]/.test(key));
-  return stageConfiguration(stage, Object.fromEntries(overrides));
 };

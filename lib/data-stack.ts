@@ -7,9 +7,6 @@ import { HttpEndpoint } from './constructs/http-endpoint.ts';
 import { operationsTopic } from './constructs/operations-topic.ts';
 import { retentionOf, type StageProps } from './stage-props.ts';
 
-const text = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.AttributeType.STRING });
-const number = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.AttributeType.NUMBER });
-
 /** What stays when code comes and goes: the tables, the key that wraps the keyring, and the two hosts. */
 export class DataStack extends Stack {
   readonly clients: dynamodb.TableV2;
@@ -121,4 +118,12 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'OperationsTopicArn', { value: this.operations.topicArn });
     new CfnOutput(this, 'KeyArn', { value: this.key.keyArn });
   }
+}
+
+function text(name: string): dynamodb.Attribute {
+  return { name, type: dynamodb.AttributeType.STRING };
+}
+
+function number(name: string): dynamodb.Attribute {
+  return { name, type: dynamodb.AttributeType.NUMBER };
 }

@@ -36,22 +36,6 @@ const aroundAttempt: Readonly<Record<Lane, number>> = { first: 15, retry: 15, sl
 /** Batches at once that one provisioned poller feeds. */
 const batchesPerPoller = 10;
 
-/** Pollers that are paid for while nothing happens: they exclude a maximum concurrency, which their own maximum stands for. */
-const pollersFor = (minimumPollers: number, batches: number) => ({
-  minimumPollers,
-  maximumPollers: Math.max(minimumPollers, Math.ceil(batches / batchesPerPoller)),
-});
-
-/** A queue's consumer. */
-interface Consumer {
-  readonly lane: Lane;
-  readonly source: sqs.Queue;
-  /** Batches at once. */
-  readonly maxConcurrency: number;
-  readonly entry: string;
-  readonly recursiveLoop?: lambda.RecursiveLoop;
-}
-
 /**
  * The queues, their consumers, the sweeper that brings back what waits longer than a queue can hold it, and the part of
  * {base_url} that shows deliveries and sends them again.
@@ -274,4 +258,22 @@ export class DeliveryStack extends Stack {
     new CfnOutput(this, 'DemandsUrl', { value: configuration.demandsUrl });
     new CfnOutput(this, 'PublisherPolicyArn', { value: publisher.managedPolicyArn });
   }
+}
+
+/** A queue's consumer. */
+interface Consumer {
+  readonly lane: Lane;
+  readonly source: sqs.Queue;
+  /** Batches at once. */
+  readonly maxConcurrency: number;
+  readonly entry: string;
+  readonly recursiveLoop?: lambda.RecursiveLoop;
+}
+
+/** Pollers that are paid for while nothing happens: they exclude a maximum concurrency, which their own maximum stands for. */
+function pollersFor(minimumPollers: number, batches: number) {
+  return {
+    minimumPollers,
+    maximumPollers: Math.max(minimumPollers, Math.ceil(batches / batchesPerPoller)),
+  };
 }

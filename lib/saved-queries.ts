@@ -3,8 +3,6 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import type { StageConfiguration } from './config.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 
-type Query = Omit<logs.QueryStringProps, 'filter' | 'stats' | 'parse'>;
-
 const ownFaults: Query = {
   fields: ['@timestamp', 'service', 'message', 'errorName', 'action', 'resourceType', 'httpStatus', 'at.0', 'at.1'],
   filterStatements: ["level = 'ERROR'"],
@@ -69,3 +67,5 @@ export function addSavedQueries(stack: Stack, area: keyof typeof savedQueries, {
     });
   }
 }
+
+type Query = Omit<logs.QueryStringProps, 'filter' | 'stats' | 'parse'>;

@@ -14,10 +14,14 @@ export interface Retention {
 }
 
 /** Metrics of stages that share an account do not mix. */
-export const metricsNamespace = ({ stage }: StageConfiguration): string => `Emissor/${stage}`;
+export function metricsNamespace({ stage }: StageConfiguration): string {
+  return `Emissor/${stage}`;
+}
 
 /** The retention that a stage's configuration asks for. */
-export const retentionOf = (configuration: StageConfiguration): Retention => ({
-  logRetention: configuration.logRetentionDays,
-  removalPolicy: configuration.removalPolicy === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-});
+export function retentionOf(configuration: StageConfiguration): Retention {
+  return {
+    logRetention: configuration.logRetentionDays,
+    removalPolicy: configuration.removalPolicy === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+  };
+}

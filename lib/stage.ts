@@ -8,10 +8,8 @@ import { DeliveryStack } from './delivery-stack.ts';
 import { addSavedQueries } from './saved-queries.ts';
 import { WebhooksStack } from './webhooks-stack.ts';
 
-const packageFile = join(import.meta.dirname, '../package.json');
-
 /** Adds the four stacks of one stage to an app: `Emissor-<stage>-Data`, `-Auth`, `-Webhooks` and `-Delivery`. */
-export const addStage = (app: App, configuration: StageConfiguration): void => {
+export function addStage(app: App, configuration: StageConfiguration): void {
   const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
   const name = (stack: string): string => `Emissor-${configuration.stage}-${stack}`;
   const props = () => ({
@@ -30,4 +28,6 @@ export const addStage = (app: App, configuration: StageConfiguration): void => {
   addSavedQueries(delivery, 'delivery', configuration);
   Tags.of(app).add('service', 'emissor');
   Tags.of(app).add('stage', configuration.stage);
-};
+}
+
+const packageFile = join(import.meta.dirname, '../package.json');

@@ -6,13 +6,29 @@ import { type LocalOptions, parseOptions } from './options.ts';
 import { greeting } from './terminal/greeting.ts';
 import { openTerminal, type Terminal } from './terminal/terminal.ts';
 
-const root = join(import.meta.dirname, '..');
-
-/** npm passes on the signal that the terminal has already sent: within this time, in milliseconds, it is the same one. */
-const echo = 500;
+/**
+ * Runs the local cloud until it is told to end.
+ *
+ * @param words - the command line, without node and script
+ * @returns the exit code: 0, 1 for a run that failed, 2 for a command line that was not understood. Everything the person
+ * can mend has been said in one line on stderr.
+ */
+export async function runLocally(words: readonly string[]): Promise<number> {
+  process.stdout.on('error', () => undefined); // whoever read it is gone; the run goes on
+  const signal = listenForEnd();
+  try {
+    const options = parseOptions(words, join(root, '.local/outputs.json'));
+    if (options) await runUntilEnd(options, openTerminal(process.stdout, process.env), signal);
+    return 0;
+  } catch (error) {
+    if (signal.aborted) return 0;
+    console.error(error instanceof LocalFault ? error.message : error);
+    return error instanceof UsageFault ? 2 : 1;
+  }
+}
 
 /** Aborts at the first signal to end; a second one ends the process at once. */
-const listenForEnd = (): AbortSignal => {
+function listenForEnd(): AbortSignal {
   const ending = new AbortController();
   let firstAt: number | undefined;
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -23,9 +39,11 @@ const listenForEnd = (): AbortSignal => {
     });
   }
   return ending.signal;
-};
+}
 
-const runUntilEnd = async (options: LocalOptions, terminal: Terminal, signal: AbortSignal): Promise<void> => {
+const root = join(import.meta.dirname, '..');
+
+async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   process.on('uncaughtException', error => {
     terminal.note(
       'local cloud',
@@ -38,25 +56,7 @@ const runUntilEnd = async (options: LocalOptions, terminal: Terminal, signal: Ab
   if (!signal.aborted) await once(signal, 'abort');
   terminal.say('\nEnding: what is under way may finish. Ctrl-C again ends at once.');
   await cloud.stop();
-};
+}
 
-/**
- * Runs the local cloud until it is told to end.
- *
- * @param words - the command line, without node and script
- * @returns the exit code: 0, 1 for a run that failed, 2 for a command line that was not understood. Everything the person
- * can mend has been said in one line on stderr.
- */
-export const runLocally = async (words: readonly string[]): Promise<number> => {
-  process.stdout.on('error', () => undefined); // whoever read it is gone; the run goes on
-  const signal = listenForEnd();
-  try {
-    const options = parseOptions(words, join(root, '.local/outputs.json'));
-    if (options) await runUntilEnd(options, openTerminal(process.stdout, process.env), signal);
-    return 0;
-  } catch (error) {
-    if (signal.aborted) return 0;
-    console.error(error instanceof LocalFault ? error.message : error);
-    return error instanceof UsageFault ? 2 : 1;
-  }
-};
+/** npm passes on the signal that the terminal has already sent: within this time, in milliseconds, it is the same one. */
+const echo = 500;

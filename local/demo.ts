@@ -16,29 +16,8 @@ export interface DemoPlace {
   readonly file?: string;
 }
 
-const keptCredentials = z.object({
-  ClientId: z.string(),
-  ClientSecret: z.string(),
-  Username: z.string(),
-  Password: z.string(),
-  AccountId: z.string(),
-});
-
-const readKept = (file: string | undefined): DemoCredentials | undefined => {
-  try {
-    return keptCredentials.parse(JSON.parse(readFileSync(file ?? '', 'utf8')));
-  } catch {
-    return undefined;
-  }
-};
-
 /** Makes sure of the demo client (both grants) and the demo admin. */
-export const ensureDemo = async ({
-  documents,
-  clientsTable,
-  userTables,
-  file,
-}: DemoPlace): Promise<DemoCredentials> => {
+export async function ensureDemo({ documents, clientsTable, userTables, file }: DemoPlace): Promise<DemoCredentials> {
   const common = { documents, now: systemClock, makeId: randomId };
   const clients = makeClientStore({ ...common, tableName: clientsTable });
   const users = makeUserStore({ ...common, tables: userTables });
@@ -63,4 +42,20 @@ export const ensureDemo = async ({
   };
   if (file !== undefined) writeFileSync(file, JSON.stringify(credentials, undefined, 2), { mode: 0o600 });
   return credentials;
-};
+}
+
+function readKept(file: string | undefined): DemoCredentials | undefined {
+  try {
+    return keptCredentials.parse(JSON.parse(readFileSync(file ?? '', 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+const keptCredentials = z.object({
+  ClientId: z.string(),
+  ClientSecret: z.string(),
+  Username: z.string(),
+  Password: z.string(),
+  AccountId: z.string(),
+});

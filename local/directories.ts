@@ -13,11 +13,70 @@ export interface DataDirectory {
   release(): void;
 }
 
-/** SQLite's result code for a database that another connection has locked. */
-const sqliteBusy = 5;
+/**
+ * Makes a directory where there is none. Step by step: Node's own recursive mkdir never returns where the system pretends
+ * that a parent is missing (/proc).
+ *
+ * @throws {LocalFault}
+ */
+export function makeDirectory(directory: string): void {
+  try {
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
+    if (dirname(directory) !== directory) makeDirectory(dirname(directory));
+    mkdirSync(directory);
+  } catch (error) {
+    if (error instanceof LocalFault) throw error;
+    throw new LocalFault(`The directory ${directory} cannot be made: ${messageOf(error)}`);
+  }
+}
+
+/**
+ * Opens a data directory for one run alone.
+ *
+ * @throws {LocalFault} when it cannot be made or written to, or is in use.
+ */
+export function openDataDirectory(directory: string): DataDirectory {
+  const tables = join(directory, 'dynamodb');
+  const queues = join(directory, 'sqs');
+  for (const needed of [directory, tables, queues]) prepare(needed);
+  const held = lock(directory);
+  return {
+    tables,
+    queues,
+    masterKeyFile: join(directory, 'kms-master-key'),
+    demoFile: join(directory, 'demo.json'),
+    release: () => held.close(),
+  };
+}
+
+/**
+ * Makes a directory for the files of this run, named by the process id, and removes what killed runs have left.
+ *
+ * @returns its path, and what removes it.
+ */
+export function makeRunDirectory(parent: string): { readonly path: string; remove(): void } {
+  makeDirectory(parent);
+  for (const name of readdirSync(parent)) {
+    if (!isAlive(Number(name))) rmSync(join(parent, name), { recursive: true, force: true });
+  }
+  const path = join(parent, String(process.pid));
+  rmSync(path, { recursive: true, force: true });
+  makeDirectory(path);
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Makes a directory, or makes sure that files can be made in the one there is. */
+function prepare(directory: string): void {
+  makeDirectory(directory);
+  try {
+    rmdirSync(mkdtempSync(join(directory, 'probe-')));
+  } catch (error) {
+    throw new LocalFault(`The directory ${directory} cannot be written to: ${messageOf(error)}`);
+  }
+}
 
 /** An exclusive transaction that is never ended: the system frees it with the process, even after a kill -9. */
-const lock = (directory: string): DatabaseSync => {
+function lock(directory: string): DatabaseSync {
   try {
     const database = new DatabaseSync(join(directory, 'lock'));
     database.exec('BEGIN EXCLUSIVE');
@@ -30,76 +89,17 @@ const lock = (directory: string): DatabaseSync => {
         : `The directory ${directory} cannot be used: ${messageOf(error)}`,
     );
   }
-};
+}
 
-/**
- * Makes a directory where there is none. Step by step: Node's own recursive mkdir never returns where the system pretends
- * that a parent is missing (/proc).
- *
- * @throws {LocalFault}
- */
-export const makeDirectory = (directory: string): void => {
-  try {
-    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
-    if (dirname(directory) !== directory) makeDirectory(dirname(directory));
-    mkdirSync(directory);
-  } catch (error) {
-    if (error instanceof LocalFault) throw error;
-    throw new LocalFault(`The directory ${directory} cannot be made: ${messageOf(error)}`);
-  }
-};
-
-/** Makes a directory, or makes sure that files can be made in the one there is. */
-const prepare = (directory: string): void => {
-  makeDirectory(directory);
-  try {
-    rmdirSync(mkdtempSync(join(directory, 'probe-')));
-  } catch (error) {
-    throw new LocalFault(`The directory ${directory} cannot be written to: ${messageOf(error)}`);
-  }
-};
-
-/**
- * Opens a data directory for one run alone.
- *
- * @throws {LocalFault} when it cannot be made or written to, or is in use.
- */
-export const openDataDirectory = (directory: string): DataDirectory => {
-  const tables = join(directory, 'dynamodb');
-  const queues = join(directory, 'sqs');
-  for (const needed of [directory, tables, queues]) prepare(needed);
-  const held = lock(directory);
-  return {
-    tables,
-    queues,
-    masterKeyFile: join(directory, 'kms-master-key'),
-    demoFile: join(directory, 'demo.json'),
-    release: () => held.close(),
-  };
-};
+/** SQLite's result code for a database that another connection has locked. */
+const sqliteBusy = 5;
 
 /** Whether a process of that id is alive. */
-const isAlive = (id: number): boolean => {
+function isAlive(id: number): boolean {
   try {
     process.kill(id, 0);
     return true;
   } catch (error) {
     return codeOf(error) === 'EPERM';
   }
-};
-
-/**
- * Makes a directory for the files of this run, named by the process id, and removes what killed runs have left.
- *
- * @returns its path, and what removes it.
- */
-export const makeRunDirectory = (parent: string): { readonly path: string; remove(): void } => {
-  makeDirectory(parent);
-  for (const name of readdirSync(parent)) {
-    if (!isAlive(Number(name))) rmSync(join(parent, name), { recursive: true, force: true });
-  }
-  const path = join(parent, String(process.pid));
-  rmSync(path, { recursive: true, force: true });
-  makeDirectory(path);
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
-};
+}

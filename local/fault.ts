@@ -12,9 +12,11 @@ export class UsageFault extends LocalFault {
 }
 
 /** The message of whatever was thrown, on one line. */
-export const messageOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).trim().split('\n')[0] ?? '';
+export function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).trim().split('\n')[0] ?? '';
+}
 
 /** The system's error code (`EADDRINUSE`, `ENOENT`, …), where there is one. */
-export const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -4,6 +4,9 @@ import * as z from 'zod';
 import { LocalFault, messageOf } from './fault.ts';
 import { accessKeyIdIn } from './iam/gate.ts';
 
+/** What can go wrong. */
+export type FaultKind = keyof z.output<typeof faultsSchema>;
+
 const range = 'must be a number from 0 to 1';
 const share = z.number(range).min(0, range).max(1, range).default(0);
 
@@ -23,9 +26,6 @@ const faultsSchema = z.strictObject({
   repeatedBatches: share,
 });
 
-/** What can go wrong. */
-export type FaultKind = keyof z.output<typeof faultsSchema>;
-
 /** All of it. */
 export const faultKinds: readonly FaultKind[] = faultsSchema.keyof().options;
 
@@ -40,35 +40,12 @@ export interface Faults {
   strikesRequest(kind: FaultKind, headers: IncomingHttpHeaders): boolean;
 }
 
-/** The access key id of everybody who is no function. */
-const nobodysKey = 'local';
-
-/** @throws {TypeError | NodeJS.ErrnoException} with one sentence that says what is wrong. */
-const readFaults = (file: string): z.output<typeof faultsSchema> => {
-  let content: unknown;
-  const text = readFileSync(file, 'utf8');
-  try {
-    content = JSON.parse(text);
-  } catch {
-    throw new TypeError('It is not JSON.');
-  }
-  const { success, data, error } = faultsSchema.safeParse(content);
-  if (success) return data;
-  const [issue] = error.issues;
-  if (issue?.code === 'unrecognized_keys') {
-    const names = faultKinds.join(', ');
-    throw new TypeError(`It names "${issue.keys[0]}", which is none of ${names}.`);
-  }
-  if (!issue?.path.length) throw new TypeError('It must be one JSON object of shares.');
-  throw new TypeError(`"${issue.path.join('.')}" ${issue.message}.`);
-};
-
 /**
  * Tells what became of each change of a faults file: what is wrong with it, or nothing.
  *
  * @returns what ends it.
  */
-export const watchFaults = (file: string, onChange: (fault: string | undefined) => void): (() => void) => {
+export function watchFaults(file: string, onChange: (fault: string | undefined) => void): () => void {
   const look = (): void => {
     try {
       readFaults(file);
@@ -79,7 +56,7 @@ export const watchFaults = (file: string, onChange: (fault: string | undefined) 
   };
   watchFile(file, { interval: 500 }, look);
   return () => unwatchFile(file, look);
-};
+}
 
 /** None, unless a file says otherwise. */
 export const noFaults: Faults = { strikes: () => false, strikesRequest: () => false };
@@ -91,7 +68,7 @@ export const noFaults: Faults = { strikes: () => false, strikesRequest: () => fa
  * @param onStrike - hears of each fault.
  * @throws {LocalFault} when the file cannot be used at the start.
  */
-export const faultsOf = (file: string, random: () => number, onStrike: (kind: FaultKind) => void): Faults => {
+export function faultsOf(file: string, random: () => number, onStrike: (kind: FaultKind) => void): Faults {
   let seen = '';
   let shares: z.output<typeof faultsSchema>;
   try {
@@ -120,4 +97,27 @@ export const faultsOf = (file: string, random: () => number, onStrike: (kind: Fa
     strikes,
     strikesRequest: (kind, headers) => accessKeyIdIn(headers) !== nobodysKey && strikes(kind),
   };
-};
+}
+
+/** @throws {TypeError | NodeJS.ErrnoException} with one sentence that says what is wrong. */
+function readFaults(file: string): z.output<typeof faultsSchema> {
+  let content: unknown;
+  const text = readFileSync(file, 'utf8');
+  try {
+    content = JSON.parse(text);
+  } catch {
+    throw new TypeError('It is not JSON.');
+  }
+  const { success, data, error } = faultsSchema.safeParse(content);
+  if (success) return data;
+  const [issue] = error.issues;
+  if (issue?.code === 'unrecognized_keys') {
+    const names = faultKinds.join(', ');
+    throw new TypeError(`It names "${issue.keys[0]}", which is none of ${names}.`);
+  }
+  if (!issue?.path.length) throw new TypeError('It must be one JSON object of shares.');
+  throw new TypeError(`"${issue.path.join('.')}" ${issue.message}.`);
+}
+
+/** The access key id of everybody who is no function. */
+const nobodysKey = 'local';

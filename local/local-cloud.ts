@@ -35,48 +35,78 @@ export interface LocalCloud {
   stop(): Promise<void>;
 }
 
-/** Milliseconds that invocations under way are given when the run ends. */
-const grace = 5_000;
+/**
+ * Starts a local run: synthesises the CDK app for stage `local` and brings its template to life on 127.0.0.1.
+ *
+ * @throws {LocalFault} for what the person at the terminal can mend; everything started so far is ended first.
+ */
+export async function startLocalCloud(request: LocalCloudRequest): Promise<LocalCloud> {
+  const undo: Undo = [];
+  const stop = async (): Promise<void> => {
+    for (let step = undo.pop(); step; step = undo.pop()) await step();
+  };
+  try {
+    return { outputs: await start(request, undo), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
 
 /** Undoes, last first, whatever was started so far. */
 type Undo = (() => unknown)[];
 
-const describeDelivery = ({ method, path, headers, body, status }: ReceivedDelivery): string => {
-  const event = /"event"\s*:\s*"([\w.]+)"/.exec(body)?.[1] ?? '';
-  return [method, path, event, headers['webhook-id'] ?? '', `answered ${status}`]
-    .filter(part => part !== '')
-    .join('  ');
-};
+async function start(request: LocalCloudRequest, undo: Undo): Promise<RunOutputs> {
+  const { root, terminal, dataDirectory, outputsFile } = request;
+  await claimOutputs(outputsFile);
+  const fronts = await startFronts(portsFrom(request.port), undo);
+  const data = dataDirectory === undefined ? undefined : openDataDirectory(dataDirectory);
+  undo.push(() => data?.release());
+  const run = makeRunDirectory(join(root, '.local/runs'));
+  undo.push(run.remove);
 
-const startFronts = async (ports: RunPorts, undo: Undo) => {
+  const output = join(run.path, 'cdk.out');
+  const surroundings = await terminal.step('Synthesising the CDK app', () =>
+    prepare(request, output, () => startSurroundings(request, data, run.path, undo)),
+  );
+  return terminal.step('Starting the local cloud', () =>
+    deploy(request, surroundings, fronts, readAssembly(output), data?.demoFile, undo),
+  );
+}
+
+async function startFronts(ports: RunPorts, undo: Undo) {
   const auth = await startHttpFront(ports.auth);
   undo.push(auth.stop);
   const base = await startHttpFront(ports.base);
   undo.push(base.stop);
   return { auth, base };
-};
+}
 
-const openFaults = ({ faultsFile, terminal }: LocalCloudRequest, undo: Undo): Faults => {
-  if (faultsFile === undefined) return noFaults;
-  const faults = faultsOf(faultsFile, Math.random, kind =>
-    terminal.note('faults', `${kind}, as ${faultsFile} asks`, 'warn'),
-  );
-  const unwatch = watchFaults(faultsFile, fault =>
-    fault === undefined
-      ? terminal.note('faults', 'read again')
-      : terminal.note('faults', `${fault} The shares stay as they were.`, 'warn'),
-  );
-  undo.push(unwatch);
-  return faults;
-};
+/** Both take a while and neither needs the other. When one fails the other is waited for, so that it can be undone. */
+async function prepare(request: LocalCloudRequest, output: string, surroundings: () => Promise<Surroundings>) {
+  const { root, stageValues } = request;
+  const breaking = new AbortController();
+  const signal = AbortSignal.any([request.signal, breaking.signal]);
+  const logFile = join(root, '.local/synthesis.log');
+  const [surrounded, synthesised] = await Promise.allSettled([
+    surroundings().catch(error => {
+      breaking.abort();
+      throw error;
+    }),
+    synthesise({ root, output, stageValues, logFile, signal }),
+  ]);
+  if (surrounded.status === 'rejected') throw surrounded.reason;
+  if (synthesised.status === 'rejected') throw synthesised.reason;
+  return surrounded.value;
+}
 
 /** Everything that the template does not decide: the Internet, the services, what function processes load. */
-const startSurroundings = async (
+async function startSurroundings(
   request: LocalCloudRequest,
   data: DataDirectory | undefined,
   runPath: string,
   undo: Undo,
-) => {
+) {
   const { terminal } = request;
   const ports = portsFrom(request.port);
   const internet = await startLoopbackInternet(
@@ -105,37 +135,17 @@ const startSurroundings = async (
   undo.push(services.stop);
   const files = await writeRuntimeFiles(runPath, internet.preload, internet.authorityCertificate);
   return { internet, services, files, faults };
-};
-
-type Surroundings = Awaited<ReturnType<typeof startSurroundings>>;
-
-/** Both take a while and neither needs the other. When one fails the other is waited for, so that it can be undone. */
-const prepare = async (request: LocalCloudRequest, output: string, surroundings: () => Promise<Surroundings>) => {
-  const { root, stageValues } = request;
-  const breaking = new AbortController();
-  const signal = AbortSignal.any([request.signal, breaking.signal]);
-  const logFile = join(root, '.local/synthesis.log');
-  const [surrounded, synthesised] = await Promise.allSettled([
-    surroundings().catch(error => {
-      breaking.abort();
-      throw error;
-    }),
-    synthesise({ root, output, stageValues, logFile, signal }),
-  ]);
-  if (surrounded.status === 'rejected') throw surrounded.reason;
-  if (synthesised.status === 'rejected') throw synthesised.reason;
-  return surrounded.value;
-};
+}
 
 /** Brings the template to life and lets the world in. */
-const deploy = async (
+async function deploy(
   request: LocalCloudRequest,
   { internet, services, files, faults }: Surroundings,
   { auth, base }: { auth: HttpFront; base: HttpFront },
   assembly: Assembly,
   demoFile: string | undefined,
   undo: Undo,
-): Promise<RunOutputs> => {
+): Promise<RunOutputs> {
   const { terminal } = request;
   const blueprint = drawBlueprint(assembly, { auth: auth.port, base: base.port, queueUrl: services.sqs.urlOf });
   await provisionState(blueprint, services);
@@ -159,40 +169,30 @@ const deploy = async (
   const outputs = runOutputs(stacks, services, internet.receiverUrl, demo);
   undo.push(writeOutputs(request.outputsFile, outputs));
   return outputs;
-};
+}
 
-const start = async (request: LocalCloudRequest, undo: Undo): Promise<RunOutputs> => {
-  const { root, terminal, dataDirectory, outputsFile } = request;
-  await claimOutputs(outputsFile);
-  const fronts = await startFronts(portsFrom(request.port), undo);
-  const data = dataDirectory === undefined ? undefined : openDataDirectory(dataDirectory);
-  undo.push(() => data?.release());
-  const run = makeRunDirectory(join(root, '.local/runs'));
-  undo.push(run.remove);
+type Surroundings = Awaited<ReturnType<typeof startSurroundings>>;
 
-  const output = join(run.path, 'cdk.out');
-  const surroundings = await terminal.step('Synthesising the CDK app', () =>
-    prepare(request, output, () => startSurroundings(request, data, run.path, undo)),
+function describeDelivery({ method, path, headers, body, status }: ReceivedDelivery): string {
+  const event = /"event"\s*:\s*"([\w.]+)"/.exec(body)?.[1] ?? '';
+  return [method, path, event, headers['webhook-id'] ?? '', `answered ${status}`]
+    .filter(part => part !== '')
+    .join('  ');
+}
+
+function openFaults({ faultsFile, terminal }: LocalCloudRequest, undo: Undo): Faults {
+  if (faultsFile === undefined) return noFaults;
+  const faults = faultsOf(faultsFile, Math.random, kind =>
+    terminal.note('faults', `${kind}, as ${faultsFile} asks`, 'warn'),
   );
-  return terminal.step('Starting the local cloud', () =>
-    deploy(request, surroundings, fronts, readAssembly(output), data?.demoFile, undo),
+  const unwatch = watchFaults(faultsFile, fault =>
+    fault === undefined
+      ? terminal.note('faults', 'read again')
+      : terminal.note('faults', `${fault} The shares stay as they were.`, 'warn'),
   );
-};
+  undo.push(unwatch);
+  return faults;
+}
 
-/**
- * Starts a local run: synthesises the CDK app for stage `local` and brings its template to life on 127.0.0.1.
- *
- * @throws {LocalFault} for what the person at the terminal can mend; everything started so far is ended first.
- */
-export const startLocalCloud = async (request: LocalCloudRequest): Promise<LocalCloud> => {
-  const undo: Undo = [];
-  const stop = async (): Promise<void> => {
-    for (let step = undo.pop(); step; step = undo.pop()) await step();
-  };
-  try {
-    return { outputs: await start(request, undo), stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-};
+/** Milliseconds that invocations under way are given when the run ends. */
+const grace = 5_000;

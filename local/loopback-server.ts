@@ -17,7 +17,7 @@ export interface ServiceStandIn {
 }
 
 /** What a port that cannot be had means for the person at the terminal; any other error stays as it is. */
-export const portFault = (error: unknown, port: number): unknown => {
+export function portFault(error: unknown, port: number): unknown {
   if (codeOf(error) === 'EADDRINUSE') {
     return new LocalFault(
       `Port ${port} is in use: free it, or choose others with --port N (a run takes N to N+5; 0 takes any free ones).`,
@@ -25,7 +25,7 @@ export const portFault = (error: unknown, port: number): unknown => {
   }
   if (codeOf(error) === 'EACCES') return new LocalFault(`Port ${port} is not open to you: choose --port from 1024 up.`);
   return error;
-};
+}
 
 /**
  * Lets an HTTP server listen on 127.0.0.1; port 0 takes any free one. Idle connections stay open as long as the client
@@ -33,7 +33,7 @@ export const portFault = (error: unknown, port: number): unknown => {
  *
  * @throws {LocalFault} when the port cannot be had.
  */
-export const listenOnLoopback = async (server: Server, port = 0): Promise<LoopbackServer> => {
+export async function listenOnLoopback(server: Server, port = 0): Promise<LoopbackServer> {
   server.keepAliveTimeout = 0;
   server.listen(port, '127.0.0.1');
   try {
@@ -51,4 +51,4 @@ export const listenOnLoopback = async (server: Server, port = 0): Promise<Loopba
       await closed;
     },
   };
-};
+}

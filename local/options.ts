@@ -25,36 +25,38 @@ export interface LocalOptions {
   readonly outputsFile: string;
 }
 
-const parsePort = (text: string): number => {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= lastFirstPort) return port;
-  throw new InvalidArgumentError(`It must be a whole number from 0 to ${lastFirstPort}: five more follow it.`);
-};
-
-const addMapping = (text: string, earlier: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> => {
+/**
+ * Parses the command line (without node and script).
+ *
+ * @returns `undefined` when help was asked for and has been printed.
+ * @throws {UsageFault} for anything unknown or malformed.
+ */
+export function parseOptions(words: readonly string[], defaultOutputsFile: string): LocalOptions | undefined {
+  const command = makeCommand(defaultOutputsFile);
   try {
-    const { name, port } = parseMapping(text);
-    return new Map([...earlier, [name, port]]);
+    command.parse(words, { from: 'user' });
   } catch (error) {
-    throw new InvalidArgumentError(messageOf(error));
+    if (error instanceof CommanderError && error.exitCode === 0) return undefined;
+    throw asFault(error);
   }
-};
+  const given = command.opts();
+  return {
+    port: given.port,
+    ...(given.data === undefined ? {} : { dataDirectory: resolve(given.data) }),
+    mappings: given.map ?? new Map(),
+    ...(given.hosts === undefined ? {} : { hostsFile: resolve(given.hosts) }),
+    ...(given.faults === undefined ? {} : { faultsFile: resolve(given.faults) }),
+    queueOrder: given.queueOrder,
+    stageValues: checkStageValues({
+      ...given.set,
+      ...(given.retrySchedule === undefined ? {} : { retrySchedule: given.retrySchedule }),
+    }),
+    outputsFile: resolve(given.outputs),
+  };
+}
 
-const addStageValue = (text: string, earlier: Record<string, string> = {}): Record<string, string> => {
-  const [, key, value] = /^([A-Za-z][A-Za-z0-9]*)=(.*)$/s.exec(text) ?? [];
-  if (key === undefined || value === undefined) throw new InvalidArgumentError('It must be KEY=VALUE.');
-  if (key === 'stage') throw new InvalidArgumentError('A local run is always of stage "local".');
-  return { ...earlier, [key]: value };
-};
-
-/** commander prefixes its one line with "error: " and breaks it where the parser's reason starts. */
-const asFault = (error: unknown): unknown =>
-  error instanceof CommanderError
-    ? new UsageFault(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)
-    : error;
-
-const makeCommand = (defaultOutputsFile: string): Command =>
-  new Command('npm start --')
+function makeCommand(defaultOutputsFile: string): Command {
+  return new Command('npm start --')
     .description('Synthesises the CDK app for stage "local" and runs that very template on this machine.')
     .option(
       '--port <number>',
@@ -85,9 +87,17 @@ const makeCommand = (defaultOutputsFile: string): Command =>
     .showSuggestionAfterError(false)
     .configureOutput({ writeErr: () => undefined })
     .exitOverride();
+}
+
+/** commander prefixes its one line with "error: " and breaks it where the parser's reason starts. */
+function asFault(error: unknown): unknown {
+  return error instanceof CommanderError
+    ? new UsageFault(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)
+    : error;
+}
 
 /** Refused here, stage values need no synthesis to be found wrong. */
-const checkStageValues = (values: Record<string, string>): Record<string, string> => {
+function checkStageValues(values: Record<string, string>): Record<string, string> {
   const domain = ['authDomain', 'baseDomain'].find(key => key in values);
   if (domain !== undefined) throw new UsageFault(`${domain}: a local run has no domain names of its own.`);
   try {
@@ -96,34 +106,26 @@ const checkStageValues = (values: Record<string, string>): Record<string, string
   } catch (error) {
     throw error instanceof ConfigurationError ? new UsageFault(error.message) : error;
   }
-};
+}
 
-/**
- * Parses the command line (without node and script).
- *
- * @returns `undefined` when help was asked for and has been printed.
- * @throws {UsageFault} for anything unknown or malformed.
- */
-export const parseOptions = (words: readonly string[], defaultOutputsFile: string): LocalOptions | undefined => {
-  const command = makeCommand(defaultOutputsFile);
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= lastFirstPort) return port;
+  throw new InvalidArgumentError(`It must be a whole number from 0 to ${lastFirstPort}: five more follow it.`);
+}
+
+function addMapping(text: string, earlier: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {
   try {
-    command.parse(words, { from: 'user' });
+    const { name, port } = parseMapping(text);
+    return new Map([...earlier, [name, port]]);
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return undefined;
-    throw asFault(error);
+    throw new InvalidArgumentError(messageOf(error));
   }
-  const given = command.opts();
-  return {
-    port: given.port,
-    ...(given.data === undefined ? {} : { dataDirectory: resolve(given.data) }),
-    mappings: given.map ?? new Map(),
-    ...(given.hosts === undefined ? {} : { hostsFile: resolve(given.hosts) }),
-    ...(given.faults === undefined ? {} : { faultsFile: resolve(given.faults) }),
-    queueOrder: given.queueOrder,
-    stageValues: checkStageValues({
-      ...given.set,
-      ...(given.retrySchedule === undefined ? {} : { retrySchedule: given.retrySchedule }),
-    }),
-    outputsFile: resolve(given.outputs),
-  };
-};
+}
+
+function addStageValue(text: string, earlier: Record<string, string> = {}): Record<string, string> {
+  const [, key, value] = /^([A-Za-z][A-Za-z0-9]*)=(.*)$/s.exec(text) ?? [];
+  if (key === undefined || value === undefined) throw new InvalidArgumentError('It must be KEY=VALUE.');
+  if (key === 'stage') throw new InvalidArgumentError('A local run is always of stage "local".');
+  return { ...earlier, [key]: value };
+}

@@ -34,67 +34,44 @@ export interface RunOutputs {
 }
 
 /** The outputs of all stacks, resolved; without those that only carry references from stack to stack. */
-export const stackOutputs = (stacks: readonly Stack[], resolve: Resolve): Readonly<Record<string, string>> =>
-  Object.fromEntries(
+export function stackOutputs(stacks: readonly Stack[], resolve: Resolve): Readonly<Record<string, string>> {
+  return Object.fromEntries(
     stacks.flatMap(stack =>
       Object.entries(stack.template.Outputs)
         .filter(([, { Export }]) => Export === undefined)
         .map(([name, { Value }]) => [name, String(resolve(Value, stack))]),
     ),
   );
+}
 
 /** An output that the local run cannot do without. @throws {LocalFault} */
-export const requiredOutput = (outputs: Readonly<Record<string, string>>, name: string): string => {
+export function requiredOutput(outputs: Readonly<Record<string, string>>, name: string): string {
   const value = outputs[name];
   if (value === undefined) throw new LocalFault(`The stacks have no output "${name}", which the local run needs.`);
   return value;
-};
+}
 
 /** All that a run says about itself. @throws {LocalFault} when the stacks lack an output. */
-export const runOutputs = (
+export function runOutputs(
   stacks: Readonly<Record<string, string>>,
   { endpoints }: Pick<Services, 'endpoints'>,
   receiverUrl: string,
   demo: DemoCredentials,
-): RunOutputs => ({
-  ...stacks,
-  AuthUrl: requiredOutput(stacks, 'AuthUrl'),
-  BaseUrl: requiredOutput(stacks, 'BaseUrl'),
-  EventsQueueUrl: requiredOutput(stacks, 'EventsQueueUrl'),
-  DeadLetterQueueUrl: requiredOutput(stacks, 'DeadLetterQueueUrl'),
-  DynamoDbEndpoint: endpoints.DYNAMODB,
-  SqsEndpoint: endpoints.SQS,
-  KmsEndpoint: endpoints.KMS,
-  Region: region,
-  ReceiverUrl: receiverUrl,
-  Demo: demo,
-});
-
-const draftOf = (file: string): string => `${file}.${process.pid}`;
-
-const unwritable = (file: string, reason: unknown): LocalFault =>
-  new LocalFault(`The outputs cannot be written to ${file}: ${messageOf(reason)}. Choose another file with --outputs.`);
-
-/** Where the run that wrote an outputs file listens; `undefined` for a file that no local run wrote. */
-const addressIn = (file: string): URL | undefined => {
-  try {
-    const { AuthUrl } = JSON.parse(readFileSync(file, 'utf8'));
-    const url = new URL(AuthUrl);
-    return url.hostname === '127.0.0.1' && url.port !== '' ? url : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-const isListening = (url: URL): Promise<boolean> =>
-  new Promise(resolve => {
-    const socket = connect({ host: url.hostname, port: Number(url.port) });
-    socket.once('error', () => resolve(false));
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-  });
+): RunOutputs {
+  return {
+    ...stacks,
+    AuthUrl: requiredOutput(stacks, 'AuthUrl'),
+    BaseUrl: requiredOutput(stacks, 'BaseUrl'),
+    EventsQueueUrl: requiredOutput(stacks, 'EventsQueueUrl'),
+    DeadLetterQueueUrl: requiredOutput(stacks, 'DeadLetterQueueUrl'),
+    DynamoDbEndpoint: endpoints.DYNAMODB,
+    SqsEndpoint: endpoints.SQS,
+    KmsEndpoint: endpoints.KMS,
+    Region: region,
+    ReceiverUrl: receiverUrl,
+    Demo: demo,
+  };
+}
 
 /**
  * Finds out before all the work whether the outputs can be written after it, and are not those of a run that is up. What
@@ -102,7 +79,7 @@ const isListening = (url: URL): Promise<boolean> =>
  *
  * @throws {LocalFault}
  */
-export const claimOutputs = async (file: string): Promise<void> => {
+export async function claimOutputs(file: string): Promise<void> {
   const address = addressIn(file);
   if (address && (await isListening(address))) {
     throw new LocalFault(
@@ -117,7 +94,7 @@ export const claimOutputs = async (file: string): Promise<void> => {
   } catch (error) {
     throw unwritable(file, error);
   }
-};
+}
 
 /**
  * Writes the outputs file, readable by its owner only, since it holds credentials. It appears in one piece.
@@ -125,7 +102,7 @@ export const claimOutputs = async (file: string): Promise<void> => {
  * @returns what removes it again, unless another run has written its own there meanwhile.
  * @throws {LocalFault} when it cannot be written.
  */
-export const writeOutputs = (file: string, outputs: RunOutputs): (() => void) => {
+export function writeOutputs(file: string, outputs: RunOutputs): () => void {
   const text = `${JSON.stringify(outputs, undefined, 2)}\n`;
   try {
     makeDirectory(dirname(file));
@@ -142,4 +119,36 @@ export const writeOutputs = (file: string, outputs: RunOutputs): (() => void) =>
       // already gone
     }
   };
-};
+}
+
+/** Where the run that wrote an outputs file listens; `undefined` for a file that no local run wrote. */
+function addressIn(file: string): URL | undefined {
+  try {
+    const { AuthUrl } = JSON.parse(readFileSync(file, 'utf8'));
+    const url = new URL(AuthUrl);
+    return url.hostname === '127.0.0.1' && url.port !== '' ? url : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isListening(url: URL): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = connect({ host: url.hostname, port: Number(url.port) });
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+}
+
+function draftOf(file: string): string {
+  return `${file}.${process.pid}`;
+}
+
+function unwritable(file: string, reason: unknown): LocalFault {
+  return new LocalFault(
+    `The outputs cannot be written to ${file}: ${messageOf(reason)}. Choose another file with --outputs.`,
+  );
+}

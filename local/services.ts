@@ -36,23 +36,12 @@ export interface ServiceOptions {
   readonly isFair: boolean;
 }
 
-/** Lets all of them end that have started, if one cannot. */
-const allOrNone = async <Started extends readonly { stop(): Promise<void> }[]>(
-  starting: readonly [...{ [Key in keyof Started]: Promise<Started[Key]> }],
-): Promise<Started> => {
-  const settled = await Promise.allSettled(starting);
-  const failed = settled.find(({ status }) => status === 'rejected');
-  if (failed?.status !== 'rejected') return Promise.all(starting) as Promise<unknown> as Promise<Started>;
-  await Promise.all(settled.map(result => (result.status === 'fulfilled' ? result.value.stop() : undefined)));
-  throw failed.reason;
-};
-
 /** Starts all of them, in memory or over kept data. @throws {LocalFault} when a port cannot be had */
-export const startServices = async (
+export async function startServices(
   data: DataDirectory | undefined,
   { onPublish, onRefusal }: ServiceListeners,
   { faults, ports, isFair }: ServiceOptions,
-): Promise<Services> => {
+): Promise<Services> {
   const gate = makeGate(onRefusal);
   const [dynamoDb, sqs, kms] = await allOrNone([
     startDynamoDb(gate, data?.tables, faults, ports.dynamoDb),
@@ -67,4 +56,15 @@ export const startServices = async (
     endpoints: { DYNAMODB: dynamoDb.endpoint, SQS: sqs.endpoint, SNS: sqs.endpoint, KMS: kms.endpoint },
     stop: async () => void (await Promise.all([dynamoDb.stop(), sqs.stop(), kms.stop()])),
   };
-};
+}
+
+/** Lets all of them end that have started, if one cannot. */
+async function allOrNone<Started extends readonly { stop(): Promise<void> }[]>(
+  starting: readonly [...{ [Key in keyof Started]: Promise<Started[Key]> }],
+): Promise<Started> {
+  const settled = await Promise.allSettled(starting);
+  const failed = settled.find(({ status }) => status === 'rejected');
+  if (failed?.status !== 'rejected') return Promise.all(starting) as Promise<unknown> as Promise<Started>;
+  await Promise.all(settled.map(result => (result.status === 'fulfilled' ? result.value.stop() : undefined)));
+  throw failed.reason;
+}

@@ -16,32 +16,12 @@ export interface SynthesisRequest {
   readonly signal: AbortSignal;
 }
 
-/** Feature flags and other context of the project; without the CDK's own command line nobody else reads them. */
-const projectContext = (root: string): Record<string, unknown> => {
-  try {
-    return JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')).context ?? {};
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return {};
-    throw new LocalFault('cdk.json cannot be read: it is not JSON.');
-  }
-};
-
-/** The one line of an app's complaint that says what is wrong. */
-const gist = (output: string): string => {
-  const lines = output
-    .split('\n')
-    .map(line => line.trim())
-    .filter(line => line !== '' && !/^(Node\.js v|at |Bundling asset )/.test(line));
-  const telling = /^(✘ \[ERROR\]|\[?[\w«»]*(Error|Validation)[\w»]*\]?:|«\w+»)/;
-  return lines.find(line => telling.test(line)) ?? lines[0] ?? 'the app said nothing';
-};
-
 /**
  * Synthesises the CDK app for stage `local`.
  *
  * @throws {LocalFault} with the app's own reason, in one line.
  */
-export const synthesise = async ({ root, output, stageValues, logFile, signal }: SynthesisRequest): Promise<void> => {
+export async function synthesise({ root, output, stageValues, logFile, signal }: SynthesisRequest): Promise<void> {
   const context = { ...projectContext(root), stage: 'local', ...stageValues };
   const child = spawn(process.execPath, [join(root, 'bin/app.ts')], {
     cwd: root,
@@ -55,4 +35,24 @@ export const synthesise = async ({ root, output, stageValues, logFile, signal }:
   const said = written.join('');
   writeFileSync(logFile, said);
   throw new LocalFault(`The CDK app does not synthesise: ${gist(said)} (all of it: ${logFile})`);
-};
+}
+
+/** Feature flags and other context of the project; without the CDK's own command line nobody else reads them. */
+function projectContext(root: string): Record<string, unknown> {
+  try {
+    return JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')).context ?? {};
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return {};
+    throw new LocalFault('cdk.json cannot be read: it is not JSON.');
+  }
+}
+
+/** The one line of an app's complaint that says what is wrong. */
+function gist(output: string): string {
+  const lines = output
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '' && !/^(Node\.js v|at |Bundling asset )/.test(line));
+  const telling = /^(✘ \[ERROR\]|\[?[\w«»]*(Error|Validation)[\w»]*\]?:|«\w+»)/;
+  return lines.find(line => telling.test(line)) ?? lines[0] ?? 'the app said nothing';
+}

@@ -1,26 +1,6 @@
 import type { Client } from '../../lambdas/auth/client.ts';
 import { fields, iso, type Report, table } from './report.ts';
 
-/** What is shown of a client: everything but the hashes of its secrets. */
-function viewClient(client: Client) {
-  return {
-    clientId: client.clientId,
-    name: client.name,
-    grants: client.grants,
-    scopes: client.scopes,
-    accountId: client.accountId ?? null,
-    graceSeconds: client.graceSeconds,
-    introspect: client.introspect,
-    status: client.status,
-    secrets: client.secrets.map(({ createdAt, expiresAt }) => ({
-      createdAt: iso(createdAt),
-      expiresAt: iso(expiresAt),
-    })),
-    createdAt: iso(client.createdAt),
-    updatedAt: iso(client.updatedAt),
-  };
-}
-
 /** One client, with its secret where that has just been made. */
 export function reportClient(client: Client, clientSecret?: string): Report {
   const works = client.secrets.map(({ createdAt, expiresAt }): [string, string] => [
@@ -60,5 +40,26 @@ export function reportClients(clients: readonly Client[]): Report {
   return { json: clients.map(viewClient), text: table(clients, columns, whenEmpty) };
 }
 
-const worksUntil = (moment: number): string =>
-  moment <= Date.now() ? `ended at ${iso(moment)}` : `works until ${iso(moment)}`;
+function worksUntil(moment: number): string {
+  return moment <= Date.now() ? `ended at ${iso(moment)}` : `works until ${iso(moment)}`;
+}
+
+/** What is shown of a client: everything but the hashes of its secrets. */
+function viewClient(client: Client) {
+  return {
+    clientId: client.clientId,
+    name: client.name,
+    grants: client.grants,
+    scopes: client.scopes,
+    accountId: client.accountId ?? null,
+    graceSeconds: client.graceSeconds,
+    introspect: client.introspect,
+    status: client.status,
+    secrets: client.secrets.map(({ createdAt, expiresAt }) => ({
+      createdAt: iso(createdAt),
+      expiresAt: iso(expiresAt),
+    })),
+    createdAt: iso(client.createdAt),
+    updatedAt: iso(client.updatedAt),
+  };
+}

@@ -19,137 +19,8 @@ import type { Report } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
-const openStore = async (target: Target): Promise<ClientStore> => (await import('./documents.ts')).openClients(target);
-
-const noClient = (clientId: string) => new Fault(`there is no client "${clientId}": "clients list" shows them.`);
-
-const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;
-
-/** The client as a change left it. @throws {Fault} where there is none, or somebody else changed it at the same moment. */
-const changed = async <Answer>(clientId: string, change: Promise<Answer | undefined>): Promise<Answer> => {
-  try {
-    const answer = await change;
-    if (answer === undefined) throw noClient(clientId);
-    return answer;
-  } catch (error) {
-    if (error instanceof Error && isNamed(error, 'ClientConflictError')) throw new Fault(error.message);
-    throw error;
-  }
-};
-
-interface Settings {
-  readonly name?: string;
-  readonly grant?: GrantType[];
-  readonly scope?: Scope[];
-  /** `false` for none. */
-  readonly account?: string | false;
-  readonly graceSeconds?: number;
-  readonly introspect?: boolean;
-}
-
-const withoutRepetition = <Value>(values: readonly Value[]): Value[] => [...new Set(values)];
-
-/** What was given, in the words of the store. */
-const settings = ({ name, grant, scope, graceSeconds, introspect }: Settings) => ({
-  ...(name === undefined ? {} : { name }),
-  ...(grant === undefined ? {} : { grants: withoutRepetition(grant) }),
-  ...(scope === undefined ? {} : { scopes: withoutRepetition(scope) }),
-  ...(graceSeconds === undefined ? {} : { graceSeconds }),
-  ...(introspect === undefined ? {} : { introspect }),
-});
-
-const create = async (target: Target, options: Settings & Required<Pick<Settings, 'name' | 'grant'>>) => {
-  const { client, clientSecret } = await (await openStore(target)).createClient({
-    ...settings(options),
-    name: options.name,
-    grants: withoutRepetition(options.grant),
-    ...(options.account ? { accountId: options.account } : {}),
-  });
-  return reportClient(client, clientSecret);
-};
-
-const list = async (target: Target, page: PageRequest): Promise<Report> =>
-  reportClients(await (await openStore(target)).listClients(page));
-
-const show = async (target: Target, clientId: string): Promise<Report> =>
-  reportClient(await changed(clientId, (await openStore(target)).findClient(clientId)));
-
-const update = async (target: Target, clientId: string, options: Settings): Promise<Report> => {
-  const changes: ClientChanges = {
-    ...settings(options),
-    ...(options.account === undefined ? {} : { accountId: options.account === false ? null : options.account }),
-  };
-  return reportClient(await changed(clientId, (await openStore(target)).updateClient(clientId, changes)));
-};
-
-const setStatus = async (target: Target, clientId: string, status: Client['status']): Promise<Report> => {
-  const client = await changed(clientId, (await openStore(target)).setClientStatus(clientId, status));
-  const what = status === 'disabled' ? ' Its sessions are over; enabling it again brings none back.' : '';
-  const text = `Client ${client.clientId} (${client.name}) is ${status}.${what}`;
-  return { json: reportClient(client).json, text };
-};
-
-interface Confirmed {
-  readonly yes?: boolean;
-}
-
-const remove = async (target: Target, clientId: string, { yes }: Confirmed): Promise<Report> => {
-  const store = await openStore(target);
-  const { name } = await changed(clientId, store.findClient(clientId));
-  await confirm(`This deletes client ${clientId} (${name}) of ${target.label} and ends its sessions.`, yes);
-  const client = await changed(clientId, store.deleteClient(clientId));
-  return {
-    json: { clientId, deleted: true },
-    text: `Client ${clientId} (${client.name}) is deleted, and its sessions are over.`,
-  };
-};
-
-const rotateSecret = async (
-  target: Target,
-  clientId: string,
-  { yes, ...rotation }: SecretRotation & Confirmed,
-): Promise<Report> => {
-  const store = await openStore(target);
-  const { name } = await changed(clientId, store.findClient(clientId));
-  if (rotation.overlapSeconds === 0) {
-    await confirm(`This ends every secret that client ${clientId} (${name}) uses now.`, yes);
-  }
-  try {
-    const { client, clientSecret } = await changed(clientId, store.rotateClientSecret(clientId, rotation));
-    return reportClient(client, clientSecret);
-  } catch (error) {
-    if (!isNamed(error, 'TwoSecretsError')) throw error;
-    throw new Fault(
-      `two secrets of client "${clientId}" work already: "clients show" tells until when. Wait for the older one to end, ` +
-        'end it now with --drop-oldest, or end both with --overlap-seconds 0.',
-    );
-  }
-};
-
-const examples = `
-Examples:
-  npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token
-  npm run ops -- clients create --name "Acme only" --grant password --account acme --scope webhooks:read --grace-seconds 0
-  npm run ops -- clients update 4f6Kq... --scope webhooks:read --scope webhooks:manage
-  npm run ops -- --stage prod clients rotate-secret 4f6Kq... --overlap-seconds 3600
-  npm run ops -- --stage prod clients rotate-secret 4f6Kq... --overlap-seconds 0     # it leaked: nothing old works on`;
-
-const clientArgument = ['<client-id>', 'as create and list show it', notEmpty] as const;
-
-/** What create and update have in common. What update is not told stays as it was: `defaults` are those of create. */
-const addSettings = (command: Command, defaults: { readonly scope?: string; readonly grace?: string } = {}): Command =>
-  command
-    .addOption(repeatable('--scope <scope>', `a scope its tokens may have (repeatable${defaults.scope ?? ''})`, scopes))
-    .option('--account <id>', 'log in users of this account only', accountId)
-    .option(
-      '--grace-seconds <s>',
-      `how long a used refresh token still gives its successor (${defaults.grace ?? ''}0 is strict)`,
-      wholeNumber(0, 3_600),
-    )
-    .option('--introspect', "let it introspect other clients' tokens");
-
 /** Adds `clients`. */
-export const addClients = (program: Command, run: Run): void => {
+export function addClients(program: Command, run: Run): void {
   const clients = program
     .command('clients')
     .description('clients of the token endpoint: create, list, show, update, enable, disable, delete, rotate-secret')
@@ -239,8 +110,151 @@ export const addClients = (program: Command, run: Run): void => {
     .action((clientId: string, options: SecretRotation & Confirmed, command: Command) =>
       run(command, target => rotateSecret(target, clientId, options)),
     );
-};
+}
+
+const examples = `
+Examples:
+  npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token
+  npm run ops -- clients create --name "Acme only" --grant password --account acme --scope webhooks:read --grace-seconds 0
+  npm run ops -- clients update 4f6Kq... --scope webhooks:read --scope webhooks:manage
+  npm run ops -- --stage prod clients rotate-secret 4f6Kq... --overlap-seconds 3600
+  npm run ops -- --stage prod clients rotate-secret 4f6Kq... --overlap-seconds 0     # it leaked: nothing old works on`;
+
+/** What create and update have in common. What update is not told stays as it was: `defaults` are those of create. */
+function addSettings(command: Command, defaults: { readonly scope?: string; readonly grace?: string } = {}): Command {
+  return command
+    .addOption(repeatable('--scope <scope>', `a scope its tokens may have (repeatable${defaults.scope ?? ''})`, scopes))
+    .option('--account <id>', 'log in users of this account only', accountId)
+    .option(
+      '--grace-seconds <s>',
+      `how long a used refresh token still gives its successor (${defaults.grace ?? ''}0 is strict)`,
+      wholeNumber(0, 3_600),
+    )
+    .option('--introspect', "let it introspect other clients' tokens");
+}
+
+interface Settings {
+  readonly name?: string;
+  readonly grant?: GrantType[];
+  readonly scope?: Scope[];
+  /** `false` for none. */
+  readonly account?: string | false;
+  readonly graceSeconds?: number;
+  readonly introspect?: boolean;
+}
+
+async function create(target: Target, options: Settings & Required<Pick<Settings, 'name' | 'grant'>>) {
+  const { client, clientSecret } = await (await openStore(target)).createClient({
+    ...settings(options),
+    name: options.name,
+    grants: withoutRepetition(options.grant),
+    ...(options.account ? { accountId: options.account } : {}),
+  });
+  return reportClient(client, clientSecret);
+}
+
+async function list(target: Target, page: PageRequest): Promise<Report> {
+  return reportClients(await (await openStore(target)).listClients(page));
+}
+
+const clientArgument = ['<client-id>', 'as create and list show it', notEmpty] as const;
+
+async function show(target: Target, clientId: string): Promise<Report> {
+  return reportClient(await changed(clientId, (await openStore(target)).findClient(clientId)));
+}
 
 /** What a person gave: commander counts an option that can be negated as given. */
-const given = (options: Settings, command: Command): Settings =>
-  Object.fromEntries(Object.entries(options).filter(([name]) => command.getOptionValueSource(name) === 'cli'));
+function given(options: Settings, command: Command): Settings {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => command.getOptionValueSource(name) === 'cli'));
+}
+
+async function update(target: Target, clientId: string, options: Settings): Promise<Report> {
+  const changes: ClientChanges = {
+    ...settings(options),
+    ...(options.account === undefined ? {} : { accountId: options.account === false ? null : options.account }),
+  };
+  return reportClient(await changed(clientId, (await openStore(target)).updateClient(clientId, changes)));
+}
+
+async function setStatus(target: Target, clientId: string, status: Client['status']): Promise<Report> {
+  const client = await changed(clientId, (await openStore(target)).setClientStatus(clientId, status));
+  const what = status === 'disabled' ? ' Its sessions are over; enabling it again brings none back.' : '';
+  const text = `Client ${client.clientId} (${client.name}) is ${status}.${what}`;
+  return { json: reportClient(client).json, text };
+}
+
+interface Confirmed {
+  readonly yes?: boolean;
+}
+
+async function remove(target: Target, clientId: string, { yes }: Confirmed): Promise<Report> {
+  const store = await openStore(target);
+  const { name } = await changed(clientId, store.findClient(clientId));
+  await confirm(`This deletes client ${clientId} (${name}) of ${target.label} and ends its sessions.`, yes);
+  const client = await changed(clientId, store.deleteClient(clientId));
+  return {
+    json: { clientId, deleted: true },
+    text: `Client ${clientId} (${client.name}) is deleted, and its sessions are over.`,
+  };
+}
+
+async function rotateSecret(
+  target: Target,
+  clientId: string,
+  { yes, ...rotation }: SecretRotation & Confirmed,
+): Promise<Report> {
+  const store = await openStore(target);
+  const { name } = await changed(clientId, store.findClient(clientId));
+  if (rotation.overlapSeconds === 0) {
+    await confirm(`This ends every secret that client ${clientId} (${name}) uses now.`, yes);
+  }
+  try {
+    const { client, clientSecret } = await changed(clientId, store.rotateClientSecret(clientId, rotation));
+    return reportClient(client, clientSecret);
+  } catch (error) {
+    if (!isNamed(error, 'TwoSecretsError')) throw error;
+    throw new Fault(
+      `two secrets of client "${clientId}" work already: "clients show" tells until when. Wait for the older one to end, ` +
+        'end it now with --drop-oldest, or end both with --overlap-seconds 0.',
+    );
+  }
+}
+
+async function openStore(target: Target): Promise<ClientStore> {
+  return (await import('./documents.ts')).openClients(target);
+}
+
+/** What was given, in the words of the store. */
+function settings({ name, grant, scope, graceSeconds, introspect }: Settings) {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(grant === undefined ? {} : { grants: withoutRepetition(grant) }),
+    ...(scope === undefined ? {} : { scopes: withoutRepetition(scope) }),
+    ...(graceSeconds === undefined ? {} : { graceSeconds }),
+    ...(introspect === undefined ? {} : { introspect }),
+  };
+}
+
+function withoutRepetition<Value>(values: readonly Value[]): Value[] {
+  return [...new Set(values)];
+}
+
+/** The client as a change left it. @throws {Fault} where there is none, or somebody else changed it at the same moment. */
+async function changed<Answer>(clientId: string, change: Promise<Answer | undefined>): Promise<Answer> {
+  try {
+    const answer = await change;
+    if (answer === undefined) throw noClient(clientId);
+    return answer;
+  } catch (error) {
+    if (error instanceof Error && isNamed(error, 'ClientConflictError')) throw new Fault(error.message);
+    throw error;
+  }
+}
+
+function noClient(clientId: string) {
+  return new Fault(`there is no client "${clientId}": "clients list" shows them.`);
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name === name;
+}

@@ -10,11 +10,12 @@ export async function isCommonPassword(password: string): Promise<boolean> {
   return common.has(text) || repeatedUnits(text).some(unit => unit.length <= shortUnit || common.has(unit));
 }
 
-/** Whatever so few characters repeat is easily guessed, listed or not. */
-const shortUnit = 3;
-
 /** The beginnings of a text that make up all of it when they are repeated, the last time perhaps in part. */
-const repeatedUnits = (text: string): string[] =>
-  Array.from({ length: Math.max(text.length - 1, 0) }, (_, last) => text.slice(0, last + 1)).filter(
+function repeatedUnits(text: string): string[] {
+  return Array.from({ length: Math.max(text.length - 1, 0) }, (_, last) => text.slice(0, last + 1)).filter(
     unit => unit.repeat(Math.ceil(text.length / unit.length)).slice(0, text.length) === text,
   );
+}
+
+/** Whatever so few characters repeat is easily guessed, listed or not. */
+const shortUnit = 3;

@@ -3,12 +3,8 @@ import { Option } from 'commander';
 import { Fault } from './fault.ts';
 
 /** The option of every command that does what cannot be undone: a script says with it what a person says when asked. */
-export const yesOption = (): Option => new Option('--yes', 'do what cannot be undone without asking');
-
-/** Where it is asked: the process's own streams, but for tests. */
-interface Place {
-  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  readonly stderr: NodeJS.WritableStream;
+export function yesOption(): Option {
+  return new Option('--yes', 'do what cannot be undone without asking');
 }
 
 /**
@@ -19,7 +15,7 @@ interface Place {
  * @param yes - whether `--yes` was given.
  * @throws {Fault} unless the answer is yes.
  */
-export const confirm = async (consequences: string, yes = false, place: Place = process): Promise<void> => {
+export async function confirm(consequences: string, yes = false, place: Place = process): Promise<void> {
   if (yes) return;
   if (!place.stdin.isTTY) {
     throw new Fault(`${consequences} That cannot be undone, and without a terminal nobody can be asked: add --yes.`);
@@ -33,4 +29,10 @@ export const confirm = async (consequences: string, yes = false, place: Place = 
   } finally {
     terminal.close();
   }
-};
+}
+
+/** Where it is asked: the process's own streams, but for tests. */
+interface Place {
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly stderr: NodeJS.WritableStream;
+}

@@ -15,162 +15,8 @@ import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
-const states: readonly DeliveryState[] = ['pendente', 'entregue', 'falhou', 'retida', 'cancelada'];
-
-const noDelivery = (id: string): Fault =>
-  new Fault(`there is no delivery "${id}": its event had no webhook, was not taken up yet, or is past its time.`);
-
-const show = async (target: Target, id: string): Promise<Report> => {
-  const { openDeliveries } = await import('./documents.ts');
-  const [delivery] = await openDeliveries(target).read([id]);
-  if (!delivery) throw noDelivery(id);
-  return { json: deliveryView(delivery), text: deliveryText(delivery) };
-};
-
-interface ReplayOptions {
-  readonly account: string;
-  readonly event: EventName;
-  readonly state: 'falhou' | 'retida';
-  readonly since: number;
-  readonly until?: number;
-}
-
-interface ListOptions {
-  readonly account?: string;
-  readonly event?: EventName;
-  readonly state?: DeliveryState;
-  readonly limit: number;
-}
-
-interface ListQuery extends ListOptions {
-  readonly account: string;
-  readonly event: EventName;
-}
-
-interface CountQuery extends ListOptions {
-  readonly state?: UndeliveredState;
-}
-
-const count = async (target: Target, query: CountQuery, progress: ShowProgress): Promise<Report> => {
-  const { openDeliveries } = await import('./documents.ts');
-  const counts = (await openDeliveries(target).count(query, progress)).slice(0, query.limit);
-  const columns = [
-    { heading: 'ACCOUNT', cell: ({ accountId }: UndeliveredCount) => accountId },
-    { heading: 'EVENT', cell: ({ evento }: UndeliveredCount) => evento },
-    { heading: 'STATE', cell: ({ state }: UndeliveredCount) => state },
-    { heading: 'DELIVERIES', cell: ({ count }: UndeliveredCount) => String(count) },
-    { heading: 'NEWEST ACCEPTED', cell: ({ newestAcceptedAt }: UndeliveredCount) => newestAcceptedAt },
-  ];
-  return { json: counts, text: table(counts, columns, 'No such deliveries.') };
-};
-
-/** What one page of the history may hold. */
-const longestPage = 100;
-
-const list = async (
-  target: Target,
-  { account, event, state, limit }: ListQuery,
-  progress: ShowProgress,
-): Promise<Report> => {
-  const { openDeliveries } = await import('./documents.ts');
-  const { history } = openDeliveries(target);
-  const found: Delivery[] = [];
-  let after: string | undefined;
-  do {
-    const page = await history({ accountId: account, evento: event, state, limit: longestPage, after });
-    found.push(...page.deliveries);
-    progress(`Found ${found.length} deliveries so far${page.next ? `, back to ${page.next.split('#')[0]}` : ''}`);
-    after = page.next;
-  } while (after !== undefined && found.length < limit);
-  const shown = found.slice(0, limit);
-  const columns = [
-    { heading: 'DELIVERY', cell: ({ id }: Delivery) => id },
-    { heading: 'STATE', cell: (delivery: Delivery) => delivery.state },
-    { heading: 'ACCEPTED', cell: ({ createdAt }: Delivery) => iso(createdAt) ?? '-' },
-    { heading: 'ATTEMPTS', cell: ({ attempt }: Delivery) => String(attempt - 1) },
-    { heading: 'LAST RESULT', cell: ({ attempts }: Delivery) => attempts.at(-1)?.resultado ?? '-' },
-    { heading: 'NEXT ATTEMPT', cell: ({ wait }: Delivery) => iso(wait?.nextAttemptAt) ?? '-' },
-  ];
-  return { json: shown.map(deliveryView), text: table(shown, columns, 'No such deliveries.') };
-};
-
-const refusals: Record<ResendRefusal, string> = {
-  webhook_suspended: 'its webhook is suspended. "webhooks reactivate" ends that.',
-  webhook_replaced: 'the webhook it was for was deleted, and another one is registered.',
-  test_delivery: 'it is a test: tests are not sent again.',
-};
-
-const resend = async (target: Target, id: string): Promise<Report> => {
-  const [{ openDeliveries }, { openRetryQueue }, { makeResend, resendRefusal }] = await Promise.all([
-    import('./documents.ts'),
-    import('./queues.ts'),
-    import('../../lambdas/delivery/resend.ts'),
-  ]);
-  const { read, update, findWebhook } = openDeliveries(target);
-  const [delivery] = await read([id]);
-  if (!delivery) throw noDelivery(id);
-  const webhook = await findWebhook(delivery.accountId, delivery.evento);
-  if (!webhook) throw new Fault(`delivery "${id}" cannot be sent: the webhook it was for is deleted.`);
-  const refusal = resendRefusal(delivery, webhook);
-  if (refusal) throw new Fault(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
-  let isQueued = true;
-  const resendOne = makeResend({
-    store: { update },
-    retryQueue: openRetryQueue(target),
-    now: systemClock,
-    log: { info: () => {}, warn: () => {}, error: () => {} },
-    count: () => {
-      isQueued = false; // it counts nothing else
-    },
-  });
-  await resendOne(delivery);
-  const next = delivery.state === 'pendente' ? 'has its next attempt now' : 'begins a new schedule now';
-  const late = isQueued ? '' : ' But its queue did not take it: the sweeper sends it within a few minutes.';
-  return { json: { id, resent: true }, text: `Delivery ${id} ${next}.${late}` };
-};
-
-const replay = async (target: Target, request: ReplayRequest, progress: ShowProgress): Promise<Report> => {
-  const [{ openReplays }, { everySecond, replayDeliveries }] = await Promise.all([
-    import('./replays.ts'),
-    import('./replay-deliveries.ts'),
-  ]);
-  const dependencies = { ...openReplays(target), now: systemClock, wait: everySecond };
-  const done = await replayDeliveries(request, dependencies, progress);
-  const text = done.total === 0 ? 'There was nothing to replay.' : `Replayed ${done.sent} of ${done.total} deliveries.`;
-  return { json: { ...done, state: 'concluido' }, text };
-};
-
-const examples = `
-A delivery is named by its webhook-id header, which "publish" shows too.
-
-Examples:
-  npm run ops -- deliveries list --state falhou
-  npm run ops -- deliveries list --account acme --event demanda.criada --state falhou
-  npm run ops -- deliveries show evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
-  npm run ops -- deliveries resend evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
-  npm run ops -- deliveries replay --account acme --event demanda.criada --state retida --since 2d`;
-
-const listNotes = `
-With --account and --event it lists deliveries. Without one of them it counts those that are not delivered, by webhook and
-state, most first: what waits (pendente), failed for good (falhou), is held (retida) or was cancelled (cancelada).
-
-Examples:
-  npm run ops -- deliveries list --state falhou
-  npm run ops -- deliveries list --account acme
-  npm run ops -- deliveries list --account acme --event demanda.criada --state falhou`;
-
-const replayNotes = `
-Deliveries of the webhook that is registered now begin new schedules through the retry lane, ten a second, newest first; what
-is no longer in that state by its turn is left out, and so are tests and deliveries of earlier registrations. One replay of a
-webhook at a time. The command shows how far it is and waits for its end; the service goes on without it.
-
-Examples:
-  npm run ops -- deliveries replay --account acme --event demanda.criada --state falhou --since 6h
-  npm run ops -- deliveries replay --account acme --event demanda.criada --state retida \\
-    --since 2026-11-20T08:00:00-03:00 --until 2026-11-20T18:00:00-03:00`;
-
 /** Adds `deliveries`. */
-export const addDeliveries = (program: Command, run: Run): void => {
+export function addDeliveries(program: Command, run: Run): void {
   const deliveries = program
     .command('deliveries')
     .description('what became of events: list, show, resend, replay')
@@ -226,4 +72,161 @@ export const addDeliveries = (program: Command, run: Run): void => {
         await run(command, (target, progress) => replay(target, { account, event, wanted, from, to }, progress));
       },
     );
+}
+
+const examples = `
+A delivery is named by its webhook-id header, which "publish" shows too.
+
+Examples:
+  npm run ops -- deliveries list --state falhou
+  npm run ops -- deliveries list --account acme --event demanda.criada --state falhou
+  npm run ops -- deliveries show evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
+  npm run ops -- deliveries resend evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
+  npm run ops -- deliveries replay --account acme --event demanda.criada --state retida --since 2d`;
+
+const states: readonly DeliveryState[] = ['pendente', 'entregue', 'falhou', 'retida', 'cancelada'];
+
+const listNotes = `
+With --account and --event it lists deliveries. Without one of them it counts those that are not delivered, by webhook and
+state, most first: what waits (pendente), failed for good (falhou), is held (retida) or was cancelled (cancelada).
+
+Examples:
+  npm run ops -- deliveries list --state falhou
+  npm run ops -- deliveries list --account acme
+  npm run ops -- deliveries list --account acme --event demanda.criada --state falhou`;
+
+interface ListOptions {
+  readonly account?: string;
+  readonly event?: EventName;
+  readonly state?: DeliveryState;
+  readonly limit: number;
+}
+
+async function list(
+  target: Target,
+  { account, event, state, limit }: ListQuery,
+  progress: ShowProgress,
+): Promise<Report> {
+  const { openDeliveries } = await import('./documents.ts');
+  const { history } = openDeliveries(target);
+  const found: Delivery[] = [];
+  let after: string | undefined;
+  do {
+    const page = await history({ accountId: account, evento: event, state, limit: longestPage, after });
+    found.push(...page.deliveries);
+    progress(`Found ${found.length} deliveries so far${page.next ? `, back to ${page.next.split('#')[0]}` : ''}`);
+    after = page.next;
+  } while (after !== undefined && found.length < limit);
+  const shown = found.slice(0, limit);
+  const columns = [
+    { heading: 'DELIVERY', cell: ({ id }: Delivery) => id },
+    { heading: 'STATE', cell: (delivery: Delivery) => delivery.state },
+    { heading: 'ACCEPTED', cell: ({ createdAt }: Delivery) => iso(createdAt) ?? '-' },
+    { heading: 'ATTEMPTS', cell: ({ attempt }: Delivery) => String(attempt - 1) },
+    { heading: 'LAST RESULT', cell: ({ attempts }: Delivery) => attempts.at(-1)?.resultado ?? '-' },
+    { heading: 'NEXT ATTEMPT', cell: ({ wait }: Delivery) => iso(wait?.nextAttemptAt) ?? '-' },
+  ];
+  return { json: shown.map(deliveryView), text: table(shown, columns, 'No such deliveries.') };
+}
+
+async function count(target: Target, query: CountQuery, progress: ShowProgress): Promise<Report> {
+  const { openDeliveries } = await import('./documents.ts');
+  const counts = (await openDeliveries(target).count(query, progress)).slice(0, query.limit);
+  const columns = [
+    { heading: 'ACCOUNT', cell: ({ accountId }: UndeliveredCount) => accountId },
+    { heading: 'EVENT', cell: ({ evento }: UndeliveredCount) => evento },
+    { heading: 'STATE', cell: ({ state }: UndeliveredCount) => state },
+    { heading: 'DELIVERIES', cell: ({ count }: UndeliveredCount) => String(count) },
+    { heading: 'NEWEST ACCEPTED', cell: ({ newestAcceptedAt }: UndeliveredCount) => newestAcceptedAt },
+  ];
+  return { json: counts, text: table(counts, columns, 'No such deliveries.') };
+}
+
+async function show(target: Target, id: string): Promise<Report> {
+  const { openDeliveries } = await import('./documents.ts');
+  const [delivery] = await openDeliveries(target).read([id]);
+  if (!delivery) throw noDelivery(id);
+  return { json: deliveryView(delivery), text: deliveryText(delivery) };
+}
+
+async function resend(target: Target, id: string): Promise<Report> {
+  const [{ openDeliveries }, { openRetryQueue }, { makeResend, resendRefusal }] = await Promise.all([
+    import('./documents.ts'),
+    import('./queues.ts'),
+    import('../../lambdas/delivery/resend.ts'),
+  ]);
+  const { read, update, findWebhook } = openDeliveries(target);
+  const [delivery] = await read([id]);
+  if (!delivery) throw noDelivery(id);
+  const webhook = await findWebhook(delivery.accountId, delivery.evento);
+  if (!webhook) throw new Fault(`delivery "${id}" cannot be sent: the webhook it was for is deleted.`);
+  const refusal = resendRefusal(delivery, webhook);
+  if (refusal) throw new Fault(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
+  let isQueued = true;
+  const resendOne = makeResend({
+    store: { update },
+    retryQueue: openRetryQueue(target),
+    now: systemClock,
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    count: () => {
+      isQueued = false; // it counts nothing else
+    },
+  });
+  await resendOne(delivery);
+  const next = delivery.state === 'pendente' ? 'has its next attempt now' : 'begins a new schedule now';
+  const late = isQueued ? '' : ' But its queue did not take it: the sweeper sends it within a few minutes.';
+  return { json: { id, resent: true }, text: `Delivery ${id} ${next}.${late}` };
+}
+
+const replayNotes = `
+Deliveries of the webhook that is registered now begin new schedules through the retry lane, ten a second, newest first; what
+is no longer in that state by its turn is left out, and so are tests and deliveries of earlier registrations. One replay of a
+webhook at a time. The command shows how far it is and waits for its end; the service goes on without it.
+
+Examples:
+  npm run ops -- deliveries replay --account acme --event demanda.criada --state falhou --since 6h
+  npm run ops -- deliveries replay --account acme --event demanda.criada --state retida \\
+    --since 2026-11-20T08:00:00-03:00 --until 2026-11-20T18:00:00-03:00`;
+
+interface ReplayOptions {
+  readonly account: string;
+  readonly event: EventName;
+  readonly state: 'falhou' | 'retida';
+  readonly since: number;
+  readonly until?: number;
+}
+
+async function replay(target: Target, request: ReplayRequest, progress: ShowProgress): Promise<Report> {
+  const [{ openReplays }, { everySecond, replayDeliveries }] = await Promise.all([
+    import('./replays.ts'),
+    import('./replay-deliveries.ts'),
+  ]);
+  const dependencies = { ...openReplays(target), now: systemClock, wait: everySecond };
+  const done = await replayDeliveries(request, dependencies, progress);
+  const text = done.total === 0 ? 'There was nothing to replay.' : `Replayed ${done.sent} of ${done.total} deliveries.`;
+  return { json: { ...done, state: 'concluido' }, text };
+}
+
+interface ListQuery extends ListOptions {
+  readonly account: string;
+  readonly event: EventName;
+}
+
+/** What one page of the history may hold. */
+const longestPage = 100;
+
+interface CountQuery extends ListOptions {
+  readonly state?: UndeliveredState;
+}
+
+function noDelivery(id: string): Fault {
+  return new Fault(
+    `there is no delivery "${id}": its event had no webhook, was not taken up yet, or is past its time.`,
+  );
+}
+
+const refusals: Record<ResendRefusal, string> = {
+  webhook_suspended: 'its webhook is suspended. "webhooks reactivate" ends that.',
+  webhook_replaced: 'the webhook it was for was deleted, and another one is registered.',
+  test_delivery: 'it is a test: tests are not sent again.',
 };

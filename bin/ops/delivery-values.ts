@@ -2,13 +2,6 @@ import { InvalidArgumentError } from 'commander';
 import * as z from 'zod';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 
-const timestamp = z.iso.datetime({ offset: true });
-
-const unitMilliseconds: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Nothing is kept for longer than logs can be: ten years. In milliseconds. */
-const longestAgo = 3_653 * 86_400_000;
-
 /** The id of a delivery: its `webhook-id` header. */
 export function deliveryId(value: string): string {
   if (isDeliveryId(value)) return value;
@@ -58,3 +51,10 @@ export function momentBefore(now: () => number = Date.now): (value: string) => n
 function isMessageId(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,128}$/.test(text);
 }
+
+const timestamp = z.iso.datetime({ offset: true });
+
+const unitMilliseconds: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Nothing is kept for longer than logs can be: ten years. In milliseconds. */
+const longestAgo = 3_653 * 86_400_000;

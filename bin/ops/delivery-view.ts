@@ -1,14 +1,6 @@
 import type { AttemptRecord, Delivery } from '../../lambdas/delivery/delivery.ts';
 import { fields, iso, table } from './report.ts';
 
-const attemptColumns = [
-  { heading: 'ATTEMPT', cell: (attempt: AttemptRecord) => String(attempt.numero) },
-  { heading: 'BEGUN', cell: (attempt: AttemptRecord) => attempt.iniciada_em },
-  { heading: 'TOOK', cell: (attempt: AttemptRecord) => `${attempt.duracao_ms} ms` },
-  { heading: 'RESULT', cell: (attempt: AttemptRecord) => attempt.resultado },
-  { heading: 'STATUS', cell: (attempt: AttemptRecord) => String(attempt.status ?? '-') },
-];
-
 /** A delivery as programs are shown it; its body, which names a customer's business, is for the webhook's owner. */
 export function deliveryView(delivery: Delivery) {
   return {
@@ -40,3 +32,11 @@ export function deliveryText(delivery: Delivery): string {
   ]);
   return `${lines}\n\n${table(delivery.attempts, attemptColumns, 'No attempt yet.')}`;
 }
+
+const attemptColumns = [
+  { heading: 'ATTEMPT', cell: (attempt: AttemptRecord) => String(attempt.numero) },
+  { heading: 'BEGUN', cell: (attempt: AttemptRecord) => attempt.iniciada_em },
+  { heading: 'TOOK', cell: (attempt: AttemptRecord) => `${attempt.duracao_ms} ms` },
+  { heading: 'RESULT', cell: (attempt: AttemptRecord) => attempt.resultado },
+  { heading: 'STATUS', cell: (attempt: AttemptRecord) => String(attempt.status ?? '-') },
+];

@@ -6,9 +6,6 @@ import type { DeadLetter, Queues } from './queues.ts';
 /** Which dead letters are discarded: those published under these ids, or all that were refused for a reason. */
 export type Discarded = { readonly ids: readonly string[] } | { readonly reason: RejectedMessage['reason'] };
 
-/** How many dead letters one command goes through. */
-const mostLetters = 100_000;
-
 /** One dead letter by the id it was published under, and how many there are of that id. @throws {Fault} where there is none */
 export async function findDeadLetter(
   queues: Pick<Queues, 'deadLetters'>,
@@ -45,10 +42,13 @@ export async function discardDeadLetters(
   throw removed === 0 ? fault : new Fault(`discarded ${removed}, but ${fault.message}`);
 }
 
-function isMeant({ origin, reason }: DeadLetter, discarded: Discarded): boolean {
-  return 'ids' in discarded ? discarded.ids.includes(origin.messageId) : reason === discarded.reason;
-}
+/** How many dead letters one command goes through. */
+const mostLetters = 100_000;
 
 function noLetter(ids: readonly string[]): Fault {
   return new Fault(`the dead-letter queue shows no message ${ids.join(', ')}: "dlq list" shows what it does.`);
+}
+
+function isMeant({ origin, reason }: DeadLetter, discarded: Discarded): boolean {
+  return 'ids' in discarded ? discarded.ids.includes(origin.messageId) : reason === discarded.reason;
 }

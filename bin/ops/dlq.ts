@@ -11,105 +11,8 @@ import { fields, iso, printable, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
-const open = async (target: Target): Promise<Queues> => (await import('./queues.ts')).openQueues(target);
-
-/** Tells that the queue may hold more than was seen. */
-const more = (inHand: number): string =>
-  inHand === 0
-    ? ''
-    : `\n\nAbout ${inHand} more may be in the hands of another command: they show again within a minute.`;
-
-/** What is shown of a dead letter: the id and the time it was published under. */
-const shown = ({ origin: { messageId, sentAt }, body, reason, detail, sender }: DeadLetter) => ({
-  messageId,
-  body,
-  sentAt: iso(sentAt),
-  reason,
-  detail,
-  sender,
-});
-type Listed = ReturnType<typeof shown>;
-
-const list = async (target: Target, limit: number, progress: ShowProgress): Promise<Report> => {
-  const letters: Listed[] = [];
-  const queues = await open(target);
-  const inHand = await queues.countInHand();
-  for await (const letter of queues.deadLetters(limit)) {
-    letters.push(shown(letter));
-    progress(`Found ${letters.length} messages so far`);
-  }
-  const stillInHand = Math.min(inHand, await queues.countInHand());
-  const columns = [
-    { heading: 'MESSAGE ID', cell: ({ messageId }: Listed) => messageId },
-    { heading: 'SENT', cell: ({ sentAt }: Listed) => sentAt ?? '-' },
-    { heading: 'REASON', cell: ({ reason }: Listed) => reason ?? 'received too often' },
-    { heading: 'DETAIL', cell: ({ detail }: Listed) => detail ?? '-' },
-  ];
-  return {
-    json: letters,
-    text: table(letters, columns, 'The dead-letter queue shows no message.') + more(stillInHand),
-  };
-};
-
-const show = async (target: Target, id: string): Promise<Report> => {
-  const { findDeadLetter } = await import('./discard.ts');
-  const { letter, copies } = await findDeadLetter(await open(target), id);
-  const json = { ...shown(letter), copies };
-  const lines = fields([
-    ['message', json.messageId],
-    ['sent', json.sentAt ?? '-'],
-    ['sender', json.sender ?? '-'],
-    ['reason', json.reason ?? 'received too often'],
-    ['detail', json.detail ?? '-'],
-    ...(copies > 1 ? ([['copies', String(copies)]] as const) : []),
-  ]);
-  return { json, text: `${lines}\n\n${printable(json.body)}` };
-};
-
-interface DiscardOptions {
-  readonly reason?: RejectedMessage['reason'];
-  readonly yes?: boolean;
-}
-
-const discard = async (
-  target: Target,
-  discarded: Discarded,
-  yes: boolean | undefined,
-  progress: ShowProgress,
-): Promise<Report> => {
-  const { discardDeadLetters } = await import('./discard.ts');
-  const which = 'ids' in discarded ? discarded.ids.join(', ') : `of every message refused as ${discarded.reason}`;
-  await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`, yes);
-  const removed = await discardDeadLetters(await open(target), discarded, progress);
-  return { json: { discarded: removed }, text: `Discarded ${removed}.` };
-};
-
-const redrive = async (target: Target, options: RedriveOptions, progress: ShowProgress): Promise<Report> => {
-  const { redriveDeadLetters } = await import('./redrive.ts');
-  const { moved, kept, inHand } = await redriveDeadLetters(await open(target), options, progress);
-  const columns = [
-    { heading: 'MESSAGE ID', cell: ({ messageId }: KeptLetter) => messageId },
-    { heading: 'KEPT BECAUSE', cell: ({ detail }: KeptLetter) => detail },
-  ];
-  const keptLines = kept.length === 0 ? '' : `\n\n${table(kept, columns, '')}`;
-  const text = `Moved ${moved}, kept ${kept.length}.${keptLines}${more(inHand)}`;
-  return { json: { moved, kept, inHand }, text };
-};
-
-const examples = `
-Messages are named by the id they were published under. While a command works on messages no other one sees them. What is
-malformed, or names no event we know, only its publisher can mend: discard it when that is done. The alarm rings for new
-messages, whatever is there already.
-
-Examples:
-  npm run ops -- dlq list
-  npm run ops -- dlq show 87d3a375-8574-4978-998f-80aa10f241f1
-  npm run ops -- dlq discard 87d3a375-8574-4978-998f-80aa10f241f1
-  npm run ops -- dlq discard --reason malformed --yes
-  npm run ops -- --stage prod dlq redrive --rate 5 --limit 1000`;
-
 /** Adds `dlq`. */
-export const addDlq = (program: Command, run: Run): void => {
+export function addDlq(program: Command, run: Run): void {
   const dlq = program
     .command('dlq')
     .description('messages that could not be processed: list, show, redrive, discard')
@@ -152,4 +55,107 @@ export const addDlq = (program: Command, run: Run): void => {
       const discarded = reason === undefined ? { ids } : { reason };
       await run(command, (target, progress) => discard(target, discarded, yes, progress));
     });
-};
+}
+
+const examples = `
+Messages are named by the id they were published under. While a command works on messages no other one sees them. What is
+malformed, or names no event we know, only its publisher can mend: discard it when that is done. The alarm rings for new
+messages, whatever is there already.
+
+Examples:
+  npm run ops -- dlq list
+  npm run ops -- dlq show 87d3a375-8574-4978-998f-80aa10f241f1
+  npm run ops -- dlq discard 87d3a375-8574-4978-998f-80aa10f241f1
+  npm run ops -- dlq discard --reason malformed --yes
+  npm run ops -- --stage prod dlq redrive --rate 5 --limit 1000`;
+
+async function list(target: Target, limit: number, progress: ShowProgress): Promise<Report> {
+  const letters: Listed[] = [];
+  const queues = await open(target);
+  const inHand = await queues.countInHand();
+  for await (const letter of queues.deadLetters(limit)) {
+    letters.push(shown(letter));
+    progress(`Found ${letters.length} messages so far`);
+  }
+  const stillInHand = Math.min(inHand, await queues.countInHand());
+  const columns = [
+    { heading: 'MESSAGE ID', cell: ({ messageId }: Listed) => messageId },
+    { heading: 'SENT', cell: ({ sentAt }: Listed) => sentAt ?? '-' },
+    { heading: 'REASON', cell: ({ reason }: Listed) => reason ?? 'received too often' },
+    { heading: 'DETAIL', cell: ({ detail }: Listed) => detail ?? '-' },
+  ];
+  return {
+    json: letters,
+    text: table(letters, columns, 'The dead-letter queue shows no message.') + more(stillInHand),
+  };
+}
+
+async function redrive(target: Target, options: RedriveOptions, progress: ShowProgress): Promise<Report> {
+  const { redriveDeadLetters } = await import('./redrive.ts');
+  const { moved, kept, inHand } = await redriveDeadLetters(await open(target), options, progress);
+  const columns = [
+    { heading: 'MESSAGE ID', cell: ({ messageId }: KeptLetter) => messageId },
+    { heading: 'KEPT BECAUSE', cell: ({ detail }: KeptLetter) => detail },
+  ];
+  const keptLines = kept.length === 0 ? '' : `\n\n${table(kept, columns, '')}`;
+  const text = `Moved ${moved}, kept ${kept.length}.${keptLines}${more(inHand)}`;
+  return { json: { moved, kept, inHand }, text };
+}
+
+async function show(target: Target, id: string): Promise<Report> {
+  const { findDeadLetter } = await import('./discard.ts');
+  const { letter, copies } = await findDeadLetter(await open(target), id);
+  const json = { ...shown(letter), copies };
+  const lines = fields([
+    ['message', json.messageId],
+    ['sent', json.sentAt ?? '-'],
+    ['sender', json.sender ?? '-'],
+    ['reason', json.reason ?? 'received too often'],
+    ['detail', json.detail ?? '-'],
+    ...(copies > 1 ? ([['copies', String(copies)]] as const) : []),
+  ]);
+  return { json, text: `${lines}\n\n${printable(json.body)}` };
+}
+
+interface DiscardOptions {
+  readonly reason?: RejectedMessage['reason'];
+  readonly yes?: boolean;
+}
+
+async function discard(
+  target: Target,
+  discarded: Discarded,
+  yes: boolean | undefined,
+  progress: ShowProgress,
+): Promise<Report> {
+  const { discardDeadLetters } = await import('./discard.ts');
+  const which = 'ids' in discarded ? discarded.ids.join(', ') : `of every message refused as ${discarded.reason}`;
+  await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`, yes);
+  const removed = await discardDeadLetters(await open(target), discarded, progress);
+  return { json: { discarded: removed }, text: `Discarded ${removed}.` };
+}
+
+type Listed = ReturnType<typeof shown>;
+
+async function open(target: Target): Promise<Queues> {
+  return (await import('./queues.ts')).openQueues(target);
+}
+
+/** What is shown of a dead letter: the id and the time it was published under. */
+function shown({ origin: { messageId, sentAt }, body, reason, detail, sender }: DeadLetter) {
+  return {
+    messageId,
+    body,
+    sentAt: iso(sentAt),
+    reason,
+    detail,
+    sender,
+  };
+}
+
+/** Tells that the queue may hold more than was seen. */
+function more(inHand: number): string {
+  return inHand === 0
+    ? ''
+    : `\n\nAbout ${inHand} more may be in the hands of another command: they show again within a minute.`;
+}

@@ -18,44 +18,42 @@ import { requireOutput, type Target } from './target.ts';
 // Loaded by the commands that reach a table, when they do: the SDK takes longer to load than the rest takes to run.
 
 /** Access to the target's tables. */
-export const connectDocuments = (target: Target): DynamoDBDocumentClient =>
-  DynamoDBDocumentClient.from(new DynamoDBClient(connectionSettings(target, target.outputs.DynamoDbEndpoint)), {
+export function connectDocuments(target: Target): DynamoDBDocumentClient {
+  return DynamoDBDocumentClient.from(new DynamoDBClient(connectionSettings(target, target.outputs.DynamoDbEndpoint)), {
     marshallOptions: { removeUndefinedValues: true },
   });
-
-const connect = (target: Target) => ({
-  documents: connectDocuments(target),
-  now: systemClock,
-  makeId: randomId,
-});
+}
 
 /** The target's clients. */
-export const openClients = (target: Target) =>
-  makeClientStore({ ...connect(target), tableName: requireOutput(target, 'ClientsTable') });
+export function openClients(target: Target) {
+  return makeClientStore({ ...connect(target), tableName: requireOutput(target, 'ClientsTable') });
+}
 
 /** The target's users. */
-export const openUsers = (target: Target) =>
-  makeUserStore({
+export function openUsers(target: Target) {
+  return makeUserStore({
     ...connect(target),
     tables: { users: requireOutput(target, 'UsersTable'), logins: requireOutput(target, 'LoginsTable') },
   });
+}
 
 /** The target's sessions: their lists, and the end of one. */
-export const openSessions = (target: Target) => {
+export function openSessions(target: Target) {
   const { documents } = connect(target);
   const tableName = requireOutput(target, 'FamiliesTable');
   return { ...makeSessionList({ documents, tableName }), ...makeFamilyStore({ documents, tableName }) };
-};
+}
 
 /** The target's webhooks. */
-export const openWebhooks = (target: Target) =>
-  makeOperatorStore({ ...connect(target), tableName: requireOutput(target, 'WebhooksTable') });
+export function openWebhooks(target: Target) {
+  return makeOperatorStore({ ...connect(target), tableName: requireOutput(target, 'WebhooksTable') });
+}
 
 /**
  * The target's deliveries, to be read or begun anew: how long they are kept matters only where a final state is written,
  * which is the service's own affair.
  */
-export const openDeliveries = (target: Target) => {
+export function openDeliveries(target: Target) {
   const connection = connect(target);
   const { documents } = connection;
   const table = requireOutput(target, 'DeliveriesTable');
@@ -69,4 +67,12 @@ export const openDeliveries = (target: Target) => {
     count: (query: UndeliveredQuery, progress: ShowProgress) =>
       countUndelivered(query, { client: documents, table }, progress),
   };
-};
+}
+
+function connect(target: Target) {
+  return {
+    documents: connectDocuments(target),
+    now: systemClock,
+    makeId: randomId,
+  };
+}

@@ -4,30 +4,11 @@ import type { LoggedLine } from './logs.ts';
 import type { DeadLetter } from './queues.ts';
 import { iso } from './report.ts';
 
-/** What became of an event, in one word. */
-type EventVerdict = 'delivered' | 'waiting' | 'failed' | 'held' | 'cancelled' | 'no webhook' | 'refused' | 'unknown';
-
 /** A verdict, and why, in sentences for the operator. */
 export interface Judgement {
   readonly verdict: EventVerdict;
   readonly why: string;
 }
-
-const verdicts: Readonly<Record<DeliveryState, EventVerdict>> = {
-  pendente: 'waiting',
-  entregue: 'delivered',
-  falhou: 'failed',
-  retida: 'held',
-  cancelada: 'cancelled',
-};
-
-/** Deliveries that ended without an attempt have log lines of these names. */
-const endings: Readonly<Record<string, DeliveryState>> = {
-  'delivery.held': 'retida',
-  'delivery.cancelled': 'cancelada',
-};
-
-const deletedWebhook = 'its webhook was deleted, or registered anew, before it was sent';
 
 /** Judges an event by its delivery, and the webhook that is registered now. */
 export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined): Judgement {
@@ -84,6 +65,9 @@ export function judgeLetter({ origin: { messageId }, reason, detail }: DeadLette
   return { verdict: 'refused', why: `its message ${cause}, and is in the dead-letter queue: "dlq show ${messageId}"` };
 }
 
+/** What became of an event, in one word. */
+type EventVerdict = 'delivered' | 'waiting' | 'failed' | 'held' | 'cancelled' | 'no webhook' | 'refused' | 'unknown';
+
 function describeAttempt({ numero, iniciada_em, resultado, status }: AttemptRecord): string {
   return `attempt ${numero} of ${iniciada_em} ended with ${resultado}${status === null ? '' : ` ${status}`}`;
 }
@@ -91,6 +75,8 @@ function describeAttempt({ numero, iniciada_em, resultado, status }: AttemptReco
 function isCurrent({ webhookId }: Delivery, webhook: Webhook | undefined): webhook is Webhook {
   return webhook?.webhookId === webhookId;
 }
+
+const deletedWebhook = 'its webhook was deleted, or registered anew, before it was sent';
 
 function whyWaiting(delivery: Delivery, webhook: Webhook, last: string): string {
   const due = `attempt ${delivery.attempt} is due at ${iso(delivery.wait?.nextAttemptAt) ?? 'once'}; ${last}`;
@@ -107,7 +93,21 @@ function whyHeld(delivery: Delivery, webhook: Webhook | undefined): string {
     : 'its webhook was suspended and is active again: "deliveries resend" or "deliveries replay" sends it';
 }
 
+const verdicts: Readonly<Record<DeliveryState, EventVerdict>> = {
+  pendente: 'waiting',
+  entregue: 'delivered',
+  falhou: 'failed',
+  retida: 'held',
+  cancelada: 'cancelled',
+};
+
 /** Whether a line tells a final state, which may outlive the record. What is pending has its record. */
 function isFinal(value: unknown): value is DeliveryState {
   return typeof value === 'string' && value !== 'pendente' && Object.hasOwn(verdicts, value);
 }
+
+/** Deliveries that ended without an attempt have log lines of these names. */
+const endings: Readonly<Record<string, DeliveryState>> = {
+  'delivery.held': 'retida',
+  'delivery.cancelled': 'cancelada',
+};

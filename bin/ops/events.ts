@@ -10,25 +10,6 @@ import { fields, iso, type Report } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
-interface FindOptions {
-  readonly account?: string;
-  readonly event?: string;
-  readonly id?: string;
-  readonly since?: number;
-}
-
-const examples = `
-An event is named by the webhook-id of its delivery, by the id of its message, or by account, event and the publisher's id.
-The verdict is one of: delivered, waiting, failed, held, cancelled, no webhook, refused, unknown. What had no webhook, or was
-refused, stands in no table: the logs of the functions that deliver are searched then, as far back as it is kept
-(the stage's logRetentionDays), and so is the dead-letter queue. The answer says how far that was; --since saves time, and
-what CloudWatch charges for reading.
-
-Examples:
-  npm run ops -- events find evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
-  npm run ops -- events find 87d3a375-8574-4978-998f-80aa10f241f1
-  npm run ops -- --stage prod events find --account acme --event demanda.criada --id order-981`;
-
 /** Adds `events`. */
 export function addEvents(program: Command, run: Run): void {
   const events = program
@@ -54,6 +35,25 @@ export function addEvents(program: Command, run: Run): void {
     });
 }
 
+const examples = `
+An event is named by the webhook-id of its delivery, by the id of its message, or by account, event and the publisher's id.
+The verdict is one of: delivered, waiting, failed, held, cancelled, no webhook, refused, unknown. What had no webhook, or was
+refused, stands in no table: the logs of the functions that deliver are searched then, as far back as it is kept
+(the stage's logRetentionDays), and so is the dead-letter queue. The answer says how far that was; --since saves time, and
+what CloudWatch charges for reading.
+
+Examples:
+  npm run ops -- events find evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
+  npm run ops -- events find 87d3a375-8574-4978-998f-80aa10f241f1
+  npm run ops -- --stage prod events find --account acme --event demanda.criada --id order-981`;
+
+interface FindOptions {
+  readonly account?: string;
+  readonly event?: string;
+  readonly id?: string;
+  readonly since?: number;
+}
+
 /** What the options name; nothing where they name no event, or two. */
 function referenceOf(given: string | undefined, { account, event, id }: FindOptions): EventReference | undefined {
   const options = [account, event, id].filter(value => value !== undefined);
@@ -63,17 +63,6 @@ function referenceOf(given: string | undefined, { account, event, id }: FindOpti
   }
   if (account === undefined || event === undefined || id === undefined) return undefined;
   return { deliveryId: deliveryIdOf(account, event, id) };
-}
-
-async function openSources(target: Target): Promise<EventSources> {
-  const { openDeliveries } = await import('./documents.ts');
-  const { read, findWebhook } = openDeliveries(target);
-  return {
-    readDelivery: async id => (await read([id]))[0],
-    findWebhook,
-    openLog: async () => (await import('./logs.ts')).openEventLog(target),
-    openQueues: async () => (await import('./queues.ts')).openQueues(target),
-  };
 }
 
 async function find(
@@ -108,5 +97,16 @@ async function find(
       logSince: searched,
     },
     text: delivery ? `${lines}\n\n${deliveryText(delivery)}` : lines,
+  };
+}
+
+async function openSources(target: Target): Promise<EventSources> {
+  const { openDeliveries } = await import('./documents.ts');
+  const { read, findWebhook } = openDeliveries(target);
+  return {
+    readDelivery: async id => (await read([id]))[0],
+    findWebhook,
+    openLog: async () => (await import('./logs.ts')).openEventLog(target),
+    openQueues: async () => (await import('./queues.ts')).openQueues(target),
   };
 }

@@ -3,43 +3,13 @@ export class Fault extends Error {
   override readonly name = 'Fault';
 }
 
-const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '');
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-/** The error and everything it wraps: its causes and, for a failed connection, one error per address tried. */
-const unwrap = (error: unknown): unknown[] => {
-  if (!(error instanceof Error)) return [error];
-  const inner = error instanceof AggregateError ? error.errors : [];
-  return [error, ...inner.flatMap(unwrap), ...(error.cause === undefined ? [] : unwrap(error.cause))];
-};
-
-const isUnreachable = (error: unknown): boolean =>
-  error instanceof Error &&
-  'code' in error &&
-  ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'].includes(String(error.code));
-
-const credentialFaults = [
-  'CredentialsProviderError',
-  'ExpiredToken',
-  'ExpiredTokenException',
-  'InvalidClientTokenId',
-  'InvalidSignatureException',
-  'SignatureDoesNotMatch',
-  'UnrecognizedClientException',
-  'TokenProviderError',
-];
-
-const accessFaults = ['AccessDenied', 'AccessDeniedException', 'UnauthorizedOperation'];
-
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
-
 /**
  * What to tell the operator about a failure, on one line.
  *
  * @param unreachable - what it means here that nobody answers, and what to do about it.
  * @param profile - the profile that the SDK was told to use.
  */
-export const describeFault = (error: unknown, unreachable: string, profile = process.env.AWS_PROFILE): string => {
+export function describeFault(error: unknown, unreachable: string, profile = process.env.AWS_PROFILE): string {
   const errors = unwrap(error);
   if (error instanceof Fault) return oneLine(error.message);
   if (errors.some(isUnreachable)) return unreachable;
@@ -57,4 +27,44 @@ export const describeFault = (error: unknown, unreachable: string, profile = pro
       : 'no AWS region: set AWS_REGION or AWS_PROFILE.';
   }
   return oneLine(`${nameOf(error) || 'failure'}: ${messageOf(error)}`);
-};
+}
+
+/** The error and everything it wraps: its causes and, for a failed connection, one error per address tried. */
+function unwrap(error: unknown): unknown[] {
+  if (!(error instanceof Error)) return [error];
+  const inner = error instanceof AggregateError ? error.errors : [];
+  return [error, ...inner.flatMap(unwrap), ...(error.cause === undefined ? [] : unwrap(error.cause))];
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+function isUnreachable(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'].includes(String(error.code))
+  );
+}
+
+const credentialFaults = [
+  'CredentialsProviderError',
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'InvalidClientTokenId',
+  'InvalidSignatureException',
+  'SignatureDoesNotMatch',
+  'UnrecognizedClientException',
+  'TokenProviderError',
+];
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : '';
+}
+
+const accessFaults = ['AccessDenied', 'AccessDeniedException', 'UnauthorizedOperation'];
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

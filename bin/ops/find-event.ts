@@ -27,9 +27,6 @@ export interface FoundEvent extends Judgement {
   readonly logSince?: number;
 }
 
-/** Dead letters that are looked at, at most. */
-const mostLetters = 1_000;
-
 /**
  * Finds out what became of an event: from its delivery, else from the logs of the functions that deliver, as far
  * back as those are kept, else from the dead-letter queue.
@@ -92,8 +89,11 @@ async function findLetter(queues: Pick<Queues, 'deadLetters'>, id: string): Prom
   return undefined;
 }
 
-function isOf(letter: DeadLetter, id: string): boolean {
-  return letter.origin.messageId === id || deliveryIdIn(letter) === id;
+function unknown(since: number): Judgement {
+  return {
+    verdict: 'unknown',
+    why: `no delivery, no dead letter, and no line of the log since ${iso(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,
+  };
 }
 
 /** The id that its delivery would have, where its body tells as much. */
@@ -102,9 +102,9 @@ function deliveryIdIn({ origin, body }: DeadLetter): string | undefined {
   return parsed.outcome === 'event' ? parsed.event.deliveryId : parsed.deliveryId;
 }
 
-function unknown(since: number): Judgement {
-  return {
-    verdict: 'unknown',
-    why: `no delivery, no dead letter, and no line of the log since ${iso(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,
-  };
+/** Dead letters that are looked at, at most. */
+const mostLetters = 1_000;
+
+function isOf(letter: DeadLetter, id: string): boolean {
+  return letter.origin.messageId === id || deliveryIdIn(letter) === id;
 }

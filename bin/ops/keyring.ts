@@ -14,15 +14,16 @@ import { requireOutput, type Target } from './target.ts';
 // Loaded by the commands that reach the keyring, when they do: the SDK takes longer to load than the rest takes to run.
 
 /** The target's keyring; it lists keys and opens none. Read afresh by each one that is opened. */
-export const openKeyring = (target: Target): Pick<Keyring, 'list'> =>
-  makeKeyring({
+export function openKeyring(target: Target): Pick<Keyring, 'list'> {
+  return makeKeyring({
     documents: connectDocuments(target),
     tableName: requireOutput(target, 'KeyringTable'),
     now: systemClock,
   });
+}
 
 /** The target's lockout. Its items are called by MACs, so that it needs the MAC key. */
-export const openLockout = (target: Target): Pick<Lockout, 'unlock'> => {
+export function openLockout(target: Target): Pick<Lockout, 'unlock'> {
   const documents = connectDocuments(target);
   const kms = new KMSClient(connectionSettings(target, target.outputs.KmsEndpoint));
   const keyring = makeKeyring({
@@ -32,23 +33,24 @@ export const openLockout = (target: Target): Pick<Lockout, 'unlock'> => {
     now: systemClock,
   });
   return makeLockout({ documents, keyring, tableName: requireOutput(target, 'LockoutsTable'), now: systemClock });
-};
-
-const settingsOf = (target: Target) => {
-  try {
-    return rotateKeysEnvironment.parse(JSON.parse(requireOutput(target, 'RotateKeysSettings')));
-  } catch (error) {
-    if (error instanceof Fault) throw error;
-    throw new Fault(`${target.label} has key settings of another version: deploy or start this version first.`);
-  }
-};
+}
 
 /** The target's key rotation, with the settings of its scheduled function. */
-export const openRotation = (target: Target): KeyRotation =>
-  makeRotateKeysFunction({
+export function openRotation(target: Target): KeyRotation {
+  return makeRotateKeysFunction({
     environment: settingsOf(target),
     documents: connectDocuments(target),
     kms: new KMSClient(connectionSettings(target, target.outputs.KmsEndpoint)),
     now: systemClock,
     makeId: randomId,
   });
+}
+
+function settingsOf(target: Target) {
+  try {
+    return rotateKeysEnvironment.parse(JSON.parse(requireOutput(target, 'RotateKeysSettings')));
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    throw new Fault(`${target.label} has key settings of another version: deploy or start this version first.`);
+  }
+}

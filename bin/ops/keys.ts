@@ -8,102 +8,8 @@ import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
-/** What is shown of a key: nothing of the key itself. */
-const view = (key: KeyringKey, keys: readonly KeyringKey[]) => ({
-  kind: key.kind,
-  generation: key.generation,
-  keyId: key.keyId,
-  state: keyState(key, keys, Date.now()),
-  algorithm: key.algorithm ?? null,
-  createdAt: iso(key.createdAt),
-  activeFrom: iso(key.activeFrom),
-});
-type KeyView = ReturnType<typeof view>;
-
-const readKeys = async (keyring: Pick<Keyring, 'list'>, kinds: readonly KeyKind[]): Promise<KeyView[]> => {
-  const rings = await Promise.all(kinds.map(kind => keyring.list(kind)));
-  return rings.flatMap(keys => keys.map(key => view(key, keys)));
-};
-
-const list = async (target: Target, kinds: readonly KeyKind[]): Promise<Report> => {
-  const { openKeyring } = await import('./keyring.ts');
-  const keys = await readKeys(openKeyring(target), kinds);
-  const columns = [
-    { heading: 'KIND', cell: (key: KeyView) => key.kind },
-    { heading: 'GENERATION', cell: (key: KeyView) => String(key.generation) },
-    { heading: 'KEY ID', cell: (key: KeyView) => key.keyId },
-    { heading: 'ALGORITHM', cell: (key: KeyView) => key.algorithm ?? '-' },
-    { heading: 'STATE', cell: (key: KeyView) => key.state },
-    { heading: 'ACTIVE FROM', cell: (key: KeyView) => key.activeFrom ?? '-' },
-  ];
-  return { json: keys, text: table(keys, columns, 'No keys yet: the deployment makes them.') };
-};
-
-interface RotateOptions {
-  readonly kind?: KeyKind;
-  readonly now?: boolean;
-  readonly revoke?: boolean;
-  readonly yes?: boolean;
-}
-
-/** What deleting the keys of a kind ends. What sealing keys sealed is kept, and would be lost. */
-const endedBy: Partial<Record<KeyKind, string>> = { signing: 'every access token', mac: 'every refresh token' };
-
-const rotateAtOnce = async (
-  target: Target,
-  kinds: readonly KeyKind[],
-  { revoke = false, yes = false }: RotateOptions,
-): Promise<readonly RotationResult[]> => {
-  const ends = kinds.flatMap(kind => endedBy[kind] ?? []);
-  if (revoke && ends.length === 0) {
-    throw new Fault('sealing keys are never revoked: every stored autorizacao and signing secret would be lost.');
-  }
-  if (revoke) await confirm(`This ends ${ends.join(' and ')} of ${target.label}.`, yes);
-  const { openRotation } = await import('./keyring.ts');
-  const rotation = openRotation(target);
-  const results: RotationResult[] = [];
-  for (const kind of kinds) {
-    const result = await rotation.rotateNow(kind, { revoke: revoke && kind in endedBy });
-    if (result.created === undefined) throw new Fault(`another rotation of ${kind} keys was quicker: try again.`);
-    results.push(result);
-  }
-  return results;
-};
-
-const rotate = async (target: Target, options: RotateOptions): Promise<Report> => {
-  const kinds = options.kind ? [options.kind] : keyKinds;
-  const { openKeyring, openRotation } = await import('./keyring.ts');
-  const results =
-    options.now === true ? await rotateAtOnce(target, kinds, options) : await openRotation(target).rotateKeys(kinds);
-  const keys = await readKeys(openKeyring(target), kinds);
-  const rotated = results.map(({ kind, created, removed }) => ({
-    kind,
-    created: keys.find(key => key.kind === kind && key.generation === created) ?? null,
-    removed,
-  }));
-  const lines = rotated.map(({ kind, created, removed }) => {
-    const made = created
-      ? `key ${created.keyId} is ${created.state}, in use from ${created.activeFrom}`
-      : 'no key was due';
-    return `${kind}: ${made}${removed.length > 0 ? `; deleted generation ${removed.join(', ')}` : ''}.`;
-  });
-  const note = options.now === true ? '\n\nThe functions follow within 30 seconds.' : '';
-  return { json: rotated, text: `${lines.join('\n')}${note}` };
-};
-
-const kindOption = () => new Option('--kind <kind>', 'keys of this kind only (default: all kinds)').choices(keyKinds);
-
-const examples = `
-Access tokens are signed with signing keys, refresh tokens authenticated with MAC keys; sealing keys encrypt what webhooks
-keep secret. The service rotates all of them by itself.
-
-Examples:
-  npm run ops -- keys list
-  npm run ops -- keys rotate --now --kind signing
-  npm run ops -- --stage prod keys rotate --revoke --kind signing`;
-
 /** Adds `keys`. */
-export const addKeys = (program: Command, run: Run): void => {
+export function addKeys(program: Command, run: Run): void {
   const keys = program
     .command('keys')
     .description('keys that sign, authenticate and seal: list, rotate')
@@ -133,4 +39,103 @@ export const addKeys = (program: Command, run: Run): void => {
     .addOption(yesOption())
     .addHelpText('after', examples)
     .action((options: RotateOptions, command: Command) => run(command, target => rotate(target, options)));
-};
+}
+
+const examples = `
+Access tokens are signed with signing keys, refresh tokens authenticated with MAC keys; sealing keys encrypt what webhooks
+keep secret. The service rotates all of them by itself.
+
+Examples:
+  npm run ops -- keys list
+  npm run ops -- keys rotate --now --kind signing
+  npm run ops -- --stage prod keys rotate --revoke --kind signing`;
+
+function kindOption() {
+  return new Option('--kind <kind>', 'keys of this kind only (default: all kinds)').choices(keyKinds);
+}
+
+async function list(target: Target, kinds: readonly KeyKind[]): Promise<Report> {
+  const { openKeyring } = await import('./keyring.ts');
+  const keys = await readKeys(openKeyring(target), kinds);
+  const columns = [
+    { heading: 'KIND', cell: (key: KeyView) => key.kind },
+    { heading: 'GENERATION', cell: (key: KeyView) => String(key.generation) },
+    { heading: 'KEY ID', cell: (key: KeyView) => key.keyId },
+    { heading: 'ALGORITHM', cell: (key: KeyView) => key.algorithm ?? '-' },
+    { heading: 'STATE', cell: (key: KeyView) => key.state },
+    { heading: 'ACTIVE FROM', cell: (key: KeyView) => key.activeFrom ?? '-' },
+  ];
+  return { json: keys, text: table(keys, columns, 'No keys yet: the deployment makes them.') };
+}
+
+interface RotateOptions {
+  readonly kind?: KeyKind;
+  readonly now?: boolean;
+  readonly revoke?: boolean;
+  readonly yes?: boolean;
+}
+
+async function rotate(target: Target, options: RotateOptions): Promise<Report> {
+  const kinds = options.kind ? [options.kind] : keyKinds;
+  const { openKeyring, openRotation } = await import('./keyring.ts');
+  const results =
+    options.now === true ? await rotateAtOnce(target, kinds, options) : await openRotation(target).rotateKeys(kinds);
+  const keys = await readKeys(openKeyring(target), kinds);
+  const rotated = results.map(({ kind, created, removed }) => ({
+    kind,
+    created: keys.find(key => key.kind === kind && key.generation === created) ?? null,
+    removed,
+  }));
+  const lines = rotated.map(({ kind, created, removed }) => {
+    const made = created
+      ? `key ${created.keyId} is ${created.state}, in use from ${created.activeFrom}`
+      : 'no key was due';
+    return `${kind}: ${made}${removed.length > 0 ? `; deleted generation ${removed.join(', ')}` : ''}.`;
+  });
+  const note = options.now === true ? '\n\nThe functions follow within 30 seconds.' : '';
+  return { json: rotated, text: `${lines.join('\n')}${note}` };
+}
+
+async function readKeys(keyring: Pick<Keyring, 'list'>, kinds: readonly KeyKind[]): Promise<KeyView[]> {
+  const rings = await Promise.all(kinds.map(kind => keyring.list(kind)));
+  return rings.flatMap(keys => keys.map(key => view(key, keys)));
+}
+
+type KeyView = ReturnType<typeof view>;
+
+/** What is shown of a key: nothing of the key itself. */
+function view(key: KeyringKey, keys: readonly KeyringKey[]) {
+  return {
+    kind: key.kind,
+    generation: key.generation,
+    keyId: key.keyId,
+    state: keyState(key, keys, Date.now()),
+    algorithm: key.algorithm ?? null,
+    createdAt: iso(key.createdAt),
+    activeFrom: iso(key.activeFrom),
+  };
+}
+
+async function rotateAtOnce(
+  target: Target,
+  kinds: readonly KeyKind[],
+  { revoke = false, yes = false }: RotateOptions,
+): Promise<readonly RotationResult[]> {
+  const ends = kinds.flatMap(kind => endedBy[kind] ?? []);
+  if (revoke && ends.length === 0) {
+    throw new Fault('sealing keys are never revoked: every stored autorizacao and signing secret would be lost.');
+  }
+  if (revoke) await confirm(`This ends ${ends.join(' and ')} of ${target.label}.`, yes);
+  const { openRotation } = await import('./keyring.ts');
+  const rotation = openRotation(target);
+  const results: RotationResult[] = [];
+  for (const kind of kinds) {
+    const result = await rotation.rotateNow(kind, { revoke: revoke && kind in endedBy });
+    if (result.created === undefined) throw new Fault(`another rotation of ${kind} keys was quicker: try again.`);
+    results.push(result);
+  }
+  return results;
+}
+
+/** What deleting the keys of a kind ends. What sealing keys sealed is kept, and would be lost. */
+const endedBy: Partial<Record<KeyKind, string>> = { signing: 'every access token', mac: 'every refresh token' };

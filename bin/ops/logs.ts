@@ -27,14 +27,6 @@ export interface EventLog {
   find(id: string, since: number, progress: ShowProgress): Promise<readonly LoggedLine[]>;
 }
 
-/** Lines of one id that are looked at: its attempts, and what became of its copies. */
-const mostLines = 200;
-
-/** CloudWatch Logs Insights queries are asked for their results at this interval. Milliseconds. */
-const pace = 500;
-
-const day = 86_400_000;
-
 /** Opens the log. */
 export function openEventLog(target: Target): EventLog {
   const client = new CloudWatchLogsClient(connectionSettings(target, target.outputs.LogsEndpoint));
@@ -79,6 +71,11 @@ export function openEventLog(target: Target): EventLog {
   };
 }
 
+const day = 86_400_000;
+
+/** Lines of one id that are looked at: its attempts, and what became of its copies. */
+const mostLines = 200;
+
 /** A line as our logger writes them; what others wrote is left out. */
 function readLine(row: readonly ResultField[]): LoggedLine[] {
   const cell = (name: string) => row.find(({ field }) => field === name)?.value ?? '';
@@ -90,3 +87,6 @@ function readLine(row: readonly ResultField[]): LoggedLine[] {
     return [];
   }
 }
+
+/** CloudWatch Logs Insights queries are asked for their results at this interval. Milliseconds. */
+const pace = 500;

@@ -4,12 +4,6 @@ import { isCommonPassword } from './common-passwords.ts';
 import { Fault } from './fault.ts';
 import type { Streams } from './streams.ts';
 
-/** The token endpoint refuses longer ones unread, so a user could never log in with one. */
-const longestPassword = 1_024;
-
-/** Of a generated one: 131 bits, letters and digits only. */
-const generatedLength = 22;
-
 /** How an operator wants to give a password. */
 export interface PasswordOptions {
   readonly generatePassword?: boolean;
@@ -61,22 +55,15 @@ export async function passwordFault(password: string, leastCharacters: number): 
   return undefined;
 }
 
-/** Everything on standard input, without the one line break that `echo` and here-documents add. */
-const fromStandardInput = async (stdin: Streams['stdin']): Promise<string> => {
-  const bytes = await buffer(stdin);
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, '');
-  } catch {
-    throw new Fault('the password on standard input is not UTF-8.');
-  }
-};
+/** Of a generated one: 131 bits, letters and digits only. */
+const generatedLength = 22;
 
 /** Asked twice, since nothing is shown; the prompt goes to standard error, so that `--json` stays clean. */
-const fromPrompt = async (
+async function fromPrompt(
   check: (password: string) => Promise<string | undefined>,
   input: NodeJS.ReadableStream,
   output: NodeJS.WritableStream,
-): Promise<string> => {
+): Promise<string> {
   const { default: prompt } = await import('@inquirer/password');
   const ask = async (message: string, validate: (value: string) => Promise<string | true>): Promise<string> => {
     const closed = new AbortController();
@@ -97,4 +84,17 @@ const fromPrompt = async (
   const repeated = await ask('Again:', async () => true);
   if (password !== repeated) throw new Fault('the two passwords differ: nothing was changed.');
   return password;
-};
+}
+
+/** Everything on standard input, without the one line break that `echo` and here-documents add. */
+async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
+  const bytes = await buffer(stdin);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, '');
+  } catch {
+    throw new Fault('the password on standard input is not UTF-8.');
+  }
+}
+
+/** The token endpoint refuses longer ones unread, so a user could never log in with one. */
+const longestPassword = 1_024;

@@ -12,38 +12,32 @@ import type { Streams } from './streams.ts';
 import { addUsers } from './users.ts';
 import { addWebhooks } from './webhooks.ts';
 
-const examples = `
-Without --stage the commands work on the local run that "npm start" started in this folder. They end with 0; with 1 when
-something was refused or failed; with 2 when the command was not understood. With --json errors are one object on standard
-error, {"error", "code", "exitCode"}, and no progress is shown; "npm run --silent" keeps npm's own lines off standard output.
-What cannot be undone asks first; where there is no terminal to ask at, it is refused without --yes.
-
-Examples:
-  npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token
-  npm run ops -- users create --email ana@acme.com.br --account acme --role admin
-  npm run ops -- publish --account acme --event demanda.criada --demand 42
-  npm run --silent ops -- --stage prod --json clients list`;
-
 /**
- * Commander puts its suggestion on a second line, and repeats the value of an option it does not know: that may be a
- * password.
+ * Runs the operator's command line.
+ *
+ * @param streams - the process's own, but for tests; a question that is asked at a terminal goes to the process's in any case.
+ * @returns the exit code: 0, 1 for a command that was refused or failed, 2 for one that was not understood.
  */
-const tidy = (message: string): string =>
-  message
-    .replace(/^(error: unknown option '[^'=]+)=.*'/s, "$1'")
-    .replace(/\s*\n\s*/g, ' ')
-    .trim();
+export async function runOps(args: readonly string[], streams: Streams = process): Promise<number> {
+  const asJson = args.includes('--json'); // commander may fail before it has read it
+  try {
+    await makeProgram(asJson, streams).parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      const message = error.message === helpInstead ? 'a command is missing: --help shows them' : tidy(error.message);
+      if (asJson) writeJsonError(streams.stderr, message, 2);
+      return 2;
+    }
+    if (!(error instanceof CommandFailed)) throw error;
+    if (asJson) writeJsonError(streams.stderr, error.message, 1);
+    else streams.stderr.write(`error: ${error.message}\n`);
+    return 1;
+  }
+}
 
-/** An error for programs: one object on standard error, and nothing on standard output. */
-const writeJsonError = (output: Streams['stderr'], message: string, exitCode: number): void => {
-  const code = exitCode === 2 ? 'usage' : 'refused';
-  output.write(`${JSON.stringify({ error: message.replace(/^error: /, ''), code, exitCode })}\n`);
-};
-
-/** What commander throws for a noun without a verb, after it has shown the help. */
-const helpInstead = '(outputHelp)';
-
-const makeProgram = (asJson: boolean, streams: Streams): Command => {
+function makeProgram(asJson: boolean, streams: Streams): Command {
   const run = makeRun(streams);
   const program = new Command('ops')
     .usage('[options] <command>')
@@ -73,29 +67,36 @@ const makeProgram = (asJson: boolean, streams: Streams): Command => {
   addEvents(program, run);
   addDlq(program, run);
   return program;
-};
+}
+
+/** What commander throws for a noun without a verb, after it has shown the help. */
+const helpInstead = '(outputHelp)';
 
 /**
- * Runs the operator's command line.
- *
- * @param streams - the process's own, but for tests; a question that is asked at a terminal goes to the process's in any case.
- * @returns the exit code: 0, 1 for a command that was refused or failed, 2 for one that was not understood.
+ * Commander puts its suggestion on a second line, and repeats the value of an option it does not know: that may be a
+ * password.
  */
-export const runOps = async (args: readonly string[], streams: Streams = process): Promise<number> => {
-  const asJson = args.includes('--json'); // commander may fail before it has read it
-  try {
-    await makeProgram(asJson, streams).parseAsync(args, { from: 'user' });
-    return 0;
-  } catch (error) {
-    if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return 0;
-      const message = error.message === helpInstead ? 'a command is missing: --help shows them' : tidy(error.message);
-      if (asJson) writeJsonError(streams.stderr, message, 2);
-      return 2;
-    }
-    if (!(error instanceof CommandFailed)) throw error;
-    if (asJson) writeJsonError(streams.stderr, error.message, 1);
-    else streams.stderr.write(`error: ${error.message}\n`);
-    return 1;
-  }
-};
+function tidy(message: string): string {
+  return message
+    .replace(/^(error: unknown option '[^'=]+)=.*'/s, "$1'")
+    .replace(/\s*\n\s*/g, ' ')
+    .trim();
+}
+
+/** An error for programs: one object on standard error, and nothing on standard output. */
+function writeJsonError(output: Streams['stderr'], message: string, exitCode: number): void {
+  const code = exitCode === 2 ? 'usage' : 'refused';
+  output.write(`${JSON.stringify({ error: message.replace(/^error: /, ''), code, exitCode })}\n`);
+}
+
+const examples = `
+Without --stage the commands work on the local run that "npm start" started in this folder. They end with 0; with 1 when
+something was refused or failed; with 2 when the command was not understood. With --json errors are one object on standard
+error, {"error", "code", "exitCode"}, and no progress is shown; "npm run --silent" keeps npm's own lines off standard output.
+What cannot be undone asks first; where there is no terminal to ask at, it is refused without --yes.
+
+Examples:
+  npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token
+  npm run ops -- users create --email ana@acme.com.br --account acme --role admin
+  npm run ops -- publish --account acme --event demanda.criada --demand 42
+  npm run --silent ops -- --stage prod --json clients list`;

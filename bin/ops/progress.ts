@@ -1,20 +1,6 @@
 /** Tells a person what long work has come to; the latest text replaces the one before. */
 export type ShowProgress = (text: string) => void;
 
-/** A command's progress. `clear` takes it off a terminal before anything else is written. */
-interface Progress {
-  readonly show: ShowProgress;
-  clear(): void;
-}
-
-/** Work that is over within this time shows nothing. Milliseconds. */
-const patience = 1_000;
-
-/** Where no terminal shows one line in place of another, a line is written at most this often. Milliseconds. */
-const pace = 5_000;
-
-const eraseLine = '\r\u001b[K';
-
 /** Shows nothing: `--json` leaves standard error to the one object that an error is. */
 export function noProgress(_text: string): void {}
 
@@ -40,3 +26,17 @@ export function makeProgress(
     },
   };
 }
+
+/** A command's progress. `clear` takes it off a terminal before anything else is written. */
+interface Progress {
+  readonly show: ShowProgress;
+  clear(): void;
+}
+
+/** Work that is over within this time shows nothing. Milliseconds. */
+const patience = 1_000;
+
+/** Where no terminal shows one line in place of another, a line is written at most this often. Milliseconds. */
+const pace = 5_000;
+
+const eraseLine = '\r\u001b[K';

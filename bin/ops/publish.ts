@@ -6,60 +6,8 @@ import { fields, type Report } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
-interface PublishOptions {
-  readonly account: string;
-  readonly event: EventName;
-  readonly demand: number;
-  readonly proposal?: number;
-  readonly id?: string;
-}
-
-/** Judges the message as the delivery function will; only the verdict matters, so that any id and address do. */
-const judge = (body: string) => parseEventMessage(body, 'unused', 'https://unused.example.com');
-
-/** The option that each field of the message comes from. */
-const optionOf: Readonly<Record<string, string>> = {
-  id_conta: '--account',
-  event: '--event',
-  id_demanda: '--demand',
-  id_proposta: '--proposal',
-  id: '--id',
-};
-
-const inOptions = (detail: string): string =>
-  detail.replace(/(?<=^|; )(\w+):/g, (found, field: string) => optionOf[field] ?? found);
-
-const messageOf = (options: PublishOptions): string =>
-  JSON.stringify({
-    id_conta: options.account,
-    event: options.event,
-    id_demanda: options.demand,
-    ...(options.proposal === undefined ? {} : { id_proposta: options.proposal }),
-    ...(options.id === undefined ? {} : { id: options.id }),
-  });
-
-const publish = async (target: Target, body: string, options: PublishOptions): Promise<Report> => {
-  const { openQueues } = await import('./queues.ts');
-  const messageId = await openQueues(target).send('EventsQueueUrl', body, options.account);
-  const deliveryId = deliveryIdOf(options.account, options.event, options.id ?? messageId);
-  const lines = fields([
-    ['message', messageId],
-    ['delivery', `${deliveryId} (its webhook-id header)`],
-  ]);
-  return { json: { messageId, deliveryId }, text: `Published.\n${lines}` };
-};
-
-const examples = `
-It sends one message to the events queue, in the group of the account, as a component of the house would: whoever has a webhook
-for the event gets it for real. It refuses what the service would refuse. With an --id that was used before, nothing is
-delivered again. "events find" with the delivery or message it shows says what became of it.
-
-Examples:
-  npm run ops -- publish --account acme --event demanda.criada --demand 42
-  npm run ops -- publish --account acme --event proposta.recebida --demand 42 --proposal 7 --id order-981`;
-
 /** Adds `publish`. */
-export const addPublish = (program: Command, run: Run): void => {
+export function addPublish(program: Command, run: Run): void {
   program
     .command('publish')
     .description('publish a business event for real, as the components of the house do')
@@ -77,4 +25,60 @@ export const addPublish = (program: Command, run: Run): void => {
       }
       await run(command, target => publish(target, body, options));
     });
+}
+
+const examples = `
+It sends one message to the events queue, in the group of the account, as a component of the house would: whoever has a webhook
+for the event gets it for real. It refuses what the service would refuse. With an --id that was used before, nothing is
+delivered again. "events find" with the delivery or message it shows says what became of it.
+
+Examples:
+  npm run ops -- publish --account acme --event demanda.criada --demand 42
+  npm run ops -- publish --account acme --event proposta.recebida --demand 42 --proposal 7 --id order-981`;
+
+interface PublishOptions {
+  readonly account: string;
+  readonly event: EventName;
+  readonly demand: number;
+  readonly proposal?: number;
+  readonly id?: string;
+}
+
+function messageOf(options: PublishOptions): string {
+  return JSON.stringify({
+    id_conta: options.account,
+    event: options.event,
+    id_demanda: options.demand,
+    ...(options.proposal === undefined ? {} : { id_proposta: options.proposal }),
+    ...(options.id === undefined ? {} : { id: options.id }),
+  });
+}
+
+/** Judges the message as the delivery function will; only the verdict matters, so that any id and address do. */
+function judge(body: string) {
+  return parseEventMessage(body, 'unused', 'https://unused.example.com');
+}
+
+function inOptions(detail: string): string {
+  return detail.replace(/(?<=^|; )(\w+):/g, (found, field: string) => optionOf[field] ?? found);
+}
+
+async function publish(target: Target, body: string, options: PublishOptions): Promise<Report> {
+  const { openQueues } = await import('./queues.ts');
+  const messageId = await openQueues(target).send('EventsQueueUrl', body, options.account);
+  const deliveryId = deliveryIdOf(options.account, options.event, options.id ?? messageId);
+  const lines = fields([
+    ['message', messageId],
+    ['delivery', `${deliveryId} (its webhook-id header)`],
+  ]);
+  return { json: { messageId, deliveryId }, text: `Published.\n${lines}` };
+}
+
+/** The option that each field of the message comes from. */
+const optionOf: Readonly<Record<string, string>> = {
+  id_conta: '--account',
+  event: '--event',
+  id_demanda: '--demand',
+  id_proposta: '--proposal',
+  id: '--id',
 };

@@ -49,42 +49,17 @@ export interface Queues {
   remove(letter: DeadLetter): Promise<void>;
 }
 
-/** A received dead letter comes back after this long when the command that received it dies. In seconds. */
-const hiddenSeconds = 60;
-
-/** The most entries that SQS takes in a batch. */
-const longestBatch = 10;
-
-/** Why a message was refused. One that SQS itself moved has its publisher's attributes: what was not refused has no reason. */
-const refusalOf = (reason: string | undefined, body: string): RejectedMessage['reason'] | null => {
-  const isRefused = parseEventMessage(body, '', 'https://unused.example.com').outcome === 'rejected';
-  return isRefused && (reason === 'malformed' || reason === 'unknown_event') ? reason : null;
-};
-
-const fromMessage = ({ MessageId, Body = '', Attributes, MessageAttributes, ReceiptHandle }: Message): DeadLetter => {
-  const attribute = (name: string) => MessageAttributes?.[name]?.StringValue;
-  const reason = refusalOf(attribute('reason'), Body);
-  const said = (name: string) => (reason === null ? null : (attribute(name) ?? null));
-  return {
-    origin: originOf({ messageId: MessageId ?? '', sentTimestamp: Attributes?.SentTimestamp, attribute }),
-    body: Body,
-    reason,
-    detail: said('detail'),
-    sender: said('sender'),
-    receipt: ReceiptHandle ?? '',
-  };
-};
-
 /** Connects to the target's retry queue, as its functions do. */
-export const openRetryQueue = (target: Target): RetryQueue =>
-  makeRetryQueue({
+export function openRetryQueue(target: Target): RetryQueue {
+  return makeRetryQueue({
     sqs: new SQSClient(connectionSettings(target, target.outputs.SqsEndpoint)),
     queueUrl: requireOutput(target, 'RetryQueueUrl'),
     now: systemClock,
   });
+}
 
 /** Connects to the target's queues. */
-export const openQueues = (target: Target): Queues => {
+export function openQueues(target: Target): Queues {
   const sqs = new SQSClient(connectionSettings(target, target.outputs.SqsEndpoint));
   const urlOf = (queue: QueueName) => requireOutput(target, queue);
   const removed = new Set<string>();
@@ -160,4 +135,30 @@ export const openQueues = (target: Target): Queues => {
       removed.add(receipt);
     },
   };
-};
+}
+
+/** The most entries that SQS takes in a batch. */
+const longestBatch = 10;
+
+/** A received dead letter comes back after this long when the command that received it dies. In seconds. */
+const hiddenSeconds = 60;
+
+function fromMessage({ MessageId, Body = '', Attributes, MessageAttributes, ReceiptHandle }: Message): DeadLetter {
+  const attribute = (name: string) => MessageAttributes?.[name]?.StringValue;
+  const reason = refusalOf(attribute('reason'), Body);
+  const said = (name: string) => (reason === null ? null : (attribute(name) ?? null));
+  return {
+    origin: originOf({ messageId: MessageId ?? '', sentTimestamp: Attributes?.SentTimestamp, attribute }),
+    body: Body,
+    reason,
+    detail: said('detail'),
+    sender: said('sender'),
+    receipt: ReceiptHandle ?? '',
+  };
+}
+
+/** Why a message was refused. One that SQS itself moved has its publisher's attributes: what was not refused has no reason. */
+function refusalOf(reason: string | undefined, body: string): RejectedMessage['reason'] | null {
+  const isRefused = parseEventMessage(body, '', 'https://unused.example.com').outcome === 'rejected';
+  return isRefused && (reason === 'malformed' || reason === 'unknown_event') ? reason : null;
+}

@@ -18,46 +18,15 @@ export interface KeptLetter {
   readonly detail: string;
 }
 
-const eventMessage = z.looseObject({ id: z.optional(z.string()) });
-
-/** Where a message belongs, and as what; or why it would only come back. */
-type Destination =
-  | { readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl'; readonly body: string; readonly account: string }
-  | { readonly refused: string };
-
-/** An event without an id of its own gets the message id it was published under: it stays the same event, whoever reads it. */
-const destinationOf = ({ origin, body }: DeadLetter): Destination => {
-  const verdict = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
-  if (verdict.outcome === 'event') {
-    const event = eventMessage.parse(JSON.parse(body));
-    const sent = event.id === undefined ? JSON.stringify({ ...event, id: origin.messageId }) : body;
-    return { queue: 'EventsQueueUrl', body: sent, account: verdict.event.accountId };
-  }
-  try {
-    return { queue: 'RetryQueueUrl', body, account: retryMessage.parse(JSON.parse(body)).id_conta };
-  } catch {
-    return { refused: verdict.detail };
-  }
-};
-
-/** Sends before it removes: an interruption leaves a copy, which the delivery recognises, and never loses a message. */
-const move = async (queues: Queues, letter: DeadLetter): Promise<Destination> => {
-  const destination = destinationOf(letter);
-  if ('refused' in destination) return destination;
-  await queues.send(destination.queue, destination.body, destination.account, letter.origin);
-  await queues.remove(letter);
-  return destination;
-};
-
 /**
  * Puts dead letters that can be processed now back on the queue they belong to; the others stay. `inHand` is about how
  * many somebody else has in hand.
  */
-export const redriveDeadLetters = async (
+export async function redriveDeadLetters(
   queues: Queues,
   { rate, limit }: RedriveOptions,
   progress: ShowProgress,
-): Promise<{ moved: number; kept: readonly KeptLetter[]; inHand: number }> => {
+): Promise<{ moved: number; kept: readonly KeptLetter[]; inHand: number }> {
   const inHand = await queues.countInHand();
   const kept: KeptLetter[] = [];
   let moved = 0;
@@ -72,4 +41,35 @@ export const redriveDeadLetters = async (
     }
   }
   return { moved, kept, inHand: Math.min(inHand, await queues.countInHand()) };
-};
+}
+
+/** Sends before it removes: an interruption leaves a copy, which the delivery recognises, and never loses a message. */
+async function move(queues: Queues, letter: DeadLetter): Promise<Destination> {
+  const destination = destinationOf(letter);
+  if ('refused' in destination) return destination;
+  await queues.send(destination.queue, destination.body, destination.account, letter.origin);
+  await queues.remove(letter);
+  return destination;
+}
+
+/** Where a message belongs, and as what; or why it would only come back. */
+type Destination =
+  | { readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl'; readonly body: string; readonly account: string }
+  | { readonly refused: string };
+
+/** An event without an id of its own gets the message id it was published under: it stays the same event, whoever reads it. */
+function destinationOf({ origin, body }: DeadLetter): Destination {
+  const verdict = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
+  if (verdict.outcome === 'event') {
+    const event = eventMessage.parse(JSON.parse(body));
+    const sent = event.id === undefined ? JSON.stringify({ ...event, id: origin.messageId }) : body;
+    return { queue: 'EventsQueueUrl', body: sent, account: verdict.event.accountId };
+  }
+  try {
+    return { queue: 'RetryQueueUrl', body, account: retryMessage.parse(JSON.parse(body)).id_conta };
+  } catch {
+    return { refused: verdict.detail };
+  }
+}
+
+const eventMessage = z.looseObject({ id: z.optional(z.string()) });

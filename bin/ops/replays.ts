@@ -12,9 +12,6 @@ import { requireOutput, type Target } from './target.ts';
 
 // Loaded by the command that replays, when it does: the SDK takes longer to load than the rest takes to run.
 
-/** What goes wrong on the way is the sweeper's to mend, which goes on with every replay each minute. */
-const silence = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };
-
 /** The target's replays, begun and driven on as the service itself does. */
 export function openReplays(target: Target) {
   const documents = connectDocuments(target);
@@ -40,3 +37,6 @@ export function openReplays(target: Target) {
     start: makeStartReplay({ ...silence, replays, run, makeId: randomId, now }),
   };
 }
+
+/** What goes wrong on the way is the sweeper's to mend, which goes on with every replay each minute. */
+const silence = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };

@@ -13,15 +13,12 @@ export interface Column<Row> {
 }
 
 /** A text of strangers: what a terminal would obey is written as an escape, but for the ends of lines. */
-export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]|\p{Cf}/gu, escaped);
-
-/** The same in one line, so that nobody forges another one. */
-const inOneLine = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
-
-const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;
+export function printable(text: string): string {
+  return text.replace(/[^\P{Cc}\n]|\p{Cf}/gu, escaped);
+}
 
 /** Lines up rows under headings; `whenEmpty` stands in for a table without rows. */
-export const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], whenEmpty: string): string => {
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], whenEmpty: string): string {
   if (rows.length === 0) return whenEmpty;
   const lines = [
     columns.map(({ heading }) => heading),
@@ -36,19 +33,29 @@ export const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]
         .trimEnd(),
     )
     .join('\n');
-};
+}
 
 /** Lines up the fields of one record. */
-export const fields = (entries: readonly (readonly [name: string, value: string])[]): string => {
+export function fields(entries: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...entries.map(([name]) => name.length));
   return entries.map(([name, value]) => `${name.padEnd(width)}  ${inOneLine(value)}`).join('\n');
-};
+}
 
 /** A moment in milliseconds since the epoch as RFC 3339, UTC; `null` where there is none. */
-export const iso = (moment: number | undefined): string | null =>
-  moment === undefined ? null : new Date(moment).toISOString();
+export function iso(moment: number | undefined): string | null {
+  return moment === undefined ? null : new Date(moment).toISOString();
+}
 
 /** Writes a report. */
-export const writeReport = ({ json, text }: Report, asJson: boolean, output: Streams['stdout']): void => {
+export function writeReport({ json, text }: Report, asJson: boolean, output: Streams['stdout']): void {
   output.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);
-};
+}
+
+function escaped(character: string): string {
+  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+}
+
+/** The same in one line, so that nobody forges another one. */
+function inOneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
+}

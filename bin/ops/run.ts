@@ -5,14 +5,6 @@ import { type Report, writeReport } from './report.ts';
 import type { Streams } from './streams.ts';
 import { findTarget, type Target, type TargetOptions } from './target.ts';
 
-/** The options every command takes. */
-interface GlobalOptions extends TargetOptions {
-  readonly json?: boolean;
-}
-
-/** What a command does on its target. Long work shows its progress; a password may be read. */
-type Act = (target: Target, progress: ShowProgress, stdin: Streams['stdin']) => Promise<Report>;
-
 /** Runs one command on the target its options choose, and writes what it reports. */
 export type Run = (command: Command, act: Act) => Promise<void>;
 
@@ -22,9 +14,8 @@ export class CommandFailed extends Error {
 }
 
 /** Makes what finds the target, acts, and reports. It throws {@link CommandFailed}. */
-export const makeRun =
-  (streams: Streams): Run =>
-  async (command, act) => {
+export function makeRun(streams: Streams): Run {
+  return async function run(command, act) {
     const { json = false, ...options } = command.optsWithGlobals<GlobalOptions>();
     const progress = makeProgress(streams.stderr);
     let target: Target | undefined;
@@ -40,3 +31,12 @@ export const makeRun =
       );
     }
   };
+}
+
+/** What a command does on its target. Long work shows its progress; a password may be read. */
+type Act = (target: Target, progress: ShowProgress, stdin: Streams['stdin']) => Promise<Report>;
+
+/** The options every command takes. */
+interface GlobalOptions extends TargetOptions {
+  readonly json?: boolean;
+}

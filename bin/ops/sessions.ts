@@ -12,10 +12,51 @@ import type { Run } from './run.ts';
 import { requireOutput, type Target } from './target.ts';
 import { findUser } from './users.ts';
 
-interface OwnerOptions {
-  /** E-mail address or id. */
-  readonly user?: string;
-  readonly client?: string;
+/** Adds `sessions`. */
+export function addSessions(program: Command, run: Run): void {
+  const sessions = program
+    .command('sessions')
+    .description('logins and the tokens that come of them: list, end')
+    .addHelpText('after', examples);
+
+  ownerOptions(
+    sessions.command('list').description('list live sessions of a user, of a client, or of a user at a client'),
+  )
+    .option('--all', 'show those that are over too, as long as they are kept')
+    .addOption(limitOption())
+    .addOption(afterOption('session'))
+    .addHelpText('after', examples)
+    .action((options: ListOptions, command: Command) => {
+      if (options.user === undefined && options.client === undefined) {
+        command.error('error: name whose sessions: --user or --client (or both)');
+      }
+      return run(command, target => list(target, options));
+    });
+
+  ownerOptions(sessions.command('end').description('end one session, or all of a user or a client, for good'))
+    .argument('[session-id]', 'as list shows it', notEmpty)
+    .addOption(yesOption().hideHelp()) // nothing is asked: accepted for scripts that give it to all that ends something
+    .addHelpText('after', examples)
+    .action((sessionId: string | undefined, options: OwnerOptions, command: Command) => {
+      if ([sessionId, options.user, options.client].filter(named => named !== undefined).length !== 1) {
+        command.error('error: name what to end: one session id, --user or --client');
+      }
+      return run(command, target => (sessionId === undefined ? endAll(target, options) : endOne(target, sessionId)));
+    });
+}
+
+const examples = `
+A session is one login with all tokens that come of it. A user is named by e-mail address or user id.
+
+Examples:
+  npm run ops -- sessions list --user ana@acme.com.br
+  npm run ops -- sessions end --client 4f6Kq...
+  npm run ops -- sessions end 8sYfTzR4uWcJe7HbnQ2m0p-XkD1nVb8sYfTzR4uWcJe7H`;
+
+function ownerOptions(command: Command): Command {
+  return command
+    .option('--user <user>', 'sessions of this user', notEmpty)
+    .option('--client <client-id>', 'sessions that began through this client', notEmpty);
 }
 
 interface ListOptions extends OwnerOptions {
@@ -24,76 +65,7 @@ interface ListOptions extends OwnerOptions {
   readonly after?: string;
 }
 
-/** A session with what its life depends on. */
-interface SessionState {
-  readonly family: Family;
-  readonly user: User | undefined;
-  /** Why it is over; `undefined` while it lives. */
-  readonly endedBy: string | undefined;
-}
-
-/** How many are read at once, and shown unless a limit says otherwise. */
-const pageSize = 100;
-
-const endOf = (client: Client | undefined, user: User | undefined, family: Family): string | undefined => {
-  if (family.revokedFor !== undefined) return family.revokedFor;
-  if (isExpired(family, Date.now())) return 'expiry';
-  if (!client) return 'client_gone';
-  if (client.status !== 'enabled') return 'client_disabled';
-  return sessionFault(client, user, family);
-};
-
-const view = ({ family, user, endedBy }: SessionState) => ({
-  sessionId: family.familyId,
-  userId: family.userId,
-  email: user?.email ?? null,
-  clientId: family.clientId,
-  accountId: family.accountId,
-  scope: family.scope,
-  state: endedBy === undefined ? 'live' : 'ended',
-  endedBy: endedBy ?? null,
-  createdAt: iso(family.createdAt),
-  lastUsedAt: iso(family.rotatedAt),
-  expiresAt: iso(Math.min(family.idleExpiresAt, family.absoluteExpiresAt)),
-});
-
-/** Reads the users and clients of sessions, each once. */
-const inspect = async (target: Target, families: readonly Family[]): Promise<SessionState[]> => {
-  const [{ connectDocuments }, { readTogether }] = await Promise.all([
-    import('./documents.ts'),
-    import('../../lambdas/platform/dynamodb.ts'),
-  ]);
-  const documents = connectDocuments(target);
-  const [users, clients] = [requireOutput(target, 'UsersTable'), requireOutput(target, 'ClientsTable')];
-  const userIds = [...new Set(families.map(({ userId }) => userId))];
-  const clientIds = [...new Set(families.map(({ clientId }) => clientId))];
-  const [userItems, clientItems] = await Promise.all([
-    readTogether(
-      documents,
-      userIds.map(id => userAddress(users, id)),
-    ),
-    readTogether(
-      documents,
-      clientIds.map(id => clientAddress(clients, id)),
-    ),
-  ]);
-  return families.map(family => {
-    const user = parseUser(userItems[userIds.indexOf(family.userId)]);
-    const client = parseClient(clientItems[clientIds.indexOf(family.clientId)]);
-    return { family, user, endedBy: endOf(client, user, family) };
-  });
-};
-
-const ownerOf = async (target: Target, { user, client }: OwnerOptions): Promise<SessionOwner> => {
-  const { openClients, openUsers } = await import('./documents.ts');
-  if (user !== undefined) return { userId: (await findUser(openUsers(target), user)).userId };
-  if (!(await openClients(target).findClient(client ?? ''))) {
-    throw new Fault(`there is no client "${client}": "clients list" shows them.`);
-  }
-  return { clientId: client ?? '' };
-};
-
-const list = async (target: Target, options: ListOptions): Promise<Report> => {
+async function list(target: Target, options: ListOptions): Promise<Report> {
   const { openSessions } = await import('./documents.ts');
   const owner = await ownerOf(target, options);
   if ('userId' in owner && options.after?.startsWith(`${owner.userId}-`) === false) {
@@ -127,21 +99,15 @@ const list = async (target: Target, options: ListOptions): Promise<Report> => {
   const more =
     isMore || found.length > limit ? `\n\nThere may be more: --after ${shown.at(-1)?.family.familyId ?? after}` : '';
   return { json: shown.map(view), text: `${table(shown, columns, 'No such sessions.')}${more}` };
-};
+}
 
-const endOne = async (target: Target, sessionId: string): Promise<Report> => {
-  const { openSessions } = await import('./documents.ts');
-  const { findFamily, revokeFamily } = openSessions(target);
-  if (!(await findFamily(sessionId))) {
-    throw new Fault(`there is no session "${sessionId}": "sessions list --user EMAIL" shows them.`);
-  }
-  await revokeFamily(sessionId, 'operator', Date.now());
-  const ended = await findFamily(sessionId);
-  const [state] = ended ? await inspect(target, [ended]) : [];
-  return { json: state ? view(state) : { sessionId, state: 'ended' }, text: `Session ${sessionId} is over.` };
-};
+interface OwnerOptions {
+  /** E-mail address or id. */
+  readonly user?: string;
+  readonly client?: string;
+}
 
-const endAll = async (target: Target, options: OwnerOptions): Promise<Report> => {
+async function endAll(target: Target, options: OwnerOptions): Promise<Report> {
   const { openClients, openUsers } = await import('./documents.ts');
   const owner = await ownerOf(target, options);
   if ('userId' in owner) {
@@ -154,50 +120,87 @@ const endAll = async (target: Target, options: OwnerOptions): Promise<Report> =>
   if (!client) throw new Fault(`there is no client "${options.client}": "clients list" shows them.`);
   const text = `Every session of client ${client.clientId} (${client.name}) is over.`;
   return { json: { clientId: client.clientId, ended: true }, text };
-};
+}
 
-const examples = `
-A session is one login with all tokens that come of it. A user is named by e-mail address or user id.
+async function endOne(target: Target, sessionId: string): Promise<Report> {
+  const { openSessions } = await import('./documents.ts');
+  const { findFamily, revokeFamily } = openSessions(target);
+  if (!(await findFamily(sessionId))) {
+    throw new Fault(`there is no session "${sessionId}": "sessions list --user EMAIL" shows them.`);
+  }
+  await revokeFamily(sessionId, 'operator', Date.now());
+  const ended = await findFamily(sessionId);
+  const [state] = ended ? await inspect(target, [ended]) : [];
+  return { json: state ? view(state) : { sessionId, state: 'ended' }, text: `Session ${sessionId} is over.` };
+}
 
-Examples:
-  npm run ops -- sessions list --user ana@acme.com.br
-  npm run ops -- sessions end --client 4f6Kq...
-  npm run ops -- sessions end 8sYfTzR4uWcJe7HbnQ2m0p-XkD1nVb8sYfTzR4uWcJe7H`;
+async function ownerOf(target: Target, { user, client }: OwnerOptions): Promise<SessionOwner> {
+  const { openClients, openUsers } = await import('./documents.ts');
+  if (user !== undefined) return { userId: (await findUser(openUsers(target), user)).userId };
+  if (!(await openClients(target).findClient(client ?? ''))) {
+    throw new Fault(`there is no client "${client}": "clients list" shows them.`);
+  }
+  return { clientId: client ?? '' };
+}
 
-const ownerOptions = (command: Command): Command =>
-  command
-    .option('--user <user>', 'sessions of this user', notEmpty)
-    .option('--client <client-id>', 'sessions that began through this client', notEmpty);
+/** How many are read at once, and shown unless a limit says otherwise. */
+const pageSize = 100;
 
-/** Adds `sessions`. */
-export const addSessions = (program: Command, run: Run): void => {
-  const sessions = program
-    .command('sessions')
-    .description('logins and the tokens that come of them: list, end')
-    .addHelpText('after', examples);
+/** A session with what its life depends on. */
+interface SessionState {
+  readonly family: Family;
+  readonly user: User | undefined;
+  /** Why it is over; `undefined` while it lives. */
+  readonly endedBy: string | undefined;
+}
 
-  ownerOptions(
-    sessions.command('list').description('list live sessions of a user, of a client, or of a user at a client'),
-  )
-    .option('--all', 'show those that are over too, as long as they are kept')
-    .addOption(limitOption())
-    .addOption(afterOption('session'))
-    .addHelpText('after', examples)
-    .action((options: ListOptions, command: Command) => {
-      if (options.user === undefined && options.client === undefined) {
-        command.error('error: name whose sessions: --user or --client (or both)');
-      }
-      return run(command, target => list(target, options));
-    });
+/** Reads the users and clients of sessions, each once. */
+async function inspect(target: Target, families: readonly Family[]): Promise<SessionState[]> {
+  const [{ connectDocuments }, { readTogether }] = await Promise.all([
+    import('./documents.ts'),
+    import('../../lambdas/platform/dynamodb.ts'),
+  ]);
+  const documents = connectDocuments(target);
+  const [users, clients] = [requireOutput(target, 'UsersTable'), requireOutput(target, 'ClientsTable')];
+  const userIds = [...new Set(families.map(({ userId }) => userId))];
+  const clientIds = [...new Set(families.map(({ clientId }) => clientId))];
+  const [userItems, clientItems] = await Promise.all([
+    readTogether(
+      documents,
+      userIds.map(id => userAddress(users, id)),
+    ),
+    readTogether(
+      documents,
+      clientIds.map(id => clientAddress(clients, id)),
+    ),
+  ]);
+  return families.map(family => {
+    const user = parseUser(userItems[userIds.indexOf(family.userId)]);
+    const client = parseClient(clientItems[clientIds.indexOf(family.clientId)]);
+    return { family, user, endedBy: endOf(client, user, family) };
+  });
+}
 
-  ownerOptions(sessions.command('end').description('end one session, or all of a user or a client, for good'))
-    .argument('[session-id]', 'as list shows it', notEmpty)
-    .addOption(yesOption().hideHelp()) // nothing is asked: accepted for scripts that give it to all that ends something
-    .addHelpText('after', examples)
-    .action((sessionId: string | undefined, options: OwnerOptions, command: Command) => {
-      if ([sessionId, options.user, options.client].filter(named => named !== undefined).length !== 1) {
-        command.error('error: name what to end: one session id, --user or --client');
-      }
-      return run(command, target => (sessionId === undefined ? endAll(target, options) : endOne(target, sessionId)));
-    });
-};
+function view({ family, user, endedBy }: SessionState) {
+  return {
+    sessionId: family.familyId,
+    userId: family.userId,
+    email: user?.email ?? null,
+    clientId: family.clientId,
+    accountId: family.accountId,
+    scope: family.scope,
+    state: endedBy === undefined ? 'live' : 'ended',
+    endedBy: endedBy ?? null,
+    createdAt: iso(family.createdAt),
+    lastUsedAt: iso(family.rotatedAt),
+    expiresAt: iso(Math.min(family.idleExpiresAt, family.absoluteExpiresAt)),
+  };
+}
+
+function endOf(client: Client | undefined, user: User | undefined, family: Family): string | undefined {
+  if (family.revokedFor !== undefined) return family.revokedFor;
+  if (isExpired(family, Date.now())) return 'expiry';
+  if (!client) return 'client_gone';
+  if (client.status !== 'enabled') return 'client_disabled';
+  return sessionFault(client, user, family);
+}

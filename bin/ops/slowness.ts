@@ -6,9 +6,6 @@ import { requireOutput, type Target } from './target.ts';
 
 // Loaded by the commands that need it, when they do: the SDK takes longer to load than the rest takes to run.
 
-/** What DynamoDB reads in one request. */
-const longestRead = 100;
-
 /**
  * Since when the attempts of each of these are made in the slow lane; `null` where they are not. It belongs to account and
  * event, and not to the registration.
@@ -30,3 +27,6 @@ export async function readSlowSince(
   }
   return found;
 }
+
+/** What DynamoDB reads in one request. */
+const longestRead = 100;

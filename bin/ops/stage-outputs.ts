@@ -2,17 +2,12 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import { Fault } from './fault.ts';
 import type { Outputs } from './target.ts';
 
-const stacks = ['Data', 'Auth', 'Webhooks', 'Delivery'];
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && error.name === 'ValidationError' && error.message.includes('does not exist');
-
 /**
  * The outputs of a deployed stage, read from its CloudFormation stacks with the SDK's usual credentials and region.
  *
  * @throws {Fault} when a stack is missing.
  */
-export const readStageOutputs = async (stage: string): Promise<Outputs> => {
+export async function readStageOutputs(stage: string): Promise<Outputs> {
   const client = new CloudFormationClient({ maxAttempts: 3 });
   const region = await client.config.region();
 
@@ -36,4 +31,10 @@ export const readStageOutputs = async (stage: string): Promise<Outputs> => {
   } finally {
     client.destroy();
   }
-};
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ValidationError' && error.message.includes('does not exist');
+}
+
+const stacks = ['Data', 'Auth', 'Webhooks', 'Delivery'];

@@ -22,42 +22,13 @@ export interface TargetOptions {
   readonly outputs?: string;
 }
 
-const localOutputs = path.join(import.meta.dirname, '../../.local/outputs.json');
-
-const notRunning = 'no local run found: start one with npm start (or name a deployed stage with --stage).';
-
-const fileShape = z.record(z.string(), z.unknown());
-
-/** Outputs by name. `cdk deploy --outputs-file` groups them by stack, so one level of grouping is flattened. */
-const flatten = (content: Record<string, unknown>): Outputs => {
-  const isGroup = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-  const entries = Object.entries(content).flatMap(([key, value]) =>
-    isGroup(value) ? Object.entries(value) : [[key, value]],
-  );
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
-};
-
-const readOutputs = async (file: string, whenMissing: string): Promise<Outputs> => {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch {
-    throw new Fault(whenMissing);
-  }
-  try {
-    return flatten(fileShape.parse(JSON.parse(text)));
-  } catch {
-    throw new Fault(`${file} is not an outputs file: it must be a JSON object of output names and values.`);
-  }
-};
-
 /**
  * Finds the Emissor to work on: a deployed stage by its stacks' outputs, or the run an outputs file describes; without
  * either, the local run.
  *
  * @throws {Fault}
  */
-export const findTarget = async ({ stage, outputs: file }: TargetOptions): Promise<Target> => {
+export async function findTarget({ stage, outputs: file }: TargetOptions): Promise<Target> {
   if (file !== undefined) {
     const outputs = await readOutputs(
       file,
@@ -74,16 +45,45 @@ export const findTarget = async ({ stage, outputs: file }: TargetOptions): Promi
     outputs: await readStageOutputs(stage),
     unreachable: 'AWS does not answer: check the network and AWS_REGION.',
   };
-};
+}
 
 /**
  * One output of the target.
  *
  * @throws {Fault} when the target has no such output: another version of Emissor wrote it.
  */
-export const requireOutput = (target: Target, name: string): string => {
+export function requireOutput(target: Target, name: string): string {
   const value = target.outputs[name];
   if (value === undefined)
     throw new Fault(`${target.label} has no output "${name}": deploy or start this version first.`);
   return value;
-};
+}
+
+async function readOutputs(file: string, whenMissing: string): Promise<Outputs> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch {
+    throw new Fault(whenMissing);
+  }
+  try {
+    return flatten(fileShape.parse(JSON.parse(text)));
+  } catch {
+    throw new Fault(`${file} is not an outputs file: it must be a JSON object of output names and values.`);
+  }
+}
+
+const localOutputs = path.join(import.meta.dirname, '../../.local/outputs.json');
+
+const notRunning = 'no local run found: start one with npm start (or name a deployed stage with --stage).';
+
+/** Outputs by name. `cdk deploy --outputs-file` groups them by stack, so one level of grouping is flattened. */
+function flatten(content: Record<string, unknown>): Outputs {
+  const isGroup = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+  const entries = Object.entries(content).flatMap(([key, value]) =>
+    isGroup(value) ? Object.entries(value) : [[key, value]],
+  );
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}
+
+const fileShape = z.record(z.string(), z.unknown());

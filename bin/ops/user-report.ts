@@ -1,19 +1,6 @@
 import type { User } from '../../lambdas/auth/user.ts';
 import { fields, iso, type Report, table } from './report.ts';
 
-/** What is shown of a user: everything but the password's hash. */
-function viewUser(user: User) {
-  return {
-    userId: user.userId,
-    email: user.email,
-    accountId: user.accountId,
-    role: user.role,
-    status: user.status,
-    createdAt: iso(user.createdAt),
-    updatedAt: iso(user.updatedAt),
-  };
-}
-
 /** One user. */
 export function reportUser(user: User): Report {
   const text = fields([
@@ -46,4 +33,17 @@ export function reportUsers(users: readonly User[]): Report {
   const whenEmpty =
     'No users. Create one: npm run ops -- users create --email ana@acme.com.br --account acme --role admin';
   return { json: users.map(viewUser), text: table(users, columns, whenEmpty) };
+}
+
+/** What is shown of a user: everything but the password's hash. */
+function viewUser(user: User) {
+  return {
+    userId: user.userId,
+    email: user.email,
+    accountId: user.accountId,
+    role: user.role,
+    status: user.status,
+    createdAt: iso(user.createdAt),
+    updatedAt: iso(user.updatedAt),
+  };
 }

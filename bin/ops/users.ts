@@ -11,17 +11,6 @@ import type { Streams } from './streams.ts';
 import type { Target } from './target.ts';
 import { reportUser, reportUsers, withGeneratedPassword } from './user-report.ts';
 
-const openStore = async (target: Target): Promise<UserStore> => (await import('./documents.ts')).openUsers(target);
-
-/** Forgets the failures against an address, of all clients. */
-const unlock = async (target: Target, email: string): Promise<void> =>
-  (await import('./keyring.ts')).openLockout(target).unlock(email);
-
-/** The stage's own minimum; a stage that was deployed before it had one has the default. */
-const leastCharacters = ({ outputs }: Target): number => Number(outputs.PasswordMinimumLength ?? 15);
-
-const noUser = (reference: string) => new Fault(`there is no user "${reference}": "users list" shows them.`);
-
 /** The user that an e-mail address or id names. @throws {Fault} */
 export async function findUser(
   store: Pick<UserStore, 'findUser' | 'findUserByEmail'>,
@@ -32,140 +21,8 @@ export async function findUser(
   return user;
 }
 
-const emailTaken = (email: string) =>
-  new Fault(
-    `a user with the e-mail address ${email} exists already, or is being made: "users show ${email}" tells, or try again in a minute.`,
-  );
-
-const takenAs = async <Answer>(email: string, change: Promise<Answer>): Promise<Answer> => {
-  try {
-    return await change;
-  } catch (error) {
-    if (error instanceof Error && error.name === 'EmailTakenError') throw emailTaken(email);
-    throw error;
-  }
-};
-
-interface CreateOptions extends PasswordOptions {
-  readonly email: string;
-  readonly account: string;
-  readonly role: Role;
-}
-
-const create = async (
-  target: Target,
-  { email, account, role, ...options }: CreateOptions,
-  stdin: Streams['stdin'],
-): Promise<Report> => {
-  const store = await openStore(target);
-  if (await store.findUserByEmail(email)) {
-    throw new Fault(`a user with the e-mail address ${email} exists already: "users show ${email}" shows them.`);
-  }
-  const { password, isGenerated } = await choosePassword(options, leastCharacters(target), stdin);
-  const user = await takenAs(email, store.createUser({ email, password, accountId: account, role }));
-  return isGenerated ? withGeneratedPassword(reportUser(user), password) : reportUser(user);
-};
-
-const list = async (target: Target, page: PageRequest): Promise<Report> =>
-  reportUsers(await (await openStore(target)).listUsers(page));
-
-const show = async (target: Target, reference: string): Promise<Report> =>
-  reportUser(await findUser(await openStore(target), reference));
-
-/** Finds a user, changes them, reports; a user deleted in between counts as not found. */
-const change = async (
-  target: Target,
-  reference: string,
-  apply: (store: UserStore, user: User) => Promise<User | undefined>,
-  tell: (user: User) => string,
-): Promise<Report> => {
-  const store = await openStore(target);
-  const changed = await apply(store, await findUser(store, reference));
-  if (!changed) throw noUser(reference);
-  return { json: reportUser(changed).json, text: tell(changed) };
-};
-
-const setPassword = async (
-  target: Target,
-  reference: string,
-  options: PasswordOptions,
-  stdin: Streams['stdin'],
-): Promise<Report> => {
-  const store = await openStore(target);
-  const { userId } = await findUser(store, reference);
-  const { password, isGenerated } = await choosePassword(options, leastCharacters(target), stdin);
-  const user = await store.setUserPassword(userId, password);
-  if (!user) throw noUser(reference);
-  await unlock(target, user.email);
-  const report = {
-    json: reportUser(user).json,
-    text: `The password of ${user.email} is changed, and their sessions are over.`,
-  };
-  return isGenerated ? withGeneratedPassword(report, password) : report;
-};
-
-/** The id that a reference names, also of a user whose change or deletion died half-way. @throws {Fault} */
-const ownerOf = async (store: UserStore, reference: string): Promise<string> => {
-  const userId = reference.includes('@') ? await store.findOwner(reference) : reference;
-  if (userId === undefined) throw noUser(reference);
-  return userId;
-};
-
-const setEmail = async (target: Target, reference: string, email: string): Promise<Report> => {
-  const store = await openStore(target);
-  const userId = await ownerOf(store, reference);
-  const known = await store.findUser(userId);
-  if (!known || (reference.includes('@') && known.formerEmail === undefined)) await findUser(store, reference);
-  const user = await takenAs(email, store.setUserEmail(userId, email));
-  if (!user) throw noUser(reference);
-  const text = `The user logs in as ${user.email} from now on; their password and sessions stay.`;
-  return { json: reportUser(user).json, text };
-};
-
-interface Confirmed {
-  readonly yes?: boolean;
-}
-
-/** May be repeated after it died half-way: the user goes first, and the address leads to what is left of them. */
-const remove = async (target: Target, reference: string, { yes }: Confirmed): Promise<Report> => {
-  const { openSessions, openUsers } = await import('./documents.ts');
-  const [store, sessions] = [openUsers(target), openSessions(target)];
-  const userId = await ownerOf(store, reference);
-  const user = await store.findUser(userId);
-  const isByEmail = reference.includes('@');
-  if (user ? isByEmail && !(await store.findUserByEmail(reference)) : !isByEmail) throw noUser(reference);
-  const emails = [...new Set([user?.email, user?.formerEmail, ...(isByEmail ? [reference] : [])])].filter(
-    email => email !== undefined,
-  );
-  await confirm(`This deletes user ${emails[0]} of ${target.label}, with their password and sessions.`, yes);
-  await store.deleteUser(userId);
-  await sessions.deleteFamilies(userId);
-  for (const email of emails) {
-    await store.releaseEmail(userId, email);
-    await unlock(target, email);
-  }
-  return {
-    json: { userId, deleted: true },
-    text: `User ${emails[0]} is deleted, and their sessions are over. The address is free.`,
-  };
-};
-
-const examples = `
-A user is named by e-mail address or user id. Passwords are asked for, read from standard input, or generated; never an
-argument. They have at least 15 characters, or as many as the stage says (passwordMinimumLength), and are no common ones.
-
-Examples:
-  npm run ops -- users create --email ana@acme.com.br --account acme --role admin --generate-password
-  pass show acme/ana | npm run --silent ops -- users set-password ana@acme.com.br
-  npm run ops -- users unlock ana@acme.com.br
-  npm run ops -- users disable ana@acme.com.br`;
-
-const userArgument = ['<user>', 'e-mail address or user id', notEmpty] as const;
-
-const generateOption = () => new Option('--generate-password', 'make a password and show it once');
-
 /** Adds `users`. */
-export const addUsers = (program: Command, run: Run): void => {
+export function addUsers(program: Command, run: Run): void {
   const users = program
     .command('users')
     .description(
@@ -281,4 +138,159 @@ export const addUsers = (program: Command, run: Run): void => {
     .action((reference: string, email: string, _options: object, command: Command) =>
       run(command, target => setEmail(target, reference, email)),
     );
-};
+}
+
+function noUser(reference: string) {
+  return new Fault(`there is no user "${reference}": "users list" shows them.`);
+}
+
+const examples = `
+A user is named by e-mail address or user id. Passwords are asked for, read from standard input, or generated; never an
+argument. They have at least 15 characters, or as many as the stage says (passwordMinimumLength), and are no common ones.
+
+Examples:
+  npm run ops -- users create --email ana@acme.com.br --account acme --role admin --generate-password
+  pass show acme/ana | npm run --silent ops -- users set-password ana@acme.com.br
+  npm run ops -- users unlock ana@acme.com.br
+  npm run ops -- users disable ana@acme.com.br`;
+
+function generateOption() {
+  return new Option('--generate-password', 'make a password and show it once');
+}
+
+interface CreateOptions extends PasswordOptions {
+  readonly email: string;
+  readonly account: string;
+  readonly role: Role;
+}
+
+async function create(
+  target: Target,
+  { email, account, role, ...options }: CreateOptions,
+  stdin: Streams['stdin'],
+): Promise<Report> {
+  const store = await openStore(target);
+  if (await store.findUserByEmail(email)) {
+    throw new Fault(`a user with the e-mail address ${email} exists already: "users show ${email}" shows them.`);
+  }
+  const { password, isGenerated } = await choosePassword(options, leastCharacters(target), stdin);
+  const user = await takenAs(email, store.createUser({ email, password, accountId: account, role }));
+  return isGenerated ? withGeneratedPassword(reportUser(user), password) : reportUser(user);
+}
+
+async function list(target: Target, page: PageRequest): Promise<Report> {
+  return reportUsers(await (await openStore(target)).listUsers(page));
+}
+
+const userArgument = ['<user>', 'e-mail address or user id', notEmpty] as const;
+
+async function show(target: Target, reference: string): Promise<Report> {
+  return reportUser(await findUser(await openStore(target), reference));
+}
+
+/** Finds a user, changes them, reports; a user deleted in between counts as not found. */
+async function change(
+  target: Target,
+  reference: string,
+  apply: (store: UserStore, user: User) => Promise<User | undefined>,
+  tell: (user: User) => string,
+): Promise<Report> {
+  const store = await openStore(target);
+  const changed = await apply(store, await findUser(store, reference));
+  if (!changed) throw noUser(reference);
+  return { json: reportUser(changed).json, text: tell(changed) };
+}
+
+interface Confirmed {
+  readonly yes?: boolean;
+}
+
+/** May be repeated after it died half-way: the user goes first, and the address leads to what is left of them. */
+async function remove(target: Target, reference: string, { yes }: Confirmed): Promise<Report> {
+  const { openSessions, openUsers } = await import('./documents.ts');
+  const [store, sessions] = [openUsers(target), openSessions(target)];
+  const userId = await ownerOf(store, reference);
+  const user = await store.findUser(userId);
+  const isByEmail = reference.includes('@');
+  if (user ? isByEmail && !(await store.findUserByEmail(reference)) : !isByEmail) throw noUser(reference);
+  const emails = [...new Set([user?.email, user?.formerEmail, ...(isByEmail ? [reference] : [])])].filter(
+    email => email !== undefined,
+  );
+  await confirm(`This deletes user ${emails[0]} of ${target.label}, with their password and sessions.`, yes);
+  await store.deleteUser(userId);
+  await sessions.deleteFamilies(userId);
+  for (const email of emails) {
+    await store.releaseEmail(userId, email);
+    await unlock(target, email);
+  }
+  return {
+    json: { userId, deleted: true },
+    text: `User ${emails[0]} is deleted, and their sessions are over. The address is free.`,
+  };
+}
+
+/** Forgets the failures against an address, of all clients. */
+async function unlock(target: Target, email: string): Promise<void> {
+  return (await import('./keyring.ts')).openLockout(target).unlock(email);
+}
+
+async function setPassword(
+  target: Target,
+  reference: string,
+  options: PasswordOptions,
+  stdin: Streams['stdin'],
+): Promise<Report> {
+  const store = await openStore(target);
+  const { userId } = await findUser(store, reference);
+  const { password, isGenerated } = await choosePassword(options, leastCharacters(target), stdin);
+  const user = await store.setUserPassword(userId, password);
+  if (!user) throw noUser(reference);
+  await unlock(target, user.email);
+  const report = {
+    json: reportUser(user).json,
+    text: `The password of ${user.email} is changed, and their sessions are over.`,
+  };
+  return isGenerated ? withGeneratedPassword(report, password) : report;
+}
+
+async function setEmail(target: Target, reference: string, email: string): Promise<Report> {
+  const store = await openStore(target);
+  const userId = await ownerOf(store, reference);
+  const known = await store.findUser(userId);
+  if (!known || (reference.includes('@') && known.formerEmail === undefined)) await findUser(store, reference);
+  const user = await takenAs(email, store.setUserEmail(userId, email));
+  if (!user) throw noUser(reference);
+  const text = `The user logs in as ${user.email} from now on; their password and sessions stay.`;
+  return { json: reportUser(user).json, text };
+}
+
+async function openStore(target: Target): Promise<UserStore> {
+  return (await import('./documents.ts')).openUsers(target);
+}
+
+/** The stage's own minimum; a stage that was deployed before it had one has the default. */
+function leastCharacters({ outputs }: Target): number {
+  return Number(outputs.PasswordMinimumLength ?? 15);
+}
+
+async function takenAs<Answer>(email: string, change: Promise<Answer>): Promise<Answer> {
+  try {
+    return await change;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'EmailTakenError') throw emailTaken(email);
+    throw error;
+  }
+}
+
+function emailTaken(email: string) {
+  return new Fault(
+    `a user with the e-mail address ${email} exists already, or is being made: "users show ${email}" tells, or try again in a minute.`,
+  );
+}
+
+/** The id that a reference names, also of a user whose change or deletion died half-way. @throws {Fault} */
+async function ownerOf(store: UserStore, reference: string): Promise<string> {
+  const userId = reference.includes('@') ? await store.findOwner(reference) : reference;
+  if (userId === undefined) throw noUser(reference);
+  return userId;
+}

@@ -7,47 +7,47 @@ import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
 
-const openStore = async (target: Target): Promise<OperatorStore> =>
-  (await import('./documents.ts')).openWebhooks(target);
+/** Adds `webhooks`. */
+export function addWebhooks(program: Command, run: Run): void {
+  const webhooks = program
+    .command('webhooks')
+    .description('webhooks of all accounts: list, show, suspend, reactivate')
+    .addHelpText('after', examples);
 
-/** What is shown of a webhook: no secret, sealed or not, and of its URL no more than where it leads. */
-const viewOfWebhook = (webhook: Webhook) => ({
-  accountId: webhook.accountId,
-  evento: webhook.evento,
-  webhookId: webhook.webhookId,
-  host: URL.parse(webhook.url)?.host ?? null,
-  status: webhook.status,
-  suspensionReason: webhook.suspensionReason,
-  failingSince: iso(webhook.failingSince),
-  createdAt: iso(webhook.createdAt),
-  updatedAt: iso(webhook.updatedAt),
-});
+  webhooks
+    .command('list')
+    .description('list webhooks, with why they are suspended')
+    .option('--account <id>', 'those of this account only', accountId)
+    .addOption(new Option('--status <status>', 'those of this status only').choices(['ativo', 'suspenso']))
+    .action((options: ListOptions, command: Command) => run(command, target => list(target, options)));
 
-type View = {
-  readonly [Name in keyof ReturnType<typeof viewOfWebhook>]: ReturnType<typeof viewOfWebhook>[Name] | null;
-};
+  for (const [name, description, act] of [
+    ['show', 'show one webhook: where it leads, its state and health; nothing secret', show],
+    ['suspend', 'hold the events of a webhook, or of the next one; its account cannot end that', suspend],
+    ['reactivate', 'end the suspension of a webhook, whatever its reason', reactivate],
+  ] as const) {
+    webhooks
+      .command(name)
+      .description(description)
+      .requiredOption('--account <id>', 'the account', accountId)
+      .requiredOption('--event <name>', 'the event that the webhook is for', eventName)
+      .action((options: WebhookOptions, command: Command) => run(command, target => act(target, options)));
+  }
+}
 
-/** An operator's suspension without a webhook is shown as a webhook would be that had nothing but that. */
-const viewOfHold = ({ accountId, evento, since }: Hold): View => ({
-  accountId,
-  evento,
-  webhookId: null,
-  host: null,
-  status: 'suspenso',
-  suspensionReason: 'operador',
-  failingSince: null,
-  createdAt: null,
-  updatedAt: iso(since),
-});
-
-const viewOf = (found: Webhook | Hold): View => ('webhookId' in found ? viewOfWebhook(found) : viewOfHold(found));
+const examples = `
+Examples:
+  npm run ops -- webhooks list --status suspenso
+  npm run ops -- webhooks show --account acme --event demanda.criada
+  npm run ops -- --stage prod webhooks suspend --account acme --event demanda.criada
+  npm run ops -- --stage prod webhooks reactivate --account acme --event demanda.criada`;
 
 interface ListOptions {
   readonly account?: string;
   readonly status?: Webhook['status'];
 }
 
-const list = async (target: Target, { account, status }: ListOptions): Promise<Report> => {
+async function list(target: Target, { account, status }: ListOptions): Promise<Report> {
   const [store, { readSlowSince }] = await Promise.all([openStore(target), import('./slowness.ts')]);
   const wanted = (await store.listAll())
     .filter(found => account === undefined || found.accountId === account)
@@ -65,17 +65,9 @@ const list = async (target: Target, { account, status }: ListOptions): Promise<R
     { heading: 'SLOW SINCE', cell: (row: Row) => row.slowSince ?? '-' },
   ];
   return { json: webhooks, text: table(webhooks, columns, 'No such webhooks.') };
-};
-
-interface WebhookOptions {
-  readonly account: string;
-  readonly event: EventName;
 }
 
-const noWebhook = ({ account, event }: WebhookOptions) =>
-  new Fault(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
-
-const show = async (target: Target, options: WebhookOptions): Promise<Report> => {
+async function show(target: Target, options: WebhookOptions): Promise<Report> {
   const [store, { readSlowSince }] = await Promise.all([openStore(target), import('./slowness.ts')]);
   const found = await store.find(options.account, options.event);
   if (!found) throw noWebhook(options);
@@ -105,9 +97,9 @@ const show = async (target: Target, options: WebhookOptions): Promise<Report> =>
     ['updated', shown.updatedAt ?? '-'],
   ]);
   return { json: shown, text };
-};
+}
 
-const suspend = async (target: Target, options: WebhookOptions): Promise<Report> => {
+async function suspend(target: Target, options: WebhookOptions): Promise<Report> {
   const store = await openStore(target);
   const { outcome } = await store.suspend(options.account, options.event);
   const found = await store.find(options.account, options.event);
@@ -116,9 +108,9 @@ const suspend = async (target: Target, options: WebhookOptions): Promise<Report>
       ? `The webhook of ${options.account} for ${options.event} is suspended: its events are held. If its account deletes it, the next one begins suspended.`
       : `${options.account} has no webhook for ${options.event} just now: the next one that it registers begins suspended.`;
   return { json: found ? viewOf(found) : null, text };
-};
+}
 
-const reactivate = async (target: Target, options: WebhookOptions): Promise<Report> => {
+async function reactivate(target: Target, options: WebhookOptions): Promise<Report> {
   const changed = await (await openStore(target)).reactivate(options.account, options.event);
   if (!changed) throw noWebhook(options);
   if (changed.outcome === 'not_registered') {
@@ -133,39 +125,55 @@ const reactivate = async (target: Target, options: WebhookOptions): Promise<Repo
     `  or its account does: POST /v1/webhooks/${options.event}/reenvios {"desde": …, "ate": …, "estado": "retida"}`,
   ];
   return { json: viewOf(changed.webhook), text: lines.join('\n') };
+}
+
+interface WebhookOptions {
+  readonly account: string;
+  readonly event: EventName;
+}
+
+async function openStore(target: Target): Promise<OperatorStore> {
+  return (await import('./documents.ts')).openWebhooks(target);
+}
+
+function viewOf(found: Webhook | Hold): View {
+  return 'webhookId' in found ? viewOfWebhook(found) : viewOfHold(found);
+}
+
+type View = {
+  readonly [Name in keyof ReturnType<typeof viewOfWebhook>]: ReturnType<typeof viewOfWebhook>[Name] | null;
 };
 
-const examples = `
-Examples:
-  npm run ops -- webhooks list --status suspenso
-  npm run ops -- webhooks show --account acme --event demanda.criada
-  npm run ops -- --stage prod webhooks suspend --account acme --event demanda.criada
-  npm run ops -- --stage prod webhooks reactivate --account acme --event demanda.criada`;
+/** What is shown of a webhook: no secret, sealed or not, and of its URL no more than where it leads. */
+function viewOfWebhook(webhook: Webhook) {
+  return {
+    accountId: webhook.accountId,
+    evento: webhook.evento,
+    webhookId: webhook.webhookId,
+    host: URL.parse(webhook.url)?.host ?? null,
+    status: webhook.status,
+    suspensionReason: webhook.suspensionReason,
+    failingSince: iso(webhook.failingSince),
+    createdAt: iso(webhook.createdAt),
+    updatedAt: iso(webhook.updatedAt),
+  };
+}
 
-/** Adds `webhooks`. */
-export const addWebhooks = (program: Command, run: Run): void => {
-  const webhooks = program
-    .command('webhooks')
-    .description('webhooks of all accounts: list, show, suspend, reactivate')
-    .addHelpText('after', examples);
+/** An operator's suspension without a webhook is shown as a webhook would be that had nothing but that. */
+function viewOfHold({ accountId, evento, since }: Hold): View {
+  return {
+    accountId,
+    evento,
+    webhookId: null,
+    host: null,
+    status: 'suspenso',
+    suspensionReason: 'operador',
+    failingSince: null,
+    createdAt: null,
+    updatedAt: iso(since),
+  };
+}
 
-  webhooks
-    .command('list')
-    .description('list webhooks, with why they are suspended')
-    .option('--account <id>', 'those of this account only', accountId)
-    .addOption(new Option('--status <status>', 'those of this status only').choices(['ativo', 'suspenso']))
-    .action((options: ListOptions, command: Command) => run(command, target => list(target, options)));
-
-  for (const [name, description, act] of [
-    ['show', 'show one webhook: where it leads, its state and health; nothing secret', show],
-    ['suspend', 'hold the events of a webhook, or of the next one; its account cannot end that', suspend],
-    ['reactivate', 'end the suspension of a webhook, whatever its reason', reactivate],
-  ] as const) {
-    webhooks
-      .command(name)
-      .description(description)
-      .requiredOption('--account <id>', 'the account', accountId)
-      .requiredOption('--event <name>', 'the event that the webhook is for', eventName)
-      .action((options: WebhookOptions, command: Command) => run(command, target => act(target, options)));
-  }
-};
+function noWebhook({ account, event }: WebhookOptions) {
+  return new Fault(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
+}

@@ -5,23 +5,6 @@ import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import type { Keyring } from '../platform/keyring.ts';
 
-/** The media type of JWT access tokens, as their header names it (RFC 9068 section 2.1). */
-const tokenType = 'at+jwt';
-
-const name = z.string().check(z.minLength(1)); // an empty claim names nobody
-
-const claimsSchema = z.object({
-  sub: name,
-  client_id: name,
-  account_id: name,
-  /** The refresh family the token belongs to. */
-  sid: name,
-  scope: z.optional(z.string()),
-  jti: name,
-  iat: z.number(),
-  exp: z.number(),
-});
-
 /** What an access token says (RFC 9068 section 2.2). `iat` and `exp` are in seconds since the epoch. */
 export type AccessTokenClaims = z.output<typeof claimsSchema>;
 
@@ -45,22 +28,11 @@ export interface AccessTokenMintDependencies extends AccessTokenRealm {
   readonly makeId: MakeId;
 }
 
-const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
-
-/**
- * A JWT in the compact form (RFC 7515 section 7.1), by ES256 or RS256 as the key has it (RFC 7518 section 3): signing in
- * place takes half the time of going through WebCrypto, which every library does.
- */
-const signJwt = (header: object, claims: object, key: KeyObject): string => {
-  const signed = `${encode(header)}.${encode(claims)}`;
-  return `${signed}.${sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
-};
-
 /** Signs access tokens with the active signing key. */
-export const makeAccessTokenMint = (dependencies: AccessTokenMintDependencies) => {
+export function makeAccessTokenMint(dependencies: AccessTokenMintDependencies) {
   const { keyring, issuer, audience, lifetimeSeconds, now, makeId } = dependencies;
 
-  return async ({ scope, ...subject }: AccessTokenSubject): Promise<string> => {
+  return async function accessTokenMint({ scope, ...subject }: AccessTokenSubject): Promise<string> {
     const key = await keyring.active('signing');
     const iat = Math.floor(now() / 1_000);
     const header = { alg: key.algorithm, typ: tokenType, kid: key.keyId };
@@ -75,7 +47,7 @@ export const makeAccessTokenMint = (dependencies: AccessTokenMintDependencies) =
     };
     return signJwt(header, claims, await keyring.open(key));
   };
-};
+}
 
 /** What verification needs; the keyring only lists signing keys. */
 export interface AccessTokenVerificationDependencies extends AccessTokenRealm {
@@ -88,35 +60,12 @@ export interface VerificationOptions {
   readonly mayBeExpired?: boolean;
 }
 
-const headerSchema = z.strictObject({ alg: z.string(), typ: z.literal(tokenType), kid: z.string() });
-
-/** Reads one part of a JWT if it is spelled as `encode` spells it: no padding, no spare bits, no member twice. */
-const decode = (part: string): unknown => {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
-    return typeof value === 'object' && value !== null && encode(value) === part ? value : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-/**
- * Reads a JWT's header if it is one this service writes: compact, and with no parameter but ours, so that nothing in it
- * (`jwk`, `jku`, `x5u`, `crit`) can point verification elsewhere.
- */
-const readHeader = (token: string): z.output<typeof headerSchema> | undefined => {
-  const [header = '', claims = '', signature = '', ...more] = token.split('.');
-  const isCanonical = signature !== '' && Buffer.from(signature, 'base64url').toString('base64url') === signature;
-  if (more.length > 0 || !isCanonical || decode(claims) === undefined) return undefined;
-  return headerSchema.safeParse(decode(header)).data;
-};
-
 /**
  * Verifies access tokens: our own key and its one algorithm, `typ`, `iss`, `aud` and `exp`, without skew, because
  * issuer and verifier are one (RFC 9068 section 4, RFC 8725 section 3). Gives the claims, or `undefined`.
  * Whether the session behind the token still lives is another question: see live-session.ts.
  */
-export const makeAccessTokenVerification = (dependencies: AccessTokenVerificationDependencies) => {
+export function makeAccessTokenVerification(dependencies: AccessTokenVerificationDependencies) {
   const { keyring, issuer, audience, now } = dependencies;
   const publicKeys = new Map<string, KeyObject>();
 
@@ -128,10 +77,10 @@ export const makeAccessTokenVerification = (dependencies: AccessTokenVerificatio
     return read;
   };
 
-  return async (
+  return async function accessTokenVerification(
     token: string,
     { mayBeExpired = false }: VerificationOptions = {},
-  ): Promise<AccessTokenClaims | undefined> => {
+  ): Promise<AccessTokenClaims | undefined> {
     const header = readHeader(token);
     const key = header && (await keyring.find('signing', header.kid));
     if (!key?.algorithm || !key.publicKey) return undefined;
@@ -150,4 +99,59 @@ export const makeAccessTokenVerification = (dependencies: AccessTokenVerificatio
       throw error;
     }
   };
-};
+}
+
+const name = z.string().check(z.minLength(1));
+
+// an empty claim names nobody
+
+const claimsSchema = z.object({
+  sub: name,
+  client_id: name,
+  account_id: name,
+  /** The refresh family the token belongs to. */
+  sid: name,
+  scope: z.optional(z.string()),
+  jti: name,
+  iat: z.number(),
+  exp: z.number(),
+});
+
+/** The media type of JWT access tokens, as their header names it (RFC 9068 section 2.1). */
+const tokenType = 'at+jwt';
+
+/**
+ * A JWT in the compact form (RFC 7515 section 7.1), by ES256 or RS256 as the key has it (RFC 7518 section 3): signing in
+ * place takes half the time of going through WebCrypto, which every library does.
+ */
+function signJwt(header: object, claims: object, key: KeyObject): string {
+  const signed = `${encode(header)}.${encode(claims)}`;
+  return `${signed}.${sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
+}
+
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
+}
+
+/**
+ * Reads a JWT's header if it is one this service writes: compact, and with no parameter but ours, so that nothing in it
+ * (`jwk`, `jku`, `x5u`, `crit`) can point verification elsewhere.
+ */
+function readHeader(token: string): z.output<typeof headerSchema> | undefined {
+  const [header = '', claims = '', signature = '', ...more] = token.split('.');
+  const isCanonical = signature !== '' && Buffer.from(signature, 'base64url').toString('base64url') === signature;
+  if (more.length > 0 || !isCanonical || decode(claims) === undefined) return undefined;
+  return headerSchema.safeParse(decode(header)).data;
+}
+
+const headerSchema = z.strictObject({ alg: z.string(), typ: z.literal(tokenType), kid: z.string() });
+
+/** Reads one part of a JWT if it is spelled as `encode` spells it: no padding, no spare bits, no member twice. */
+function decode(part: string): unknown {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    return typeof value === 'object' && value !== null && encode(value) === part ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -31,24 +31,11 @@ export interface AuditDependencies {
   readonly count: (metric: string) => void;
 }
 
-const grantedMetric: Record<Decision['endpoint'], string> = {
-  token: 'TokenIssued',
-  revoke: 'TokenRevoked',
-  introspect: 'TokenIntrospected',
-};
-
 /** The reason code of a refresh token that was used twice: somebody else has a copy. */
 export const reuseReason = 'refresh_token_reused';
 
-/** `invalid_grant` -> `InvalidGrant` */
-const pascalCase = (code: string): string =>
-  code
-    .split('_')
-    .map(word => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('');
-
 /** Makes the audit over a function's logger and metrics. */
-export const makeAudit = ({ log, count }: AuditDependencies): Audit => {
+export function makeAudit({ log, count }: AuditDependencies): Audit {
   return {
     granted: decision => {
       log.info(`${decision.endpoint}.granted`, { outcome: 'granted', ...decision });
@@ -63,4 +50,18 @@ export const makeAudit = ({ log, count }: AuditDependencies): Audit => {
       if (error.oauthCase === 'dependency_unavailable') count('DependencyUnavailable'); // its code is that of a limit too
     },
   };
+}
+
+const grantedMetric: Record<Decision['endpoint'], string> = {
+  token: 'TokenIssued',
+  revoke: 'TokenRevoked',
+  introspect: 'TokenIntrospected',
 };
+
+/** `invalid_grant` -> `InvalidGrant` */
+function pascalCase(code: string): string {
+  return code
+    .split('_')
+    .map(word => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}

@@ -20,12 +20,12 @@ export interface AuthenticatedFormDependencies {
 }
 
 /** The steps revocation and introspection share, as at the token endpoint (RFC 7009 section 2.1, RFC 7662 section 2.1). */
-export const makeAuthenticatedForm = ({ documents, authentication }: AuthenticatedFormDependencies) => {
-  return async (request: HttpRequest, decision: Decision): Promise<AuthenticatedForm> => {
+export function makeAuthenticatedForm({ documents, authentication }: AuthenticatedFormDependencies) {
+  return async function authenticatedForm(request: HttpRequest, decision: Decision): Promise<AuthenticatedForm> {
     const parameters = readFormRequest(request);
     const presented = presentedClient(request.headers.authorization, parameters);
     const records = await readRecords(documents, authentication.reads(presented, decision));
     authentication.limitAddress(records);
     return { client: await authentication.authenticate(presented, records, decision), parameters };
   };
-};
+}

@@ -14,29 +14,18 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/**
- * What an Authorization header amounts to: `missing` when it brings no bearer token at all (RFC 6750 section 3.1: the
- * challenge then names no error), `invalid` when it brings one that opens nothing.
- */
-type BearerOutcome =
-  | { readonly outcome: 'authenticated'; readonly principal: Principal }
-  | { readonly outcome: 'missing' }
-  | { readonly outcome: 'invalid' };
-
 /** Finds out on whose behalf a request with this Authorization header is made. */
 export type BearerAuthentication = (authorization: string | undefined) => Promise<BearerOutcome>;
 
 /** What bearer authentication stands on. */
 export type BearerDependencies = AccessTokenVerificationDependencies & LiveSessionDependencies;
 
-const bearerHeader = /^bearer(?:[\t ]+(.*))?$/i;
-
 /** Makes the bearer authentication (RFC 6750 section 2.1): the token is verified, then its session read afresh. */
-export const makeBearerAuthentication = (dependencies: BearerDependencies): BearerAuthentication => {
+export function makeBearerAuthentication(dependencies: BearerDependencies): BearerAuthentication {
   const verify = makeAccessTokenVerification(dependencies);
   const readSession = makeSessionReading(dependencies);
 
-  return async authorization => {
+  return async function bearerAuthentication(authorization) {
     const header = bearerHeader.exec(authorization?.trim() ?? '');
     if (!header) return { outcome: 'missing' };
     const claims = await verify(header[1] ?? '');
@@ -50,4 +39,15 @@ export const makeBearerAuthentication = (dependencies: BearerDependencies): Bear
       principal: { clientId, userId, familyId: family.familyId, accountId, role, scopes },
     };
   };
-};
+}
+
+/**
+ * What an Authorization header amounts to: `missing` when it brings no bearer token at all (RFC 6750 section 3.1: the
+ * challenge then names no error), `invalid` when it brings one that opens nothing.
+ */
+type BearerOutcome =
+  | { readonly outcome: 'authenticated'; readonly principal: Principal }
+  | { readonly outcome: 'missing' }
+  | { readonly outcome: 'invalid' };
+
+const bearerHeader = /^bearer(?:[\t ]+(.*))?$/i;

@@ -6,12 +6,6 @@ import { OAuthError } from './oauth-error.ts';
 import type { PresentedClient } from './presented-client.ts';
 import type { RateLimit } from './rate-limit.ts';
 
-/** What was read to authenticate a client. */
-interface ClientRecords {
-  readonly client?: Item | undefined;
-  readonly addressFailures?: Item | undefined;
-}
-
 /** Finds out whether a client is who it says it is, and slows down whoever keeps failing. */
 export interface ClientAuthentication {
   /** What to read, together with whatever else the request needs. */
@@ -30,7 +24,7 @@ export interface ClientAuthenticationDependencies {
 }
 
 /** Makes the client authentication all endpoints share (RFC 6749 section 2.3, RFC 7009 section 2.1, RFC 7662 section 2.1). */
-export const makeClientAuthentication = (dependencies: ClientAuthenticationDependencies): ClientAuthentication => {
+export function makeClientAuthentication(dependencies: ClientAuthenticationDependencies): ClientAuthentication {
   const { clientsTable, addressLimit, now } = dependencies;
 
   const verify = (presented: PresentedClient, records: ClientRecords, decision: Decision): Client => {
@@ -67,4 +61,10 @@ export const makeClientAuthentication = (dependencies: ClientAuthenticationDepen
       }
     },
   };
-};
+}
+
+/** What was read to authenticate a client. */
+interface ClientRecords {
+  readonly client?: Item | undefined;
+  readonly addressFailures?: Item | undefined;
+}

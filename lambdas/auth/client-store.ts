@@ -33,12 +33,6 @@ export interface ClientChanges extends Partial<Omit<NewClient, 'accountId'>> {
   readonly accountId?: string | null;
 }
 
-/** A client together with a secret that is shown this once: only its hash is kept. */
-interface ClientWithSecret {
-  readonly client: Client;
-  readonly clientSecret: string;
-}
-
 /** How a secret is replaced. */
 export interface SecretRotation {
   /** How long the newest one so far works on; default a day. With 0 every other secret ends now. */
@@ -69,32 +63,6 @@ export interface ClientStore {
   rotateClientSecret(clientId: string, rotation?: SecretRotation): Promise<ClientWithSecret | undefined>;
 }
 
-/** Thrown when two changes of one client meet: the second would silently undo the first. */
-class ClientConflictError extends Error {
-  override readonly name = 'ClientConflictError';
-  constructor() {
-    super('The client was changed by somebody else at the same moment: look at the client, then try again.');
-  }
-}
-
-/** Thrown when two secrets work: a third would silently end one that somebody uses. */
-class TwoSecretsError extends Error {
-  override readonly name = 'TwoSecretsError';
-  constructor() {
-    super('Two secrets of this client work already.');
-  }
-}
-
-interface Update {
-  readonly changes: Partial<Client>;
-  /** Attributes to take away. */
-  readonly removed?: readonly string[];
-  readonly endsSessions?: boolean;
-  readonly condition?: string;
-  readonly names?: Record<string, string>;
-  readonly values?: Item;
-}
-
 /** What a client store needs. */
 export interface ClientStoreDependencies {
   readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
@@ -103,12 +71,8 @@ export interface ClientStoreDependencies {
   readonly makeId: MakeId;
 }
 
-const secretLength = 43; // 256 bits
-const defaultGraceSeconds = 30;
-const defaultOverlapSeconds = 86_400;
-
 /** Makes the store of table `Clients`: partition `clientId`, one item per client. */
-export const makeClientStore = ({ documents, tableName, now, makeId }: ClientStoreDependencies): ClientStore => {
+export function makeClientStore({ documents, tableName, now, makeId }: ClientStoreDependencies): ClientStore {
   const findClient = async (clientId: string): Promise<Client | undefined> => {
     if (!isPossibleKey({ clientId })) return undefined;
     const answer = await documents.send(
@@ -246,4 +210,42 @@ export const makeClientStore = ({ documents, tableName, now, makeId }: ClientSto
       return { client: rotated, clientSecret };
     },
   };
-};
+}
+
+/** A client together with a secret that is shown this once: only its hash is kept. */
+interface ClientWithSecret {
+  readonly client: Client;
+  readonly clientSecret: string;
+}
+
+interface Update {
+  readonly changes: Partial<Client>;
+  /** Attributes to take away. */
+  readonly removed?: readonly string[];
+  readonly endsSessions?: boolean;
+  readonly condition?: string;
+  readonly names?: Record<string, string>;
+  readonly values?: Item;
+}
+
+const secretLength = 43;
+// 256 bits
+const defaultGraceSeconds = 30;
+
+/** Thrown when two changes of one client meet: the second would silently undo the first. */
+class ClientConflictError extends Error {
+  override readonly name = 'ClientConflictError';
+  constructor() {
+    super('The client was changed by somebody else at the same moment: look at the client, then try again.');
+  }
+}
+
+const defaultOverlapSeconds = 86_400;
+
+/** Thrown when two secrets work: a third would silently end one that somebody uses. */
+class TwoSecretsError extends Error {
+  override readonly name = 'TwoSecretsError';
+  constructor() {
+    super('Two secrets of this client work already.');
+  }
+}

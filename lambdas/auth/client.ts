@@ -9,6 +9,45 @@ export const grantTypes = ['password', 'refresh_token'] as const;
 /** A grant as `grant_type` names it. */
 export type GrantType = (typeof grantTypes)[number];
 
+/** A client of the token endpoint. Moments are in milliseconds since the epoch. */
+export type Client = z.output<typeof clientSchema>;
+
+/** One live secret of a client. */
+export type ClientSecret = z.output<typeof clientSecretSchema>;
+
+/** Whether a text could be the id of a client: ids are letters and digits only. */
+export function isClientId(text: string): boolean {
+  return /^[A-Za-z0-9]{1,64}$/.test(text);
+}
+
+/** Where a client is stored. Table `Clients`: partition `clientId`. */
+export function clientAddress(table: string, clientId: string): ItemAddress {
+  return { table, key: { clientId } };
+}
+
+/** Reads a stored client. */
+export function parseClient(item: Item | undefined): Client | undefined {
+  return item && clientSchema.parse(item);
+}
+
+/** What is stored of a client secret. */
+export function hashClientSecret(secret: string): string {
+  return digest(secret).toString('base64url');
+}
+
+/** Whether a secret counts at this moment. */
+export function isLiveSecret(secret: ClientSecret, now: number): boolean {
+  return secret.expiresAt === undefined || now < secret.expiresAt;
+}
+
+/** Whether a secret is one of the client's live ones; takes as long for a client there is not. */
+export function matchesClientSecret(client: Client | undefined, secret: string, now: number): boolean {
+  const presented = digest(secret);
+  const live = client?.secrets.filter(stored => isLiveSecret(stored, now)) ?? [];
+  const compared = [...live, noSecret].map(({ hash }) => timingSafeEqual(presented, Buffer.from(hash, 'base64url')));
+  return compared.slice(0, live.length).includes(true);
+}
+
 const clientSecretSchema = z.object({
   /** SHA-256, base64url: the secret itself is random and long, so nothing slower is needed. */
   hash: z.string(),
@@ -37,37 +76,9 @@ const clientSchema = z.object({
   updatedAt: z.number(),
 });
 
-/** A client of the token endpoint. Moments are in milliseconds since the epoch. */
-export type Client = z.output<typeof clientSchema>;
-
-/** One live secret of a client. */
-export type ClientSecret = z.output<typeof clientSecretSchema>;
-
-/** Whether a text could be the id of a client: ids are letters and digits only. */
-export const isClientId = (text: string): boolean => /^[A-Za-z0-9]{1,64}$/.test(text);
-
-/** Where a client is stored. Table `Clients`: partition `clientId`. */
-export const clientAddress = (table: string, clientId: string): ItemAddress => ({ table, key: { clientId } });
-
-/** Reads a stored client. */
-export const parseClient = (item: Item | undefined): Client | undefined => item && clientSchema.parse(item);
-
-const digest = (secret: string): Buffer => createHash('sha256').update(secret, 'utf8').digest();
-
-/** What is stored of a client secret. */
-export const hashClientSecret = (secret: string): string => digest(secret).toString('base64url');
-
-/** Whether a secret counts at this moment. */
-export const isLiveSecret = (secret: ClientSecret, now: number): boolean =>
-  secret.expiresAt === undefined || now < secret.expiresAt;
+function digest(secret: string): Buffer {
+  return createHash('sha256').update(secret, 'utf8').digest();
+}
 
 /** What an unknown client's secret is compared with. */
 const noSecret: Pick<ClientSecret, 'hash'> = { hash: Buffer.alloc(32).toString('base64url') };
-
-/** Whether a secret is one of the client's live ones; takes as long for a client there is not. */
-export const matchesClientSecret = (client: Client | undefined, secret: string, now: number): boolean => {
-  const presented = digest(secret);
-  const live = client?.secrets.filter(stored => isLiveSecret(stored, now)) ?? [];
-  const compared = [...live, noSecret].map(({ hash }) => timingSafeEqual(presented, Buffer.from(hash, 'base64url')));
-  return compared.slice(0, live.length).includes(true);
-};

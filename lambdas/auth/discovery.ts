@@ -16,44 +16,11 @@ export interface DiscoveryDependencies {
   readonly log: Log;
 }
 
-/** Well below the day a key is published before its first use. */
-const cachedFor = 'public, max-age=300';
-
-const clientAuthentication = ['client_secret_basic', 'client_secret_post'];
-
-/** Authorization server metadata (RFC 8414 section 2); there is no authorization endpoint, hence no response type. */
-const metadata = (issuer: string): object => ({
-  issuer,
-  token_endpoint: `${issuer}/oauth/v1/token`,
-  token_endpoint_auth_methods_supported: clientAuthentication,
-  revocation_endpoint: `${issuer}/oauth/v1/revoke`,
-  revocation_endpoint_auth_methods_supported: clientAuthentication,
-  introspection_endpoint: `${issuer}/oauth/v1/introspect`,
-  introspection_endpoint_auth_methods_supported: clientAuthentication,
-  jwks_uri: `${issuer}/.well-known/jwks.json`,
-  scopes_supported: scopes,
-  grant_types_supported: grantTypes,
-  response_types_supported: [],
-});
-
-/** A signing key's public half as a JWK (RFC 7517 section 4). */
-const publicJwk = ({ keyId, algorithm, publicKey }: KeyringKey): object[] =>
-  publicKey
-    ? [
-        {
-          ...createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' }).export({ format: 'jwk' }),
-          kid: keyId,
-          alg: algorithm,
-          use: 'sig',
-        },
-      ]
-    : [];
-
 /**
  * Answers the two documents of {auth_url}, and everything there that has no route of its own: 404 for unknown paths,
  * 405 for other methods.
  */
-export const makeDiscovery = ({ keyring, issuer, log }: DiscoveryDependencies) => {
+export function makeDiscovery({ keyring, issuer, log }: DiscoveryDependencies) {
   /** All signing keys, also the next and the retiring ones (RFC 7517 section 5). */
   const keySet = async (): Promise<object> => ({ keys: (await keyring.list('signing')).flatMap(publicJwk) });
 
@@ -72,7 +39,7 @@ export const makeDiscovery = ({ keyring, issuer, log }: DiscoveryDependencies) =
     return { statusCode: 200, headers, body }; // the gateway keeps the body of a HEAD back, but not its length
   };
 
-  return async (request: HttpRequest): Promise<HttpResponse> => {
+  return async function discovery(request: HttpRequest): Promise<HttpResponse> {
     try {
       return await answer(request);
     } catch (error) {
@@ -84,4 +51,40 @@ export const makeDiscovery = ({ keyring, issuer, log }: DiscoveryDependencies) =
       );
     }
   };
-};
+}
+
+/** A signing key's public half as a JWK (RFC 7517 section 4). */
+function publicJwk({ keyId, algorithm, publicKey }: KeyringKey): object[] {
+  return publicKey
+    ? [
+        {
+          ...createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' }).export({ format: 'jwk' }),
+          kid: keyId,
+          alg: algorithm,
+          use: 'sig',
+        },
+      ]
+    : [];
+}
+
+/** Authorization server metadata (RFC 8414 section 2); there is no authorization endpoint, hence no response type. */
+function metadata(issuer: string): object {
+  return {
+    issuer,
+    token_endpoint: `${issuer}/oauth/v1/token`,
+    token_endpoint_auth_methods_supported: clientAuthentication,
+    revocation_endpoint: `${issuer}/oauth/v1/revoke`,
+    revocation_endpoint_auth_methods_supported: clientAuthentication,
+    introspection_endpoint: `${issuer}/oauth/v1/introspect`,
+    introspection_endpoint_auth_methods_supported: clientAuthentication,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    scopes_supported: scopes,
+    grant_types_supported: grantTypes,
+    response_types_supported: [],
+  };
+}
+
+/** Well below the day a key is published before its first use. */
+const cachedFor = 'public, max-age=300';
+
+const clientAuthentication = ['client_secret_basic', 'client_secret_post'];

@@ -1,15 +1,6 @@
 import * as z from 'zod/mini';
 import type { Item } from '../platform/dynamodb.ts';
 
-/** The failure that locks first: of one client, and of the sum over all clients. */
-const thresholds = { oneClient: 5, allClients: 50 } as const;
-
-/** So much of one client's failures adds to the sum: a burst through one client must not lock a user out of the others. */
-const share = 10;
-
-const firstLock = 1_000;
-const longestLock = 15 * 60_000;
-
 /** Failures are forgotten this long after the last one of their client, in milliseconds. */
 export const memory = 24 * 60 * 60_000;
 
@@ -42,8 +33,6 @@ export interface FailureAttributes {
   readonly base: string;
   readonly last: string;
 }
-
-const totalPrefix = 'total_';
 
 /** The names under which the failures of a client are counted in the item. */
 export function failureAttributes(client: string): FailureAttributes {
@@ -82,15 +71,35 @@ export function hasLockFallen(before: FailureRecord, after: FailureRecord): bool
   return after.isLocked || isOwn || isOfAll;
 }
 
-/** How long the n-th failure locks, in milliseconds: not at all below the threshold, from there 1 s doubling to 15 min. */
-const lockLength = (failures: number, threshold: number): number =>
-  failures < threshold ? 0 : Math.min(firstLock * 2 ** (failures - threshold), longestLock);
-
-/** From the threshold on, every failure locks. */
-const missing = (failures: number, threshold: number): number => Math.max(threshold - failures, 1);
+const totalPrefix = 'total_';
 
 const count = z._default(z.number(), 0);
 const commonSchema = z.object({ totalOfAll: count, sharedAt: count });
+
+function countOf(item: Item | undefined, client: string, now: number): Count {
+  const names = failureAttributes(client);
+  const [total, base, last] = [names.total, names.base, names.last].map(name => count.parse(item?.[name]));
+  if (total === undefined || base === undefined || last === undefined) throw new Error('Three counts were read.');
+  const isStale = total > 0 && last + memory <= now;
+  if (isStale) return { failures: 0, total, base: total, last, isStale };
+  return { failures: Math.max(total - base, 0), total, base, last, isStale };
+}
+
+/** So much of one client's failures adds to the sum: a burst through one client must not lock a user out of the others. */
+const share = 10;
+
+/** How long the n-th failure locks, in milliseconds: not at all below the threshold, from there 1 s doubling to 15 min. */
+function lockLength(failures: number, threshold: number): number {
+  return failures < threshold ? 0 : Math.min(firstLock * 2 ** (failures - threshold), longestLock);
+}
+
+/** The failure that locks first: of one client, and of the sum over all clients. */
+const thresholds = { oneClient: 5, allClients: 50 } as const;
+
+/** From the threshold on, every failure locks. */
+function missing(failures: number, threshold: number): number {
+  return Math.max(threshold - failures, 1);
+}
 
 interface Count {
   readonly failures: number;
@@ -100,11 +109,5 @@ interface Count {
   readonly isStale: boolean;
 }
 
-const countOf = (item: Item | undefined, client: string, now: number): Count => {
-  const names = failureAttributes(client);
-  const [total, base, last] = [names.total, names.base, names.last].map(name => count.parse(item?.[name]));
-  if (total === undefined || base === undefined || last === undefined) throw new Error('Three counts were read.');
-  const isStale = total > 0 && last + memory <= now;
-  if (isStale) return { failures: 0, total, base: total, last, isStale };
-  return { failures: Math.max(total - base, 0), total, base, last, isStale };
-};
+const firstLock = 1_000;
+const longestLock = 15 * 60_000;

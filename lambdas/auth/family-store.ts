@@ -2,9 +2,6 @@ import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk
 import { isConditionFailed, readTogether } from '../platform/dynamodb.ts';
 import { type Family, familyAddress, parseFamily } from './family.ts';
 
-/** How a rotation changes a family: the counter grows by one besides. */
-type Rotation = Pick<Family, 'keyId' | 'rotatedAt' | 'idleExpiresAt'> & { readonly rotationId: string };
-
 /**
  * Writes to refresh families; each is one write of one item. The SDK repeats a write whose answer got lost, so each must
  * bear being done twice.
@@ -25,65 +22,71 @@ export interface FamilyStoreDependencies {
   readonly tableName: string;
 }
 
+/** Makes the store of table `Families`: partition `userId`, range `familyId`, one item per login. */
+export function makeFamilyStore({ documents, tableName }: FamilyStoreDependencies): FamilyStore {
+  return {
+    createFamily: async family => {
+      await documents.send(new PutCommand({ TableName: tableName, Item: { ...family, ttl: ttl(family) } }));
+    },
+
+    findFamily: async familyId => {
+      const [item] = await readTogether(documents, [familyAddress(tableName, familyId)]);
+      return parseFamily(item);
+    },
+
+    rotateFamily: async (family, rotation) => {
+      try {
+        const answer = await documents.send(
+          new UpdateCommand({
+            TableName: tableName,
+            Key: familyAddress(tableName, family.familyId).key,
+            ConditionExpression: '#counter = :presented AND attribute_not_exists(revokedAt)',
+            UpdateExpression:
+              'SET #counter = :next, keyId = :keyId, rotationId = :rotationId, rotatedAt = :now, idleExpiresAt = :idle, #ttl = :ttl',
+            ExpressionAttributeNames: { '#counter': 'counter', '#ttl': 'ttl' },
+            ExpressionAttributeValues: {
+              ':presented': family.counter,
+              ':next': family.counter + 1,
+              ':keyId': rotation.keyId,
+              ':rotationId': rotation.rotationId,
+              ':now': rotation.rotatedAt,
+              ':idle': rotation.idleExpiresAt,
+              ':ttl': ttl({ ...family, ...rotation }),
+            },
+            ReturnValues: 'ALL_NEW',
+          }),
+        );
+        return parseFamily(answer.Attributes);
+      } catch (error) {
+        if (isConditionFailed(error)) return undefined;
+        throw error;
+      }
+    },
+
+    revokeFamily: async (familyId, reason, now) => {
+      try {
+        await documents.send(
+          new UpdateCommand({
+            TableName: tableName,
+            Key: familyAddress(tableName, familyId).key,
+            ConditionExpression: 'attribute_exists(familyId) AND attribute_not_exists(revokedAt)',
+            UpdateExpression: 'SET revokedAt = :now, revokedFor = :reason',
+            ExpressionAttributeValues: { ':now': now, ':reason': reason },
+          }),
+        );
+      } catch (error) {
+        if (!isConditionFailed(error)) throw error; // gone or revoked already: as wanted
+      }
+    },
+  };
+}
+
+/** How a rotation changes a family: the counter grows by one besides. */
+type Rotation = Pick<Family, 'keyId' | 'rotatedAt' | 'idleExpiresAt'> & { readonly rotationId: string };
+
+function ttl({ idleExpiresAt, absoluteExpiresAt }: Pick<Family, 'idleExpiresAt' | 'absoluteExpiresAt'>): number {
+  return Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000) + cleanupDelaySeconds;
+}
+
 /** DynamoDB may delete a family this long after nothing of it can be alive. Only cleaning up: expiry is told from the record. */
 const cleanupDelaySeconds = 86_400;
-
-const ttl = ({ idleExpiresAt, absoluteExpiresAt }: Pick<Family, 'idleExpiresAt' | 'absoluteExpiresAt'>): number =>
-  Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000) + cleanupDelaySeconds;
-
-/** Makes the store of table `Families`: partition `userId`, range `familyId`, one item per login. */
-export const makeFamilyStore = ({ documents, tableName }: FamilyStoreDependencies): FamilyStore => ({
-  createFamily: async family => {
-    await documents.send(new PutCommand({ TableName: tableName, Item: { ...family, ttl: ttl(family) } }));
-  },
-
-  findFamily: async familyId => {
-    const [item] = await readTogether(documents, [familyAddress(tableName, familyId)]);
-    return parseFamily(item);
-  },
-
-  rotateFamily: async (family, rotation) => {
-    try {
-      const answer = await documents.send(
-        new UpdateCommand({
-          TableName: tableName,
-          Key: familyAddress(tableName, family.familyId).key,
-          ConditionExpression: '#counter = :presented AND attribute_not_exists(revokedAt)',
-          UpdateExpression:
-            'SET #counter = :next, keyId = :keyId, rotationId = :rotationId, rotatedAt = :now, idleExpiresAt = :idle, #ttl = :ttl',
-          ExpressionAttributeNames: { '#counter': 'counter', '#ttl': 'ttl' },
-          ExpressionAttributeValues: {
-            ':presented': family.counter,
-            ':next': family.counter + 1,
-            ':keyId': rotation.keyId,
-            ':rotationId': rotation.rotationId,
-            ':now': rotation.rotatedAt,
-            ':idle': rotation.idleExpiresAt,
-            ':ttl': ttl({ ...family, ...rotation }),
-          },
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-      return parseFamily(answer.Attributes);
-    } catch (error) {
-      if (isConditionFailed(error)) return undefined;
-      throw error;
-    }
-  },
-
-  revokeFamily: async (familyId, reason, now) => {
-    try {
-      await documents.send(
-        new UpdateCommand({
-          TableName: tableName,
-          Key: familyAddress(tableName, familyId).key,
-          ConditionExpression: 'attribute_exists(familyId) AND attribute_not_exists(revokedAt)',
-          UpdateExpression: 'SET revokedAt = :now, revokedFor = :reason',
-          ExpressionAttributeValues: { ':now': now, ':reason': reason },
-        }),
-      );
-    } catch (error) {
-      if (!isConditionFailed(error)) throw error; // gone or revoked already: as wanted
-    }
-  },
-});

@@ -1,6 +1,27 @@
 import * as z from 'zod/mini';
 import type { Item, ItemAddress } from '../platform/dynamodb.ts';
 
+/** One login with all refresh tokens and access tokens that come of it. Moments are in milliseconds since the epoch. */
+export type Family = z.output<typeof familySchema>;
+
+/** Where a family is stored. Table `Families`: partition `userId`, range `familyId`. */
+export function familyAddress(table: string, familyId: string): ItemAddress {
+  return {
+    table,
+    key: { userId: userIdOf(familyId), familyId },
+  };
+}
+
+/** Reads a stored family. */
+export function parseFamily(item: Item | undefined): Family | undefined {
+  return item && familySchema.parse(item);
+}
+
+/** Whether a family has outlived its idle or absolute life. */
+export function isExpired(family: Family, now: number): boolean {
+  return now >= family.idleExpiresAt || now >= family.absoluteExpiresAt;
+}
+
 const familySchema = z.object({
   /** `<userId>-<random>`: whoever holds a refresh token knows where its user is stored. */
   familyId: z.string(),
@@ -27,21 +48,7 @@ const familySchema = z.object({
   revokedFor: z.optional(z.enum(['reuse', 'revocation', 'lockout', 'operator'])),
 });
 
-/** One login with all refresh tokens and access tokens that come of it. Moments are in milliseconds since the epoch. */
-export type Family = z.output<typeof familySchema>;
-
 /** The user whose family it is: every id begins with theirs. */
-const userIdOf = (familyId: string): string => familyId.split('-', 1)[0] ?? '';
-
-/** Where a family is stored. Table `Families`: partition `userId`, range `familyId`. */
-export const familyAddress = (table: string, familyId: string): ItemAddress => ({
-  table,
-  key: { userId: userIdOf(familyId), familyId },
-});
-
-/** Reads a stored family. */
-export const parseFamily = (item: Item | undefined): Family | undefined => item && familySchema.parse(item);
-
-/** Whether a family has outlived its idle or absolute life. */
-export const isExpired = (family: Family, now: number): boolean =>
-  now >= family.idleExpiresAt || now >= family.absoluteExpiresAt;
+function userIdOf(familyId: string): string {
+  return familyId.split('-', 1)[0] ?? '';
+}

@@ -1,20 +1,8 @@
-const nul = 0x00;
-const space = 0x20;
-const percent = 0x25;
-const ampersand = 0x26;
-const plus = 0x2b;
-const equals = 0x3d;
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-const hexDigit = (byte: number | undefined): number =>
-  byte === undefined ? Number.NaN : Number.parseInt(String.fromCharCode(byte), 16);
-
 /**
  * Decodes one name or value of a form (RFC 6749 appendix B): `+` is a space, `%` needs two hexadecimal digits, and what
  * comes out must be UTF-8 without NUL. `undefined` for anything else: nothing is repaired or replaced.
  */
-export const decodeFormComponent = (encoded: Uint8Array): string | undefined => {
+export function decodeFormComponent(encoded: Uint8Array): string | undefined {
   const decoded = new Uint8Array(encoded.length);
   let length = 0;
   for (let position = 0; position < encoded.length; position++) {
@@ -33,18 +21,7 @@ export const decodeFormComponent = (encoded: Uint8Array): string | undefined => 
   } catch {
     return undefined;
   }
-};
-
-const split = (bytes: Uint8Array, separator: number): Uint8Array[] => {
-  const parts: Uint8Array[] = [];
-  let start = 0;
-  for (let end = bytes.indexOf(separator); end !== -1; end = bytes.indexOf(separator, start)) {
-    parts.push(bytes.subarray(start, end));
-    start = end + 1;
-  }
-  parts.push(bytes.subarray(start));
-  return parts;
-};
+}
 
 /** One field of a form, decoded: name and value. */
 export type FormField = readonly [name: string, value: string];
@@ -53,7 +30,7 @@ export type FormField = readonly [name: string, value: string];
  * Decodes an application/x-www-form-urlencoded body, field by field and in order, duplicates included.
  * `undefined` when any part of it is malformed.
  */
-export const decodeForm = (body: Uint8Array): readonly FormField[] | undefined => {
+export function decodeForm(body: Uint8Array): readonly FormField[] | undefined {
   const fields: FormField[] = [];
   for (const field of split(body, ampersand)) {
     if (field.length === 0) continue;
@@ -64,4 +41,32 @@ export const decodeForm = (body: Uint8Array): readonly FormField[] | undefined =
     fields.push([name, value]);
   }
   return fields;
-};
+}
+
+const nul = 0x00;
+
+const plus = 0x2b;
+
+const space = 0x20;
+const percent = 0x25;
+
+function hexDigit(byte: number | undefined): number {
+  return byte === undefined ? Number.NaN : Number.parseInt(String.fromCharCode(byte), 16);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function split(bytes: Uint8Array, separator: number): Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  let start = 0;
+  for (let end = bytes.indexOf(separator); end !== -1; end = bytes.indexOf(separator, start)) {
+    parts.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  parts.push(bytes.subarray(start));
+  return parts;
+}
+
+const ampersand = 0x26;
+
+const equals = 0x3d;

@@ -23,13 +23,8 @@ export interface IntrospectEndpointDependencies extends AccessTokenRealm {
   readonly now: Clock;
 }
 
-/** All that is ever said of a token that is expired, revoked, malformed or none of the caller's business (RFC 7662 section 2.2). */
-const inactive = { active: false };
-
-const maySee = (caller: Client, clientId: string): boolean => caller.introspect || caller.clientId === clientId;
-
 /** Token introspection (RFC 7662), for access tokens and refresh tokens alike; `token_type_hint` is not needed. */
-export const makeIntrospectEndpoint = (dependencies: IntrospectEndpointDependencies): Answer => {
+export function makeIntrospectEndpoint(dependencies: IntrospectEndpointDependencies): Answer {
   const { documents, tables, issuer, audience, verifyAccessToken, readSession, verifyRefreshToken, now } = dependencies;
 
   const describeAccessToken = async (claims: AccessTokenClaims, caller: Client): Promise<object> => {
@@ -83,7 +78,7 @@ export const makeIntrospectEndpoint = (dependencies: IntrospectEndpointDependenc
     return claims ? describeAccessToken(claims, caller) : inactive;
   };
 
-  return async (request, decision) => {
+  return async function introspectEndpoint(request, decision) {
     const { client, parameters } = await dependencies.readForm(request, decision);
     const token = parameters.get('token');
     if (token === undefined) throw new OAuthError('token_missing');
@@ -91,4 +86,11 @@ export const makeIntrospectEndpoint = (dependencies: IntrospectEndpointDependenc
     if (description === inactive) decision.reason = 'token_inactive';
     return description;
   };
-};
+}
+
+function maySee(caller: Client, clientId: string): boolean {
+  return caller.introspect || caller.clientId === clientId;
+}
+
+/** All that is ever said of a token that is expired, revoked, malformed or none of the caller's business (RFC 7662 section 2.2). */
+const inactive = { active: false };

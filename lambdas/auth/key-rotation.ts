@@ -50,10 +50,8 @@ export interface KeyRotation {
   rotateNow(kind: KeyKind, options?: { readonly revoke?: boolean }): Promise<RotationResult>;
 }
 
-const keyPairSpecs = { ES256: 'ECC_NIST_P256', RS256: 'RSA_2048' } as const;
-
 /** Makes the rotation over table `Keyring`: partition `kind`, range `generation`; see platform/keyring.ts. */
-export const makeKeyRotation = (dependencies: KeyRotationDependencies): KeyRotation => {
+export function makeKeyRotation(dependencies: KeyRotationDependencies): KeyRotation {
   const { documents, kms, tableName, keyArn, algorithm, policies, now, makeId } = dependencies;
 
   /** Key material as it is stored: no plaintext of it ever leaves KMS here. */
@@ -121,4 +119,6 @@ export const makeKeyRotation = (dependencies: KeyRotationDependencies): KeyRotat
       return { kind, ...(isCreated ? { created: generation } : {}), removed };
     },
   };
-};
+}
+
+const keyPairSpecs = { ES256: 'ECC_NIST_P256', RS256: 'RSA_2048' } as const;

@@ -31,30 +31,30 @@ export interface SessionTables {
  * Why client and user may not go on with a family; `undefined` when nothing speaks against it. For the audit trail.
  * What was ended stays so: enabling again does not bring a version back.
  */
-export const sessionFault = (client: Client, user: User | undefined, family: Family): string | undefined => {
+export function sessionFault(client: Client, user: User | undefined, family: Family): string | undefined {
   if (!user) return 'user_gone';
   if (user.status !== 'enabled') return 'user_disabled';
   if (user.version !== family.userVersion || client.version !== family.clientVersion) return 'session_ended';
   if (user.accountId !== family.accountId) return 'account_changed';
   if (client.accountId !== undefined && client.accountId !== user.accountId) return 'account_of_another_client';
   return undefined;
-};
+}
 
 /**
  * The session these three make, if it is alive: client enabled, family neither revoked nor expired, user enabled and of
  * the same account, and both under the versions the session began with.
  */
-export const liveSession = (
+export function liveSession(
   client: Client | undefined,
   user: User | undefined,
   family: Family | undefined,
   now: number,
-): LiveSession | undefined => {
+): LiveSession | undefined {
   if (client?.status !== 'enabled' || !user || !family) return undefined;
   if (family.revokedAt !== undefined || isExpired(family, now)) return undefined;
   if (family.clientId !== client.clientId || family.userId !== user.userId) return undefined;
   return sessionFault(client, user, family) ? undefined : { client, user, family };
-};
+}
 
 /** What reading a session stands on. */
 export interface LiveSessionDependencies {
@@ -67,8 +67,8 @@ export interface LiveSessionDependencies {
  * Finds the live session behind an access token's claims. Read consistently, in one round trip, and never cached, so
  * that whoever is out is out at once.
  */
-export const makeSessionReading = ({ documents, tables, now }: LiveSessionDependencies) => {
-  return async (claims: AccessTokenClaims): Promise<AuthorizedSession | undefined> => {
+export function makeSessionReading({ documents, tables, now }: LiveSessionDependencies) {
+  return async function sessionReading(claims: AccessTokenClaims): Promise<AuthorizedSession | undefined> {
     const records = await readRecords(documents, {
       client: clientAddress(tables.clients, claims.client_id),
       user: userAddress(tables.users, claims.sub),
@@ -80,4 +80,4 @@ export const makeSessionReading = ({ documents, tables, now }: LiveSessionDepend
     const scopes = commonScopes(storedScope(claims.scope ?? ''), scopesAllowed(session.client, session.user));
     return { ...session, scopes };
   };
-};
+}

@@ -6,12 +6,6 @@ import type { Keyring } from '../platform/keyring.ts';
 import { type FailureRecord, failureAttributes, hasLockFallen, memory, readFailures } from './failure-record.ts';
 import { normaliseEmail } from './user.ts';
 
-/** Where the failures that concern one login are counted. */
-interface LockoutPlace extends ItemAddress {
-  /** A MAC of the client: what its attributes are called by. */
-  readonly client: string;
-}
-
 /** Slows down the guessing of passwords, without ever keeping a user out for long or making logins wait for each other. */
 export interface Lockout {
   /** The place for a client and a normalised e-mail address, whether or not a user has it. */
@@ -36,9 +30,6 @@ export interface LockoutDependencies {
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
   readonly now: Clock;
 }
-
-/** A commit is tried again only while others fail by the dozen at the same moment and no lock falls. */
-const tries = 5;
 
 /**
  * Makes the lockout over table `Lockouts`: partition `pk`, here `lock#<MAC of the address>`, so that the table tells
@@ -167,3 +158,12 @@ export function makeLockout({ documents, tableName, keyring, now }: LockoutDepen
     },
   };
 }
+
+/** Where the failures that concern one login are counted. */
+interface LockoutPlace extends ItemAddress {
+  /** A MAC of the client: what its attributes are called by. */
+  readonly client: string;
+}
+
+/** A commit is tried again only while others fail by the dozen at the same moment and no lock falls. */
+const tries = 5;

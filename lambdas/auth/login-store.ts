@@ -100,7 +100,7 @@ export function makeLoginStore({ documents, tableName, now }: LoginStoreDependen
 }
 
 /** Whether a write's condition held. */
-const holds = async (write: Promise<unknown>): Promise<boolean> => {
+async function holds(write: Promise<unknown>): Promise<boolean> {
   try {
     await write;
     return true;
@@ -108,4 +108,4 @@ const holds = async (write: Promise<unknown>): Promise<boolean> => {
     if (isConditionFailed(error)) return false;
     throw error;
   }
-};
+}

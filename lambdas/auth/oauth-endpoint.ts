@@ -16,19 +16,9 @@ export interface OAuthEndpointDependencies {
   readonly answer: Answer;
 }
 
-const asOAuthError = (error: unknown, log: Log): OAuthError => {
-  if (error instanceof OAuthError) return error;
-  if (isUnavailable(error)) {
-    log.error('dependency.unavailable', describeError(error));
-    return new OAuthError('dependency_unavailable', { retryAfterSeconds: 1 });
-  }
-  log.error('request.failed', describeError(error));
-  return new OAuthError('unforeseen');
-};
-
 /** The edge of an endpoint: the one place where failures become responses and decisions become audit lines. */
-export const makeOAuthEndpoint = ({ endpoint, audit, log, answer }: OAuthEndpointDependencies) => {
-  return async (request: HttpRequest): Promise<HttpResponse> => {
+export function makeOAuthEndpoint({ endpoint, audit, log, answer }: OAuthEndpointDependencies) {
+  return async function oAuthEndpoint(request: HttpRequest): Promise<HttpResponse> {
     const decision: Decision = { endpoint, address: callerAddress(request) };
     try {
       const body = await answer(request, decision);
@@ -40,4 +30,14 @@ export const makeOAuthEndpoint = ({ endpoint, audit, log, answer }: OAuthEndpoin
       return errorResponse(error);
     }
   };
-};
+}
+
+function asOAuthError(error: unknown, log: Log): OAuthError {
+  if (error instanceof OAuthError) return error;
+  if (isUnavailable(error)) {
+    log.error('dependency.unavailable', describeError(error));
+    return new OAuthError('dependency_unavailable', { retryAfterSeconds: 1 });
+  }
+  log.error('request.failed', describeError(error));
+  return new OAuthError('unforeseen');
+}

@@ -1,3 +1,13 @@
+/** A case of the table of failures. */
+export type OAuthCase = keyof typeof cases;
+
+/** What the audit trail learns of a failure beyond its case. */
+export interface OAuthErrorDetail {
+  /** A fixed code for the audit trail where one public case has several causes. */
+  readonly reason?: string;
+  readonly retryAfterSeconds?: number;
+}
+
 /**
  * Every way a request to an OAuth endpoint can fail: status, code (RFC 6749 section 5.2 where it has one) and the one
  * description of the case. Descriptions are plain ASCII and never tell what was sent.
@@ -39,16 +49,6 @@ const cases = {
   dependency_unavailable: [503, 'temporarily_unavailable', 'The service is busy: try again in a moment.'],
   unforeseen: [500, 'server_error', 'Something went wrong on our side.'],
 } as const satisfies Record<string, readonly [status: number, error: string, description: string]>;
-
-/** A case of the table of failures. */
-export type OAuthCase = keyof typeof cases;
-
-/** What the audit trail learns of a failure beyond its case. */
-export interface OAuthErrorDetail {
-  /** A fixed code for the audit trail where one public case has several causes. */
-  readonly reason?: string;
-  readonly retryAfterSeconds?: number;
-}
 
 /** An expected failure of a request: thrown once, where it is found, and turned into a response once, at the edge. */
 export class OAuthError extends Error {

@@ -1,67 +1,19 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 
-interface Parameters {
-  /** KiB */
-  readonly memory: number;
-  readonly passes: number;
-  readonly parallelism: number;
-}
-
-interface StoredHash extends Parameters {
-  readonly salt: Buffer;
-  readonly tag: Buffer;
-}
-
-/** What new hashes are made with: 19 MiB, two passes, one lane. Raising these rehashes each password at its next login. */
-const current: Parameters = { memory: 19_456, passes: 2, parallelism: 1 };
-const saltLength = 16;
-const tagLength = 32;
-
-/** Argon2id, version 0x13 (RFC 9106), off the main thread. */
-const derive = (password: string, { memory, passes, parallelism }: Parameters, salt: Buffer, length: number) =>
-  new Promise<Buffer>((resolve, reject) => {
-    const message = Buffer.from(password.normalize('NFC'), 'utf8'); // a keyboard decides between é and e + ´, not the user
-    argon2('argon2id', { message, nonce: salt, memory, passes, parallelism, tagLength: length }, (error, tag) => {
-      if (error) reject(error);
-      else resolve(tag);
-    });
-  });
-
-const encode = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');
-
-/** The PHC string format: self-describing, so that parameters can change while old hashes still verify. */
-const format = ({ memory, passes, parallelism, salt, tag }: StoredHash): string =>
-  `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(tag)}`;
-
-const phcString =
-  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,64})\$([A-Za-z0-9+/]{22,86})$/;
-
-const parse = (stored: string): StoredHash => {
-  const [, memory, passes, parallelism, salt, tag] = phcString.exec(stored) ?? [];
-  if (salt === undefined || tag === undefined) throw new Error('A stored password hash is no argon2id PHC string.');
-  return {
-    memory: Number(memory),
-    passes: Number(passes),
-    parallelism: Number(parallelism),
-    salt: Buffer.from(salt, 'base64'),
-    tag: Buffer.from(tag, 'base64'),
-  };
-};
-
 /** Hashes a password for storage, as a PHC string. */
-export const hashPassword = async (password: string): Promise<string> => {
+export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltLength);
   return format({ ...current, salt, tag: await derive(password, current, salt, tagLength) });
-};
+}
 
 /** Whether a password is the one that was hashed; costs one hash under the parameters of the stored one. */
-export const verifyPassword = async (password: string, stored: string): Promise<boolean> => {
+export async function verifyPassword(password: string, stored: string): Promise<boolean> {
   const { salt, tag, ...parameters } = parse(stored);
   return timingSafeEqual(await derive(password, parameters, salt, tag.length), tag);
-};
+}
 
 /** Whether a stored hash was made with other parameters than new ones are. */
-export const needsRehash = (stored: string): boolean => {
+export function needsRehash(stored: string): boolean {
   const { memory, passes, parallelism, salt, tag } = parse(stored);
   return (
     memory !== current.memory ||
@@ -70,10 +22,7 @@ export const needsRehash = (stored: string): boolean => {
     salt.length !== saltLength ||
     tag.length !== tagLength
   );
-};
-
-/** Takes as long to verify against as a real one. No password matches it. */
-const dummyPasswordHash = format({ ...current, salt: randomBytes(saltLength), tag: randomBytes(tagLength) });
+}
 
 /** Hashing as the password grant is given it, so that tests can count. */
 export interface PasswordHashing {
@@ -84,6 +33,17 @@ export interface PasswordHashing {
   readonly dummy: string;
 }
 
+/** What new hashes are made with: 19 MiB, two passes, one lane. Raising these rehashes each password at its next login. */
+const current: Parameters = { memory: 19_456, passes: 2, parallelism: 1 };
+const saltLength = 16;
+const tagLength = 32;
+
+const phcString =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,64})\$([A-Za-z0-9+/]{22,86})$/;
+
+/** Takes as long to verify against as a real one. No password matches it. */
+const dummyPasswordHash = format({ ...current, salt: randomBytes(saltLength), tag: randomBytes(tagLength) });
+
 /** Argon2id as the service uses it. */
 export const passwordHashing: PasswordHashing = {
   hash: hashPassword,
@@ -91,3 +51,47 @@ export const passwordHashing: PasswordHashing = {
   needsRehash,
   dummy: dummyPasswordHash,
 };
+
+/** The PHC string format: self-describing, so that parameters can change while old hashes still verify. */
+function format({ memory, passes, parallelism, salt, tag }: StoredHash): string {
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(tag)}`;
+}
+
+/** Argon2id, version 0x13 (RFC 9106), off the main thread. */
+function derive(password: string, { memory, passes, parallelism }: Parameters, salt: Buffer, length: number) {
+  return new Promise<Buffer>((resolve, reject) => {
+    const message = Buffer.from(password.normalize('NFC'), 'utf8'); // a keyboard decides between é and e + ´, not the user
+    argon2('argon2id', { message, nonce: salt, memory, passes, parallelism, tagLength: length }, (error, tag) => {
+      if (error) reject(error);
+      else resolve(tag);
+    });
+  });
+}
+
+interface StoredHash extends Parameters {
+  readonly salt: Buffer;
+  readonly tag: Buffer;
+}
+
+function encode(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '');
+}
+
+interface Parameters {
+  /** KiB */
+  readonly memory: number;
+  readonly passes: number;
+  readonly parallelism: number;
+}
+
+function parse(stored: string): StoredHash {
+  const [, memory, passes, parallelism, salt, tag] = phcString.exec(stored) ?? [];
+  if (salt === undefined || tag === undefined) throw new Error('A stored password hash is no argon2id PHC string.');
+  return {
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+    salt: Buffer.from(salt, 'base64'),
+    tag: Buffer.from(tag, 'base64'),
+  };
+}

@@ -3,13 +3,6 @@ import * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
 import { type Item, type ItemAddress, isConditionFailed } from '../platform/dynamodb.ts';
 
-const windowLength = 60_000;
-
-/** How often two counters may get in each other's way before one gives up: a count lost is no harm. */
-const tries = 3;
-
-const windowSchema = z.object({ count: z.number(), endsAt: z.number() });
-
 /** Bounds failures per minute. The minute begins with the first failure; successes are never counted. */
 export interface RateLimit {
   /** Where the failures of an address or client are counted. */
@@ -32,7 +25,7 @@ export interface RateLimitDependencies {
 }
 
 /** Makes a limit over table `Lockouts`: partition `pk`, here `<kind>#<subject>`. */
-export const makeRateLimit = ({ documents, tableName, now, kind, limit }: RateLimitDependencies): RateLimit => {
+export function makeRateLimit({ documents, tableName, now, kind, limit }: RateLimitDependencies): RateLimit {
   const countAddress = (subject: string): ItemAddress => ({ table: tableName, key: { pk: `${kind}#${subject}` } });
 
   /** Whether the write's condition held. */
@@ -82,4 +75,11 @@ export const makeRateLimit = ({ documents, tableName, now, kind, limit }: RateLi
       }
     },
   };
-};
+}
+
+const windowLength = 60_000;
+
+const windowSchema = z.object({ count: z.number(), endsAt: z.number() });
+
+/** How often two counters may get in each other's way before one gives up: a count lost is no harm. */
+const tries = 3;

@@ -8,10 +8,10 @@ export type Reads<Name extends string> = Record<Name, ItemAddress | undefined>;
 export type Records<Name extends string> = Record<Name, Item | undefined>;
 
 /** Reads named records of any tables, consistently and in one round trip. */
-export const readRecords = async <Name extends string>(
+export async function readRecords<Name extends string>(
   documents: Pick<DynamoDBDocumentClient, 'send'>,
   reads: Reads<Name>,
-): Promise<Records<Name>> => {
+): Promise<Records<Name>> {
   const wanted = (Object.entries(reads) as [Name, ItemAddress | undefined][]).flatMap(([name, address]) =>
     address ? [{ name, address }] : [],
   );
@@ -20,4 +20,4 @@ export const readRecords = async <Name extends string>(
     wanted.map(({ address }) => address),
   );
   return Object.fromEntries(wanted.map(({ name }, position) => [name, items[position]])) as Records<Name>;
-};
+}

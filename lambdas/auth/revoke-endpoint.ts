@@ -21,10 +21,10 @@ export interface RevokeEndpointDependencies {
  * What is no token of ours is as good as revoked. `token_type_hint` is not needed: the two kinds cannot be mistaken for
  * each other.
  */
-export const makeRevokeEndpoint = (dependencies: RevokeEndpointDependencies): Answer => {
+export function makeRevokeEndpoint(dependencies: RevokeEndpointDependencies): Answer {
   const { readForm, verifyAccessToken, verifyRefreshToken, families, now } = dependencies;
 
-  return async (request, decision) => {
+  return async function revokeEndpoint(request, decision) {
     const { client, parameters } = await readForm(request, decision);
     const token = parameters.get('token');
     if (token === undefined) throw new OAuthError('token_missing');
@@ -43,4 +43,4 @@ export const makeRevokeEndpoint = (dependencies: RevokeEndpointDependencies): An
     await families.revokeFamily(family.familyId, 'revocation', now());
     return {};
   };
-};
+}

@@ -9,8 +9,8 @@ export interface RotateKeysDependencies extends Pick<KeyRotationDependencies, 'd
 }
 
 /** Puts the key rotation together; for the scheduled function and for the operator, who must not differ. */
-export const makeRotateKeysFunction = ({ environment, ...world }: RotateKeysDependencies): KeyRotation =>
-  makeKeyRotation({
+export function makeRotateKeysFunction({ environment, ...world }: RotateKeysDependencies): KeyRotation {
+  return makeKeyRotation({
     ...world,
     tableName: environment.KEYRING_TABLE,
     keyArn: environment.KEY_ARN,
@@ -21,3 +21,4 @@ export const makeRotateKeysFunction = ({ environment, ...world }: RotateKeysDepe
       refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
     }),
   });
+}

@@ -7,33 +7,40 @@ export const scopes = ['webhooks:read', 'webhooks:manage'] as const;
 /** A scope an access token may carry. */
 export type Scope = (typeof scopes)[number];
 
-const allScopes: ReadonlySet<Scope> = new Set(scopes);
-
-/** The scopes a role has; whoever loses the role loses them at once. */
-const scopesOfRole: Record<Role, ReadonlySet<Scope>> = { admin: allScopes, member: new Set() };
-
 /** What a client and a user have in common at this moment. */
-export const scopesAllowed = (client: Pick<Client, 'scopes'>, user: Pick<User, 'role'>): ReadonlySet<Scope> =>
-  commonScopes(new Set(client.scopes), scopesOfRole[user.role]);
-
-const isScope = (name: string): name is Scope => scopes.some(known => known === name);
+export function scopesAllowed(client: Pick<Client, 'scopes'>, user: Pick<User, 'role'>): ReadonlySet<Scope> {
+  return commonScopes(new Set(client.scopes), scopesOfRole[user.role]);
+}
 
 /**
  * Reads a `scope` parameter: names separated by single spaces (RFC 6749 section 3.3).
  * `undefined` when a name is unknown or the list is malformed.
  */
-export const parseScope = (parameter: string): ReadonlySet<Scope> | undefined => {
+export function parseScope(parameter: string): ReadonlySet<Scope> | undefined {
   const names = parameter.split(' ');
   return names.every(isScope) ? new Set(names) : undefined;
-};
+}
 
 /** The scopes that are in both sets. */
-export const commonScopes = (one: ReadonlySet<Scope>, other: ReadonlySet<Scope>): ReadonlySet<Scope> =>
-  new Set([...one].filter(scope => other.has(scope)));
+export function commonScopes(one: ReadonlySet<Scope>, other: ReadonlySet<Scope>): ReadonlySet<Scope> {
+  return new Set([...one].filter(scope => other.has(scope)));
+}
 
 /** Writes scopes as tokens, responses and stored families carry them; empty for none. */
-export const formatScope = (granted: ReadonlySet<Scope>): string =>
-  scopes.filter(scope => granted.has(scope)).join(' ');
+export function formatScope(granted: ReadonlySet<Scope>): string {
+  return scopes.filter(scope => granted.has(scope)).join(' ');
+}
 
 /** Reads a scope this service wrote itself, where none is the empty string. Names it no longer knows are dropped. */
-export const storedScope = (stored: string): ReadonlySet<Scope> => new Set(stored.split(' ').filter(isScope));
+export function storedScope(stored: string): ReadonlySet<Scope> {
+  return new Set(stored.split(' ').filter(isScope));
+}
+
+const allScopes: ReadonlySet<Scope> = new Set(scopes);
+
+/** The scopes a role has; whoever loses the role loses them at once. */
+const scopesOfRole: Record<Role, ReadonlySet<Scope>> = { admin: allScopes, member: new Set() };
+
+function isScope(name: string): name is Scope {
+  return scopes.some(known => known === name);
+}

@@ -5,13 +5,6 @@ import { type Family, familyAddress, parseFamily } from './family.ts';
 /** Whose sessions: one user's, or those that began through one client. */
 export type SessionOwner = { readonly userId: string } | { readonly clientId: string };
 
-/** A part of a list of sessions. */
-interface SessionPage {
-  readonly families: readonly Family[];
-  /** Where the next page begins; `undefined` after the last one. */
-  readonly next: string | undefined;
-}
-
 /** What operators see of sessions, and what is left of those whose user is gone. */
 export interface SessionList {
   /** By id. @param after - the last session id of the page before. */
@@ -25,12 +18,6 @@ export interface SessionListDependencies {
   readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
 }
-
-/** The index of table `Families`: partition `clientId`, range `familyId`; it holds keys alone, which no rotation changes. */
-const byClient = 'byClient';
-
-/** As many as one batch deletes. */
-const batchSize = 25;
 
 /** Makes the lists over table `Families`, by query and never by scan. */
 export function makeSessionList({ documents, tableName }: SessionListDependencies): SessionList {
@@ -81,3 +68,16 @@ export function makeSessionList({ documents, tableName }: SessionListDependencie
     },
   };
 }
+
+/** A part of a list of sessions. */
+interface SessionPage {
+  readonly families: readonly Family[];
+  /** Where the next page begins; `undefined` after the last one. */
+  readonly next: string | undefined;
+}
+
+/** The index of table `Families`: partition `clientId`, range `familyId`; it holds keys alone, which no rotation changes. */
+const byClient = 'byClient';
+
+/** As many as one batch deletes. */
+const batchSize = 25;

@@ -29,8 +29,45 @@ export interface TokenCheckDependencies<Environment> {
   readonly now: Clock;
 }
 
+/** Puts the revocation function together. */
+export function makeRevokeFunction(dependencies: TokenCheckDependencies<z.output<typeof revokeEnvironment>>) {
+  const { environment, documents, log, count, now } = dependencies;
+  return makeOAuthEndpoint({
+    endpoint: 'revoke',
+    audit: makeAudit({ log, count }),
+    log,
+    answer: makeRevokeEndpoint({
+      ...makeTokenReading(dependencies),
+      families: makeFamilyStore({ documents, tableName: environment.FAMILIES_TABLE }),
+      now,
+    }),
+  });
+}
+
+/** Puts the introspection function together. */
+export function makeIntrospectFunction(dependencies: TokenCheckDependencies<z.output<typeof introspectEnvironment>>) {
+  const { environment, documents, log, count, now } = dependencies;
+  const tables = {
+    clients: environment.CLIENTS_TABLE,
+    users: environment.USERS_TABLE,
+    families: environment.FAMILIES_TABLE,
+  };
+  return makeOAuthEndpoint({
+    endpoint: 'introspect',
+    audit: makeAudit({ log, count }),
+    log,
+    answer: makeIntrospectEndpoint({
+      ...makeTokenReading(dependencies),
+      documents,
+      tables,
+      readSession: makeSessionReading({ documents, tables, now }),
+      now,
+    }),
+  });
+}
+
 /** What revocation and introspection have in common. */
-const makeTokenReading = (dependencies: TokenCheckDependencies<z.output<typeof revokeEnvironment>>) => {
+function makeTokenReading(dependencies: TokenCheckDependencies<z.output<typeof revokeEnvironment>>) {
   const { environment, documents, kms, now } = dependencies;
   const keyring = makeKeyring({ documents, kms, tableName: environment.KEYRING_TABLE, now });
   const realm = { issuer: environment.ISSUER, audience: environment.AUDIENCE };
@@ -50,43 +87,4 @@ const makeTokenReading = (dependencies: TokenCheckDependencies<z.output<typeof r
     verifyAccessToken: makeAccessTokenVerification({ keyring, ...realm, now }),
     verifyRefreshToken: makeRefreshTokenVerification(keyring),
   };
-};
-
-/** Puts the revocation function together. */
-export const makeRevokeFunction = (dependencies: TokenCheckDependencies<z.output<typeof revokeEnvironment>>) => {
-  const { environment, documents, log, count, now } = dependencies;
-  return makeOAuthEndpoint({
-    endpoint: 'revoke',
-    audit: makeAudit({ log, count }),
-    log,
-    answer: makeRevokeEndpoint({
-      ...makeTokenReading(dependencies),
-      families: makeFamilyStore({ documents, tableName: environment.FAMILIES_TABLE }),
-      now,
-    }),
-  });
-};
-
-/** Puts the introspection function together. */
-export const makeIntrospectFunction = (
-  dependencies: TokenCheckDependencies<z.output<typeof introspectEnvironment>>,
-) => {
-  const { environment, documents, log, count, now } = dependencies;
-  const tables = {
-    clients: environment.CLIENTS_TABLE,
-    users: environment.USERS_TABLE,
-    families: environment.FAMILIES_TABLE,
-  };
-  return makeOAuthEndpoint({
-    endpoint: 'introspect',
-    audit: makeAudit({ log, count }),
-    log,
-    answer: makeIntrospectEndpoint({
-      ...makeTokenReading(dependencies),
-      documents,
-      tables,
-      readSession: makeSessionReading({ documents, tables, now }),
-      now,
-    }),
-  });
-};
+}

@@ -9,9 +9,6 @@ import { presentedClient } from './presented-client.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { type Records, readRecords } from './records.ts';
 
-/** The table of grants. */
-type Grants = Readonly<Record<GrantType, Grant>>;
-
 /** What the token endpoint stands on. */
 export interface TokenEndpointDependencies {
   readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
@@ -20,45 +17,11 @@ export interface TokenEndpointDependencies {
   readonly grants: Grants;
 }
 
-const requireGrantType = (parameters: Parameters): string => {
-  const grantType = parameters.get('grant_type');
-  if (grantType === undefined) throw new OAuthError('grant_type_missing');
-  return grantType;
-};
-
-const isSupported = (grantType: string): grantType is GrantType => grantTypes.some(known => known === grantType);
-
-const requireSupported = (grantType: string): GrantType => {
-  if (!isSupported(grantType)) throw new OAuthError('grant_unsupported');
-  return grantType;
-};
-
-const requireAllowed = (client: Client, grantType: GrantType): void => {
-  if (!client.grants.includes(grantType)) throw new OAuthError('grant_not_allowed');
-};
-
-/** A prepared grant, or what went wrong with it, which waits until everything about the client is settled. */
-type Preparation = { readonly prepared: PreparedGrant } | { readonly fault: unknown };
-
-const prepare = async (grant: Grant, parameters: Parameters, clientId: string): Promise<Preparation> => {
-  try {
-    return { prepared: await grant.prepare(parameters, clientId) };
-  } catch (fault) {
-    return { fault };
-  }
-};
-
-const requireParameters = (preparation: Preparation | undefined): PreparedGrant => {
-  if (!preparation) throw new OAuthError('grant_unsupported');
-  if ('fault' in preparation) throw preparation.fault;
-  return preparation.prepared;
-};
-
 /**
  * The token endpoint (RFC 6749 section 3.2), step by step in the order in which faults are told. Everything that can be
  * known beforehand is read in one round trip; that is the only reason why a grant is prepared before its turn.
  */
-export const makeTokenEndpoint = (dependencies: TokenEndpointDependencies): Answer => {
+export function makeTokenEndpoint(dependencies: TokenEndpointDependencies): Answer {
   const { documents, authentication, clientLimit, grants } = dependencies;
 
   const limitClient = (records: Records<'clientFailures'>): void => {
@@ -66,7 +29,7 @@ export const makeTokenEndpoint = (dependencies: TokenEndpointDependencies): Answ
     if (retryAfterSeconds !== undefined) throw new OAuthError('client_limit', { retryAfterSeconds });
   };
 
-  return async (request, decision) => {
+  return async function tokenEndpoint(request, decision) {
     const parameters = readFormRequest(request);
     const grantType = requireGrantType(parameters);
     if (isSupported(grantType)) decision.grant = grantType;
@@ -92,4 +55,43 @@ export const makeTokenEndpoint = (dependencies: TokenEndpointDependencies): Answ
     requireAllowed(client, requireSupported(grantType));
     return requireParameters(preparation).issue({ client, records, decision });
   };
-};
+}
+
+/** The table of grants. */
+type Grants = Readonly<Record<GrantType, Grant>>;
+
+function requireGrantType(parameters: Parameters): string {
+  const grantType = parameters.get('grant_type');
+  if (grantType === undefined) throw new OAuthError('grant_type_missing');
+  return grantType;
+}
+
+function isSupported(grantType: string): grantType is GrantType {
+  return grantTypes.some(known => known === grantType);
+}
+
+async function prepare(grant: Grant, parameters: Parameters, clientId: string): Promise<Preparation> {
+  try {
+    return { prepared: await grant.prepare(parameters, clientId) };
+  } catch (fault) {
+    return { fault };
+  }
+}
+
+function requireAllowed(client: Client, grantType: GrantType): void {
+  if (!client.grants.includes(grantType)) throw new OAuthError('grant_not_allowed');
+}
+
+function requireSupported(grantType: string): GrantType {
+  if (!isSupported(grantType)) throw new OAuthError('grant_unsupported');
+  return grantType;
+}
+
+function requireParameters(preparation: Preparation | undefined): PreparedGrant {
+  if (!preparation) throw new OAuthError('grant_unsupported');
+  if ('fault' in preparation) throw preparation.fault;
+  return preparation.prepared;
+}
+
+/** A prepared grant, or what went wrong with it, which waits until everything about the client is settled. */
+type Preparation = { readonly prepared: PreparedGrant } | { readonly fault: unknown };

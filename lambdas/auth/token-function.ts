@@ -34,7 +34,7 @@ export interface TokenFunctionDependencies {
 }
 
 /** Puts the token function together. */
-export const makeTokenFunction = (dependencies: TokenFunctionDependencies) => {
+export function makeTokenFunction(dependencies: TokenFunctionDependencies) {
   const { environment, documents, kms, passwords, log, count, now, makeId } = dependencies;
   const userTables = { users: environment.USERS_TABLE, logins: environment.LOGINS_TABLE };
   const lockouts = { documents, tableName: environment.LOCKOUTS_TABLE, now };
@@ -89,4 +89,4 @@ export const makeTokenFunction = (dependencies: TokenFunctionDependencies) => {
       },
     }),
   });
-};
+}

@@ -16,21 +16,6 @@ export interface TokenResponse {
   readonly scope?: string;
 }
 
-/** What tokens are issued for: a family that may not be stored yet. */
-interface TokenSubject {
-  readonly client: Client;
-  readonly family: Pick<Family, 'familyId' | 'userId' | 'accountId'>;
-  readonly scopes: ReadonlySet<Scope>;
-}
-
-/** Tokens that only wait for their family to be stored. */
-interface ReadyTokens {
-  /** The MAC key to store a new or rotated family with: it is open already. */
-  readonly keyId: string;
-  /** For the family as it is stored now. Nothing is called for one that was stored with `keyId`. */
-  write(family: Family): Promise<TokenResponse>;
-}
-
 /**
  * Makes tokens ready: whatever can fail does so here, before a family is stored or rotated. Else a request that ends
  * with "try again" would have used up the very token to try again with.
@@ -45,14 +30,14 @@ export interface TokenIssueDependencies {
 }
 
 /** Makes the issuing of tokens: an access token always, a refresh token where the client may use one. */
-export const makeTokenIssue = ({ mint, keyring, accessTokenSeconds }: TokenIssueDependencies): PrepareTokens => {
+export function makeTokenIssue({ mint, keyring, accessTokenSeconds }: TokenIssueDependencies): PrepareTokens {
   const openOlder = async (keyId: string): Promise<KeyObject> => {
     const key = await keyring.find('mac', keyId);
     if (!key) throw new KeyNotFoundError('mac');
     return keyring.open(key);
   };
 
-  return async ({ client, family: { familyId, userId, accountId }, scopes }) => {
+  return async function tokenIssue({ client, family: { familyId, userId, accountId }, scopes }) {
     const scope = formatScope(scopes);
     const active = await keyring.active('mac');
     const macKey = await keyring.open(active);
@@ -78,4 +63,19 @@ export const makeTokenIssue = ({ mint, keyring, accessTokenSeconds }: TokenIssue
       }),
     };
   };
-};
+}
+
+/** What tokens are issued for: a family that may not be stored yet. */
+interface TokenSubject {
+  readonly client: Client;
+  readonly family: Pick<Family, 'familyId' | 'userId' | 'accountId'>;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** Tokens that only wait for their family to be stored. */
+interface ReadyTokens {
+  /** The MAC key to store a new or rotated family with: it is open already. */
+  readonly keyId: string;
+  /** For the family as it is stored now. Nothing is called for one that was stored with `keyId`. */
+  write(family: Family): Promise<TokenResponse>;
+}

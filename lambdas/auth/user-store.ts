@@ -13,22 +13,6 @@ import { makeLoginStore } from './login-store.ts';
 import { hashPassword } from './password-hash.ts';
 import { type Login, normaliseEmail, parseUser, type Role, type User, userAddress } from './user.ts';
 
-/** A new user as an operator describes one. */
-interface NewUser {
-  readonly email: string;
-  readonly password: string;
-  readonly accountId: string;
-  readonly role: Role;
-}
-
-/** Thrown when a user with that e-mail address is there already, or about to be. */
-class EmailTakenError extends Error {
-  override readonly name = 'EmailTakenError';
-  constructor() {
-    super('A user with this e-mail address exists already, or is being made at this moment.');
-  }
-}
-
 /** Which part of a list is wanted. */
 export interface PageRequest {
   readonly limit?: number;
@@ -74,31 +58,12 @@ export interface UserStoreDependencies {
   readonly makeId: MakeId;
 }
 
-interface Change {
-  readonly set?: string;
-  readonly remove?: string;
-  readonly values?: Item;
-  /** For attributes whose names are reserved words. */
-  readonly names?: Record<string, string>;
-  /** Beyond that there is such a user. */
-  readonly condition?: string;
-}
-
-/** What ends the user's sessions does so in the write of this. */
-const endsSessions = 'version = if_not_exists(version, :one) + :one';
-
-/** A login that its user does not name was left behind when it is older than any change takes. */
-const longestChange = 60_000;
-
-/** How often a change of address begins anew because the password was changed at the same moment. */
-const tries = 3;
-
 /**
  * Makes the store of tables `Users` (partition `userId`) and `Logins` (partition `email`, which makes the address
  * unique). A login opens only if the user names its address. It is written before the user names it and deleted after
  * they have ceased to, so that every change may die anywhere: one left behind goes to the next who claims the address.
  */
-export const makeUserStore = ({ documents, tables, now, makeId }: UserStoreDependencies): UserStore => {
+export function makeUserStore({ documents, tables, now, makeId }: UserStoreDependencies): UserStore {
   const { findLogin, addLogin, takeOverLogin, setPasswordHash, deleteLogin } = makeLoginStore({
     documents,
     tableName: tables.logins,
@@ -268,4 +233,39 @@ export const makeUserStore = ({ documents, tables, now, makeId }: UserStoreDepen
 
     releaseEmail,
   };
-};
+}
+
+/** A new user as an operator describes one. */
+interface NewUser {
+  readonly email: string;
+  readonly password: string;
+  readonly accountId: string;
+  readonly role: Role;
+}
+
+interface Change {
+  readonly set?: string;
+  readonly remove?: string;
+  readonly values?: Item;
+  /** For attributes whose names are reserved words. */
+  readonly names?: Record<string, string>;
+  /** Beyond that there is such a user. */
+  readonly condition?: string;
+}
+
+/** A login that its user does not name was left behind when it is older than any change takes. */
+const longestChange = 60_000;
+
+/** Thrown when a user with that e-mail address is there already, or about to be. */
+class EmailTakenError extends Error {
+  override readonly name = 'EmailTakenError';
+  constructor() {
+    super('A user with this e-mail address exists already, or is being made at this moment.');
+  }
+}
+
+/** What ends the user's sessions does so in the write of this. */
+const endsSessions = 'version = if_not_exists(version, :one) + :one';
+
+/** How often a change of address begins anew because the password was changed at the same moment. */
+const tries = 3;

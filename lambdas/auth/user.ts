@@ -7,6 +7,37 @@ export const roles = ['admin', 'member'] as const;
 /** A user's role on the account. */
 export type Role = (typeof roles)[number];
 
+/** A user. Moments are in milliseconds since the epoch. */
+export type User = z.output<typeof userSchema>;
+
+/** The one form of an e-mail address that is stored and compared. */
+export function normaliseEmail(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase();
+}
+
+/** Where a user is stored. Table `Users`: partition `userId`. */
+export function userAddress(table: string, userId: string): ItemAddress {
+  return { table, key: { userId } };
+}
+
+/** Reads a stored user. */
+export function parseUser(item: Item | undefined): User | undefined {
+  return item && userSchema.parse(item);
+}
+
+/** What a user logs in with. Kept apart from the user, so that nothing but a login ever reads a password hash. */
+export type Login = z.output<typeof loginSchema>;
+
+/** Where the login of a normalised e-mail address is stored. Table `Logins`: partition `email`. */
+export function loginAddress(table: string, email: string): ItemAddress {
+  return { table, key: { email } };
+}
+
+/** Reads a stored login. */
+export function parseLogin(item: Item | undefined): Login | undefined {
+  return item && loginSchema.parse(item);
+}
+
 const userSchema = z.object({
   userId: z.string(),
   /** Normalised by `normaliseEmail`; unique. */
@@ -24,18 +55,6 @@ const userSchema = z.object({
   updatedAt: z.number(),
 });
 
-/** A user. Moments are in milliseconds since the epoch. */
-export type User = z.output<typeof userSchema>;
-
-/** The one form of an e-mail address that is stored and compared. */
-export const normaliseEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();
-
-/** Where a user is stored. Table `Users`: partition `userId`. */
-export const userAddress = (table: string, userId: string): ItemAddress => ({ table, key: { userId } });
-
-/** Reads a stored user. */
-export const parseUser = (item: Item | undefined): User | undefined => item && userSchema.parse(item);
-
 const loginSchema = z.object({
   /** Normalised by `normaliseEmail`. */
   email: z.string(),
@@ -47,12 +66,3 @@ const loginSchema = z.object({
   /** When the address was taken for this user. */
   createdAt: z._default(z.number(), 0),
 });
-
-/** What a user logs in with. Kept apart from the user, so that nothing but a login ever reads a password hash. */
-export type Login = z.output<typeof loginSchema>;
-
-/** Where the login of a normalised e-mail address is stored. Table `Logins`: partition `email`. */
-export const loginAddress = (table: string, email: string): ItemAddress => ({ table, key: { email } });
-
-/** Reads a stored login. */
-export const parseLogin = (item: Item | undefined): Login | undefined => item && loginSchema.parse(item);

@@ -24,12 +24,6 @@ export interface AttemptWatch {
 /** Begins to watch an attempt. */
 export type WatchAttempt = (webhook: Webhook, slowness: Slowness) => AttemptWatch;
 
-/** Calls back after so many milliseconds, unless it is told not to. */
-type After = (milliseconds: number, act: () => void) => () => void;
-
-/** When attempts in the quick lanes are given up; see `giveUp` in `lib/config.ts`. */
-type GiveUp = 'waiting' | 'always';
-
 /** What watching depends on. */
 export interface AttemptWatchDependencies {
   readonly notes: SlownessNotes;
@@ -137,3 +131,9 @@ export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchA
     };
   };
 }
+
+/** Calls back after so many milliseconds, unless it is told not to. */
+type After = (milliseconds: number, act: () => void) => () => void;
+
+/** When attempts in the quick lanes are given up; see `giveUp` in `lib/config.ts`. */
+type GiveUp = 'waiting' | 'always';

@@ -31,9 +31,6 @@ export type AttemptOutcome = {
 /** Makes one attempt. Never throws. */
 export type Attempt = (webhook: Webhook, delivery: Delivery, watch?: AttemptProgress) => Promise<AttemptOutcome>;
 
-/** Is told how an attempt goes, and may give it up. */
-type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onConnecting' | 'onAnswered'>;
-
 /** What an attempt stands on. */
 export interface AttemptDependencies {
   readonly post: GuardedPost;
@@ -46,50 +43,8 @@ export interface AttemptDependencies {
   readonly serviceVersion: string;
 }
 
-/** The one place where what happened on the network becomes a result on the wire. */
-const resultOf = (posted: PostOutcome): AttemptResult => {
-  switch (posted.outcome) {
-    case 'response':
-      return isSuccess(posted.status) ? 'entregue' : 'http';
-    case 'timeout':
-      return 'tempo_esgotado';
-    case 'connection':
-      return 'conexao';
-    case 'tls':
-      return 'tls';
-    case 'dns':
-      return 'dns';
-    case 'blocked':
-      return 'bloqueada';
-    case 'given_up':
-      return 'lenta';
-    case 'own_fault':
-      return 'interno';
-  }
-};
-
-const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
-
-interface Credentials {
-  readonly authorization: string | undefined;
-  readonly secrets: readonly string[];
-}
-
-const openCredentials = async (
-  sealing: AttemptDependencies['sealing'],
-  { accountId, evento, sealedAuthorization, secrets }: Webhook,
-  now: number,
-): Promise<Credentials> => {
-  const signing = secrets.filter(secret => isSigning(secret, now));
-  const [authorization, ...opened] = await Promise.all([
-    sealedAuthorization && sealing.open(sealedAuthorization, authorizationBinding(accountId, evento)),
-    ...signing.map(({ sealed }) => sealing.open(sealed, secretBinding(accountId, evento))),
-  ]);
-  return { authorization: authorization || undefined, secrets: opened.filter(secret => secret !== undefined) };
-};
-
 /** Makes the attempt: opens the webhook's credentials, signs, posts through the guard, and says what came of it. */
-export const makeAttempt = (dependencies: AttemptDependencies): Attempt => {
+export function makeAttempt(dependencies: AttemptDependencies): Attempt {
   const { post, sealing, now, timeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
 
   const send = (
@@ -161,4 +116,51 @@ export const makeAttempt = (dependencies: AttemptDependencies): Attempt => {
         return { outcome: 'failed', askedWaitMs: undefined, detail: posted.detail, ...made };
     }
   };
-};
+}
+
+/** Is told how an attempt goes, and may give it up. */
+type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onConnecting' | 'onAnswered'>;
+
+interface Credentials {
+  readonly authorization: string | undefined;
+  readonly secrets: readonly string[];
+}
+
+/** The one place where what happened on the network becomes a result on the wire. */
+function resultOf(posted: PostOutcome): AttemptResult {
+  switch (posted.outcome) {
+    case 'response':
+      return isSuccess(posted.status) ? 'entregue' : 'http';
+    case 'timeout':
+      return 'tempo_esgotado';
+    case 'connection':
+      return 'conexao';
+    case 'tls':
+      return 'tls';
+    case 'dns':
+      return 'dns';
+    case 'blocked':
+      return 'bloqueada';
+    case 'given_up':
+      return 'lenta';
+    case 'own_fault':
+      return 'interno';
+  }
+}
+
+async function openCredentials(
+  sealing: AttemptDependencies['sealing'],
+  { accountId, evento, sealedAuthorization, secrets }: Webhook,
+  now: number,
+): Promise<Credentials> {
+  const signing = secrets.filter(secret => isSigning(secret, now));
+  const [authorization, ...opened] = await Promise.all([
+    sealedAuthorization && sealing.open(sealedAuthorization, authorizationBinding(accountId, evento)),
+    ...signing.map(({ sealed }) => sealing.open(sealed, secretBinding(accountId, evento))),
+  ]);
+  return { authorization: authorization || undefined, secrets: opened.filter(secret => secret !== undefined) };
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}

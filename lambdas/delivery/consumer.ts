@@ -12,15 +12,6 @@ import type { ProcessRecord } from './deliver.ts';
 import { lateReceivePause, longestReceivePause, receivePauseWhileMore, shortestReceivePause } from './limits.ts';
 import type { DeliveryTelemetry } from './telemetry.ts';
 
-/** Beyond the attempt itself: reading before it and storing after it, in milliseconds. */
-const timeAround = 10_000;
-
-/** The longest that a message which could not be processed waits before it is tried again, in seconds. */
-const longestDeferral = 900;
-
-/** Messages that one call receives, or deletes. */
-const receiveBatch = 10;
-
 /** What a consumer depends on. */
 export interface ConsumerDependencies extends DeliveryTelemetry {
   readonly process: ProcessRecord;
@@ -39,11 +30,6 @@ export type Consumer = (
   event: SQSEvent,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ) => Promise<SQSBatchResponse>;
-
-/** Thrown for messages of an invocation that has too little time left for a whole attempt: receivers are not cut short. */
-class OutOfTimeError extends Error {
-  override readonly name = 'OutOfTimeError';
-}
 
 /**
  * Makes the consumer of a queue. All messages of a batch are processed at once, each acknowledged or reported on its own.
@@ -179,6 +165,12 @@ export function deferral(receiveCount: number): number {
   return Math.min(5 * 2 ** (receiveCount - 1), longestDeferral);
 }
 
+/** Messages that one call receives, or deletes. */
+const receiveBatch = 10;
+
+/** Beyond the attempt itself: reading before it and storing after it, in milliseconds. */
+const timeAround = 10_000;
+
 /** A received message in the form in which Lambda hands messages over. */
 function toRecord({ MessageId, ReceiptHandle, Body, Attributes, MessageAttributes }: Message): SQSRecord {
   const attributes = Object.entries(MessageAttributes ?? {}).map(([name, { DataType, StringValue }]) => {
@@ -197,3 +189,11 @@ function toRecord({ MessageId, ReceiptHandle, Body, Attributes, MessageAttribute
     awsRegion: '',
   };
 }
+
+/** Thrown for messages of an invocation that has too little time left for a whole attempt: receivers are not cut short. */
+class OutOfTimeError extends Error {
+  override readonly name = 'OutOfTimeError';
+}
+
+/** The longest that a message which could not be processed waits before it is tried again, in seconds. */
+const longestDeferral = 900;

@@ -10,9 +10,14 @@ import { originOfRecord, originTexts, textAttributes } from './origin.ts';
 export type SendToDeadLetters = (record: SQSRecord, rejection: RejectedMessage) => Promise<void>;
 
 /** Makes the sender to the dead-letter queue. */
-export const makeDeadLetters =
-  ({ sqs, queueUrl }: { sqs: Pick<SQSClient, 'send'>; queueUrl: string }): SendToDeadLetters =>
-  async (record, { reason, detail }) => {
+export function makeDeadLetters({
+  sqs,
+  queueUrl,
+}: {
+  sqs: Pick<SQSClient, 'send'>;
+  queueUrl: string;
+}): SendToDeadLetters {
+  return async function deadLetters(record, { reason, detail }) {
     const sender = record.attributes.SenderId;
     const MessageAttributes = textAttributes({
       reason,
@@ -22,3 +27,4 @@ export const makeDeadLetters =
     });
     await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: record.body, MessageAttributes }));
   };
+}

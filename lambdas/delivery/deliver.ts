@@ -10,9 +10,6 @@ import { originOfRecord } from './origin.ts';
 import type { DeliveryTelemetry } from './telemetry.ts';
 import type { AtReceiver, TakeTurn } from './turn.ts';
 
-/** Clocks of the queue and of the registration may differ by this much, in milliseconds. */
-const clockTolerance = 500;
-
 /** Processes one message of a queue. To return is to acknowledge it; to throw is to leave it for later. */
 export type ProcessRecord = (record: SQSRecord, atReceiver?: AtReceiver) => Promise<void>;
 
@@ -26,14 +23,10 @@ export interface DeliverDependencies extends DeliveryTelemetry {
   readonly now: Clock;
 }
 
-/** An event that waited in the queue while its webhook was deleted does not go to the one registered after that. */
-const isFor = (webhook: Webhook | undefined, acceptedAt: number): webhook is Webhook =>
-  webhook !== undefined && webhook.createdAt <= acceptedAt + clockTolerance;
-
 /** Makes the first attempt of an event: parse, find the webhook, attempt, record the outcome. */
-export const makeDeliver = (dependencies: DeliverDependencies): ProcessRecord => {
+export function makeDeliver(dependencies: DeliverDependencies): ProcessRecord {
   const { lookup, takeTurn, store, sendToDeadLetters, demandsUrl, now, log, count } = dependencies;
-  return async (record, atReceiver) => {
+  return async function deliver(record, atReceiver) {
     const origin = originOfRecord(record);
     const { messageId } = origin;
     const parsed = parseEventMessage(record.body, messageId, demandsUrl);
@@ -67,4 +60,12 @@ export const makeDeliver = (dependencies: DeliverDependencies): ProcessRecord =>
       log.info('event.without_webhook', said);
     }
   };
-};
+}
+
+/** An event that waited in the queue while its webhook was deleted does not go to the one registered after that. */
+function isFor(webhook: Webhook | undefined, acceptedAt: number): webhook is Webhook {
+  return webhook !== undefined && webhook.createdAt <= acceptedAt + clockTolerance;
+}
+
+/** Clocks of the queue and of the registration may differ by this much, in milliseconds. */
+const clockTolerance = 500;

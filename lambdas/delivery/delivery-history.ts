@@ -5,33 +5,6 @@ import { listShardsOf, stateShardsOf, type UndeliveredState } from './delivery-i
 import { asShown } from './delivery-record.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 
-/** Which deliveries of a webhook are asked for. */
-interface HistoryQuery {
-  readonly accountId: string;
-  readonly evento: EventName;
-  /** Deliveries in this state only. */
-  readonly state?: DeliveryState | undefined;
-  /** Deliveries of events that were accepted from then on. Milliseconds since the epoch. */
-  readonly from?: number | undefined;
-  /** Deliveries of events that were accepted before then. */
-  readonly before?: number | undefined;
-  /**
-   * The registration under which they are shown, `null` where there is none: what waits for another one counts as
-   * cancelled. Left out, states are as they are stored.
-   */
-  readonly registration?: Pick<Webhook, 'webhookId' | 'createdAt'> | null;
-  /** How many at most; 1 to 100. */
-  readonly limit: number;
-  /** The `next` of the page before. */
-  readonly after?: string | undefined;
-}
-
-/** A page of the history, newest first. It may hold fewer than asked for, and still have a `next`. */
-interface HistoryPage {
-  readonly deliveries: readonly Delivery[];
-  readonly next: string | undefined;
-}
-
 /** Reads a page of the history of an account's deliveries for an event. */
 export type ReadHistory = (query: HistoryQuery) => Promise<HistoryPage>;
 
@@ -87,35 +60,43 @@ export function makeReadHistory({ documents, table, store }: DeliveryHistoryDepe
   }
 }
 
-/** Entries beyond the limit that are read of each partition: one tells if there is more, others stand in for what is gone. */
-const spare = 4;
-
-/** Deliveries that are looked at in place of those that were not to be shown. */
-const secondLook = 100;
-
-const partitionKeys = { byWebhook: 'listShard', undelivered: 'stateShard' } as const;
-
-/** A range of places in a partition of an index: neither end may be empty, and both are part of it. */
-interface Shard {
-  readonly index: keyof typeof partitionKeys;
-  readonly shard: string;
-  readonly first: string;
-  readonly last: string;
+/** Which deliveries of a webhook are asked for. */
+interface HistoryQuery {
+  readonly accountId: string;
+  readonly evento: EventName;
+  /** Deliveries in this state only. */
+  readonly state?: DeliveryState | undefined;
+  /** Deliveries of events that were accepted from then on. Milliseconds since the epoch. */
+  readonly from?: number | undefined;
+  /** Deliveries of events that were accepted before then. */
+  readonly before?: number | undefined;
+  /**
+   * The registration under which they are shown, `null` where there is none: what waits for another one counts as
+   * cancelled. Left out, states are as they are stored.
+   */
+  readonly registration?: Pick<Webhook, 'webhookId' | 'createdAt'> | null;
+  /** How many at most; 1 to 100. */
+  readonly limit: number;
+  /** The `next` of the page before. */
+  readonly after?: string | undefined;
 }
 
-interface Entry {
-  readonly id: string;
-  readonly listKey: string;
+/** A page of the history, newest first. It may hold fewer than asked for, and still have a `next`. */
+interface HistoryPage {
+  readonly deliveries: readonly Delivery[];
+  readonly next: string | undefined;
 }
 
-interface ShardPage {
-  readonly entries: readonly Entry[];
-  /** Whether there are no more. */
-  readonly isAll: boolean;
+/** The entries of all partitions, newest first and each once, as far back as none of them may lack one. */
+function merge(pages: readonly ShardPage[], { after }: HistoryQuery): ShardPage {
+  const furthest = pages.map(({ entries, isAll }) => (isAll ? '' : (entries.at(-1)?.listKey ?? '')));
+  const end = furthest.toSorted().at(-1) ?? '';
+  // What is just changing its state may stand in two partitions.
+  const found = new Map(pages.flatMap(({ entries }) => entries).map(entry => [entry.listKey, entry]));
+  const known = [...found.values()].filter(({ listKey }) => listKey >= end && listKey !== after);
+  const entries = known.toSorted((one, other) => (one.listKey < other.listKey ? 1 : -1));
+  return { entries, isAll: pages.every(({ isAll }) => isAll) };
 }
-
-/** By so much the clocks of those who accept events and who register webhooks differ at the very most. Milliseconds. */
-const clockTolerance = 60_000;
 
 /** The partitions that hold what is asked for, each of them only as far as it may. */
 function shardsOf(query: HistoryQuery): Shard[] {
@@ -140,6 +121,39 @@ function shardsOf(query: HistoryQuery): Shard[] {
   ];
 }
 
+/** Deliveries that are looked at in place of those that were not to be shown. */
+const secondLook = 100;
+
+/** A delivery as it is shown; nothing where it is not to be. */
+function asAskedFor(found: Delivery | undefined, { state, registration }: HistoryQuery): Delivery | undefined {
+  const delivery = found && registration !== undefined ? asShown(registration?.webhookId)(found) : found;
+  return state === undefined || delivery?.state === state ? delivery : undefined;
+}
+
+/** A range of places in a partition of an index: neither end may be empty, and both are part of it. */
+interface Shard {
+  readonly index: keyof typeof partitionKeys;
+  readonly shard: string;
+  readonly first: string;
+  readonly last: string;
+}
+
+interface ShardPage {
+  readonly entries: readonly Entry[];
+  /** Whether there are no more. */
+  readonly isAll: boolean;
+}
+
+const partitionKeys = { byWebhook: 'listShard', undelivered: 'stateShard' } as const;
+
+/** Entries beyond the limit that are read of each partition: one tells if there is more, others stand in for what is gone. */
+const spare = 4;
+
+interface Entry {
+  readonly id: string;
+  readonly listKey: string;
+}
+
 /** The same range of places in several partitions; none of them where that is empty. */
 function inRange({ from, before, after }: HistoryQuery, index: Shard['index'], shards: readonly string[]): Shard[] {
   const first = from === undefined ? '-' : iso(from); // a place is longer than its time, and so comes after that
@@ -148,23 +162,9 @@ function inRange({ from, before, after }: HistoryQuery, index: Shard['index'], s
   return first > last ? [] : shards.map(shard => ({ index, shard, first, last }));
 }
 
+/** By so much the clocks of those who accept events and who register webhooks differ at the very most. Milliseconds. */
+const clockTolerance = 60_000;
+
 function iso(moment: number): string {
   return new Date(moment).toISOString();
-}
-
-/** The entries of all partitions, newest first and each once, as far back as none of them may lack one. */
-function merge(pages: readonly ShardPage[], { after }: HistoryQuery): ShardPage {
-  const furthest = pages.map(({ entries, isAll }) => (isAll ? '' : (entries.at(-1)?.listKey ?? '')));
-  const end = furthest.toSorted().at(-1) ?? '';
-  // What is just changing its state may stand in two partitions.
-  const found = new Map(pages.flatMap(({ entries }) => entries).map(entry => [entry.listKey, entry]));
-  const known = [...found.values()].filter(({ listKey }) => listKey >= end && listKey !== after);
-  const entries = known.toSorted((one, other) => (one.listKey < other.listKey ? 1 : -1));
-  return { entries, isAll: pages.every(({ isAll }) => isAll) };
-}
-
-/** A delivery as it is shown; nothing where it is not to be. */
-function asAskedFor(found: Delivery | undefined, { state, registration }: HistoryQuery): Delivery | undefined {
-  const delivery = found && registration !== undefined ? asShown(registration?.webhookId)(found) : found;
-  return state === undefined || delivery?.state === state ? delivery : undefined;
 }

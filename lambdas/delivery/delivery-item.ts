@@ -5,105 +5,70 @@ import type { Delivery, DeliveryState, Wait } from './delivery.ts';
 /** The partitions of index `due`, all of which the sweeper reads every minute. */
 export const dueShards: readonly string[] = Array.from({ length: 16 }, (_, shard) => String(shard));
 
-/** The partitions over which an index spreads what belongs together of a webhook: 1,000 index writes a second each. */
-const shardCount = 8;
-
-const shardsOf = (...names: string[]): readonly string[] =>
-  Array.from({ length: shardCount }, (_, shard) => [...names, shard].join('#'));
-
-/** A stable number for an id, spread evenly. */
-const hashOf = (id: string): number => createHash('sha256').update(id).digest().readUInt32BE();
-
-const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
-
 /** The range key of index `due`: it sorts by time, and ends in the id because equal keys could hide each other. */
-export const dueKey = (lookAt: number, id: string): string => `${isoTime(lookAt)}#${id}`;
+export function dueKey(lookAt: number, id: string): string {
+  return `${isoTime(lookAt)}#${id}`;
+}
 
 /** Greater than every key (`dueAt`, `listKey`) up to that moment, and smaller than every later one. */
-export const keysUntil = (moment: number): string => `${isoTime(moment)}#~`;
-
-/** Where an item stands in index `due`: found by the sweeper from that moment on. */
-const dueAttributes = (id: string, lookAt: number): Item => ({
-  dueShard: dueShards[hashOf(id) % dueShards.length],
-  dueAt: dueKey(lookAt, id),
-});
+export function keysUntil(moment: number): string {
+  return `${isoTime(moment)}#~`;
+}
 
 /** The partition of index `due` for the sweeper's tasks: deliveries that are due, however many, do not hide them. */
 export const taskShard = 'tasks';
 
 /** Where a task of the sweeper stands in index `due`: found from that moment on. */
-export const taskAttributes = (id: string, lookAt: number): Item => ({
-  dueShard: taskShard,
-  dueAt: dueKey(lookAt, id),
-});
+export function taskAttributes(id: string, lookAt: number): Item {
+  return {
+    dueShard: taskShard,
+    dueAt: dueKey(lookAt, id),
+  };
+}
 
 /** The moment, in seconds since the epoch, from which an item that was final at `settledAt` may be cleaned up. */
-export const cleanUpAt = (settledAt: number, historyDays: number): number =>
-  Math.ceil(settledAt / 1_000) + historyDays * 24 * 60 * 60;
+export function cleanUpAt(settledAt: number, historyDays: number): number {
+  return Math.ceil(settledAt / 1_000) + historyDays * 24 * 60 * 60;
+}
 
 /** The partitions of index `byWebhook` that hold one webhook's delivered deliveries, or all its others. */
-export const listShardsOf = (accountId: string, evento: string, isDelivered: boolean): readonly string[] =>
-  shardsOf(accountId, evento, isDelivered ? 'delivered' : 'undelivered');
+export function listShardsOf(accountId: string, evento: string, isDelivered: boolean): readonly string[] {
+  return shardsOf(accountId, evento, isDelivered ? 'delivered' : 'undelivered');
+}
 
 /** The states in index `undelivered`: all but `entregue`. */
 export type UndeliveredState = Exclude<DeliveryState, 'entregue'>;
 
 /** The partitions of index `undelivered` that hold one webhook's deliveries in a state. */
-export const stateShardsOf = (accountId: string, evento: string, state: UndeliveredState): readonly string[] =>
-  shardsOf(accountId, evento, state);
+export function stateShardsOf(accountId: string, evento: string, state: UndeliveredState): readonly string[] {
+  return shardsOf(accountId, evento, state);
+}
 
 /** What a partition of index `undelivered` holds. */
-export const heldByStateShard = (shard: string): { accountId: string; evento: string; state: UndeliveredState } => {
+export function heldByStateShard(shard: string): { accountId: string; evento: string; state: UndeliveredState } {
   const [accountId = '', evento = '', state] = shard.split('#');
   return { accountId, evento, state: state as UndeliveredState };
-};
-
-/** So long before a held delivery may be cleaned up the sweeper counts it as expired. Milliseconds. */
-const countedBefore = 3_600_000;
+}
 
 /**
  * The partitions of index `due` in which deliveries stand that wait for a turn of their slow webhook, in the order in which
  * they were due. The sweeper reads them only for the task that the webhook's slowness is (`slow-backlog.ts`).
  */
-export const backlogShardsOf = (accountId: string, evento: string): readonly string[] =>
-  shardsOf('backlog', accountId, evento);
-
-/** Where a delivery stands in index `due` while it waits for a turn. */
-const backlogAttributes = ({ id, accountId, evento }: Delivery, { nextAttemptAt }: Wait): Item => ({
-  dueShard: backlogShardsOf(accountId, evento)[hashOf(id) % shardCount],
-  dueAt: dueKey(nextAttemptAt, id),
-});
-
-/** When the sweeper must look at a delivery: at its next attempt, or, while it is held, at its end. */
-const nextLook = ({ state, wait, settledAt }: Delivery, historyDays: number): number | undefined => {
-  if (state !== 'retida' || settledAt === undefined) return wait?.lookAt;
-  return cleanUpAt(settledAt, historyDays) * 1_000 - countedBefore;
-};
-
-/** The attributes of a delivery that only the indexes and the clean-up need. */
-const derivedAttributes = (delivery: Delivery, historyDays: number): Item => {
-  const { id, accountId, evento, state, createdAt, settledAt, wait } = delivery;
-  const lookAt = nextLook(delivery, historyDays);
-  const shard = hashOf(id) % shardCount;
-  return {
-    listShard: listShardsOf(accountId, evento, state === 'entregue')[shard],
-    listKey: `${isoTime(createdAt)}#${id}`,
-    ...(state !== 'entregue' && { stateShard: stateShardsOf(accountId, evento, state)[shard] }),
-    ...(lookAt !== undefined && dueAttributes(id, lookAt)),
-    ...(wait?.slowLane === 'waiting' && backlogAttributes(delivery, wait)),
-    ...(settledAt !== undefined && { ttl: cleanUpAt(settledAt, historyDays) }),
-  };
-};
+export function backlogShardsOf(accountId: string, evento: string): readonly string[] {
+  return shardsOf('backlog', accountId, evento);
+}
 
 /** The stored form of a delivery. */
-export const itemFromDelivery = ({ wait, ...delivery }: Delivery, historyDays: number): Item => ({
-  ...delivery,
-  ...wait,
-  ...derivedAttributes({ ...delivery, ...(wait && { wait }) }, historyDays),
-});
+export function itemFromDelivery({ wait, ...delivery }: Delivery, historyDays: number): Item {
+  return {
+    ...delivery,
+    ...wait,
+    ...derivedAttributes({ ...delivery, ...(wait && { wait }) }, historyDays),
+  };
+}
 
 /** The delivery a stored item stands for. */
-export const deliveryFromItem = (item: Item): Delivery => {
+export function deliveryFromItem(item: Item): Delivery {
   const {
     dueShard,
     dueAt,
@@ -121,4 +86,60 @@ export const deliveryFromItem = (item: Item): Delivery => {
     delivery.state === 'pendente' &&
     ({ nextAttemptAt, lookAt, pickups, ...(slowLane !== undefined && { slowLane }) } as Wait);
   return { ...delivery, ...(wait && { wait }) } as unknown as Delivery;
-};
+}
+
+function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+function shardsOf(...names: string[]): readonly string[] {
+  return Array.from({ length: shardCount }, (_, shard) => [...names, shard].join('#'));
+}
+
+/** The partitions over which an index spreads what belongs together of a webhook: 1,000 index writes a second each. */
+const shardCount = 8;
+
+/** The attributes of a delivery that only the indexes and the clean-up need. */
+function derivedAttributes(delivery: Delivery, historyDays: number): Item {
+  const { id, accountId, evento, state, createdAt, settledAt, wait } = delivery;
+  const lookAt = nextLook(delivery, historyDays);
+  const shard = hashOf(id) % shardCount;
+  return {
+    listShard: listShardsOf(accountId, evento, state === 'entregue')[shard],
+    listKey: `${isoTime(createdAt)}#${id}`,
+    ...(state !== 'entregue' && { stateShard: stateShardsOf(accountId, evento, state)[shard] }),
+    ...(lookAt !== undefined && dueAttributes(id, lookAt)),
+    ...(wait?.slowLane === 'waiting' && backlogAttributes(delivery, wait)),
+    ...(settledAt !== undefined && { ttl: cleanUpAt(settledAt, historyDays) }),
+  };
+}
+
+/** When the sweeper must look at a delivery: at its next attempt, or, while it is held, at its end. */
+function nextLook({ state, wait, settledAt }: Delivery, historyDays: number): number | undefined {
+  if (state !== 'retida' || settledAt === undefined) return wait?.lookAt;
+  return cleanUpAt(settledAt, historyDays) * 1_000 - countedBefore;
+}
+
+/** A stable number for an id, spread evenly. */
+function hashOf(id: string): number {
+  return createHash('sha256').update(id).digest().readUInt32BE();
+}
+
+/** Where an item stands in index `due`: found by the sweeper from that moment on. */
+function dueAttributes(id: string, lookAt: number): Item {
+  return {
+    dueShard: dueShards[hashOf(id) % dueShards.length],
+    dueAt: dueKey(lookAt, id),
+  };
+}
+
+/** Where a delivery stands in index `due` while it waits for a turn. */
+function backlogAttributes({ id, accountId, evento }: Delivery, { nextAttemptAt }: Wait): Item {
+  return {
+    dueShard: backlogShardsOf(accountId, evento)[hashOf(id) % shardCount],
+    dueAt: dueKey(nextAttemptAt, id),
+  };
+}
+
+/** So long before a held delivery may be cleaned up the sweeper counts it as expired. Milliseconds. */
+const countedBefore = 3_600_000;

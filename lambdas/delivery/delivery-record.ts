@@ -31,10 +31,8 @@ const attemptRecord = z.object({
 /** A delivery as it is shown alone: with the body it sends, as that is signed, and its latest attempts. */
 export const deliveryDetail = z.extend(deliveryRecord, { corpo: z.string(), tentativas: z.array(attemptRecord) });
 
-const iso = (moment: number): string => new Date(moment).toISOString();
-
 /** A delivery as lists show it; times are RFC 3339 in UTC. */
-export const toDeliveryRecord = (delivery: Delivery): z.infer<typeof deliveryRecord> => {
+export function toDeliveryRecord(delivery: Delivery): z.infer<typeof deliveryRecord> {
   const { id, state, createdAt, wait, attempt, attempts } = delivery;
   const latest = attempts.at(-1);
   return {
@@ -46,23 +44,29 @@ export const toDeliveryRecord = (delivery: Delivery): z.infer<typeof deliveryRec
     ultimo_resultado: latest?.resultado ?? null,
     ultimo_status: latest?.status ?? null,
   };
-};
+}
 
 /** A delivery as it is shown alone. */
-export const toDeliveryDetail = (delivery: Delivery): z.infer<typeof deliveryDetail> => ({
-  ...toDeliveryRecord(delivery),
-  corpo: delivery.body,
-  tentativas: delivery.attempts.slice(-keptAttempts),
-});
+export function toDeliveryDetail(delivery: Delivery): z.infer<typeof deliveryDetail> {
+  return {
+    ...toDeliveryRecord(delivery),
+    corpo: delivery.body,
+    tentativas: delivery.attempts.slice(-keptAttempts),
+  };
+}
 
 /**
  * A delivery as it is shown while `webhookId` is registered: what waits for a registration that is gone will never be sent,
  * and is cancelled at its turn.
  */
-export const asShown =
-  (webhookId: string | undefined) =>
-  (delivery: Delivery): Delivery => {
+export function asShown(webhookId: string | undefined) {
+  return (delivery: Delivery): Delivery => {
     if (delivery.state !== 'pendente' || delivery.webhookId === webhookId) return delivery;
     const { wait: _, ...rest } = delivery;
     return { ...rest, state: 'cancelada' };
   };
+}
+
+function iso(moment: number): string {
+  return new Date(moment).toISOString();
+}

@@ -56,20 +56,6 @@ export interface DueEntry {
   readonly dueAt: string;
 }
 
-/** Entries that the sweeper reads at a time and shard. */
-const duePage = 25;
-
-/** Beyond a shard's share of the longest waiting, since they are spread by chance. */
-const backlogSlack = 25;
-
-type ConditionParts = 'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues';
-
-/** Before a write without an answer is repeated, in milliseconds; doubling. */
-const shortestPause = 100;
-
-const isWaitingForTurn = (delivery: Delivery | undefined): delivery is WaitingDelivery =>
-  delivery?.wait?.slowLane === 'waiting';
-
 /** Deliveries as the consumers and the sweeper use them. All reads are consistent but for the index. */
 export interface DeliveryStore {
   /** Reads a delivery together with other items, in one round trip. */
@@ -105,7 +91,7 @@ export interface DeliveryStoreDependencies {
 }
 
 /** Makes the store of table `Deliveries`. */
-export const makeDeliveryStore = (dependencies: DeliveryStoreDependencies): DeliveryStore => {
+export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): DeliveryStore {
   const { documents, table, now, historyDays, patience = 0, pause = setTimeout } = dependencies;
   const { readItems = addresses => readTogether(documents, addresses) } = dependencies;
   const nowInSeconds = () => Math.floor(now() / 1_000);
@@ -252,4 +238,19 @@ export const makeDeliveryStore = (dependencies: DeliveryStoreDependencies): Deli
       return (answer.Items ?? []) as unknown as DueEntry[];
     },
   };
-};
+}
+
+type ConditionParts = 'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues';
+
+/** Before a write without an answer is repeated, in milliseconds; doubling. */
+const shortestPause = 100;
+
+/** Beyond a shard's share of the longest waiting, since they are spread by chance. */
+const backlogSlack = 25;
+
+function isWaitingForTurn(delivery: Delivery | undefined): delivery is WaitingDelivery {
+  return delivery?.wait?.slowLane === 'waiting';
+}
+
+/** Entries that the sweeper reads at a time and shard. */
+const duePage = 25;

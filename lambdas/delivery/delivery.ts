@@ -43,14 +43,6 @@ export interface Wait {
   readonly slowLane?: 'queued' | 'waiting';
 }
 
-/** An attempt that a resend brought forward. Milliseconds since the epoch. */
-interface BroughtForward {
-  /** When that was. The attempt's message names it: one that does not was sent before, and is stale. */
-  readonly at: number;
-  /** When the attempt was due before; unless it succeeds, the next one is due then. */
-  readonly originalDueAt: number;
-}
-
 /** The life of one event at the webhook that was registered for it. Times in milliseconds since the epoch. */
 export interface Delivery {
   readonly id: string;
@@ -91,19 +83,23 @@ export interface Delivery {
 /** A pending delivery. */
 export type WaitingDelivery = Delivery & { readonly wait: Wait };
 
-const testPrefix = 'teste_';
-
 /** The id of a test's delivery. `unique` is random. */
-export const testIdOf = (unique: string): string => `${testPrefix}${unique}`;
+export function testIdOf(unique: string): string {
+  return `${testPrefix}${unique}`;
+}
 
 /**
  * Whether a delivery is a test: a sample event that gets one attempt, also while its webhook is suspended, and says nothing
  * about the webhook's health.
  */
-export const isTest = ({ id }: Pick<Delivery, 'id'>): boolean => id.startsWith(testPrefix);
+export function isTest({ id }: Pick<Delivery, 'id'>): boolean {
+  return id.startsWith(testPrefix);
+}
 
 /** Whether a text can be the id of a delivery: of an event's, or of a test's. */
-export const isDeliveryId = (text: string): boolean => /^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$/.test(text);
+export function isDeliveryId(text: string): boolean {
+  return /^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$/.test(text);
+}
 
 /** A delivery keeps its latest attempts only, lest its item outgrows what the store takes. */
 export const keptAttempts = 30;
@@ -115,18 +111,30 @@ export type NewDelivery = Pick<
 >;
 
 /** A delivery before its first attempt. It is not stored yet: the first attempt's outcome stores it. */
-export const newDelivery = (origin: NewDelivery): Delivery => ({
-  ...origin,
-  state: 'pendente',
-  scheduledAt: origin.createdAt,
-  attempt: 1,
-  charged: 0,
-  faults: 0,
-  attempts: [],
-});
+export function newDelivery(origin: NewDelivery): Delivery {
+  return {
+    ...origin,
+    state: 'pendente',
+    scheduledAt: origin.createdAt,
+    attempt: 1,
+    charged: 0,
+    faults: 0,
+    attempts: [],
+  };
+}
 
 /** Ends the present life of a delivery. */
-export const settled = (delivery: Delivery, state: Exclude<DeliveryState, 'pendente'>, at: number): Delivery => {
+export function settled(delivery: Delivery, state: Exclude<DeliveryState, 'pendente'>, at: number): Delivery {
   const { wait: _, broughtForward: __, ...rest } = delivery;
   return { ...rest, state, settledAt: at };
-};
+}
+
+/** An attempt that a resend brought forward. Milliseconds since the epoch. */
+interface BroughtForward {
+  /** When that was. The attempt's message names it: one that does not was sent before, and is stale. */
+  readonly at: number;
+  /** When the attempt was due before; unless it succeeds, the next one is due then. */
+  readonly originalDueAt: number;
+}
+
+const testPrefix = 'teste_';

@@ -2,52 +2,6 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { EVENT_NAMES, type EventName, isEventName } from '../webhooks/webhook.ts';
 
-const notPositiveInteger = 'must be a whole number from 1 to 2^53 - 1';
-const positiveInteger = z.int(notPositiveInteger).check(z.positive(notPositiveInteger));
-
-const demandFields = { id_demanda: positiveInteger };
-const proposalFields = { id_proposta: positiveInteger, id_demanda: positiveInteger };
-
-type Ids = { readonly id_demanda: number; readonly id_proposta?: number };
-type BuildLink = (demandsUrl: string, ids: Ids) => string;
-
-const linkToProposal: BuildLink = (demandsUrl, ids) => `${demandsUrl}/propostas/${ids.id_demanda}/${ids.id_proposta}`;
-const linkToDemand: BuildLink = (demandsUrl, ids) => `${demandsUrl}/propostas/${ids.id_demanda}`;
-
-/**
- * The events and what each carries: the ids its message must have, in the order they are delivered, and its link.
- * `id_proposta` is validated and delivered only where the event has it.
- */
-const catalogue: Record<EventName, { fields: typeof demandFields | typeof proposalFields; link?: BuildLink }> = {
-  'demanda.criada': { fields: demandFields },
-  'demanda.cancelada': { fields: demandFields },
-  'demanda.finalizada': { fields: demandFields },
-  'proposta.recebida': { fields: proposalFields, link: linkToProposal },
-  'proposta.alteracao_valor_solicitado': { fields: proposalFields, link: linkToDemand },
-  'proposta.contratada': { fields: proposalFields, link: linkToProposal },
-  'mensagem.recebida': { fields: proposalFields, link: linkToDemand },
-  'reembolso.solicitado': { fields: proposalFields, link: linkToDemand },
-};
-
-const notAccount = 'must be 1 to 64 letters, digits, _ or -';
-const notId = 'must be 1 to 128 characters';
-
-const envelope = z.object({
-  id_conta: z.string(notAccount).check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, notAccount)),
-  /** The publisher's idempotency id, counted in characters and not in UTF-16 units. */
-  id: z.optional(z.string(notId).check(z.refine(id => id !== '' && [...id].length <= 128, notId))),
-});
-
-/** A business event, ready to be delivered. */
-interface BusinessEvent {
-  /** `evt_…`: the same for every copy of the event, hence the delivery's id and the `webhook-id` header. */
-  readonly deliveryId: string;
-  readonly accountId: string;
-  readonly evento: EventName;
-  /** The request body: `event` and the event's fields in the order of the interface's table, nothing else. */
-  readonly body: string;
-}
-
 /** Why a queue message is no event. `detail` tells the publisher what to mend and never repeats the message. */
 export interface RejectedMessage {
   readonly reason: 'malformed' | 'unknown_event';
@@ -60,62 +14,31 @@ export type ParsedMessage =
   | ({ readonly outcome: 'rejected'; readonly deliveryId: string | undefined } & RejectedMessage);
 
 /** The id of an event's delivery, and its `webhook-id`: the same for every copy of the event that has the publisher's `id`. */
-export const deliveryIdOf = (accountId: string, evento: string, id: string): string => {
+export function deliveryIdOf(accountId: string, evento: string, id: string): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([accountId, evento, id]))
     .digest('base64url');
   return `evt_${digest.slice(0, 27)}`;
-};
-
-/** The body of an event's delivery. `demandsUrl` has no slash at its end. */
-const eventBody = (evento: EventName, ids: Ids, demandsUrl: string): string => {
-  const { fields, link } = catalogue[evento];
-  const ordered = Object.keys(fields).map(name => [name, ids[name as keyof Ids]]);
-  return JSON.stringify({
-    event: evento,
-    ...Object.fromEntries(ordered),
-    ...(link && { link: link(demandsUrl, ids) }),
-  });
-};
+}
 
 /** The body of a test: that of an event whose ids are 0, which no demand has. `demandsUrl` has no slash at its end. */
-export const sampleBody = (evento: EventName, demandsUrl: string): string =>
-  eventBody(evento, { id_demanda: 0, id_proposta: 0 }, demandsUrl);
-
-const withoutLink = (body: string): string => JSON.stringify({ ...JSON.parse(body), link: undefined });
+export function sampleBody(evento: EventName, demandsUrl: string): string {
+  return eventBody(evento, { id_demanda: 0, id_proposta: 0 }, demandsUrl);
+}
 
 /**
  * Whether two bodies tell the same: copies of an event do. The link is left out: it follows from the ids, and from an
  * address that the stage may change.
  */
-export const haveSameContent = (body: string, other: string): boolean => withoutLink(body) === withoutLink(other);
-
-const rejected = (
-  reason: RejectedMessage['reason'],
-  detail: string,
-  deliveryId: string | undefined = undefined,
-): ParsedMessage => ({ outcome: 'rejected', reason, detail, deliveryId });
-
-/** The id that a refused message's delivery would have had, so that its publisher's ids find it. */
-const wouldBeId = (message: object, messageId: string): string | undefined => {
-  const { id_conta, event, id = messageId } = message as Readonly<Record<string, unknown>>;
-  const isText = (value: unknown): value is string => typeof value === 'string';
-  return isText(id_conta) && isText(event) && isText(id) ? deliveryIdOf(id_conta, event, id) : undefined;
-};
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
+export function haveSameContent(body: string, other: string): boolean {
+  return withoutLink(body) === withoutLink(other);
+}
 
 /**
  * Reads a message of the events queue. `messageId` stands in where the publisher gave no `id`: it is the same each time
  * the queue hands the message over.
  */
-export const parseEventMessage = (text: string, messageId: string, demandsUrl: string): ParsedMessage => {
+export function parseEventMessage(text: string, messageId: string, demandsUrl: string): ParsedMessage {
   const message = parseJson(text);
   if (typeof message !== 'object' || message === null || Array.isArray(message)) {
     return rejected('malformed', 'the message is not a JSON object');
@@ -142,4 +65,94 @@ export const parseEventMessage = (text: string, messageId: string, demandsUrl: s
       body: eventBody(evento, parsed.data, demandsUrl),
     },
   };
+}
+
+/** A business event, ready to be delivered. */
+interface BusinessEvent {
+  /** `evt_…`: the same for every copy of the event, hence the delivery's id and the `webhook-id` header. */
+  readonly deliveryId: string;
+  readonly accountId: string;
+  readonly evento: EventName;
+  /** The request body: `event` and the event's fields in the order of the interface's table, nothing else. */
+  readonly body: string;
+}
+
+/** The body of an event's delivery. `demandsUrl` has no slash at its end. */
+function eventBody(evento: EventName, ids: Ids, demandsUrl: string): string {
+  const { fields, link } = catalogue[evento];
+  const ordered = Object.keys(fields).map(name => [name, ids[name as keyof Ids]]);
+  return JSON.stringify({
+    event: evento,
+    ...Object.fromEntries(ordered),
+    ...(link && { link: link(demandsUrl, ids) }),
+  });
+}
+
+type Ids = { readonly id_demanda: number; readonly id_proposta?: number };
+
+const notPositiveInteger = 'must be a whole number from 1 to 2^53 - 1';
+const positiveInteger = z.int(notPositiveInteger).check(z.positive(notPositiveInteger));
+
+const demandFields = { id_demanda: positiveInteger };
+const proposalFields = { id_proposta: positiveInteger, id_demanda: positiveInteger };
+
+/**
+ * The events and what each carries: the ids its message must have, in the order they are delivered, and its link.
+ * `id_proposta` is validated and delivered only where the event has it.
+ */
+const catalogue: Record<EventName, { fields: typeof demandFields | typeof proposalFields; link?: BuildLink }> = {
+  'demanda.criada': { fields: demandFields },
+  'demanda.cancelada': { fields: demandFields },
+  'demanda.finalizada': { fields: demandFields },
+  'proposta.recebida': { fields: proposalFields, link: linkToProposal },
+  'proposta.alteracao_valor_solicitado': { fields: proposalFields, link: linkToDemand },
+  'proposta.contratada': { fields: proposalFields, link: linkToProposal },
+  'mensagem.recebida': { fields: proposalFields, link: linkToDemand },
+  'reembolso.solicitado': { fields: proposalFields, link: linkToDemand },
 };
+
+type BuildLink = (demandsUrl: string, ids: Ids) => string;
+
+function linkToProposal(demandsUrl: string, ids: Ids): string {
+  return `${demandsUrl}/propostas/${ids.id_demanda}/${ids.id_proposta}`;
+}
+
+function linkToDemand(demandsUrl: string, ids: Ids): string {
+  return `${demandsUrl}/propostas/${ids.id_demanda}`;
+}
+
+function withoutLink(body: string): string {
+  return JSON.stringify({ ...JSON.parse(body), link: undefined });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function rejected(
+  reason: RejectedMessage['reason'],
+  detail: string,
+  deliveryId: string | undefined = undefined,
+): ParsedMessage {
+  return { outcome: 'rejected', reason, detail, deliveryId };
+}
+
+/** The id that a refused message's delivery would have had, so that its publisher's ids find it. */
+function wouldBeId(message: object, messageId: string): string | undefined {
+  const { id_conta, event, id = messageId } = message as Readonly<Record<string, unknown>>;
+  const isText = (value: unknown): value is string => typeof value === 'string';
+  return isText(id_conta) && isText(event) && isText(id) ? deliveryIdOf(id_conta, event, id) : undefined;
+}
+
+const notAccount = 'must be 1 to 64 letters, digits, _ or -';
+const notId = 'must be 1 to 128 characters';
+
+const envelope = z.object({
+  id_conta: z.string(notAccount).check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, notAccount)),
+  /** The publisher's idempotency id, counted in characters and not in UTF-16 units. */
+  id: z.optional(z.string(notId).check(z.refine(id => id !== '' && [...id].length <= 128, notId))),
+});

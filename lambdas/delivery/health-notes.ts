@@ -6,12 +6,6 @@ import type { AttemptResult, Delivery } from './delivery.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 import type { WebhookHealth } from './webhook-health.ts';
 
-/** A webhook that has failed for this long, in milliseconds, is suspended by the next delivery that exhausts. */
-const longestFailing = 5 * 24 * 60 * 60_000;
-
-/** Operators are told when a webhook has done nothing but fail for so long, in milliseconds. */
-const failingMarks = [24 * 60 * 60_000, 4 * 24 * 60 * 60_000] as const;
-
 /** Notes what an attempt says about its webhook. Never throws: what cannot be noted now, the next attempt notes. */
 export type NoteHealth = (webhook: Webhook, outcome: AttemptOutcome, after: Delivery) => Promise<void>;
 
@@ -22,7 +16,7 @@ export interface HealthNotesDependencies extends DeliveryTelemetry {
 }
 
 /** Makes the notes. The record is written when something changes: a busy webhook would otherwise throttle its own item. */
-export const makeNoteHealth = ({ health, now, log, count }: HealthNotesDependencies): NoteHealth => {
+export function makeNoteHealth({ health, now, log, count }: HealthNotesDependencies): NoteHealth {
   const suspend = async (webhook: Webhook, lastResult: AttemptResult) => {
     if (!(await health.suspendFailing(webhook, lastResult))) return;
     count('WebhookSuspended');
@@ -44,11 +38,17 @@ export const makeNoteHealth = ({ health, now, log, count }: HealthNotesDependenc
     if (mark !== undefined) await health.announceFailing(webhook, mark, record.resultado);
   };
 
-  return async (webhook, outcome, after) => {
+  return async function noteHealth(webhook, outcome, after) {
     try {
       await noteFailing(webhook, outcome, after);
     } catch (error) {
       log.error('webhook.health_not_stored', { ...describeDelivery(after), ...describeError(error) });
     }
   };
-};
+}
+
+/** Operators are told when a webhook has done nothing but fail for so long, in milliseconds. */
+const failingMarks = [24 * 60 * 60_000, 4 * 24 * 60 * 60_000] as const;
+
+/** A webhook that has failed for this long, in milliseconds, is suspended by the next delivery that exhausts. */
+const longestFailing = 5 * 24 * 60 * 60_000;

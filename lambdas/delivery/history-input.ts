@@ -21,22 +21,6 @@ const cursor = z.pipe(
   }),
 );
 
-interface Range {
-  readonly desde?: number | undefined;
-  readonly ate?: number | undefined;
-}
-
-/** The end of a range of moments is not part of it, and comes after its beginning. */
-const isRange = ({ desde, ate }: Range): boolean => desde === undefined || ate === undefined || desde < ate;
-
-interface Issue {
-  readonly code?: string | undefined;
-  readonly path?: PropertyKey[] | undefined;
-}
-
-const spoilsRange = ({ code, path: [name] = [] }: Issue): boolean =>
-  code !== 'unrecognized_keys' && (name === undefined || name === 'desde' || name === 'ate');
-
 /** Judged whatever else is wrong, as long as both ends can be read. */
 const rangeRule = {
   path: ['ate'],
@@ -65,11 +49,11 @@ export const replayRequest = z
  *
  * @throws {Problem} 422 with every finding.
  */
-export const readQuery = <Schema extends z.ZodMiniType>(
+export function readQuery<Schema extends z.ZodMiniType>(
   schema: Schema,
   known: readonly string[],
   queryString: string,
-): z.output<Schema> => {
+): z.output<Schema> {
   const seen = new Set<string>();
   const repeated = new Set<string>();
   const given: [name: string, text: string][] = [];
@@ -93,7 +77,26 @@ export const readQuery = <Schema extends z.ZodMiniType>(
   }));
   if (value === undefined || twice.length > 0) throw validationFailed([...inQuery, ...twice]);
   return value;
-};
+}
 
 /** The names of the parameters of a history. */
 export const historyParameters: readonly string[] = Object.keys(historyQuery.shape);
+
+interface Issue {
+  readonly code?: string | undefined;
+  readonly path?: PropertyKey[] | undefined;
+}
+
+function spoilsRange({ code, path: [name] = [] }: Issue): boolean {
+  return code !== 'unrecognized_keys' && (name === undefined || name === 'desde' || name === 'ate');
+}
+
+/** The end of a range of moments is not part of it, and comes after its beginning. */
+function isRange({ desde, ate }: Range): boolean {
+  return desde === undefined || ate === undefined || desde < ate;
+}
+
+interface Range {
+  readonly desde?: number | undefined;
+  readonly ate?: number | undefined;
+}

@@ -20,21 +20,12 @@ export interface HistoryOperationDependencies {
 }
 
 /** The refusal of what only an active webhook can do. */
-export const webhookSuspended = (): Problem =>
-  new Problem(409, 'webhook_suspended', 'The webhook is suspended: reactivate it first.');
-
-const deliveryNotFound = (): Problem =>
-  new Problem(404, 'delivery_not_found', 'There is no such delivery of this webhook, or it is past its time.');
-
-const refusals: Record<ResendRefusal, () => Problem> = {
-  webhook_suspended: webhookSuspended,
-  webhook_replaced: () =>
-    new Problem(409, 'webhook_replaced', 'The delivery was for an earlier registration, and stays as it is.'),
-  test_delivery: () => new Problem(409, 'test_delivery', 'A test is not sent again: ask for another one.'),
-};
+export function webhookSuspended(): Problem {
+  return new Problem(409, 'webhook_suspended', 'The webhook is suspended: reactivate it first.');
+}
 
 /** Makes the operations on deliveries that have been: list, show, resend. */
-export const makeHistoryOperations = (dependencies: HistoryOperationDependencies) => {
+export function makeHistoryOperations(dependencies: HistoryOperationDependencies) {
   const { findWebhook, lookup, readHistory, resend, limits } = dependencies;
 
   /** The history outlives its webhook: without both there is nothing at these paths. */
@@ -93,4 +84,15 @@ export const makeHistoryOperations = (dependencies: HistoryOperationDependencies
   };
 
   return { list, show, resend: resendOne } satisfies Record<string, Operation>;
+}
+
+function deliveryNotFound(): Problem {
+  return new Problem(404, 'delivery_not_found', 'There is no such delivery of this webhook, or it is past its time.');
+}
+
+const refusals: Record<ResendRefusal, () => Problem> = {
+  webhook_suspended: webhookSuspended,
+  webhook_replaced: () =>
+    new Problem(409, 'webhook_replaced', 'The delivery was for an earlier registration, and stays as it is.'),
+  test_delivery: () => new Problem(409, 'test_delivery', 'A test is not sent again: ask for another one.'),
 };

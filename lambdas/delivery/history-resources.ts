@@ -10,14 +10,16 @@ export interface HistoryApiOperations {
 }
 
 /** The paths under a webhook that concern its deliveries. */
-export const makeHistoryResources = ({ history, replays, test }: HistoryApiOperations): readonly Resource[] => [
-  { path: '/v1/webhooks/{evento}/teste', methods: { POST: managing(test) } },
-  { path: '/v1/webhooks/{evento}/entregas', methods: { GET: reading(history.list) } },
-  { path: '/v1/webhooks/{evento}/entregas/{id}', methods: { GET: reading(history.show) } },
-  { path: '/v1/webhooks/{evento}/entregas/{id}/reenvio', methods: { POST: managing(history.resend) } },
-  { path: '/v1/webhooks/{evento}/reenvios', methods: { POST: managingByBody(replays.start) } },
-  {
-    path: '/v1/webhooks/{evento}/reenvios/{id}',
-    methods: { GET: reading(replays.show), DELETE: managing(replays.cancel) },
-  },
-];
+export function makeHistoryResources({ history, replays, test }: HistoryApiOperations): readonly Resource[] {
+  return [
+    { path: '/v1/webhooks/{evento}/teste', methods: { POST: managing(test) } },
+    { path: '/v1/webhooks/{evento}/entregas', methods: { GET: reading(history.list) } },
+    { path: '/v1/webhooks/{evento}/entregas/{id}', methods: { GET: reading(history.show) } },
+    { path: '/v1/webhooks/{evento}/entregas/{id}/reenvio', methods: { POST: managing(history.resend) } },
+    { path: '/v1/webhooks/{evento}/reenvios', methods: { POST: managingByBody(replays.start) } },
+    {
+      path: '/v1/webhooks/{evento}/reenvios/{id}',
+      methods: { GET: reading(replays.show), DELETE: managing(replays.cancel) },
+    },
+  ];
+}

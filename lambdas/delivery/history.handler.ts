@@ -39,11 +39,13 @@ const store = makeDeliveryStore(stored);
 const replays = makeReplayStore(stored);
 const retryQueue = makeRetryQueue({ sqs: makeSqs(), queueUrl: environment.RETRY_QUEUE_URL, now });
 const findWebhook = makeFindWebhook(documents, environment.WEBHOOKS_TABLE);
+
+const webhooks = makeWebhookStore({ documents, tableName: environment.WEBHOOKS_TABLE });
+
 const lookup = makeLookup(store, { deliveries: table, webhooks: environment.WEBHOOKS_TABLE });
 const readHistory = makeReadHistory({ documents, table, store });
 const shared = { ...telemetry, store, retryQueue, findWebhook, now };
 
-const webhooks = makeWebhookStore({ documents, tableName: environment.WEBHOOKS_TABLE });
 const limits = makeRequestLimits({
   documents,
   table,

@@ -29,15 +29,6 @@ export function withoutJsonEscapes(source: Characters): Unescaped {
   return { text: characters.join(''), starts: starts.subarray(0, characters.length + 1) };
 }
 
-const backslash = 0x5c;
-const letterU = 0x75;
-
-const shortEscapes: ReadonlyMap<number, string> = new Map(
-  Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(
-    ([letter, meaning]) => [letter.charCodeAt(0), meaning],
-  ),
-);
-
 /** The character that begins at an index, and how long it is in the source; no character: the end cuts an escape off. */
 function characterAt(source: Characters, index: number): { character: string | undefined; length: number } {
   const first = source.charCodeAt(index);
@@ -58,6 +49,15 @@ function characterAt(source: Characters, index: number): { character: string | u
   }
   return { character: String.fromCharCode(unit), length: 6 };
 }
+
+const backslash = 0x5c;
+const letterU = 0x75;
+
+const shortEscapes: ReadonlyMap<number, string> = new Map(
+  Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(
+    ([letter, meaning]) => [letter.charCodeAt(0), meaning],
+  ),
+);
 
 function hexadecimalValue(code: number): number | undefined {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;

@@ -14,9 +14,6 @@ export type Lane = (typeof lanes)[number];
 /** A lane that only this service sends messages to. */
 export type LaterLane = Exclude<Lane, 'first'>;
 
-/** A webhook keeps failing when it has done nothing else for so long, in milliseconds. */
-const failingForLong = 60_000;
-
 /** The lane that an attempt which is about to be made in `lane` must move to, if any. Nothing ever moves back. */
 export function laneBeyond(
   lane: Lane,
@@ -29,3 +26,6 @@ export function laneBeyond(
   const isFailing = failingSince !== undefined && now - failingSince >= failingForLong;
   return lane === 'first' && isFailing ? 'retry' : undefined;
 }
+
+/** A webhook keeps failing when it has done nothing else for so long, in milliseconds. */
+const failingForLong = 60_000;

@@ -3,11 +3,11 @@
  */
 
 const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
 
 /** An attempt that is not over so long after connecting was begun is slow; a quick one is over sooner. */
 export const slowAfter = 2 * second;
+
+const minute = 60 * second;
 
 /** Slow attempts make a webhook slow by how many there are within this time. */
 export const slownessWindow = minute;
@@ -21,6 +21,9 @@ export const manySlowAttempts = 30;
 
 /** How long a webhook stays slow at least after its share was last reached: doubled by each relapse within a day. */
 export const shortestHold = minute;
+
+const hour = 60 * minute;
+
 export const longestHold = hour;
 export const relapseWindow = 24 * hour;
 
@@ -60,7 +63,9 @@ export const attemptsPerProcess = { first: 100, retry: 100, slow: 200 } as const
 export const attemptsPerWebhook = 25;
 
 /** By then a webhook that hangs is known to be slow; spread, so that a burst does not reach the retry lane as one. */
-export const crowdedWait = (random: () => number): number => 2 * second * (1 + random());
+export function crowdedWait(random: () => number): number {
+  return 2 * second * (1 + random());
+}
 
 /** A consumer that waits for receivers looks for further messages after this long, and ever more rarely while there are none. */
 export const shortestReceivePause = 100;

@@ -5,23 +5,15 @@ import type { Delivery } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { type StoredSlowness, slownessId, slownessOf } from './slowness-store.ts';
 
-/** A delivery, where there is one already, the webhook that is registered now, and how slowly its receiver answers. */
-interface Found {
-  readonly delivery: Delivery | undefined;
-  readonly webhook: Webhook | undefined;
-  readonly slowness: StoredSlowness;
-}
-
 /** Reads all three in one consistent, uncached round trip: what changed in a webhook holds from its next attempt on. */
 export type Lookup = (id: string, accountId: string, evento: EventName) => Promise<Found>;
 
 /** Makes the lookup over the tables `Deliveries` and `Webhooks`. */
-export const makeLookup =
-  (
-    store: Pick<DeliveryStore, 'readWith'>,
-    { deliveries, webhooks }: { readonly deliveries: string; readonly webhooks: string },
-  ): Lookup =>
-  async (id, accountId, evento) => {
+export function makeLookup(
+  store: Pick<DeliveryStore, 'readWith'>,
+  { deliveries, webhooks }: { readonly deliveries: string; readonly webhooks: string },
+): Lookup {
+  return async function lookup(id, accountId, evento) {
     const owner = { accountId, evento };
     const [delivery, webhook, slowness] = await store.readWith(id, [
       { table: webhooks, key: webhookKey(accountId, evento) },
@@ -29,14 +21,22 @@ export const makeLookup =
     ]);
     return { delivery, webhook: webhookIn(webhook), slowness: slownessOf(owner, slowness) };
   };
+}
 
 /** Finds the webhook that is registered now; consistent and uncached. */
 export type FindWebhook = (accountId: string, evento: EventName) => Promise<Webhook | undefined>;
 
 /** Makes the same reading for whoever needs no delivery beside it. */
-export const makeFindWebhook =
-  (documents: Pick<DynamoDBDocumentClient, 'send'>, webhooksTable: string): FindWebhook =>
-  async (accountId, evento) => {
+export function makeFindWebhook(documents: Pick<DynamoDBDocumentClient, 'send'>, webhooksTable: string): FindWebhook {
+  return async function findWebhook(accountId, evento) {
     const [item] = await readTogether(documents, [{ table: webhooksTable, key: webhookKey(accountId, evento) }]);
     return webhookIn(item);
   };
+}
+
+/** A delivery, where there is one already, the webhook that is registered now, and how slowly its receiver answers. */
+interface Found {
+  readonly delivery: Delivery | undefined;
+  readonly webhook: Webhook | undefined;
+  readonly slowness: StoredSlowness;
+}

@@ -3,11 +3,11 @@ import { clientSettings } from '../platform/client-settings.ts';
 import type { PublishedAnnouncement } from './announce.ts';
 
 /** Makes the publisher to the operators' topic; the message is JSON. */
-export const makePublishAnnouncement = (topicArn: string) => {
+export function makePublishAnnouncement(topicArn: string) {
   const sns = new SNSClient(clientSettings);
-  return async (announcement: PublishedAnnouncement): Promise<void> => {
+  return async function publishAnnouncement(announcement: PublishedAnnouncement): Promise<void> {
     const Message = JSON.stringify(announcement);
     const Subject = `Emissor: ${announcement.type.replace('.', ' ')}`;
     await sns.send(new PublishCommand({ TopicArn: topicArn, Subject, Message }));
   };
-};
+}

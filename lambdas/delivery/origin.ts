@@ -8,6 +8,41 @@ export interface Origin {
   readonly sentAt: number | undefined;
 }
 
+/** The origin of a message. A time that is later than the queue's own is not believed, nor what can be no message id. */
+export function originOf({ messageId, sentTimestamp, attribute }: ReceivedMessage): Origin {
+  const times = [Number(sentTimestamp ?? Number.NaN), Date.parse(attribute(sentAtAttribute) ?? '')];
+  const said = attribute(messageIdAttribute) ?? '';
+  const known = times.filter(time => !Number.isNaN(time));
+  return {
+    messageId: messageIdForm.test(said) ? said : messageId,
+    sentAt: known.length === 0 ? undefined : Math.min(...known),
+  };
+}
+
+/** The origin of a message that a function was given. */
+export function originOfRecord({ messageId, attributes, messageAttributes }: SQSRecord): Origin {
+  return originOf({
+    messageId,
+    sentTimestamp: attributes.SentTimestamp,
+    attribute: name => messageAttributes[name]?.stringValue,
+  });
+}
+
+/** Message attributes that are text. */
+export function textAttributes(texts: Readonly<Record<string, string>>): Record<string, MessageAttributeValue> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, { DataType: 'String', StringValue: text }]),
+  );
+}
+
+/** What a message must be given to keep its origin. */
+export function originTexts({ messageId, sentAt }: Origin): Record<string, string> {
+  return {
+    [messageIdAttribute]: messageId,
+    ...(sentAt !== undefined && { [sentAtAttribute]: new Date(sentAt).toISOString() }),
+  };
+}
+
 /** A message as whoever received it was told. */
 interface ReceivedMessage {
   readonly messageId: string;
@@ -17,37 +52,9 @@ interface ReceivedMessage {
   attribute(name: string): string | undefined;
 }
 
-const messageIdAttribute = 'original_message_id';
 const sentAtAttribute = 'original_sent_at';
+
+const messageIdAttribute = 'original_message_id';
 
 /** What a queue may have given a message as its id: anybody can write attributes. */
 const messageIdForm = /^[A-Za-z0-9_-]{1,128}$/;
-
-/** The origin of a message. A time that is later than the queue's own is not believed, nor what can be no message id. */
-export const originOf = ({ messageId, sentTimestamp, attribute }: ReceivedMessage): Origin => {
-  const times = [Number(sentTimestamp ?? Number.NaN), Date.parse(attribute(sentAtAttribute) ?? '')];
-  const said = attribute(messageIdAttribute) ?? '';
-  const known = times.filter(time => !Number.isNaN(time));
-  return {
-    messageId: messageIdForm.test(said) ? said : messageId,
-    sentAt: known.length === 0 ? undefined : Math.min(...known),
-  };
-};
-
-/** The origin of a message that a function was given. */
-export const originOfRecord = ({ messageId, attributes, messageAttributes }: SQSRecord): Origin =>
-  originOf({
-    messageId,
-    sentTimestamp: attributes.SentTimestamp,
-    attribute: name => messageAttributes[name]?.stringValue,
-  });
-
-/** Message attributes that are text. */
-export const textAttributes = (texts: Readonly<Record<string, string>>): Record<string, MessageAttributeValue> =>
-  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, { DataType: 'String', StringValue: text }]));
-
-/** What a message must be given to keep its origin. */
-export const originTexts = ({ messageId, sentAt }: Origin): Record<string, string> => ({
-  [messageIdAttribute]: messageId,
-  ...(sentAt !== undefined && { [sentAtAttribute]: new Date(sentAt).toISOString() }),
-});

@@ -6,9 +6,6 @@ export interface ProcessLateness {
   begin(): { wasLate(): boolean; end(): void };
 }
 
-/** How often a timer is tried, in milliseconds. */
-const beat = 100;
-
 /** Makes a watch over the process's timers. It runs only while somebody watches, so that a frozen process counts for nothing. */
 export function makeProcessLateness(clock: () => number = () => performance.now()): ProcessLateness {
   let watchers = 0;
@@ -46,3 +43,6 @@ export function makeProcessLateness(clock: () => number = () => performance.now(
     },
   };
 }
+
+/** How often a timer is tried, in milliseconds. */
+const beat = 100;

@@ -8,18 +8,6 @@ export interface RecentCounts {
   take(key: string, now: number): number;
 }
 
-/** The minute is counted in pieces. */
-const pieces = 6;
-const pieceLength = slownessWindow / pieces;
-
-/** Keys that are kept at most; the one that was counted first is forgotten first. */
-const mostKeys = 10_000;
-
-interface Piece {
-  readonly number: number;
-  count: number;
-}
-
 /** Makes counts that nothing was added to. Their lifetime is the process's, and each count's a minute. */
 export function makeRecentCounts(): RecentCounts {
   const byKey = new Map<string, Piece[]>();
@@ -46,3 +34,15 @@ export function makeRecentCounts(): RecentCounts {
     },
   };
 }
+
+interface Piece {
+  readonly number: number;
+  count: number;
+}
+
+/** The minute is counted in pieces. */
+const pieces = 6;
+const pieceLength = slownessWindow / pieces;
+
+/** Keys that are kept at most; the one that was counted first is forgotten first. */
+const mostKeys = 10_000;

@@ -15,12 +15,6 @@ export function makeRedaction(authorization: string | undefined): Redact {
   };
 }
 
-/** How often escapes are undone: a receiver's log may quote JSON within JSON. */
-const deepestEscape = 2;
-
-/** A password alone is masked from this many characters on: shorter ones are words that stand in any text. */
-const shortestPassword = 8;
-
 /** All that must not be shown. */
 function secretsIn(authorization: string): ReadonlySet<string> {
   const secrets = new Set([authorization]);
@@ -38,11 +32,22 @@ function secretsIn(authorization: string): ReadonlySet<string> {
   return secrets;
 }
 
-/** What Base64 stands for, as either character set that HTTP Basic knows in practice (RFC 7617 section 2.1). */
-function decodings(base64: string): string[] {
-  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64)) return [];
-  const bytes = Buffer.from(base64, 'base64');
-  return [new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), bytes.toString('latin1')];
+/** Puts `***` in the place of each secret; those that overlap are masked as one. */
+function mask(text: string, ends: Uint32Array): string {
+  const parts: string[] = [];
+  let shown = 0;
+  for (let index = 0; index < text.length; ) {
+    let end = ends[index] ?? 0;
+    if (end === 0) {
+      index += 1;
+      continue;
+    }
+    parts.push(text.slice(shown, index), '***');
+    for (; index < end; index++) end = Math.max(end, ends[index] ?? 0);
+    shown = end;
+  }
+  parts.push(text.slice(shown));
+  return parts.join('');
 }
 
 /** For each character of a text where the longest secret that begins there ends; 0 where none begins. */
@@ -63,6 +68,16 @@ function endsOfSecrets(text: string, isCut: boolean, secrets: ReadonlySet<string
   return ends;
 }
 
+/** What Base64 stands for, as either character set that HTTP Basic knows in practice (RFC 7617 section 2.1). */
+function decodings(base64: string): string[] {
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64)) return [];
+  const bytes = Buffer.from(base64, 'base64');
+  return [new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), bytes.toString('latin1')];
+}
+
+/** A password alone is masked from this many characters on: shorter ones are words that stand in any text. */
+const shortestPassword = 8;
+
 /** A text as it is, and with its escapes undone once and more often, each with the way back to the text. */
 function* layersOf(text: string) {
   let layer = { text, starts: Uint32Array.from({ length: text.length + 1 }, (_, index) => index) };
@@ -75,20 +90,5 @@ function* layersOf(text: string) {
   }
 }
 
-/** Puts `***` in the place of each secret; those that overlap are masked as one. */
-function mask(text: string, ends: Uint32Array): string {
-  const parts: string[] = [];
-  let shown = 0;
-  for (let index = 0; index < text.length; ) {
-    let end = ends[index] ?? 0;
-    if (end === 0) {
-      index += 1;
-      continue;
-    }
-    parts.push(text.slice(shown, index), '***');
-    for (; index < end; index++) end = Math.max(end, ends[index] ?? 0);
-    shown = end;
-  }
-  parts.push(text.slice(shown));
-  return parts.join('');
-}
+/** How often escapes are undone: a receiver's log may quote JSON within JSON. */
+const deepestEscape = 2;

@@ -23,26 +23,8 @@ export interface RedeliverDependencies extends DeliveryTelemetry {
   readonly now: Clock;
 }
 
-/**
- * A message of the retry queue is stale, too, once its delivery was handed over to the slow lane, and any that was sent
- * before a resend brought its attempt forward.
- */
-const isDueIn = (lane: Lane, delivery: Delivery, { tentativa, adiantada }: RetryMessage): boolean => {
-  const { state, attempt, wait, broughtForward } = delivery;
-  if (state !== 'pendente' || attempt !== tentativa || adiantada !== broughtForward?.at) return false;
-  return lane === 'slow' || wait?.slowLane === undefined;
-};
-
-const parseRetryMessage = (body: string) => {
-  try {
-    return retryMessage.safeParse(JSON.parse(body)).data;
-  } catch {
-    return undefined;
-  }
-};
-
 /** Makes a further attempt, unless that attempt's outcome is stored already. */
-export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecord => {
+export function makeRedeliver(dependencies: RedeliverDependencies): ProcessRecord {
   const { lookup, takeTurn, store, replays, sendToDeadLetters, lane, now, log, count } = dependencies;
 
   /** What a delivery goes back to when its replay was cancelled before its turn came. */
@@ -54,7 +36,7 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
     return replay && wasCancelledBefore(replay, turn) ? replay.wanted : undefined;
   };
 
-  return async (record, atReceiver) => {
+  return async function redeliver(record, atReceiver) {
     const { body, messageId } = record;
     const message = parseRetryMessage(body);
     if (!message) {
@@ -78,4 +60,22 @@ export const makeRedeliver = (dependencies: RedeliverDependencies): ProcessRecor
     count('StaleDropped');
     log.info('delivery.stale', { deliveryId: id, account: accountId, event: evento, attempt: tentativa });
   };
-};
+}
+
+function parseRetryMessage(body: string) {
+  try {
+    return retryMessage.safeParse(JSON.parse(body)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A message of the retry queue is stale, too, once its delivery was handed over to the slow lane, and any that was sent
+ * before a resend brought its attempt forward.
+ */
+function isDueIn(lane: Lane, delivery: Delivery, { tentativa, adiantada }: RetryMessage): boolean {
+  const { state, attempt, wait, broughtForward } = delivery;
+  if (state !== 'pendente' || attempt !== tentativa || adiantada !== broughtForward?.at) return false;
+  return lane === 'slow' || wait?.slowLane === undefined;
+}

@@ -29,18 +29,8 @@ export interface ReplayOperationDependencies {
   readonly now: Clock;
 }
 
-const toRecord = ({ id, state, total, countedTo, sent }: PastReplay): z.infer<typeof replayRecord> => ({
-  id,
-  estado: state,
-  total: countedTo === null ? total : null,
-  enviadas: sent,
-});
-
-const inProgress = (): Problem =>
-  new Problem(409, 'replay_in_progress', 'A replay of this webhook is under way: wait for its end, or cancel it.');
-
 /** Makes the operations on replays: start, show, cancel. */
-export const makeReplayOperations = (dependencies: ReplayOperationDependencies) => {
+export function makeReplayOperations(dependencies: ReplayOperationDependencies) {
   const { findWebhook, replays, startReplay, now } = dependencies;
 
   const webhookOf = async (call: Call): Promise<Webhook> => {
@@ -87,4 +77,21 @@ export const makeReplayOperations = (dependencies: ReplayOperationDependencies) 
   };
 
   return { start, show, cancel } satisfies Record<string, Operation>;
-};
+}
+
+function toRecord({ id, state, total, countedTo, sent }: PastReplay): z.infer<typeof replayRecord> {
+  return {
+    id,
+    estado: state,
+    total: countedTo === null ? total : null,
+    enviadas: sent,
+  };
+}
+
+function inProgress(): Problem {
+  return new Problem(
+    409,
+    'replay_in_progress',
+    'A replay of this webhook is under way: wait for its end, or cancel it.',
+  );
+}

@@ -13,12 +13,6 @@ import type { DeliveryTelemetry } from './telemetry.ts';
 /** Deliveries counted, or sent, between two saves: what a crash makes the next claimant look at again. At most 100. */
 export const replayPage = 100;
 
-/** What a queue takes in one call, and a second's worth. No more than these are stored and unsent when a process dies. */
-const sendBatch = 10;
-
-/** A process that is late for a turn by this much has stood still: it lets the rest of its turns pass. Milliseconds. */
-const tooLate = 1_000;
-
 /**
  * Works on a replay that was claimed, until it ends, what is due within `ahead` milliseconds is sent, or `hasTime` says
  * no. To be cut off anywhere costs nothing but time: the next claimant goes on.
@@ -37,15 +31,8 @@ export interface ReplayRunDependencies extends DeliveryTelemetry {
   readonly now: Clock;
 }
 
-/** Deliveries to be sent together. */
-interface Batch {
-  readonly deliveries: readonly Delivery[];
-  /** Where the next ones are; `null` where there are none. */
-  readonly place: string | null;
-}
-
 /** Makes the runner of replays. */
-export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay => {
+export function makeRunReplay(dependencies: ReplayRunDependencies): RunReplay {
   const { replays, readHistory, store, findWebhook, retryQueue, page, now, log, count } = dependencies;
 
   const describe = ({ id, accountId, evento }: Replay) => ({ replayId: id, account: accountId, event: evento });
@@ -146,7 +133,7 @@ export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay =>
     return webhook?.webhookId === webhookId && webhook.status === 'ativo';
   };
 
-  return async (claimed, ahead, hasTime) => {
+  return async function runReplay(claimed, ahead, hasTime) {
     let replay: Replay | undefined = claimed;
     while (replay?.state === 'em_andamento' && hasTime()) {
       if (!(await mayGoOn(replay))) return end(replay, 'cancelado');
@@ -155,4 +142,17 @@ export const makeRunReplay = (dependencies: ReplayRunDependencies): RunReplay =>
       else return;
     }
   };
-};
+}
+
+/** Deliveries to be sent together. */
+interface Batch {
+  readonly deliveries: readonly Delivery[];
+  /** Where the next ones are; `null` where there are none. */
+  readonly place: string | null;
+}
+
+/** What a queue takes in one call, and a second's worth. No more than these are stored and unsent when a process dies. */
+const sendBatch = 10;
+
+/** A process that is late for a turn by this much has stood still: it lets the rest of its turns pass. Milliseconds. */
+const tooLate = 1_000;

@@ -23,11 +23,6 @@ import { type PastReplay, progressAt, type Replay } from './replay.ts';
 /** The id of the item; its prefix tells the sweeper what it is. */
 export const replaysPrefix = 'reenvios';
 
-const idOf = (accountId: string, evento: EventName): string => `${replaysPrefix}#${accountId}#${evento}`;
-
-const pastIdOf = (accountId: string, evento: EventName, replayId: string): string =>
-  `${idOf(accountId, evento)}#${replayId}`;
-
 /** A replay of a webhook, and the webhook's latest. */
 export interface FoundReplay {
   readonly replay: PastReplay;
@@ -66,34 +61,8 @@ export interface ReplayStoreDependencies {
   readonly historyDays: number;
 }
 
-const names = { '#replay': 'replayId', '#state': 'state' };
-
-const replayFromItem = ({ id: _, dueShard, dueAt, ttl, replayId, ...replay }: Item): Replay =>
-  ({ ...replay, id: replayId }) as unknown as Replay;
-
-/** Holds while a replay is forgotten, or not, as it was when it was read. */
-const forgottenAs = ({ isForgotten }: Replay): string =>
-  isForgotten ? 'attribute_exists(isForgotten)' : 'attribute_not_exists(isForgotten)';
-
-/** One that is still under way is so no more when another takes its place. */
-const remainsOf = (replay: Replay, now: number): PastReplay => {
-  const { id, wanted, total, countedTo, endedAt = now, isForgotten } = replay;
-  const { state, sent } = progressAt(replay, now);
-  const forgotten = isForgotten === undefined ? {} : { isForgotten };
-  return {
-    id,
-    wanted,
-    state: state === 'em_andamento' ? 'cancelado' : state,
-    total,
-    sent,
-    countedTo,
-    endedAt,
-    ...forgotten,
-  };
-};
-
 /** Makes the store. */
-export const makeReplayStore = ({ documents, table, now, historyDays }: ReplayStoreDependencies): ReplayStore => {
+export function makeReplayStore({ documents, table, now, historyDays }: ReplayStoreDependencies): ReplayStore {
   const nowInSeconds = () => Math.floor(now() / 1_000);
 
   const readAlive = async (ids: readonly string[]): Promise<(Item | undefined)[]> => {
@@ -282,4 +251,40 @@ export const makeReplayStore = ({ documents, table, now, historyDays }: ReplaySt
       return (await finish(replay, 'cancelado', isUnderWay, { ':done': 'concluido' })) !== undefined;
     },
   };
-};
+}
+
+function idOf(accountId: string, evento: EventName): string {
+  return `${replaysPrefix}#${accountId}#${evento}`;
+}
+
+function replayFromItem({ id: _, dueShard, dueAt, ttl, replayId, ...replay }: Item): Replay {
+  return { ...replay, id: replayId } as unknown as Replay;
+}
+
+function pastIdOf(accountId: string, evento: EventName, replayId: string): string {
+  return `${idOf(accountId, evento)}#${replayId}`;
+}
+
+const names = { '#replay': 'replayId', '#state': 'state' };
+
+/** One that is still under way is so no more when another takes its place. */
+function remainsOf(replay: Replay, now: number): PastReplay {
+  const { id, wanted, total, countedTo, endedAt = now, isForgotten } = replay;
+  const { state, sent } = progressAt(replay, now);
+  const forgotten = isForgotten === undefined ? {} : { isForgotten };
+  return {
+    id,
+    wanted,
+    state: state === 'em_andamento' ? 'cancelado' : state,
+    total,
+    sent,
+    countedTo,
+    endedAt,
+    ...forgotten,
+  };
+}
+
+/** Holds while a replay is forgotten, or not, as it was when it was read. */
+function forgottenAs({ isForgotten }: Replay): string {
+  return isForgotten ? 'attribute_exists(isForgotten)' : 'attribute_not_exists(isForgotten)';
+}

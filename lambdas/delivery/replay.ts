@@ -4,16 +4,6 @@ import { type Delivery, isTest } from './delivery.ts';
 /** Ten deliveries a second: one every so many milliseconds. */
 export const pace = 100;
 
-/** Wire states of a replay; the last two are final. */
-type ReplayState = 'em_andamento' | 'concluido' | 'cancelado';
-
-/** What is asked for: deliveries in a state, by when their events were accepted. Milliseconds; `to` is not part of it. */
-interface ReplayRange {
-  readonly from: number;
-  readonly to: number;
-  readonly wanted: 'falhou' | 'retida';
-}
-
 /**
  * A replay: the deliveries of a range begin new schedules, ten a second, newest first. First they are counted, then sent.
  * Times in milliseconds since the epoch; places are range keys of index `undelivered`.
@@ -55,13 +45,15 @@ export interface Replay extends ReplayRange {
   readonly isForgotten?: boolean;
 }
 
-const replayPrefix = 'reenvio_';
-
 /** The id of a replay. `unique` is random. */
-export const replayIdOf = (unique: string): string => `${replayPrefix}${unique}`;
+export function replayIdOf(unique: string): string {
+  return `${replayPrefix}${unique}`;
+}
 
 /** Whether a text can be the id of a replay. */
-export const isReplayId = (text: string): boolean => /^reenvio_[A-Za-z0-9]{22}$/.test(text);
+export function isReplayId(text: string): boolean {
+  return /^reenvio_[A-Za-z0-9]{22}$/.test(text);
+}
 
 /** What remains of a replay when the next one of its webhook has begun. */
 export type PastReplay = Pick<
@@ -73,30 +65,49 @@ export type PastReplay = Pick<
  * How far a replay is for those who watch it. The queue holds deliveries until their turns: one whose turn has not come
  * is not sent yet, a replay with such is still under way, and when it is cancelled they stay behind.
  */
-export const progressAt = (replay: Replay, now: number): Pick<Replay, 'state' | 'sent'> => {
+export function progressAt(replay: Replay, now: number): Pick<Replay, 'state' | 'sent'> {
   const moment = replay.state === 'cancelado' ? (replay.endedAt ?? now) : now;
   const waiting = Math.max(0, Math.ceil((replay.lastTurnAt - moment) / pace));
   const isUnderWay = replay.state === 'em_andamento' || (replay.state === 'concluido' && waiting > 0);
   return { state: isUnderWay ? 'em_andamento' : replay.state, sent: Math.max(0, replay.sent - waiting) };
-};
+}
 
 /** Whether a replay was cancelled before a delivery's turn came. */
-export const wasCancelledBefore = ({ state, endedAt }: PastReplay, turn: number): boolean =>
-  state === 'cancelado' && endedAt !== undefined && endedAt < turn;
+export function wasCancelledBefore({ state, endedAt }: PastReplay, turn: number): boolean {
+  return state === 'cancelado' && endedAt !== undefined && endedAt < turn;
+}
 
 /** Whether a replay has sent a delivery already. */
-export const wasSentBy = (replay: Replay, { replayId }: Delivery): boolean => replayId === replay.id;
+export function wasSentBy(replay: Replay, { replayId }: Delivery): boolean {
+  return replayId === replay.id;
+}
 
 /** The turn that a replay gave a delivery, for as long as nothing came of it. Milliseconds since the epoch. */
-export const turnOf = ({ replayId, charged, faults, wait }: Delivery): number | undefined =>
-  replayId !== undefined && charged === 0 && faults === 0 ? wait?.nextAttemptAt : undefined;
+export function turnOf({ replayId, charged, faults, wait }: Delivery): number | undefined {
+  return replayId !== undefined && charged === 0 && faults === 0 ? wait?.nextAttemptAt : undefined;
+}
 
 /** Whether a delivery is one that the replay is to send: tests and what was for another registration are left out. */
-export const isWantedBy = (replay: Replay, delivery: Delivery): boolean =>
-  delivery.webhookId === replay.webhookId &&
-  delivery.state === replay.wanted &&
-  delivery.createdAt >= replay.from &&
-  delivery.createdAt < replay.to &&
-  (delivery.settledAt ?? Number.POSITIVE_INFINITY) < replay.startedAt &&
-  !wasSentBy(replay, delivery) &&
-  !isTest(delivery);
+export function isWantedBy(replay: Replay, delivery: Delivery): boolean {
+  return (
+    delivery.webhookId === replay.webhookId &&
+    delivery.state === replay.wanted &&
+    delivery.createdAt >= replay.from &&
+    delivery.createdAt < replay.to &&
+    (delivery.settledAt ?? Number.POSITIVE_INFINITY) < replay.startedAt &&
+    !wasSentBy(replay, delivery) &&
+    !isTest(delivery)
+  );
+}
+
+/** What is asked for: deliveries in a state, by when their events were accepted. Milliseconds; `to` is not part of it. */
+interface ReplayRange {
+  readonly from: number;
+  readonly to: number;
+  readonly wanted: 'falhou' | 'retida';
+}
+
+/** Wire states of a replay; the last two are final. */
+type ReplayState = 'em_andamento' | 'concluido' | 'cancelado';
+
+const replayPrefix = 'reenvio_';

@@ -11,11 +11,11 @@ import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 export type ResendRefusal = 'webhook_suspended' | 'webhook_replaced' | 'test_delivery';
 
 /** Why a delivery is not sent again, if it is not: only an active webhook gets its own events, and tests are no events. */
-export const resendRefusal = (delivery: Delivery, webhook: Webhook): ResendRefusal | undefined => {
+export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefusal | undefined {
   if (webhook.status === 'suspenso') return 'webhook_suspended';
   if (webhook.webhookId !== delivery.webhookId) return 'webhook_replaced';
   return isTest(delivery) ? 'test_delivery' : undefined;
-};
+}
 
 /**
  * Sends a delivery again that `resendRefusal` has nothing against. One that has ended begins a new schedule; the next
@@ -30,15 +30,9 @@ export interface ResendDependencies extends DeliveryTelemetry {
   readonly now: Clock;
 }
 
-const resent = (delivery: Delivery, now: number): WaitingDelivery | undefined => {
-  if (delivery.state !== 'pendente') return restarted(delivery, now);
-  return delivery.wait ? broughtForward({ ...delivery, wait: delivery.wait }, now) : undefined;
-};
-
 /** Makes the resend: stored first, then sent; what is not sent, the sweeper finds. */
-export const makeResend =
-  ({ store, retryQueue, now, log, count }: ResendDependencies): Resend =>
-  async delivery => {
+export function makeResend({ store, retryQueue, now, log, count }: ResendDependencies): Resend {
+  return async function resend(delivery) {
     const after = resent(delivery, now());
     if (!after) return;
     // Where it is no longer as it was read, another resend was quicker, or an attempt's outcome was stored: that counts.
@@ -50,3 +44,9 @@ export const makeResend =
       log.error('delivery.resend_not_sent', { ...describeDelivery(after), ...describeError(error) });
     }
   };
+}
+
+function resent(delivery: Delivery, now: number): WaitingDelivery | undefined {
+  if (delivery.state !== 'pendente') return restarted(delivery, now);
+  return delivery.wait ? broughtForward({ ...delivery, wait: delivery.wait }, now) : undefined;
+}

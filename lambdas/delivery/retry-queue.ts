@@ -33,7 +33,7 @@ export interface RetryQueueDependencies {
 }
 
 /** Makes the sender to the retry queue, or to the slow one: their messages are the same. */
-export const makeRetryQueue = ({ sqs, queueUrl, now }: RetryQueueDependencies): RetryQueue => {
+export function makeRetryQueue({ sqs, queueUrl, now }: RetryQueueDependencies): RetryQueue {
   const entry = ({ id, accountId, evento, attempt, wait, broughtForward }: WaitingDelivery) => {
     const delay = Math.min(Math.max(wait.nextAttemptAt - now(), 0), longestQueueDelay);
     const message: RetryMessage = {
@@ -59,4 +59,4 @@ export const makeRetryQueue = ({ sqs, queueUrl, now }: RetryQueueDependencies): 
       return answer.Failed?.length ?? 0;
     },
   };
-};
+}

@@ -1,9 +1,3 @@
-const second = 1_000;
-const minute = 60 * second;
-
-/** No receiver may put us off for longer, in milliseconds. */
-const longestAskedWait = 24 * 60 * minute;
-
 /** Draws from [0, 1); passed in, so that tests can foresee it. */
 export type Random = () => number;
 
@@ -19,33 +13,41 @@ export interface FailedAttempt {
  * The wait before the next attempt in milliseconds, or `undefined` when the schedule is exhausted. Each wait is spread
  * over its last fifth (times U(0.8, 1)), so that deliveries that failed together do not come back together.
  */
-export const retryWait = (
+export function retryWait(
   schedule: readonly number[],
   { charged, askedWaitMs = 0 }: FailedAttempt,
   random: Random,
-): number | undefined => {
+): number | undefined {
   const wait = schedule[charged - 1];
   if (wait === undefined) return undefined;
   return Math.max(Math.round(wait * (0.8 + 0.2 * random())), Math.min(askedWaitMs, longestAskedWait));
-};
+}
 
 /** The wait after a fault of our own, in milliseconds: 1 min, doubling to 15. `faults` in a row, this one included. */
-export const faultWait = (faults: number): number => Math.min(minute * 2 ** (faults - 1), 15 * minute);
-
-/** The three forms of RFC 9110 section 5.6.7. The oldest does not say that it is in GMT. */
-const parseHttpDate = (value: string): number => {
-  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(value)) return Number.NaN;
-  return Date.parse(value.endsWith(' GMT') ? value : `${value} GMT`);
-};
+export function faultWait(faults: number): number {
+  return Math.min(minute * 2 ** (faults - 1), 15 * minute);
+}
 
 /**
  * The wait a `Retry-After` header asks for, in milliseconds (RFC 9110 section 10.2.3: seconds or a date). It counts only
  * with 429 and 503; what is malformed or past asks for nothing.
  */
-export const askedWait = (status: number, retryAfter: string | undefined, now: number): number | undefined => {
+export function askedWait(status: number, retryAfter: string | undefined, now: number): number | undefined {
   if (retryAfter === undefined || (status !== 429 && status !== 503)) return undefined;
   const value = retryAfter.trim();
   if (/^\d+$/.test(value)) return Math.min(Number(value) * second, longestAskedWait);
   const date = parseHttpDate(value);
   return date > now ? Math.min(date - now, longestAskedWait) : undefined;
-};
+}
+
+const second = 1_000;
+const minute = 60 * second;
+
+/** No receiver may put us off for longer, in milliseconds. */
+const longestAskedWait = 24 * 60 * minute;
+
+/** The three forms of RFC 9110 section 5.6.7. The oldest does not say that it is in GMT. */
+function parseHttpDate(value: string): number {
+  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(value)) return Number.NaN;
+  return Date.parse(value.endsWith(' GMT') ? value : `${value} GMT`);
+}

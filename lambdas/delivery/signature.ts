@@ -13,8 +13,9 @@ export interface SignedContent {
  * each secret, separated by spaces, so that receivers can change over to a new secret in their own time.
  * Secrets are `whsec_` and base64.
  */
-export const signatureHeader = ({ id, timestamp, body }: SignedContent, secrets: readonly string[]): string =>
-  secrets
+export function signatureHeader({ id, timestamp, body }: SignedContent, secrets: readonly string[]): string {
+  return secrets
     .map(secret => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
     .map(key => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`)
     .join(' ');
+}

@@ -10,18 +10,6 @@ import type { SlownessStore, StoredSlowness } from './slowness-store.ts';
 import type { Errand } from './sweep.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 
-/** What a queue takes in one call. */
-const sendBatch = 10;
-
-/** Batches that are sent and stored at once. */
-const batchesAtOnce = 8;
-
-/** Deliveries that are read and handed over at a time: each may hold thirty attempts with a KiB of answer each. */
-const chunk = 400;
-
-/** Nobody else takes the task in hand before the next sweep. Milliseconds. */
-const claimLength = 50_000;
-
 /** What giving turns depends on. */
 export interface SlowBacklogDependencies extends DeliveryTelemetry {
   readonly slownessStore: Pick<SlownessStore, 'read' | 'claim' | 'reserveUntil' | 'endBacklog' | 'endWaiting'>;
@@ -30,15 +18,6 @@ export interface SlowBacklogDependencies extends DeliveryTelemetry {
   /** Turns a second that a slow webhook has at most. */
   readonly slowRate: number;
   readonly now: Clock;
-}
-
-/** How the next deliveries are handed over. */
-interface Plan {
-  readonly to: 'retry' | 'slow';
-  /** When the first attempt begins, and how long after it the second. */
-  readonly beginAt: number;
-  readonly interval: number;
-  readonly most: number;
 }
 
 /** The turns until the next sweep, or what is released until then where the webhook is slow no more. */
@@ -146,3 +125,24 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
     });
   };
 }
+
+/** How the next deliveries are handed over. */
+interface Plan {
+  readonly to: 'retry' | 'slow';
+  /** When the first attempt begins, and how long after it the second. */
+  readonly beginAt: number;
+  readonly interval: number;
+  readonly most: number;
+}
+
+/** What a queue takes in one call. */
+const sendBatch = 10;
+
+/** Batches that are sent and stored at once. */
+const batchesAtOnce = 8;
+
+/** Nobody else takes the task in hand before the next sweep. Milliseconds. */
+const claimLength = 50_000;
+
+/** Deliveries that are read and handed over at a time: each may hold thirty attempts with a KiB of answer each. */
+const chunk = 400;

@@ -27,20 +27,6 @@ export interface SlownessNotesDependencies extends Pick<DeliveryTelemetry, 'log'
   readonly now: Clock;
 }
 
-/** What is known to be slow is noted again after this long only: it hangs many times a second. Milliseconds. */
-const renewedAfter = 5_000;
-
-/** What this process knows of a webhook. */
-interface Known {
-  writing: Promise<void> | undefined;
-  naming: Promise<void> | undefined;
-  /** When the webhook was last seen to be slow. */
-  slowAt: number;
-}
-
-/** Webhooks that are remembered at most; the one that was noted first is forgotten first. */
-const mostOwners = 10_000;
-
 /** Makes the notes of one process. */
 export function makeSlownessNotes({ store, quickCounts, now, log, count }: SlownessNotesDependencies): SlownessNotes {
   const known = new Map<string, Known>();
@@ -115,3 +101,17 @@ export function makeSlownessNotes({ store, quickCounts, now, log, count }: Slown
     },
   };
 }
+
+/** What this process knows of a webhook. */
+interface Known {
+  writing: Promise<void> | undefined;
+  naming: Promise<void> | undefined;
+  /** When the webhook was last seen to be slow. */
+  slowAt: number;
+}
+
+/** Webhooks that are remembered at most; the one that was noted first is forgotten first. */
+const mostOwners = 10_000;
+
+/** What is known to be slow is noted again after this long only: it hangs many times a second. Milliseconds. */
+const renewedAfter = 5_000;

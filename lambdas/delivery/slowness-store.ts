@@ -22,12 +22,6 @@ import { reserveTurn, type Slowness, turnInterval } from './slowness.ts';
 /** The prefix of these items' ids, which tells the sweeper what they are. */
 export const slownessPrefix = 'slowness';
 
-/** An item that nobody writes any more is cleaned up after this many seconds: long after whatever may wait has ended. */
-const longestKept = 40 * 24 * 60 * 60;
-
-/** Writers that race each other read anew so often. */
-const mostTries = 6;
-
 /** Slowness as it is stored. Milliseconds since the epoch. */
 export interface StoredSlowness extends Slowness {
   readonly accountId: string;
@@ -233,5 +227,12 @@ export function makeSlownessStore({
   };
 }
 
-const prefixed = (attributes: Item): Item =>
-  Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`:${name}`, value]));
+/** An item that nobody writes any more is cleaned up after this many seconds: long after whatever may wait has ended. */
+const longestKept = 40 * 24 * 60 * 60;
+
+/** Writers that race each other read anew so often. */
+const mostTries = 6;
+
+function prefixed(attributes: Item): Item {
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`:${name}`, value]));
+}

@@ -16,14 +16,6 @@ import {
  * is pure; `slowness-store.ts` keeps the state, and `tools/simulate` runs these functions in virtual time.
  */
 
-/** Attempts that ended in, or were still slow in, one piece of the window. */
-interface AttemptTally {
-  /** When the piece began. */
-  readonly at: number;
-  readonly slow: number;
-  readonly quick: number;
-}
-
 /** What is known of how slowly the receiver of one (account, event) answers. Times in milliseconds since the epoch. */
 export interface Slowness {
   /** The attempts of the last window that were noted, oldest first; quick ones only beside slow ones. */
@@ -43,9 +35,6 @@ export interface Slowness {
 
 /** Nothing is known: no slow attempt was ever noted. */
 export const unknownSlowness: Slowness = { tallies: [] };
-
-/** Tallies are kept in pieces of the window this long, so that their number is bounded. */
-const tallyLength = 5_000;
 
 /** Whether a webhook's attempts are made in the slow lane. */
 export function isSlow({ slowSince }: Slowness): boolean {
@@ -110,19 +99,12 @@ export function reserveTurn(
   return at - now > furthestTurn ? undefined : { at, next: at + interval };
 }
 
-function slowedDown(slowness: Slowness, now: number): Slowness {
-  const { slowSince, endedAt, hold = shortestHold } = slowness;
-  if (slowSince !== undefined) return { ...slowness, reachedAt: now };
-  const isRelapse = endedAt !== undefined && now - endedAt < relapseWindow;
-  return {
-    ...slowness,
-    slowSince: now,
-    reachedAt: now,
-    // It may hang: until the first attempt in the slow lane is measured, turns are given as if it did.
-    longestAttempt: assumedAttempt,
-    measuredAt: undefined,
-    hold: isRelapse ? Math.min(hold * 2, longestHold) : shortestHold,
-  };
+/** Attempts that ended in, or were still slow in, one piece of the window. */
+interface AttemptTally {
+  /** When the piece began. */
+  readonly at: number;
+  readonly slow: number;
+  readonly quick: number;
 }
 
 function addTally(
@@ -141,3 +123,21 @@ function reachesShare(tallies: readonly AttemptTally[]): boolean {
   const all = tallies.reduce((sum, tally) => sum + tally.quick, slow);
   return slow >= manySlowAttempts || (slow >= fewestSlowAttempts && slow >= slowShare * all);
 }
+
+function slowedDown(slowness: Slowness, now: number): Slowness {
+  const { slowSince, endedAt, hold = shortestHold } = slowness;
+  if (slowSince !== undefined) return { ...slowness, reachedAt: now };
+  const isRelapse = endedAt !== undefined && now - endedAt < relapseWindow;
+  return {
+    ...slowness,
+    slowSince: now,
+    reachedAt: now,
+    // It may hang: until the first attempt in the slow lane is measured, turns are given as if it did.
+    longestAttempt: assumedAttempt,
+    measuredAt: undefined,
+    hold: isRelapse ? Math.min(hold * 2, longestHold) : shortestHold,
+  };
+}
+
+/** Tallies are kept in pieces of the window this long, so that their number is bounded. */
+const tallyLength = 5_000;

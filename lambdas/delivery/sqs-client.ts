@@ -2,4 +2,6 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { clientSettings } from '../platform/client-settings.ts';
 
 /** The queues' client. */
-export const makeSqs = (): SQSClient => new SQSClient(clientSettings);
+export function makeSqs(): SQSClient {
+  return new SQSClient(clientSettings);
+}

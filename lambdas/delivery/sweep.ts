@@ -7,12 +7,6 @@ import { afterSweep, hasOutlived } from './lifecycle.ts';
 import type { RetryQueue } from './retry-queue.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 
-/** What a queue takes in one call. */
-const sendBatch = 10;
-
-/** Tasks that are done at once. */
-const tasksAtOnce = 3;
-
 /** Does what an entry of index `due` stands for that is no delivery, and goes on for as long as `hasTime` says so. */
 export type Errand = (entry: DueEntry, hasTime: () => boolean) => Promise<void>;
 
@@ -29,7 +23,7 @@ export interface SweepDependencies extends DeliveryTelemetry {
 export type Sweep = (hasTime: () => boolean) => Promise<void>;
 
 /** Makes the sweeper; `delivery-store.ts` tells how it and the queue share the waits. */
-export const makeSweep = ({ store, queues, errands, now, log, count }: SweepDependencies): Sweep => {
+export function makeSweep({ store, queues, errands, now, log, count }: SweepDependencies): Sweep {
   const isWaiting = (delivery: Delivery): delivery is WaitingDelivery => delivery.wait !== undefined;
 
   /** A delivery whose attempts never get recorded must not go on for ever. */
@@ -132,7 +126,7 @@ export const makeSweep = ({ store, queues, errands, now, log, count }: SweepDepe
     if (failures.length > 0) throw new AggregateError(failures);
   };
 
-  return async hasTime => {
+  return async function sweep(hasTime) {
     // Side by side: neither many deliveries nor long tasks may take all the time.
     const sweeps = [runTasks(hasTime), ...dueShards.map(shard => sweepShard(shard, hasTime))];
     const rejected = (await Promise.allSettled(sweeps)).filter(({ status }) => status === 'rejected');
@@ -141,4 +135,10 @@ export const makeSweep = ({ store, queues, errands, now, log, count }: SweepDepe
     if (errors.length === 0) return;
     throw new Error(`The sweep failed: ${errors.map(error => describeError(error).errorName).join(', ')}`);
   };
-};
+}
+
+/** What a queue takes in one call. */
+const sendBatch = 10;
+
+/** Tasks that are done at once. */
+const tasksAtOnce = 3;

@@ -42,9 +42,6 @@ export type DeliveryMetric =
   | 'SweptDue'
   | 'SweptOverdue';
 
-/** Counts one more, or so many more. */
-type Count = (metric: DeliveryMetric, by?: number) => void;
-
 /** What the units of delivery are given to speak with. */
 export interface DeliveryTelemetry {
   readonly log: Log;
@@ -52,24 +49,31 @@ export interface DeliveryTelemetry {
 }
 
 /** Makes what a delivery function speaks with; the function's entry has its middleware flush both. */
-export const makeDeliveryTelemetry = (serviceName: string): Telemetry & DeliveryTelemetry => {
+export function makeDeliveryTelemetry(serviceName: string): Telemetry & DeliveryTelemetry {
   const telemetry = makeTelemetry(serviceName);
   const { logger, metrics } = telemetry;
   return { ...telemetry, log: logger, count: (metric, by = 1) => metrics.addMetric(metric, MetricUnit.Count, by) };
-};
+}
 
 /** What a log line may say of a delivery: never its body, its webhook's URL or what a receiver answered. */
-export const describeDelivery = ({ id, messageId, accountId, evento, attempt }: Delivery) => ({
-  deliveryId: id,
-  messageId,
-  account: accountId,
-  event: evento,
-  attempt,
-});
+export function describeDelivery({ id, messageId, accountId, evento, attempt }: Delivery) {
+  return {
+    deliveryId: id,
+    messageId,
+    account: accountId,
+    event: evento,
+    attempt,
+  };
+}
 
 /** What a log line may say of an attempt. */
-export const describeAttempt = ({ resultado, status, duracao_ms }: AttemptRecord) => ({
-  resultado,
-  status,
-  durationMs: duracao_ms,
-});
+export function describeAttempt({ resultado, status, duracao_ms }: AttemptRecord) {
+  return {
+    resultado,
+    status,
+    durationMs: duracao_ms,
+  };
+}
+
+/** Counts one more, or so many more. */
+type Count = (metric: DeliveryMetric, by?: number) => void;

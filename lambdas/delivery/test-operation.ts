@@ -28,9 +28,9 @@ export interface TestOperationDependencies extends DeliveryTelemetry {
  * what is not sent the sweeper finds, and this function needs no receiver's credentials and no way out. That no operator
  * suspended is the condition of a write to the webhook, not only of a reading before.
  */
-export const makeTestOperation = (dependencies: TestOperationDependencies): Operation => {
+export function makeTestOperation(dependencies: TestOperationDependencies): Operation {
   const { webhooks, limits, store, retryQueue, demandsUrl, makeId, now, log, count } = dependencies;
-  return async call => {
+  return async function testOperation(call) {
     const evento = eventIn(call);
     const { accountId } = call.caller;
     const webhook = await webhooks.noteTest(accountId, evento, now());
@@ -54,4 +54,4 @@ export const makeTestOperation = (dependencies: TestOperationDependencies): Oper
     }
     return answer(202, { id: delivery.id });
   };
-};
+}

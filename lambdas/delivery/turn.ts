@@ -49,21 +49,8 @@ export interface TurnDependencies extends DeliveryTelemetry {
   readonly random: Random;
 }
 
-const metricOf = ({ outcome, record }: AttemptOutcome): DeliveryMetric => {
-  if (outcome === 'delivered') return 'Delivered';
-  if (outcome === 'own_fault') return 'OwnFault';
-  if (outcome === 'given_up') return 'GivenUp';
-  return record.resultado === 'bloqueada' ? 'Blocked' : 'AttemptFailed';
-};
-
-const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
-  falhou: 'Exhausted',
-  retida: 'Held',
-  cancelada: 'Cancelled',
-};
-
 /** Makes the turn that all consumers give their deliveries. */
-export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
+export function makeTakeTurn(dependencies: TurnDependencies): TakeTurn {
   const {
     attempt,
     watchAttempt,
@@ -189,4 +176,17 @@ export const makeTakeTurn = (dependencies: TurnDependencies): TakeTurn => {
       leave();
     }
   };
+}
+
+const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
+  falhou: 'Exhausted',
+  retida: 'Held',
+  cancelada: 'Cancelled',
 };
+
+function metricOf({ outcome, record }: AttemptOutcome): DeliveryMetric {
+  if (outcome === 'delivered') return 'Delivered';
+  if (outcome === 'own_fault') return 'OwnFault';
+  if (outcome === 'given_up') return 'GivenUp';
+  return record.resultado === 'bloqueada' ? 'Blocked' : 'AttemptFailed';
+}

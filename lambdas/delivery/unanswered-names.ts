@@ -11,20 +11,6 @@ export interface UnansweredNames {
   isResolverSlow(host: string, accountId: string): boolean;
 }
 
-interface Resolution {
-  readonly domain: string;
-  readonly accountId: string;
-}
-
-/** Domains that are remembered at most; the one that was noted first is forgotten first. */
-const mostDomains = 1_000;
-
-/** Labels under which names are given to the public: `a.com.br` and `b.com.br` are two domains. */
-const longestPublicLabel = 3;
-
-/** A resolution that has taken this long already counts beside one that has taken too long. Milliseconds. */
-const almostSlow = slowAfter / 2;
-
 /** Makes an empty record. It lives as long as the process; what is in it counts for ten seconds. */
 export function makeUnansweredNames(now: () => number): UnansweredNames {
   const pending = new Map<symbol, Resolution & { readonly since: number }>();
@@ -61,6 +47,14 @@ export function makeUnansweredNames(now: () => number): UnansweredNames {
   };
 }
 
+interface Resolution {
+  readonly domain: string;
+  readonly accountId: string;
+}
+
+/** Domains that are remembered at most; the one that was noted first is forgotten first. */
+const mostDomains = 1_000;
+
 /**
  * The part of a name that one owner has, as far as its form tells: two labels, or three where the second is as short as
  * those under which names are given to the public.
@@ -70,3 +64,9 @@ function domainOf(host: string): string {
   const isPublic = (labels.at(-2)?.length ?? 0) <= longestPublicLabel && (labels.at(-1)?.length ?? 0) <= 2;
   return labels.slice(isPublic ? -3 : -2).join('.');
 }
+
+/** A resolution that has taken this long already counts beside one that has taken too long. Milliseconds. */
+const almostSlow = slowAfter / 2;
+
+/** Labels under which names are given to the public: `a.com.br` and `b.com.br` are two domains. */
+const longestPublicLabel = 3;

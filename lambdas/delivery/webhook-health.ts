@@ -33,21 +33,8 @@ export interface WebhookHealthDependencies {
   readonly now: Clock;
 }
 
-interface Change {
-  readonly update: string;
-  readonly when: string;
-  /** Whether it holds for the record with another credential too. */
-  readonly withAnyAuthorization?: boolean;
-  readonly names?: Record<string, string>;
-  readonly values: Record<string, unknown>;
-  readonly told?: Announcement;
-}
-
-/** How often a suspension is tried while its account reactivates the webhook. */
-const suspensionTries = 3;
-
 /** Makes the writer of webhooks' health. */
-export const makeWebhookHealth = ({ documents, table, now }: WebhookHealthDependencies): WebhookHealth => {
+export function makeWebhookHealth({ documents, table, now }: WebhookHealthDependencies): WebhookHealth {
   const change = async (
     webhook: Webhook,
     { update, when, withAnyAuthorization, names, values, told }: Change,
@@ -152,4 +139,17 @@ export const makeWebhookHealth = ({ documents, table, now }: WebhookHealthDepend
       });
     },
   };
-};
+}
+
+interface Change {
+  readonly update: string;
+  readonly when: string;
+  /** Whether it holds for the record with another credential too. */
+  readonly withAnyAuthorization?: boolean;
+  readonly names?: Record<string, string>;
+  readonly values: Record<string, unknown>;
+  readonly told?: Announcement;
+}
+
+/** How often a suspension is tried while its account reactivates the webhook. */
+const suspensionTries = 3;

@@ -34,7 +34,7 @@ import { makeUnansweredNames } from './unanswered-names.ts';
 import { makeWebhookHealth } from './webhook-health.ts';
 
 /** Builds, from the environment, what all consumers stand on: they differ only in how they read their messages. */
-export const wireConsumer = (serviceName: string) => {
+export function wireConsumer(serviceName: string) {
   const environment = readEnvironment(deliverEnvironment);
   const telemetry = makeDeliveryTelemetry(serviceName);
   const documents = makeDocuments();
@@ -113,4 +113,4 @@ export const wireConsumer = (serviceName: string) => {
     lookup: makeLookup(store, { deliveries: environment.DELIVERIES_TABLE, webhooks: environment.WEBHOOKS_TABLE }),
     sendToDeadLetters: makeDeadLetters({ sqs, queueUrl: environment.DEAD_LETTER_QUEUE_URL }),
   };
-};
+}

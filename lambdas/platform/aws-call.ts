@@ -6,14 +6,6 @@ export interface AwsCall {
   readonly resourceType: string;
 }
 
-/** What the SDK tells its logger of a call that failed. */
-interface FailedCall {
-  readonly clientName?: string;
-  readonly commandName?: string;
-  readonly input?: unknown;
-  readonly error?: unknown;
-}
-
 const resourceTypes: Readonly<Record<string, string>> = { dynamodb: 'table', sqs: 'queue', sns: 'topic', kms: 'key' };
 
 /** By error; an entry lives as long as its error. */
@@ -30,8 +22,6 @@ export const callMemory = {
   debug: nothing,
 };
 
-function nothing(): void {}
-
 /** The call of AWS that failed with this error, where it was one. */
 export function failedCall(error: object): AwsCall | undefined {
   return failedCalls.get(error);
@@ -47,3 +37,13 @@ function remember({ clientName, commandName, input, error }: FailedCall): void {
     resourceType: isIndex ? 'index' : (resourceTypes[service] ?? 'resource'),
   });
 }
+
+/** What the SDK tells its logger of a call that failed. */
+interface FailedCall {
+  readonly clientName?: string;
+  readonly commandName?: string;
+  readonly input?: unknown;
+  readonly error?: unknown;
+}
+
+function nothing(): void {}

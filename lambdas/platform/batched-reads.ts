@@ -34,9 +34,6 @@ export function makeBatchedReads(documents: Pick<DynamoDBDocumentClient, 'send'>
 /** The call that reads a place. */
 type Calls = ReadonlyMap<string, ReturnType<typeof readPlaces>>;
 
-/** Once more than needed: a key that is kept back twice is left to the message's next turn. */
-const tries = 2;
-
 function beginCalls(documents: Pick<DynamoDBDocumentClient, 'send'>, addresses: readonly ItemAddress[]): Calls {
   const places = [...byPlace(addresses)];
   const calls = new Map<string, ReturnType<typeof readPlaces>>();
@@ -47,3 +44,6 @@ function beginCalls(documents: Pick<DynamoDBDocumentClient, 'send'>, addresses: 
   }
   return calls;
 }
+
+/** Once more than needed: a key that is kept back twice is left to the message's next turn. */
+const tries = 2;

@@ -10,20 +10,17 @@ import { clientSettings } from './client-settings.ts';
 /** A DynamoDB item as the document client reads and writes it. */
 export type Item = Record<string, unknown>;
 
-/** Steps of the SDK's that nothing here needs, at a sixth of what a call costs: DynamoDB is no part of any loop. */
-const idleSteps = ['getUserAgentMiddleware', 'recursionDetectionMiddleware'];
-
 /** The document client all stores share. */
-export const makeDocuments = (): DynamoDBDocumentClient => {
+export function makeDocuments(): DynamoDBDocumentClient {
   const client = new DynamoDBClient(clientSettings);
   for (const step of idleSteps) client.middlewareStack.remove(step);
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
-};
-
-const isNamed = (error: unknown, ...names: string[]): boolean => error instanceof Error && names.includes(error.name);
+}
 
 /** Whether a write was refused because its condition did not hold. */
-export const isConditionFailed = (error: unknown): boolean => isNamed(error, 'ConditionalCheckFailedException');
+export function isConditionFailed(error: unknown): boolean {
+  return isNamed(error, 'ConditionalCheckFailedException');
+}
 
 /** Whether the SDK made a call more than once, as it does where an answer is missing: an earlier try may have had its effect. */
 export function wasRepeated(error: unknown): boolean {
@@ -32,8 +29,8 @@ export function wasRepeated(error: unknown): boolean {
 }
 
 /** Whether a dependency (DynamoDB, KMS, SQS) asked us to slow down: the caller may try again in a moment. */
-export const isThrottled = (error: unknown): boolean =>
-  isNamed(
+export function isThrottled(error: unknown): boolean {
+  return isNamed(
     error,
     'ProvisionedThroughputExceededException',
     'ThrottlingException',
@@ -43,9 +40,7 @@ export const isThrottled = (error: unknown): boolean =>
     'RequestThrottled',
     'UnprocessedKeysError',
   );
-
-const unanswered = ['TimeoutError', 'RequestTimeout', 'RequestTimeoutException', 'DependencyTimeoutException'];
-const brokenConnections = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'];
+}
 
 /** Whether a dependency throttled us, failed or did not answer in time: the same request may succeed in a moment. */
 export function isUnavailable(error: unknown): boolean {
@@ -71,14 +66,12 @@ export interface ItemAddress {
 /** Items that one BatchGetItem reads at most. */
 export const batchGetLimit = 100;
 
-/** DynamoDB takes keys from one byte on; a range key ends at 1,024. */
-const longestKey = 1_024;
-
 /** Whether an item could have this key: DynamoDB answers an empty or over-long one with a failure, not with "none". */
-export const isPossibleKey = (key: Item): boolean =>
-  Object.values(key).every(
+export function isPossibleKey(key: Item): boolean {
+  return Object.values(key).every(
     value => typeof value !== 'string' || (value !== '' && Buffer.byteLength(value) <= longestKey),
   );
+}
 
 /**
  * Reads up to 100 items of any tables in one round trip, consistently, and gives them in the order asked for
@@ -86,30 +79,31 @@ export const isPossibleKey = (key: Item): boolean =>
  *
  * @throws {UnprocessedKeysError} when DynamoDB still keeps keys back after three tries.
  */
-export const readTogether = async (
+export async function readTogether(
   documents: Pick<DynamoDBDocumentClient, 'send'>,
   addresses: readonly ItemAddress[],
-): Promise<(Item | undefined)[]> => {
+): Promise<(Item | undefined)[]> {
   const found = await readPlaces(documents, byPlace(addresses), 3);
   return addresses.map(address => itemAt(found, address));
-};
+}
 
 /** An item's place: table and key as one text. */
-export const placeOf = ({ table, key }: ItemAddress): string => {
+export function placeOf({ table, key }: ItemAddress): string {
   const parts = Object.entries(key).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([table, ...parts]);
-};
+}
 
 /** Addresses by place: each once. */
-export const byPlace = (addresses: readonly ItemAddress[]): Map<string, ItemAddress> =>
-  new Map(addresses.map(address => [placeOf(address), address]));
+export function byPlace(addresses: readonly ItemAddress[]): Map<string, ItemAddress> {
+  return new Map(addresses.map(address => [placeOf(address), address]));
+}
 
 /** Reads what is at some places, in so many tries at most. Places that DynamoDB kept back are missing from the answer. */
-export const readPlaces = async (
+export async function readPlaces(
   documents: Pick<DynamoDBDocumentClient, 'send'>,
   wanted: ReadonlyMap<string, ItemAddress>,
   tries: number,
-): Promise<Map<string, Item | undefined>> => {
+): Promise<Map<string, Item | undefined>> {
   const possible = [...wanted].filter(([, { key }]) => isPossibleKey(key));
   const keyNames = new Map(possible.map(([, { table, key }]) => [table, Object.keys(key)]));
   const found = new Map<string, Item | undefined>([...wanted.keys()].map(place => [place, undefined]));
@@ -130,22 +124,36 @@ export const readPlaces = async (
     for (const key of Keys) found.delete(placeOf({ table, key }));
   }
   return found;
-};
-
-const requestOf = (addresses: readonly ItemAddress[]): NonNullable<BatchGetCommandInput['RequestItems']> => {
-  const keys = Map.groupBy(addresses, ({ table }) => table);
-  return Object.fromEntries(
-    [...keys].map(([table, own]) => [table, { ConsistentRead: true, Keys: own.map(({ key }) => key) }]),
-  );
-};
+}
 
 /**
  * The item at an address, of those that were read.
  *
  * @throws {UnprocessedKeysError} when it was not read.
  */
-export const itemAt = (found: ReadonlyMap<string, Item | undefined>, address: ItemAddress): Item | undefined => {
+export function itemAt(found: ReadonlyMap<string, Item | undefined>, address: ItemAddress): Item | undefined {
   const place = placeOf(address);
   if (!found.has(place)) throw new UnprocessedKeysError();
   return found.get(place);
-};
+}
+
+/** Steps of the SDK's that nothing here needs, at a sixth of what a call costs: DynamoDB is no part of any loop. */
+const idleSteps = ['getUserAgentMiddleware', 'recursionDetectionMiddleware'];
+
+function isNamed(error: unknown, ...names: string[]): boolean {
+  return error instanceof Error && names.includes(error.name);
+}
+
+const brokenConnections = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'];
+
+const unanswered = ['TimeoutError', 'RequestTimeout', 'RequestTimeoutException', 'DependencyTimeoutException'];
+
+/** DynamoDB takes keys from one byte on; a range key ends at 1,024. */
+const longestKey = 1_024;
+
+function requestOf(addresses: readonly ItemAddress[]): NonNullable<BatchGetCommandInput['RequestItems']> {
+  const keys = Map.groupBy(addresses, ({ table }) => table);
+  return Object.fromEntries(
+    [...keys].map(([table, own]) => [table, { ConsistentRead: true, Keys: own.map(({ key }) => key) }]),
+  );
+}

@@ -2,8 +2,10 @@
  * Stands in for the SDK's credential provider chain in the bundles: Lambda puts a function's credentials into its
  * environment and nowhere else, so the readers of files, profiles, SSO and instance metadata only cost start-up time.
  */
-export const defaultProvider = () => async () => ({
-  accessKeyId: process.env.AWS_ACCESS_KEY_ID ?? '',
-  secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY ?? '',
-  ...(process.env.AWS_SESSION_TOKEN ? { sessionToken: process.env.AWS_SESSION_TOKEN } : {}),
-});
+export function defaultProvider() {
+  return async () => ({
+    accessKeyId: process.env.AWS_ACCESS_KEY_ID ?? '',
+    secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY ?? '',
+    ...(process.env.AWS_SESSION_TOKEN ? { sessionToken: process.env.AWS_SESSION_TOKEN } : {}),
+  });
+}

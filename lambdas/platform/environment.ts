@@ -33,12 +33,12 @@ export const list = z.pipe(
  *
  * @throws {Error} naming every variable that is missing or malformed; values are not shown.
  */
-export const readEnvironment = <Schema extends z.ZodMiniObject>(
+export function readEnvironment<Schema extends z.ZodMiniObject>(
   schema: Schema,
   variables: Record<string, string | undefined> = process.env,
-): z.output<Schema> => {
+): z.output<Schema> {
   const result = schema.safeParse(variables);
   if (result.success) return result.data;
   const faults = result.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
   throw new Error(`The function's environment is not usable: ${faults.join('; ')}`);
-};
+}

@@ -75,10 +75,10 @@ export function makeFixedWindow({ documents, now, limit }: FixedWindowDependenci
   }
 }
 
-/** Milliseconds. */
-const windowLength = 60_000;
-
 /** How often callers may get in each other's way before one is told to wait. */
 const tries = 3;
 
 const windowSchema = z.object({ count: z.number(), endsAt: z.number() });
+
+/** Milliseconds. */
+const windowLength = 60_000;

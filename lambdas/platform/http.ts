@@ -7,8 +7,11 @@ export type HttpRequest = APIGatewayProxyEventV2;
 export type HttpResponse = APIGatewayProxyStructuredResultV2;
 
 /** The body's bytes. HTTP APIs hand forms over as base64, so bytes survive as the caller sent them. */
-export const bodyBytes = (request: Pick<HttpRequest, 'body' | 'isBase64Encoded'>): Buffer =>
-  Buffer.from(request.body ?? '', request.isBase64Encoded ? 'base64' : 'utf8');
+export function bodyBytes(request: Pick<HttpRequest, 'body' | 'isBase64Encoded'>): Buffer {
+  return Buffer.from(request.body ?? '', request.isBase64Encoded ? 'base64' : 'utf8');
+}
 
 /** The caller's address as the gateway saw it: never a header, which anyone can set. */
-export const callerAddress = (request: HttpRequest): string => request.requestContext.http.sourceIp;
+export function callerAddress(request: HttpRequest): string {
+  return request.requestContext.http.sourceIp;
+}

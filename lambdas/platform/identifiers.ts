@@ -1,10 +1,5 @@
 import { randomBytes } from 'node:crypto';
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-
-/** Bytes from here up would favour the first letters of the alphabet, so they are drawn again. */
-const unbiasedLimit = 256 - (256 % alphabet.length);
-
 /** A source of fresh identifiers; passed in, so that tests can foresee them. */
 export type MakeId = (length: number) => string;
 
@@ -12,7 +7,7 @@ export type MakeId = (length: number) => string;
  * A random identifier of letters and digits only, so that it reads the same raw and percent-encoded.
  * 22 characters carry 131 bits, 43 carry 256.
  */
-export const randomId: MakeId = length => {
+export function randomId(length: number): string {
   let id = '';
   while (id.length < length) {
     for (const byte of randomBytes(length)) {
@@ -20,4 +15,9 @@ export const randomId: MakeId = length => {
     }
   }
   return id;
-};
+}
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Bytes from here up would favour the first letters of the alphabet, so they are drawn again. */
+const unbiasedLimit = 256 - (256 % alphabet.length);

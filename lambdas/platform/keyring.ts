@@ -37,12 +37,6 @@ export interface KeyringKey {
   readonly publicKey?: Uint8Array;
 }
 
-/** How old the cached keyring may get, in milliseconds. */
-const lifetime = 30_000;
-
-/** Keys that are not known yet are looked up again at most this often, in milliseconds. */
-const lookupPause = 1_000;
-
 /** Thrown when the keyring has no usable key: the deployment has not created one yet, or a named one is gone. */
 export class KeyNotFoundError extends Error {
   override readonly name = 'KeyNotFoundError';
@@ -64,7 +58,9 @@ export interface Keyring {
 }
 
 /** The keyring's encryption context in KMS: policies grant `kms:Decrypt` on exactly this. */
-export const keyringContext = (kind: KeyKind): Record<string, string> => ({ purpose: kind });
+export function keyringContext(kind: KeyKind): Record<string, string> {
+  return { purpose: kind };
+}
 
 /** What a keyring stands on. `kms` may be left out where keys are only listed. */
 export interface KeyringDependencies {
@@ -75,7 +71,7 @@ export interface KeyringDependencies {
 }
 
 /** Makes a keyring over the `Keyring` table; one per function instance. */
-export const makeKeyring = ({ documents, kms, tableName, now }: KeyringDependencies): Keyring => {
+export function makeKeyring({ documents, kms, tableName, now }: KeyringDependencies): Keyring {
   const cached = new Map<KeyKind, { readAt: number; keys: Promise<readonly KeyringKey[]> }>();
   const lookedUpAt = new Map<KeyKind, number>();
   const opened = new Map<string, Promise<KeyObject>>();
@@ -135,10 +131,16 @@ export const makeKeyring = ({ documents, kms, tableName, now }: KeyringDependenc
       return object;
     },
   };
-};
+}
+
+/** How old the cached keyring may get, in milliseconds. */
+const lifetime = 30_000;
+
+/** Keys that are not known yet are looked up again at most this often, in milliseconds. */
+const lookupPause = 1_000;
 
 /** Node's form of a key: made once, since every use of raw bytes costs five times as much. */
-const keyObject = (kind: KeyKind, plaintext: Uint8Array): KeyObject => {
+function keyObject(kind: KeyKind, plaintext: Uint8Array): KeyObject {
   const key = Buffer.from(plaintext);
   return kind === 'signing' ? createPrivateKey({ key, format: 'der', type: 'pkcs8' }) : createSecretKey(key);
-};
+}

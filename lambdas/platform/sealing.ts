@@ -1,17 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { KeyNotFoundError, type Keyring } from './keyring.ts';
 
-const nonceLength = 12;
-const tagLength = 16;
-
-/** Thrown when a sealed value does not open: it was altered, or belongs to another binding. */
-class SealBrokenError extends Error {
-  override readonly name = 'SealBrokenError';
-  constructor() {
-    super('A sealed value does not open under its key and binding.');
-  }
-}
-
 /**
  * Encrypts small secrets for storage: AES-256-GCM (NIST SP 800-38D) under the keyring's sealing key.
  * The binding says whose secret it is (account, event, field) and is authenticated: a value copied to another record
@@ -24,28 +13,41 @@ export interface Sealing {
 }
 
 /** Makes the sealing over a keyring that can open `sealing` keys. */
-export const makeSealing = (keyring: Keyring): Sealing => ({
-  seal: async (plaintext, binding) => {
-    const key = await keyring.active('sealing');
-    const nonce = randomBytes(nonceLength);
-    const cipher = createCipheriv('aes-256-gcm', await keyring.open(key), nonce).setAAD(Buffer.from(binding));
-    const sealed = Buffer.concat([nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-    return `${key.keyId}.${sealed.toString('base64url')}`;
-  },
-  open: async (sealed, binding) => {
-    const [keyId = '', encoded = ''] = sealed.split('.');
-    const key = await keyring.find('sealing', keyId);
-    if (!key) throw new KeyNotFoundError('sealing');
-    const bytes = Buffer.from(encoded, 'base64url');
-    if (bytes.length < nonceLength + tagLength) throw new SealBrokenError();
-    const decipher = createDecipheriv('aes-256-gcm', await keyring.open(key), bytes.subarray(0, nonceLength))
-      .setAAD(Buffer.from(binding))
-      .setAuthTag(bytes.subarray(-tagLength));
-    try {
-      const plaintext = [decipher.update(bytes.subarray(nonceLength, -tagLength)), decipher.final()];
-      return Buffer.concat(plaintext).toString('utf8');
-    } catch {
-      throw new SealBrokenError();
-    }
-  },
-});
+export function makeSealing(keyring: Keyring): Sealing {
+  return {
+    seal: async (plaintext, binding) => {
+      const key = await keyring.active('sealing');
+      const nonce = randomBytes(nonceLength);
+      const cipher = createCipheriv('aes-256-gcm', await keyring.open(key), nonce).setAAD(Buffer.from(binding));
+      const sealed = Buffer.concat([nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return `${key.keyId}.${sealed.toString('base64url')}`;
+    },
+    open: async (sealed, binding) => {
+      const [keyId = '', encoded = ''] = sealed.split('.');
+      const key = await keyring.find('sealing', keyId);
+      if (!key) throw new KeyNotFoundError('sealing');
+      const bytes = Buffer.from(encoded, 'base64url');
+      if (bytes.length < nonceLength + tagLength) throw new SealBrokenError();
+      const decipher = createDecipheriv('aes-256-gcm', await keyring.open(key), bytes.subarray(0, nonceLength))
+        .setAAD(Buffer.from(binding))
+        .setAuthTag(bytes.subarray(-tagLength));
+      try {
+        const plaintext = [decipher.update(bytes.subarray(nonceLength, -tagLength)), decipher.final()];
+        return Buffer.concat(plaintext).toString('utf8');
+      } catch {
+        throw new SealBrokenError();
+      }
+    },
+  };
+}
+
+const nonceLength = 12;
+const tagLength = 16;
+
+/** Thrown when a sealed value does not open: it was altered, or belongs to another binding. */
+class SealBrokenError extends Error {
+  override readonly name = 'SealBrokenError';
+  constructor() {
+    super('A sealed value does not open under its key and binding.');
+  }
+}

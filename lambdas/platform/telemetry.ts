@@ -9,19 +9,16 @@ export interface Telemetry {
   readonly metrics: Metrics;
 }
 
-const nothing = (): void => undefined;
-
-/** Requests that count nothing are ordinary: Metrics would warn of each of them. */
-const quiet = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: console.error };
-
 /**
  * Structured logs (one JSON line each) and metrics (CloudWatch embedded metric format) of one function.
  * Neither is ever given a request's or a message's body: what is logged is named field by field.
  */
-export const makeTelemetry = (serviceName: string): Telemetry => ({
-  logger: new Logger({ serviceName }),
-  metrics: new Metrics({ serviceName, logger: quiet }), // its namespace, one per stage, is in the environment
-});
+export function makeTelemetry(serviceName: string): Telemetry {
+  return {
+    logger: new Logger({ serviceName }),
+    metrics: new Metrics({ serviceName, logger: quiet }), // its namespace, one per stage, is in the environment
+  };
+}
 
 /** The narrow part of the logger that units below the handlers are given. */
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -45,7 +42,7 @@ export type ErrorDescription = {
  * Describes an error for the log: what it is, which call of AWS it answers, and where it was thrown. Its message stays
  * out, since it may quote what was being processed.
  */
-export const describeError = (error: unknown): ErrorDescription => {
+export function describeError(error: unknown): ErrorDescription {
   if (!(error instanceof Error)) return { errorName: typeof error };
   const { code, $metadata } = error as { code?: unknown; $metadata?: ResponseMetadata };
   const { httpStatusCode, requestId, attempts } = $metadata ?? {};
@@ -58,7 +55,12 @@ export const describeError = (error: unknown): ErrorDescription => {
     ...(attempts === undefined ? {} : { tries: attempts }),
     at: stackFrames(error),
   };
-};
+}
+
+/** Requests that count nothing are ordinary: Metrics would warn of each of them. */
+const quiet = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: console.error };
+
+function nothing(): void {}
 
 /** What the SDK says of the answer to a call. */
 interface ResponseMetadata {
@@ -67,4 +69,6 @@ interface ResponseMetadata {
   readonly attempts?: number;
 }
 
-const isSystemCode = (code: unknown): code is string => typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,39}$/.test(code);
+function isSystemCode(code: unknown): code is string {
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,39}$/.test(code);
+}

@@ -4,11 +4,6 @@ import { Problem } from './problem.ts';
 /** What an operation asks of the token: reading is part of managing. */
 export type NeededScope = 'webhooks:read' | 'webhooks:manage';
 
-const realm = 'Bearer realm="webhooks"';
-
-const unauthorized = (code: string, detail: string, challenge: string): Problem =>
-  new Problem(401, code, detail, { headers: { 'www-authenticate': challenge } });
-
 /** How requests are let in. */
 export interface Admission {
   readonly authenticate: BearerAuthentication;
@@ -22,11 +17,11 @@ export interface Admission {
  *
  * @throws {Problem} 401 `token_missing` or `invalid_token`, 403 `admin_required` or `insufficient_scope`.
  */
-export const admit = async (
+export async function admit(
   { authenticate, resourceMetadata }: Admission,
   authorization: string | undefined,
   needed: NeededScope,
-): Promise<Principal> => {
+): Promise<Principal> {
   const bearer = await authenticate(authorization);
   const where = `resource_metadata="${resourceMetadata}"`; // RFC 9728 section 5.1
   if (bearer.outcome === 'missing') {
@@ -51,4 +46,10 @@ export const admit = async (
     });
   }
   return principal;
-};
+}
+
+function unauthorized(code: string, detail: string, challenge: string): Problem {
+  return new Problem(401, code, detail, { headers: { 'www-authenticate': challenge } });
+}
+
+const realm = 'Bearer realm="webhooks"';

@@ -14,27 +14,8 @@ export const announcementShard = '0';
 /** The index's name. */
 export const announcementIndex = 'announcements';
 
-const announcement = z.object({
-  type: z.enum(['webhook.failing', 'webhook.suspended', 'webhook.reactivated']),
-  /** Since when the webhook is what `type` says; milliseconds since the epoch. */
-  since: z.int(),
-  /** Why it is suspended. */
-  reason: z.nullable(z.enum(['gone', 'sem_sucesso', 'operador'])),
-  /** `resultado` of the attempt that led to this, where one did. */
-  lastResult: z.nullable(z.string()),
-});
-
 /** What is told of a webhook. */
 export type Announcement = Readonly<z.infer<typeof announcement>>;
-
-const announcedItem = z.object({
-  accountId: z.string(),
-  evento: z.string(),
-  /** Nothing is published of an item without one: no webhook is registered. */
-  webhookId: z.optional(z.string()),
-  announcementAt: z.string(),
-  announcements: z.array(announcement),
-});
 
 /** An item with announcements to be published, the oldest first. */
 export type AnnouncedItem = Readonly<z.infer<typeof announcedItem>>;
@@ -86,10 +67,24 @@ export async function updateAnnouncing(
   }
 }
 
-/** How often a change is tried while full lists are published and taken out. */
-const tries = 3;
+const announcement = z.object({
+  type: z.enum(['webhook.failing', 'webhook.suspended', 'webhook.reactivated']),
+  /** Since when the webhook is what `type` says; milliseconds since the epoch. */
+  since: z.int(),
+  /** Why it is suspended. */
+  reason: z.nullable(z.enum(['gone', 'sem_sucesso', 'operador'])),
+  /** `resultado` of the attempt that led to this, where one did. */
+  lastResult: z.nullable(z.string()),
+});
 
-const last = `announcements[${mostAnnouncements - 1}]`;
+const announcedItem = z.object({
+  accountId: z.string(),
+  evento: z.string(),
+  /** Nothing is published of an item without one: no webhook is registered. */
+  webhookId: z.optional(z.string()),
+  announcementAt: z.string(),
+  announcements: z.array(announcement),
+});
 
 function appending(change: AnnouncedChange): UpdateCommand {
   return announcing(change, {
@@ -106,6 +101,13 @@ function replacingLast(change: AnnouncedChange): UpdateCommand {
     when: change.when,
     values: { ':announcement': change.announcement },
   });
+}
+
+/** How often a change is tried while full lists are published and taken out. */
+const tries = 3;
+
+function isInvalid(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ValidationException';
 }
 
 /** An item keeps its place in the index until all is published: who announces without end is not read twice in a run. */
@@ -131,6 +133,4 @@ function announcing(
   });
 }
 
-function isInvalid(error: unknown): boolean {
-  return error instanceof Error && error.name === 'ValidationException';
-}
+const last = `announcements[${mostAnnouncements - 1}]`;

@@ -1,38 +1,11 @@
 import { bodyBytes, type HttpRequest } from '../platform/http.ts';
 import { Problem } from './problem.ts';
 
-/** The most bytes that a request body may have. */
-const maximumBodyBytes = 16 * 1_024;
-
-/** `application/json`, alone or with parameters of which `charset` must be UTF-8 (RFC 8259 section 11 defines none). */
-const isJson = (contentType: string | undefined): boolean => {
-  const [type, ...parameters] = (contentType ?? '').split(';').map(part => part.trim().toLowerCase());
-  if (type !== 'application/json') return false;
-  return parameters.every(parameter => !/^charset\s*=/.test(parameter) || /^charset="?utf-8"?$/.test(parameter));
-};
-
-/** The first name that a JSON object gives twice at its top level; JSON.parse would silently keep the last value. */
-const findDuplicateName = (json: string): string | undefined => {
-  const names = new Set<string>();
-  let depth = 0;
-  for (const [token, text] of json.matchAll(/("(?:[^"\\]|\\.)*")(?=\s*:)|"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
-    if (token === '{' || token === '[') depth += 1;
-    if (token === '}' || token === ']') depth -= 1;
-    if (text === undefined || depth !== 1) continue;
-    const name: string = JSON.parse(text);
-    if (names.has(name)) return name;
-    names.add(name);
-  }
-  return undefined;
-};
-
 /** @throws {Problem} 413 for a body that is too long. */
-export const refuseLongBody = (bytes: Buffer): void => {
+export function refuseLongBody(bytes: Buffer): void {
   if (bytes.length <= maximumBodyBytes) return;
   throw new Problem(413, 'payload_too_large', `The body has more than ${maximumBodyBytes} bytes.`);
-};
-
-const invalidJson = (detail: string): Problem => new Problem(400, 'invalid_json', detail);
+}
 
 /**
  * Reads a request's JSON body strictly, and never repeats it in an error.
@@ -40,10 +13,10 @@ const invalidJson = (detail: string): Problem => new Problem(400, 'invalid_json'
  * @param isOptional - whether a request without a body is one with `{}`.
  * @throws {Problem} 415, 413 or 400, in this order.
  */
-export const readJson = (
+export function readJson(
   request: Pick<HttpRequest, 'headers' | 'body' | 'isBase64Encoded'>,
   isOptional = false,
-): unknown => {
+): unknown {
   const bytes = bodyBytes(request);
   if (isOptional && bytes.length === 0) return {};
   if (!isJson(request.headers['content-type'])) {
@@ -67,4 +40,33 @@ export const readJson = (
   }
   if (findDuplicateName(text) !== undefined) throw invalidJson('The body gives a name twice: give each name once.');
   return value;
-};
+}
+
+/** The most bytes that a request body may have. */
+const maximumBodyBytes = 16 * 1_024;
+
+/** `application/json`, alone or with parameters of which `charset` must be UTF-8 (RFC 8259 section 11 defines none). */
+function isJson(contentType: string | undefined): boolean {
+  const [type, ...parameters] = (contentType ?? '').split(';').map(part => part.trim().toLowerCase());
+  if (type !== 'application/json') return false;
+  return parameters.every(parameter => !/^charset\s*=/.test(parameter) || /^charset="?utf-8"?$/.test(parameter));
+}
+
+function invalidJson(detail: string): Problem {
+  return new Problem(400, 'invalid_json', detail);
+}
+
+/** The first name that a JSON object gives twice at its top level; JSON.parse would silently keep the last value. */
+function findDuplicateName(json: string): string | undefined {
+  const names = new Set<string>();
+  let depth = 0;
+  for (const [token, text] of json.matchAll(/("(?:[^"\\]|\\.)*")(?=\s*:)|"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+    if (token === '{' || token === '[') depth += 1;
+    if (token === '}' || token === ']') depth -= 1;
+    if (text === undefined || depth !== 1) continue;
+    const name: string = JSON.parse(text);
+    if (names.has(name)) return name;
+    names.add(name);
+  }
+  return undefined;
+}

@@ -23,22 +23,8 @@ export interface OperationDependencies {
   readonly now: Clock;
 }
 
-/** How often a change is tried while others change the same webhook. */
-const changeTries = 3;
-
-const changing = (): Problem => {
-  const headers = { 'retry-after': '1' };
-  return new Problem(503, 'temporarily_unavailable', 'Others are changing this webhook: try again.', { headers });
-};
-
-const tooManySecrets = (milliseconds: number): Problem => {
-  const detail = 'Four replaced secrets still sign. Wait as long as Retry-After says, or send imediato: true.';
-  const headers = { 'retry-after': String(Math.ceil(milliseconds / 1_000)) };
-  return new Problem(409, 'too_many_secrets', detail, { headers });
-};
-
 /** Makes the operations on webhooks: the endpoints, without their paths and the order of their checks. */
-export const makeOperations = ({ store, sealing, checkUrl, makeSecret, makeId, now }: OperationDependencies) => {
+export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, now }: OperationDependencies) {
   /** Reads a body with a `url`, and gives all findings at once, the URL's among them. */
   const readChecked = async <Schema extends z.ZodMiniType>(schema: Schema, request: HttpRequest) => {
     const body = readJson(request);
@@ -138,4 +124,18 @@ export const makeOperations = ({ store, sealing, checkUrl, makeSecret, makeId, n
   };
 
   return { register, list, show, replace, remove, rotateSecret, reactivate } satisfies Record<string, Operation>;
-};
+}
+
+/** How often a change is tried while others change the same webhook. */
+const changeTries = 3;
+
+function changing(): Problem {
+  const headers = { 'retry-after': '1' };
+  return new Problem(503, 'temporarily_unavailable', 'Others are changing this webhook: try again.', { headers });
+}
+
+function tooManySecrets(milliseconds: number): Problem {
+  const detail = 'Four replaced secrets still sign. Wait as long as Retry-After says, or send imediato: true.';
+  const headers = { 'retry-after': String(Math.ceil(milliseconds / 1_000)) };
+  return new Problem(409, 'too_many_secrets', detail, { headers });
+}

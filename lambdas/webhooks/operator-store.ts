@@ -12,11 +12,6 @@ export interface Hold {
   readonly since: number;
 }
 
-/** What an operator's command came to: the webhook as it is then, or that none is registered. */
-type OperatorChange =
-  | { readonly outcome: 'changed'; readonly webhook: Webhook }
-  | { readonly outcome: 'not_registered' };
-
 /** What operators do with the webhooks of any account. */
 export interface OperatorStore {
   find(accountId: string, evento: EventName): Promise<Webhook | Hold | undefined>;
@@ -35,17 +30,8 @@ export interface OperatorStoreDependencies {
   readonly now: Clock;
 }
 
-/** How often a reactivation is tried while the account registers and deletes the same webhook. */
-const reactivationTries = 3;
-
-const holdIn = (item: Item): Hold => ({
-  accountId: String(item.accountId),
-  evento: item.evento as EventName,
-  since: Number(item.updatedAt),
-});
-
 /** Makes the operators' view of table `Webhooks`; no function has it. `webhook-store.ts` tells how suspensions are kept. */
-export const makeOperatorStore = ({ documents, tableName, now }: OperatorStoreDependencies): OperatorStore => {
+export function makeOperatorStore({ documents, tableName, now }: OperatorStoreDependencies): OperatorStore {
   const { find: findWebhook } = makeWebhookStore({ documents, tableName });
 
   const whether = async <Result>(write: Promise<Result>): Promise<Result | undefined> => {
@@ -151,4 +137,20 @@ export const makeOperatorStore = ({ documents, tableName, now }: OperatorStoreDe
       throw new Error('The webhook changes too often just now: try again.');
     },
   };
-};
+}
+
+/** What an operator's command came to: the webhook as it is then, or that none is registered. */
+type OperatorChange =
+  | { readonly outcome: 'changed'; readonly webhook: Webhook }
+  | { readonly outcome: 'not_registered' };
+
+function holdIn(item: Item): Hold {
+  return {
+    accountId: String(item.accountId),
+    evento: item.evento as EventName,
+    since: Number(item.updatedAt),
+  };
+}
+
+/** How often a reactivation is tried while the account registers and deletes the same webhook. */
+const reactivationTries = 3;

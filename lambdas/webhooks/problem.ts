@@ -1,28 +1,14 @@
 import * as z from 'zod/mini';
 import type { HttpResponse } from '../platform/http.ts';
 
-const fault = { code: z.string(), detail: z.string() };
-
-const finding = z.union([
-  /** `pointer`: JSON Pointer (RFC 6901) to the value in the body; empty for the body itself. */
-  z.object({ pointer: z.string(), ...fault }),
-  /** `parameter`: the name of the query parameter. */
-  z.object({ parameter: z.string(), ...fault }),
-]);
-
 /** One thing that is wrong with a request, and how to mend it. */
 export type Finding = Readonly<z.infer<typeof finding>>;
 
-/** The body of every refusal: problem details (RFC 9457). `code` tells refusals of one status apart. */
-const problemBody = z.object({
-  /** The page that tells about `code`, or `about:blank`. */
-  type: z.string(),
-  title: z.string(),
-  status: z.int(),
-  detail: z.string(),
-  code: z.string(),
-  errors: z.optional(z.array(finding)),
-});
+/** What a refusal may carry beyond its status, code and detail. */
+export interface ProblemExtras {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly errors?: readonly Finding[];
+}
 
 /** The titles of the statuses refusals have (RFC 9110 section 15). `node:http` knows older ones, and costs 30 ms to import. */
 const titles = {
@@ -39,12 +25,6 @@ const titles = {
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 } as const;
-
-/** What a refusal may carry beyond its status, code and detail. */
-export interface ProblemExtras {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly errors?: readonly Finding[];
-}
 
 /** A request that is refused: thrown where that is found out, answered once at the edge. */
 export class Problem extends Error {
@@ -65,30 +45,34 @@ export class Problem extends Error {
 }
 
 /** The refusal of what is asked for too often. */
-export const rateLimited = (detail: string, seconds: number): Problem =>
-  new Problem(429, 'rate_limited', detail, { headers: { 'retry-after': String(seconds) } });
+export function rateLimited(detail: string, seconds: number): Problem {
+  return new Problem(429, 'rate_limited', detail, { headers: { 'retry-after': String(seconds) } });
+}
 
 /** The refusal of a body or query that can be read, but is not what the operation takes. */
-export const validationFailed = (errors: readonly Finding[]): Problem =>
-  new Problem(422, 'validation_failed', 'The request is not acceptable: errors lists every reason.', { errors });
+export function validationFailed(errors: readonly Finding[]): Problem {
+  return new Problem(422, 'validation_failed', 'The request is not acceptable: errors lists every reason.', { errors });
+}
 
 /** The refusal of an event that the account has no webhook for; unknown event names are no different. */
-export const webhookNotFound = (): Problem =>
-  new Problem(404, 'webhook_not_found', 'There is no webhook for this event.');
+export function webhookNotFound(): Problem {
+  return new Problem(404, 'webhook_not_found', 'There is no webhook for this event.');
+}
 
 /** The refusal of what no account may do with a webhook that an operator suspended. */
-export const suspendedByOperator = (): Problem =>
-  new Problem(409, 'suspended_by_operator', 'An operator suspended this webhook: only an operator ends that.');
+export function suspendedByOperator(): Problem {
+  return new Problem(409, 'suspended_by_operator', 'An operator suspended this webhook: only an operator ends that.');
+}
 
 /**
  * A problem as the response that tells of it.
  *
  * @param docsUrl - the page that tells about all codes, each under its own name.
  */
-export const toProblemResponse = (
+export function toProblemResponse(
   { status, code, message, headers, errors }: Problem,
   docsUrl: string | undefined,
-): HttpResponse => {
+): HttpResponse {
   const body: z.infer<typeof problemBody> = {
     type: docsUrl === undefined ? 'about:blank' : `${docsUrl}#${code}`,
     title: titles[status],
@@ -102,4 +86,24 @@ export const toProblemResponse = (
     headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...headers },
     body: JSON.stringify(body),
   };
-};
+}
+
+const fault = { code: z.string(), detail: z.string() };
+
+const finding = z.union([
+  /** `pointer`: JSON Pointer (RFC 6901) to the value in the body; empty for the body itself. */
+  z.object({ pointer: z.string(), ...fault }),
+  /** `parameter`: the name of the query parameter. */
+  z.object({ parameter: z.string(), ...fault }),
+]);
+
+/** The body of every refusal: problem details (RFC 9457). `code` tells refusals of one status apart. */
+const problemBody = z.object({
+  /** The page that tells about `code`, or `about:blank`. */
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code: z.string(),
+  errors: z.optional(z.array(finding)),
+});

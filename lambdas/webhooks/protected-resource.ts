@@ -1,8 +1,6 @@
 import { scopes } from '../auth/scope.ts';
 import { answer, type Resource } from './resource.ts';
 
-const path = '/.well-known/oauth-protected-resource';
-
 /** Where the document about {base_url} as a protected resource is (RFC 9728 section 3). */
 export function resourceMetadataUrl(baseUrl: string): string {
   return `${baseUrl}${path}`;
@@ -19,3 +17,5 @@ export function makeProtectedResource({ audience, issuer }: { audience: string; 
   const response = answer(200, document, { 'cache-control': 'public, max-age=3600' });
   return { path, methods: { GET: { needs: 'nothing', respond: () => response } } };
 }
+
+const path = '/.well-known/oauth-protected-resource';

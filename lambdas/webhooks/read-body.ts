@@ -1,18 +1,20 @@
 import type * as z from 'zod/mini';
 import type { Finding } from './problem.ts';
 
-const escapePointer = (name: PropertyKey): string => String(name).replaceAll('~', '~0').replaceAll('/', '~1');
+/** What a body (or query) says, or everything that is wrong with it. */
+export interface Reading<T> {
+  readonly value: T | undefined;
+  readonly findings: readonly Finding[];
+}
 
-/** The JSON Pointer (RFC 6901) to a place. */
-const pointerTo = (path: readonly PropertyKey[]): string => path.map(name => `/${escapePointer(name)}`).join('');
+/** Holds a JSON body, or the parameters of a query, against a schema and gives all findings at once, without repeating a value. */
+export function readBody<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): Reading<z.output<Schema>> {
+  const result = schema.safeParse(body);
+  if (result.success) return { value: result.data, findings: [] };
+  return { value: undefined, findings: result.error.issues.flatMap(issue => describeIssue(issue, body)) };
+}
 
-/** A choice that is not there: of events there is a code of its own, whatever was given in the place of one. */
-const choiceFault = (pointer: string, given: unknown): string => {
-  if (pointer === '/evento') return 'unknown_event';
-  return typeof given === 'string' ? 'invalid_value' : 'wrong_type';
-};
-
-const describeIssue = (issue: z.core.$ZodIssue, body: unknown): Finding[] => {
+function describeIssue(issue: z.core.$ZodIssue, body: unknown): Finding[] {
   const pointer = pointerTo(issue.path);
   const isMissing = issue.path.length === 1 && !Object.hasOwn(Object(body), String(issue.path[0]));
   if (isMissing) return [{ pointer, code: 'required', detail: 'This field is required.' }];
@@ -32,17 +34,19 @@ const describeIssue = (issue: z.core.$ZodIssue, body: unknown): Finding[] => {
     default:
       return [{ pointer, code: 'invalid_value', detail: `Value ${issue.message}.` }];
   }
-};
-
-/** What a body (or query) says, or everything that is wrong with it. */
-export interface Reading<T> {
-  readonly value: T | undefined;
-  readonly findings: readonly Finding[];
 }
 
-/** Holds a JSON body, or the parameters of a query, against a schema and gives all findings at once, without repeating a value. */
-export const readBody = <Schema extends z.ZodMiniType>(schema: Schema, body: unknown): Reading<z.output<Schema>> => {
-  const result = schema.safeParse(body);
-  if (result.success) return { value: result.data, findings: [] };
-  return { value: undefined, findings: result.error.issues.flatMap(issue => describeIssue(issue, body)) };
-};
+/** The JSON Pointer (RFC 6901) to a place. */
+function pointerTo(path: readonly PropertyKey[]): string {
+  return path.map(name => `/${escapePointer(name)}`).join('');
+}
+
+/** A choice that is not there: of events there is a code of its own, whatever was given in the place of one. */
+function choiceFault(pointer: string, given: unknown): string {
+  if (pointer === '/evento') return 'unknown_event';
+  return typeof given === 'string' ? 'invalid_value' : 'wrong_type';
+}
+
+function escapePointer(name: PropertyKey): string {
+  return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -38,42 +38,51 @@ export interface Resource {
 }
 
 /** An endpoint that only shows. */
-export const reading = (run: Operation): Endpoint => ({ needs: 'webhooks:read', takesBody: false, run });
+export function reading(run: Operation): Endpoint {
+  return { needs: 'webhooks:read', takesBody: false, run };
+}
 
 /** An endpoint that changes or sends something, and needs no body for that. */
-export const managing = (run: Operation): Endpoint => ({ needs: 'webhooks:manage', takesBody: false, run });
+export function managing(run: Operation): Endpoint {
+  return { needs: 'webhooks:manage', takesBody: false, run };
+}
 
 /** An endpoint that changes something as its body says. */
-export const managingByBody = (run: Operation): Endpoint => ({ needs: 'webhooks:manage', takesBody: true, run });
+export function managingByBody(run: Operation): Endpoint {
+  return { needs: 'webhooks:manage', takesBody: true, run };
+}
 
 /** What stands at the `{…}` of a resource's path, where a request's path is one of those. */
-export const matchPath = (pattern: string, path: string): Record<string, string> | undefined => {
+export function matchPath(pattern: string, path: string): Record<string, string> | undefined {
   const wanted = pattern.split('/');
   const given = path.split('/');
   const fits = (name: string, at: number) => (name.startsWith('{') ? given[at] !== '' : given[at] === name);
   if (wanted.length !== given.length || !wanted.every(fits)) return undefined;
   const places = wanted.flatMap((name, at) => (name.startsWith('{') ? [[name.slice(1, -1), given[at] ?? '']] : []));
   return Object.fromEntries(places);
-};
+}
 
 /** The methods of a resource as `Allow` lists them (RFC 9110 section 10.2.1). */
-export const allowedMethods = ({ methods }: Resource): string =>
-  Object.keys(methods)
+export function allowedMethods({ methods }: Resource): string {
+  return Object.keys(methods)
     .flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     .join(', ');
+}
 
 /** The event that the path names. @throws {Problem} when it is none: no account has a webhook for it. */
-export const eventIn = ({ path: { evento = '' } }: Call): EventName => {
+export function eventIn({ path: { evento = '' } }: Call): EventName {
   if (!isEventName(evento)) throw webhookNotFound();
   return evento;
-};
+}
 
 /** A response with a JSON body. */
-export const answer = (statusCode: number, body: object, headers: Record<string, string> = {}): HttpResponse => ({
-  statusCode,
-  headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
-  body: JSON.stringify(body),
-});
+export function answer(statusCode: number, body: object, headers: Record<string, string> = {}): HttpResponse {
+  return {
+    statusCode,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+    body: JSON.stringify(body),
+  };
+}
 
 /** The response of a deletion. */
 export const noContent: HttpResponse = { statusCode: 204, headers: { 'cache-control': 'no-store' } };

@@ -2,24 +2,16 @@ import { makeFindDestination } from '../platform/egress/destination.ts';
 import type { Resolve } from '../platform/egress/resolver.ts';
 import type { Finding } from './problem.ts';
 
-/** How long a name may take to resolve while somebody waits for the answer, in milliseconds. */
-const resolutionMs = 5_000;
-
-const unresolved = {
-  not_found: 'The host does not resolve: there is no such name in DNS.',
-  temporary: 'The host could not be resolved just now: check its DNS servers, then try again.',
-} as const;
-
 /** Judges a URL at registration by what deliveries will be judged by, and gives all findings. */
 export type CheckUrl = (text: string) => Promise<readonly Finding[]>;
 
 /** Makes the check over a resolver and the service's own host names. */
-export const makeUrlCheck = (dependencies: {
+export function makeUrlCheck(dependencies: {
   readonly resolve: Resolve;
   readonly ownHosts: readonly string[];
-}): CheckUrl => {
+}): CheckUrl {
   const findDestination = makeFindDestination(dependencies);
-  return async text => {
+  return async function urlCheck(text) {
     const destination = await findDestination(text, AbortSignal.timeout(resolutionMs));
     switch (destination.outcome) {
       case 'found':
@@ -30,4 +22,12 @@ export const makeUrlCheck = (dependencies: {
         return [{ pointer: '/url', code: 'url_not_public', detail: unresolved[destination.fault] }];
     }
   };
-};
+}
+
+/** How long a name may take to resolve while somebody waits for the answer, in milliseconds. */
+const resolutionMs = 5_000;
+
+const unresolved = {
+  not_found: 'The host does not resolve: there is no such name in DNS.',
+  temporary: 'The host could not be resolved just now: check its DNS servers, then try again.',
+} as const;

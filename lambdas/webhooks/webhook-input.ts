@@ -24,7 +24,7 @@ export const replacement = z.strictObject({ url: z.string(), autorizacao });
 export const secretRotation = z.strictObject({ imediato: z._default(z.boolean(), false) });
 
 /** The `url` of a body, wherever it is a text: it is judged even if other fields are wrong. */
-export const urlIn = (body: unknown): string | undefined => {
+export function urlIn(body: unknown): string | undefined {
   const result = z.object({ url: z.string() }).safeParse(body);
   return result.success ? result.data.url : undefined;
-};
+}

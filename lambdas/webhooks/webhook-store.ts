@@ -11,17 +11,6 @@ import { type Item, isConditionFailed } from '../platform/dynamodb.ts';
 import { type Announcement, updateAnnouncing } from './announcement.ts';
 import { type EventName, type SigningSecret, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 
-/** What a replacement changes; times in milliseconds since the epoch. */
-interface Replacement {
-  readonly url: string;
-  /** Without one, the stored one is removed: a new host never gets an old credential. */
-  readonly sealedAuthorization: string | undefined;
-  readonly updatedAt: number;
-}
-
-/** What a removal came to. `contended`: nothing was removed, since others changed the webhook each time that was tried. */
-type Removal = 'removed' | 'not_registered' | 'contended';
-
 /** The registrations of all accounts. Reads are consistent; what gives `undefined` found no webhook. */
 export interface WebhookStore {
   /**
@@ -53,20 +42,6 @@ export interface WebhookStoreDependencies {
   readonly tableName: string;
 }
 
-/** What a webhook that is removed leaves behind where an operator suspended it. */
-const operatorHold = (accountId: string, evento: EventName, now: number): Item => ({
-  ...webhookKey(accountId, evento),
-  status: 'suspenso',
-  suspensionReason: 'operador',
-  updatedAt: now,
-});
-
-/** How often a removal is tried while others suspend, reactivate, delete and register the same webhook. */
-const removalTries = 3;
-
-/** Whether two URLs are the same one (WHATWG URL, section 4.5). */
-const isSameUrl = (one: string, other: string): boolean => URL.parse(one)?.href === URL.parse(other)?.href;
-
 /**
  * Makes the store over the table `Webhooks`: partition `accountId`, range `evento`, one item per registration.
  * An account's list is one query, and deliveries find theirs by the key that the event's message gives.
@@ -75,7 +50,7 @@ const isSameUrl = (one: string, other: string): boolean => URL.parse(one)?.href 
  * and `suspensionReason` only. It is no webhook (`webhookIn`); a registration takes both over. One item, so one condition
  * decides between an operator, a removal and a registration that meet.
  */
-export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookStoreDependencies): WebhookStore => {
+export function makeWebhookStore({ documents, tableName: TableName }: WebhookStoreDependencies): WebhookStore {
   const find = async (accountId: string, evento: EventName): Promise<Webhook | undefined> => {
     const { Item } = await documents.send(
       new GetCommand({ TableName, Key: webhookKey(accountId, evento), ConsistentRead: true }),
@@ -266,4 +241,33 @@ export const makeWebhookStore = ({ documents, tableName: TableName }: WebhookSto
       return noted ?? find(accountId, evento);
     },
   };
-};
+}
+
+/** What a replacement changes; times in milliseconds since the epoch. */
+interface Replacement {
+  readonly url: string;
+  /** Without one, the stored one is removed: a new host never gets an old credential. */
+  readonly sealedAuthorization: string | undefined;
+  readonly updatedAt: number;
+}
+
+/** What a removal came to. `contended`: nothing was removed, since others changed the webhook each time that was tried. */
+type Removal = 'removed' | 'not_registered' | 'contended';
+
+/** Whether two URLs are the same one (WHATWG URL, section 4.5). */
+function isSameUrl(one: string, other: string): boolean {
+  return URL.parse(one)?.href === URL.parse(other)?.href;
+}
+
+/** How often a removal is tried while others suspend, reactivate, delete and register the same webhook. */
+const removalTries = 3;
+
+/** What a webhook that is removed leaves behind where an operator suspended it. */
+function operatorHold(accountId: string, evento: EventName, now: number): Item {
+  return {
+    ...webhookKey(accountId, evento),
+    status: 'suspenso',
+    suspensionReason: 'operador',
+    updatedAt: now,
+  };
+}

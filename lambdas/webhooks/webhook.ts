@@ -21,7 +21,82 @@ export const eventName = z.enum(EVENT_NAMES);
 export type EventName = z.infer<typeof eventName>;
 
 /** Whether a text is one of the event names, in exactly this spelling. */
-export const isEventName = (text: string): text is EventName => eventName.safeParse(text).success;
+export function isEventName(text: string): text is EventName {
+  return eventName.safeParse(text).success;
+}
+
+/** One signing secret of a webhook; times in milliseconds since the epoch. */
+export type SigningSecret = Readonly<z.infer<typeof signingSecret>>;
+
+/** A registered webhook as it is stored; times in milliseconds since the epoch. */
+export type Webhook = Readonly<z.infer<typeof webhook>>;
+
+/** The key of an account's webhook for an event in the table `Webhooks`. */
+export function webhookKey(accountId: string, evento: EventName) {
+  return { accountId, evento };
+}
+
+/**
+ * Reads a stored item, ignoring attributes that are not the webhook's own.
+ *
+ * @throws {z.core.$ZodError} when the item is not a webhook.
+ */
+export function parseWebhook(item: unknown): Webhook {
+  return webhook.parse(item);
+}
+
+/**
+ * The webhook that a stored item is. An item without a `webhookId` is none: it only keeps that an operator suspended
+ * whatever is registered for that account and event (see `webhook-store.ts`).
+ *
+ * @throws {z.core.$ZodError} when the item is something else.
+ */
+export function webhookIn(item: Item | undefined): Webhook | undefined {
+  return item?.webhookId === undefined ? undefined : parseWebhook(item);
+}
+
+/** What a sealed `autorizacao` is bound to. */
+export function authorizationBinding(accountId: string, evento: EventName): string {
+  return `${accountId}/${evento}/autorizacao`;
+}
+
+/** What a sealed signing secret is bound to. */
+export function secretBinding(accountId: string, evento: EventName): string {
+  return `${accountId}/${evento}/segredo`;
+}
+
+/** A webhook as responses show it: neither the value of `autorizacao` nor a secret ever comes back. */
+export const webhookRecord = z.object({
+  evento: eventName,
+  url: z.string(),
+  autorizacao_definida: z.boolean(),
+  estado: z.enum(['ativo', 'suspenso']),
+  motivo_suspensao: z.nullable(z.enum(['gone', 'sem_sucesso', 'operador'])),
+  /** The replaced signing secrets that sign too, the one replaced last first, and until when. */
+  segredos_anteriores: z.array(z.object({ valido_ate: z.iso.datetime() })),
+  criado_em: z.iso.datetime(),
+  atualizado_em: z.iso.datetime(),
+});
+
+/** A webhook as responses show it; times are RFC 3339 in UTC. */
+export type WebhookRecord = z.infer<typeof webhookRecord>;
+
+/** The record that responses show of a stored webhook at that moment. */
+export function toRecord(stored: Webhook, now: number): WebhookRecord {
+  return {
+    evento: stored.evento,
+    url: stored.url,
+    autorizacao_definida: stored.sealedAuthorization !== undefined,
+    estado: stored.status,
+    motivo_suspensao: stored.suspensionReason,
+    segredos_anteriores: stored.secrets
+      .map(signsUntil)
+      .filter(until => until > now && until !== Number.POSITIVE_INFINITY)
+      .map(until => ({ valido_ate: iso(until) })),
+    criado_em: iso(stored.createdAt),
+    atualizado_em: iso(stored.updatedAt),
+  };
+}
 
 const milliseconds = z.int().check(z.nonnegative());
 
@@ -32,9 +107,6 @@ const signingSecret = z.object({
   /** When a newer secret took its place; it signs too for a while after that. */
   replacedAt: z.optional(milliseconds),
 });
-
-/** One signing secret of a webhook; times in milliseconds since the epoch. */
-export type SigningSecret = Readonly<z.infer<typeof signingSecret>>;
 
 const webhook = z.object({
   accountId: z.string(),
@@ -59,64 +131,6 @@ const webhook = z.object({
   updatedAt: milliseconds,
 });
 
-/** A registered webhook as it is stored; times in milliseconds since the epoch. */
-export type Webhook = Readonly<z.infer<typeof webhook>>;
-
-/** The key of an account's webhook for an event in the table `Webhooks`. */
-export const webhookKey = (accountId: string, evento: EventName) => ({ accountId, evento });
-
-/**
- * Reads a stored item, ignoring attributes that are not the webhook's own.
- *
- * @throws {z.core.$ZodError} when the item is not a webhook.
- */
-export const parseWebhook = (item: unknown): Webhook => webhook.parse(item);
-
-/**
- * The webhook that a stored item is. An item without a `webhookId` is none: it only keeps that an operator suspended
- * whatever is registered for that account and event (see `webhook-store.ts`).
- *
- * @throws {z.core.$ZodError} when the item is something else.
- */
-export const webhookIn = (item: Item | undefined): Webhook | undefined =>
-  item?.webhookId === undefined ? undefined : parseWebhook(item);
-
-/** What a sealed `autorizacao` is bound to. */
-export const authorizationBinding = (accountId: string, evento: EventName): string =>
-  `${accountId}/${evento}/autorizacao`;
-
-/** What a sealed signing secret is bound to. */
-export const secretBinding = (accountId: string, evento: EventName): string => `${accountId}/${evento}/segredo`;
-
-/** A webhook as responses show it: neither the value of `autorizacao` nor a secret ever comes back. */
-export const webhookRecord = z.object({
-  evento: eventName,
-  url: z.string(),
-  autorizacao_definida: z.boolean(),
-  estado: z.enum(['ativo', 'suspenso']),
-  motivo_suspensao: z.nullable(z.enum(['gone', 'sem_sucesso', 'operador'])),
-  /** The replaced signing secrets that sign too, the one replaced last first, and until when. */
-  segredos_anteriores: z.array(z.object({ valido_ate: z.iso.datetime() })),
-  criado_em: z.iso.datetime(),
-  atualizado_em: z.iso.datetime(),
-});
-
-/** A webhook as responses show it; times are RFC 3339 in UTC. */
-export type WebhookRecord = z.infer<typeof webhookRecord>;
-
-const iso = (moment: number): string => new Date(moment).toISOString();
-
-/** The record that responses show of a stored webhook at that moment. */
-export const toRecord = (stored: Webhook, now: number): WebhookRecord => ({
-  evento: stored.evento,
-  url: stored.url,
-  autorizacao_definida: stored.sealedAuthorization !== undefined,
-  estado: stored.status,
-  motivo_suspensao: stored.suspensionReason,
-  segredos_anteriores: stored.secrets
-    .map(signsUntil)
-    .filter(until => until > now && until !== Number.POSITIVE_INFINITY)
-    .map(until => ({ valido_ate: iso(until) })),
-  criado_em: iso(stored.createdAt),
-  atualizado_em: iso(stored.updatedAt),
-});
+function iso(moment: number): string {
+  return new Date(moment).toISOString();
+}

@@ -3,8 +3,6 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { type BuildOptions, buildSync } from 'esbuild';
 
-const root = join(import.meta.dirname, '../..');
-
 /** How functions are bundled: one minified ES module with the SDK inside, its source map beside it. */
 export function bundleOptions(outfile: string) {
   return {
@@ -46,6 +44,8 @@ export function bundleHandler(entry: string, outfile: string): readonly string[]
   return Object.keys(metafile.inputs);
 }
 
+const root = join(import.meta.dirname, '../..');
+
 /** This project's own code, whose functions keep their names in stack traces; those of packages would cost time (ADR 9). */
 function joinOwnCode(entry: string, outfile: string): string {
   const { alias: _, ...options } = bundleOptions(outfile);
@@ -59,12 +59,6 @@ function joinOwnCode(entry: string, outfile: string): string {
     write: false,
   });
   return outputFiles[0]?.text ?? '';
-}
-
-/** A source map as esbuild writes it (version 3). */
-interface SourceMapFile {
-  readonly sources: readonly string[];
-  readonly mappings: string;
 }
 
 /**
@@ -89,4 +83,10 @@ function keepOwnCode({ sources, mappings }: SourceMapFile, directory: string) {
     names: [],
     mappings: encode(lines),
   };
+}
+
+/** A source map as esbuild writes it (version 3). */
+interface SourceMapFile {
+  readonly sources: readonly string[];
+  readonly mappings: string;
 }

@@ -74,7 +74,7 @@ export class HttpEndpoint extends Construct {
 }
 
 /** Leads every method of a path (or `$default`, all that no other route takes) to a function, which answers 405 itself. */
-export const route = (scope: Construct, id: string, endpoint: HttpEndpoint, path: string, target: IFunction): void => {
+export function route(scope: Construct, id: string, endpoint: HttpEndpoint, path: string, target: IFunction): void {
   const added = new apigateway.HttpRoute(scope, id, {
     httpApi: endpoint.api,
     routeKey:
@@ -87,4 +87,4 @@ export const route = (scope: Construct, id: string, endpoint: HttpEndpoint, path
     id: 'AwsSolutions::AwsSolutions-APIG4',
     reason: 'Callers are authenticated in the function: the built-in authorizer knows RSA only and no revocation.',
   });
-};
+}

@@ -8,24 +8,6 @@ import type { StageConfiguration } from '../config.ts';
 import { metricsNamespace, retentionOf } from '../stage-props.ts';
 import { bundleHandler } from './bundle.ts';
 
-const root = join(import.meta.dirname, '../..');
-
-/** Bundles in this process: the CDK's own function construct starts a package manager once per function. */
-const bundle = (entry: string): lambda.Code =>
-  lambda.Code.fromAsset(join(root, 'lambdas'), {
-    assetHashType: AssetHashType.OUTPUT,
-    bundling: {
-      image: DockerImage.fromRegistry('none'), // demanded by the type; the local bundling below never fails over to it
-      command: [entry], // tells the entries apart in the CDK's cache of bundles
-      local: {
-        tryBundle: directory => {
-          bundleHandler(entry, join(directory, 'index.mjs'));
-          return true;
-        },
-      },
-    },
-  });
-
 /** What a function is made of. */
 export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly configuration: StageConfiguration;
@@ -41,6 +23,8 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
   /** `ALLOW` for a function that feeds its own queue: Lambda ends a chain of some 16 invocations otherwise. */
   readonly recursiveLoop?: lambda.RecursiveLoop;
 }
+
+const root = join(import.meta.dirname, '../..');
 
 /**
  * A Lambda function as this house has them: Node.js 24 on arm64, one ES module bundle with the SDK inside, JSON logs in
@@ -85,4 +69,21 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
       new iam.PolicyStatement({ actions: [...actions], resources: [resource], ...(conditions ? { conditions } : {}) }),
     );
   }
+}
+
+/** Bundles in this process: the CDK's own function construct starts a package manager once per function. */
+function bundle(entry: string): lambda.Code {
+  return lambda.Code.fromAsset(join(root, 'lambdas'), {
+    assetHashType: AssetHashType.OUTPUT,
+    bundling: {
+      image: DockerImage.fromRegistry('none'), // demanded by the type; the local bundling below never fails over to it
+      command: [entry], // tells the entries apart in the CDK's cache of bundles
+      local: {
+        tryBundle: directory => {
+          bundleHandler(entry, join(directory, 'index.mjs'));
+          return true;
+        },
+      },
+    },
+  });
 }

@@ -7,7 +7,7 @@ import type { Construct } from 'constructs';
  * Where the operations team hears of alarms and of suspended webhooks: subscribe an address or a chat to it. A policy of
  * its own replaces the default one, so alarms are let in again.
  */
-export const operationsTopic = (scope: Construct, id: string): sns.Topic => {
+export function operationsTopic(scope: Construct, id: string): sns.Topic {
   const topic = new sns.Topic(scope, id, { displayName: 'Emissor operations', enforceSSL: true });
   topic.addToResourcePolicy(
     new iam.PolicyStatement({
@@ -18,4 +18,4 @@ export const operationsTopic = (scope: Construct, id: string): sns.Topic => {
     }),
   );
   return topic;
-};
+}

@@ -4,13 +4,14 @@ import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 
 /** Encrypted by SQS, refuses plain HTTP, keeps messages for 14 days, the most there is. */
-export const deadLetterQueue = (scope: Construct, id: string): sqs.Queue =>
-  new sqs.Queue(scope, id, {
+export function deadLetterQueue(scope: Construct, id: string): sqs.Queue {
+  return new sqs.Queue(scope, id, {
     encryption: sqs.QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
     retentionPeriod: Duration.days(14),
     removalPolicy: RemovalPolicy.RETAIN,
   });
+}
 
 /**
  * Whether messages came to a dead-letter queue in a minute: above zero for that minute, and zero again whatever stays
@@ -24,7 +25,7 @@ export const deadLetterQueue = (scope: Construct, id: string): sqs.Queue =>
  * A queue that was empty and left alone for six hours reports nothing. `FILL` makes that a zero, or the first message
  * after it would have no value to grow from.
  */
-export const newLetters = (queue: sqs.IQueue): cloudwatch.IMetric => {
+export function newLetters(queue: sqs.IQueue): cloudwatch.IMetric {
   const period = Duration.minutes(1); // in which SQS reports each number once
   return new cloudwatch.MathExpression({
     label: 'New dead letters',
@@ -36,7 +37,7 @@ export const newLetters = (queue: sqs.IQueue): cloudwatch.IMetric => {
     },
     period,
   });
-};
+}
 
 /** What a queue with a consumer needs to know of it. */
 export interface WorkQueueProps {
@@ -45,19 +46,13 @@ export interface WorkQueueProps {
   readonly deadLetterQueue: sqs.IQueue;
 }
 
-/** Bytes. What is put aside as a dead letter goes with its reason, and has to fit into the 1 MiB that SQS takes. */
-const maxMessageSizeBytes = 1_048_576 - 8_192;
-
-/** Receives of one message before SQS itself gives it up: high, since messages wait here while the store is down. */
-const maxReceiveCount = 100;
-
 /**
  * A standard queue for one consumer. A message stays hidden for six times the consumer's timeout, as Lambda asks, so
  * that a slow batch is not delivered twice; it is kept for four days, less than the dead-letter queue keeps it, because
  * its age goes with it.
  */
-export const workQueue = (scope: Construct, id: string, props: WorkQueueProps): sqs.Queue =>
-  new sqs.Queue(scope, id, {
+export function workQueue(scope: Construct, id: string, props: WorkQueueProps): sqs.Queue {
+  return new sqs.Queue(scope, id, {
     encryption: sqs.QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
     visibilityTimeout: Duration.seconds(props.consumerTimeout.toSeconds() * 6),
@@ -67,3 +62,10 @@ export const workQueue = (scope: Construct, id: string, props: WorkQueueProps): 
     deadLetterQueue: { queue: props.deadLetterQueue, maxReceiveCount },
     removalPolicy: RemovalPolicy.RETAIN,
   });
+}
+
+/** Bytes. What is put aside as a dead letter goes with its reason, and has to fit into the 1 MiB that SQS takes. */
+const maxMessageSizeBytes = 1_048_576 - 8_192;
+
+/** Receives of one message before SQS itself gives it up: high, since messages wait here while the store is down. */
+const maxReceiveCount = 100;

@@ -3,45 +3,6 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { LocalFault, messageOf } from '../fault.ts';
 
-const resourceSchema = z.object({
-  Type: z.string(),
-  Properties: z.record(z.string(), z.unknown()).default({}),
-  Condition: z.string().optional(),
-});
-
-const outputSchema = z.object({ Value: z.unknown(), Export: z.object({ Name: z.unknown() }).optional() });
-
-const templateSchema = z.object({
-  Parameters: z.record(z.string(), z.object({ Type: z.string(), Default: z.unknown() })).default({}),
-  Resources: z.record(z.string(), resourceSchema).default({}),
-  Outputs: z.record(z.string(), outputSchema).default({}),
-});
-
-const manifestSchema = z.object({
-  artifacts: z.record(
-    z.string(),
-    z.object({
-      type: z.string(),
-      dependencies: z.array(z.string()).default([]),
-      properties: z
-        .object({ templateFile: z.string().optional(), stackName: z.string().optional(), file: z.string().optional() })
-        .default({}),
-    }),
-  ),
-});
-
-const assetsSchema = z.object({
-  files: z
-    .record(
-      z.string(),
-      z.object({
-        source: z.object({ path: z.string().optional() }),
-        destinations: z.record(z.string(), z.object({ objectKey: z.string() })),
-      }),
-    )
-    .default({}),
-});
-
 /** A resource of a template, its properties unresolved. */
 export type Resource = z.output<typeof resourceSchema>;
 
@@ -62,34 +23,12 @@ export interface Assembly {
   readonly assets: ReadonlyMap<string, string>;
 }
 
-const readJson = <Schema extends z.ZodType>(schema: Schema, path: string): z.output<Schema> => {
-  try {
-    return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch (error) {
-    throw new LocalFault(`The synthesised ${path} cannot be read: ${messageOf(error)}`);
-  }
-};
-
-type Artifacts = z.output<typeof manifestSchema>['artifacts'];
-
-/** Names of the artifacts, each after those it depends on. */
-const inDeploymentOrder = (artifacts: Artifacts): readonly string[] => {
-  const ordered = new Set<string>();
-  const visit = (name: string): void => {
-    if (ordered.has(name)) return;
-    for (const dependency of artifacts[name]?.dependencies ?? []) visit(dependency);
-    ordered.add(name);
-  };
-  for (const name of Object.keys(artifacts)) visit(name);
-  return [...ordered];
-};
-
 /**
  * Reads the cloud assembly in a directory.
  *
  * @throws {LocalFault} when it is not one.
  */
-export const readAssembly = (directory: string): Assembly => {
+export function readAssembly(directory: string): Assembly {
   const { artifacts } = readJson(manifestSchema, join(directory, 'manifest.json'));
   const stacks: Stack[] = [];
   const assets = new Map<string, string>();
@@ -109,4 +48,65 @@ export const readAssembly = (directory: string): Assembly => {
   }
   if (stacks.length === 0) throw new LocalFault(`The assembly in ${directory} holds no stack.`);
   return { stacks, assets };
-};
+}
+
+const resourceSchema = z.object({
+  Type: z.string(),
+  Properties: z.record(z.string(), z.unknown()).default({}),
+  Condition: z.string().optional(),
+});
+
+const outputSchema = z.object({ Value: z.unknown(), Export: z.object({ Name: z.unknown() }).optional() });
+
+const templateSchema = z.object({
+  Parameters: z.record(z.string(), z.object({ Type: z.string(), Default: z.unknown() })).default({}),
+  Resources: z.record(z.string(), resourceSchema).default({}),
+  Outputs: z.record(z.string(), outputSchema).default({}),
+});
+
+function readJson<Schema extends z.ZodType>(schema: Schema, path: string): z.output<Schema> {
+  try {
+    return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    throw new LocalFault(`The synthesised ${path} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+const manifestSchema = z.object({
+  artifacts: z.record(
+    z.string(),
+    z.object({
+      type: z.string(),
+      dependencies: z.array(z.string()).default([]),
+      properties: z
+        .object({ templateFile: z.string().optional(), stackName: z.string().optional(), file: z.string().optional() })
+        .default({}),
+    }),
+  ),
+});
+
+/** Names of the artifacts, each after those it depends on. */
+function inDeploymentOrder(artifacts: Artifacts): readonly string[] {
+  const ordered = new Set<string>();
+  const visit = (name: string): void => {
+    if (ordered.has(name)) return;
+    for (const dependency of artifacts[name]?.dependencies ?? []) visit(dependency);
+    ordered.add(name);
+  };
+  for (const name of Object.keys(artifacts)) visit(name);
+  return [...ordered];
+}
+
+const assetsSchema = z.object({
+  files: z
+    .record(
+      z.string(),
+      z.object({
+        source: z.object({ path: z.string().optional() }),
+        destinations: z.record(z.string(), z.object({ objectKey: z.string() })),
+      }),
+    )
+    .default({}),
+});
+
+type Artifacts = z.output<typeof manifestSchema>['artifacts'];

@@ -8,37 +8,36 @@ export const account = '000000000000';
 /** The region everything lives in. */
 export const region = 'us-east-1';
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
-
 /** A name made of stack and logical id, the same on every run, so that kept data is found again. */
-export const physicalName = (stack: string, logicalId: string, longest = 255): string => {
+export function physicalName(stack: string, logicalId: string, longest = 255): string {
   const name = `${stack}-${logicalId}`;
   return name.length <= longest ? name : `${name.slice(0, longest - 9)}-${digest(name).slice(0, 8)}`;
-};
-
-const arn = (service: string, resource: string): string => `arn:aws:${service}:${region}:${account}:${resource}`;
+}
 
 /** The ARN of a table. */
-export const tableArn = (name: string): string => arn('dynamodb', `table/${name}`);
+export function tableArn(name: string): string {
+  return arn('dynamodb', `table/${name}`);
+}
 
 /** The ARN of a queue. */
-export const queueArn = (name: string): string => arn('sqs', name);
+export function queueArn(name: string): string {
+  return arn('sqs', name);
+}
 
 /** The ARN of a key. */
-export const keyArn = (id: string): string => arn('kms', `key/${id}`);
+export function keyArn(id: string): string {
+  return arn('kms', `key/${id}`);
+}
 
 /** The ARN of a function. */
-export const functionArn = (name: string): string => arn('lambda', `function:${name}`);
+export function functionArn(name: string): string {
+  return arn('lambda', `function:${name}`);
+}
 
 /** The name in a function's ARN, in a version's, or in an integration's URI around one. */
-export const functionNameIn = (text: string): string | undefined => /:function:([A-Za-z0-9_-]+)/.exec(text)?.[1];
-
-/** A key's id has the form of a UUID. */
-const keyId = (stack: string, logicalId: string): string =>
-  digest(physicalName(stack, logicalId)).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
-
-/** An API's id has the form of API Gateway's: ten letters and digits. */
-const apiId = (stack: string, logicalId: string): string => digest(physicalName(stack, logicalId)).slice(0, 10);
+export function functionNameIn(text: string): string | undefined {
+  return /:function:([A-Za-z0-9_-]+)/.exec(text)?.[1];
+}
 
 /** The addresses that only the run itself knows. */
 export interface Addresses {
@@ -48,14 +47,43 @@ export interface Addresses {
   apiEndpoint(apiId: string): string;
 }
 
-type Attributes = Record<string, (query: AttributeQuery) => string>;
+/**
+ * The environment that templates are resolved in. Resources without attributes of their own here (roles, alarms, …) are
+ * known by a name and an ARN that nothing looks behind.
+ */
+export function makeEnvironment(addresses: Addresses): Environment {
+  const known = makeAttributes(addresses);
+  return {
+    region,
+    account,
+    attributeOf: query => {
+      const attributes = known[query.resource.Type];
+      const attribute = attributes?.[query.attribute];
+      if (attribute) return attribute(query);
+      const name = physicalName(query.stack, query.logicalId);
+      if (query.attribute === 'Ref') return name;
+      if (!attributes && /Arn$|^Arn/.test(query.attribute)) return arn('local', name);
+      throw new LocalFault(
+        `${query.stack}/${query.logicalId}: the local cloud has no attribute "${query.attribute}" for ${query.resource.Type}.`,
+      );
+    },
+  };
+}
 
-const givenName = ({ stack, logicalId, resource }: AttributeQuery, property: string, longest: number): string => {
-  const given = resource.Properties[property];
-  return typeof given === 'string' ? given : physicalName(stack, logicalId, longest);
-};
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
 
-const makeAttributes = ({ queueUrl, apiEndpoint }: Addresses): Record<string, Attributes> => {
+function arn(service: string, resource: string): string {
+  return `arn:aws:${service}:${region}:${account}:${resource}`;
+}
+
+/** An API's id has the form of API Gateway's: ten letters and digits. */
+function apiId(stack: string, logicalId: string): string {
+  return digest(physicalName(stack, logicalId)).slice(0, 10);
+}
+
+function makeAttributes({ queueUrl, apiEndpoint }: Addresses): Record<string, Attributes> {
   const tableName = (query: AttributeQuery) => givenName(query, 'TableName', 255);
   const queueName = (query: AttributeQuery) => givenName(query, 'QueueName', 80);
   const functionName = (query: AttributeQuery) => givenName(query, 'FunctionName', 64);
@@ -93,27 +121,16 @@ const makeAttributes = ({ queueUrl, apiEndpoint }: Addresses): Record<string, At
       Arn: query => arn('logs', `log-group:${givenName(query, 'LogGroupName', 512)}:*`),
     },
   };
-};
+}
 
-/**
- * The environment that templates are resolved in. Resources without attributes of their own here (roles, alarms, …) are
- * known by a name and an ARN that nothing looks behind.
- */
-export const makeEnvironment = (addresses: Addresses): Environment => {
-  const known = makeAttributes(addresses);
-  return {
-    region,
-    account,
-    attributeOf: query => {
-      const attributes = known[query.resource.Type];
-      const attribute = attributes?.[query.attribute];
-      if (attribute) return attribute(query);
-      const name = physicalName(query.stack, query.logicalId);
-      if (query.attribute === 'Ref') return name;
-      if (!attributes && /Arn$|^Arn/.test(query.attribute)) return arn('local', name);
-      throw new LocalFault(
-        `${query.stack}/${query.logicalId}: the local cloud has no attribute "${query.attribute}" for ${query.resource.Type}.`,
-      );
-    },
-  };
-};
+type Attributes = Record<string, (query: AttributeQuery) => string>;
+
+function givenName({ stack, logicalId, resource }: AttributeQuery, property: string, longest: number): string {
+  const given = resource.Properties[property];
+  return typeof given === 'string' ? given : physicalName(stack, logicalId, longest);
+}
+
+/** A key's id has the form of a UUID. */
+function keyId(stack: string, logicalId: string): string {
+  return digest(physicalName(stack, logicalId)).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+}

@@ -21,18 +21,13 @@ export interface Environment {
 /** Resolves intrinsic functions within a stack; everything else is returned as it is. */
 export type Resolve = (node: unknown, stack: Stack) => unknown;
 
-/** `AWS::NoValue`: what holds it is left out. */
-const noValue = Symbol('AWS::NoValue');
-
-type Arguments = readonly unknown[];
-
 /**
  * Makes the resolver of the intrinsic functions that the CDK puts into templates, across stacks
  * (`Fn::ImportValue` and `Fn::GetStackOutput`).
  *
  * Resolving throws a {@link LocalFault} that names the stack for an intrinsic it does not know and for references to nothing.
  */
-export const makeResolver = (stacks: readonly Stack[], environment: Environment): Resolve => {
+export function makeResolver(stacks: readonly Stack[], environment: Environment): Resolve {
   const pseudoParameters = (stack: Stack): Record<string, unknown> => ({
     'AWS::Region': environment.region,
     'AWS::AccountId': environment.account,
@@ -137,4 +132,9 @@ export const makeResolver = (stacks: readonly Stack[], environment: Environment)
     );
   };
   return resolve;
-};
+}
+
+/** `AWS::NoValue`: what holds it is left out. */
+const noValue = Symbol('AWS::NoValue');
+
+type Arguments = readonly unknown[];

@@ -3,24 +3,6 @@ import { LocalFault } from '../fault.ts';
 import type { Assembly } from './assembly.ts';
 import type { Resolve } from './intrinsics.ts';
 
-/** Resource types that the local cloud brings to life. */
-const liveTypes = [
-  'AWS::ApiGatewayV2::Api',
-  'AWS::ApiGatewayV2::Integration',
-  'AWS::ApiGatewayV2::Route',
-  'AWS::ApiGatewayV2::Stage',
-  'AWS::DynamoDB::GlobalTable',
-  'AWS::Events::Rule',
-  'AWS::IAM::Policy',
-  'AWS::KMS::Key',
-  'AWS::Lambda::EventSourceMapping',
-  'AWS::Lambda::Function',
-  'AWS::Lambda::Version',
-  'AWS::SNS::Topic',
-  'AWS::SQS::Queue',
-  'Custom::Trigger',
-] as const;
-
 /** Resource types that change nothing on one machine, with the reason. Anything in neither list stops the run. */
 export const inertTypes: Readonly<Record<string, string>> = {
   'AWS::CDK::Metadata': 'tells AWS which constructs were used',
@@ -51,15 +33,13 @@ export interface LiveResource {
   readonly properties: Record<string, unknown>;
 }
 
-const isLive = (type: string): type is LiveType => liveTypes.some(known => known === type);
-
 /**
  * All live resources of an assembly, stack by stack in the order of their dependencies.
  *
  * @throws {LocalFault} for a resource of a type in neither list, naming it.
  */
-export const liveResources = (assembly: Assembly, resolve: Resolve): readonly LiveResource[] =>
-  assembly.stacks.flatMap(stack =>
+export function liveResources(assembly: Assembly, resolve: Resolve): readonly LiveResource[] {
+  return assembly.stacks.flatMap(stack =>
     Object.entries(stack.template.Resources).flatMap(([logicalId, { Type: type, Properties, Condition }]) => {
       if (type in inertTypes) return [];
       if (!isLive(type)) {
@@ -72,21 +52,45 @@ export const liveResources = (assembly: Assembly, resolve: Resolve): readonly Li
       return [{ stack: stack.name, logicalId, type, properties }];
     }),
   );
+}
 
 /** The resources of one type. */
-export const ofType = (resources: readonly LiveResource[], type: LiveType): readonly LiveResource[] =>
-  resources.filter(resource => resource.type === type);
+export function ofType(resources: readonly LiveResource[], type: LiveType): readonly LiveResource[] {
+  return resources.filter(resource => resource.type === type);
+}
 
 /**
  * Reads a resource's properties. What the schema does not name is inert locally.
  *
  * @throws {LocalFault} that names resource, property and fault.
  */
-export const readProperties = <Schema extends z.ZodType>(schema: Schema, resource: LiveResource): z.output<Schema> => {
+export function readProperties<Schema extends z.ZodType>(schema: Schema, resource: LiveResource): z.output<Schema> {
   const result = schema.safeParse(resource.properties);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new LocalFault(
     `${resource.stack}/${resource.logicalId} (${resource.type}): ${issue?.path.join('.')}: ${issue?.message}`,
   );
-};
+}
+
+/** Resource types that the local cloud brings to life. */
+const liveTypes = [
+  'AWS::ApiGatewayV2::Api',
+  'AWS::ApiGatewayV2::Integration',
+  'AWS::ApiGatewayV2::Route',
+  'AWS::ApiGatewayV2::Stage',
+  'AWS::DynamoDB::GlobalTable',
+  'AWS::Events::Rule',
+  'AWS::IAM::Policy',
+  'AWS::KMS::Key',
+  'AWS::Lambda::EventSourceMapping',
+  'AWS::Lambda::Function',
+  'AWS::Lambda::Version',
+  'AWS::SNS::Topic',
+  'AWS::SQS::Queue',
+  'Custom::Trigger',
+] as const;
+
+function isLive(type: string): type is LiveType {
+  return liveTypes.some(known => known === type);
+}

@@ -27,28 +27,12 @@ export interface Ports {
   readonly queueUrl: (name: string) => string;
 }
 
-/** A first look at the outputs, with ids for addresses, tells which API is which. */
-const assignPorts = (assembly: Assembly, ports: Ports): ReadonlyMap<string, number> => {
-  const symbolic = makeEnvironment({ queueUrl: name => name, apiEndpoint: id => `api:${id}` });
-  const outputs = stackOutputs(assembly.stacks, makeResolver(assembly.stacks, symbolic));
-  const idIn = (name: string): string => {
-    const [, id] = /^api:(\w+)$/.exec(requiredOutput(outputs, name)) ?? [];
-    if (id === undefined)
-      throw new LocalFault(`The output "${name}" must be the endpoint of an HTTP API to run locally.`);
-    return id;
-  };
-  return new Map([
-    [idIn('AuthUrl'), ports.auth],
-    [idIn('BaseUrl'), ports.base],
-  ]);
-};
-
 /**
  * Draws the blueprint of an assembly.
  *
  * @throws {LocalFault} for what the local cloud does not know.
  */
-export const drawBlueprint = (assembly: Assembly, ports: Ports): Blueprint => {
+export function drawBlueprint(assembly: Assembly, ports: Ports): Blueprint {
   const apiPorts = assignPorts(assembly, ports);
   const environment = makeEnvironment({
     queueUrl: ports.queueUrl,
@@ -69,4 +53,20 @@ export const drawBlueprint = (assembly: Assembly, ports: Ports): Blueprint => {
       return environment.attributeOf({ stack, logicalId, resource, attribute, resolve: node => node });
     },
   };
-};
+}
+
+/** A first look at the outputs, with ids for addresses, tells which API is which. */
+function assignPorts(assembly: Assembly, ports: Ports): ReadonlyMap<string, number> {
+  const symbolic = makeEnvironment({ queueUrl: name => name, apiEndpoint: id => `api:${id}` });
+  const outputs = stackOutputs(assembly.stacks, makeResolver(assembly.stacks, symbolic));
+  const idIn = (name: string): string => {
+    const [, id] = /^api:(\w+)$/.exec(requiredOutput(outputs, name)) ?? [];
+    if (id === undefined)
+      throw new LocalFault(`The output "${name}" must be the endpoint of an HTTP API to run locally.`);
+    return id;
+  };
+  return new Map([
+    [idIn('AuthUrl'), ports.auth],
+    [idIn('BaseUrl'), ports.base],
+  ]);
+}

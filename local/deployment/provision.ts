@@ -19,7 +19,7 @@ import type { Blueprint } from './blueprint.ts';
 export const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** Puts the policies in force and creates what holds state: keys, queues, topics, tables. What was kept stays. @throws {LocalFault} */
-export const provisionState = async (blueprint: Blueprint, services: Services): Promise<void> => {
+export async function provisionState(blueprint: Blueprint, services: Services): Promise<void> {
   const { resources, assets, attributeOf } = blueprint;
   services.gate.enforce(functionPolicies(resources, assets));
   for (const key of ofType(resources, 'AWS::KMS::Key')) services.kms.ensureKey(attributeOf(key, 'Ref'));
@@ -31,14 +31,14 @@ export const provisionState = async (blueprint: Blueprint, services: Services): 
   } finally {
     client.destroy();
   }
-};
+}
 
 /** Makes sure of the demo client and the demo admin. @throws {LocalFault} when the stacks lack their tables */
-export const provisionDemo = async (
+export async function provisionDemo(
   { outputs }: Blueprint,
   services: Services,
   file: string | undefined,
-): Promise<DemoCredentials> => {
+): Promise<DemoCredentials> {
   const client = new DynamoDBClient({ region, endpoint: services.dynamoDb.endpoint, credentials: localCredentials });
   try {
     return await ensureDemo({
@@ -50,25 +50,16 @@ export const provisionDemo = async (
   } finally {
     client.destroy();
   }
-};
+}
 
 /** The functions of the template, by name. */
 export type Functions = ReadonlyMap<string, LocalFunction>;
 
-/** Batches that the event sources of each function may have under way at once; without those that set no maximum. */
-const placesOf = (resources: Blueprint['resources']): ReadonlyMap<string, number> => {
-  const places = new Map<string, number>();
-  for (const { functionName, concurrency } of ofType(resources, 'AWS::Lambda::EventSourceMapping').map(eventSourceOf)) {
-    if (Number.isFinite(concurrency)) places.set(functionName, (places.get(functionName) ?? 0) + concurrency);
-  }
-  return places;
-};
-
 /** Makes the functions known; their processes start when they are first invoked. @throws {LocalFault} */
-export const provisionFunctions = (
+export function provisionFunctions(
   { resources, assets }: Blueprint,
   surroundings: Omit<FunctionHost, 'startGate'>,
-): Functions => {
+): Functions {
   const host = { ...surroundings, startGate: makeStartGate() };
   const places = placesOf(resources);
   return new Map(
@@ -76,14 +67,14 @@ export const provisionFunctions = (
       .map(resource => functionOf(resource, assets))
       .map(definition => [definition.name, makeLocalFunction(definition, host, places.get(definition.name))]),
   );
-};
+}
 
 /** A function of the template. @throws {LocalFault} when there is none of that name */
-export const functionNamed = (functions: Functions, name: string): LocalFunction => {
+export function functionNamed(functions: Functions, name: string): LocalFunction {
   const found = functions.get(name);
   if (!found) throw new LocalFault(`The template refers to the function "${name}", which it does not have.`);
   return found;
-};
+}
 
 /**
  * Runs the functions that are to run when the stacks are deployed, in the order of the stacks. The CDK's own provider
@@ -91,7 +82,7 @@ export const functionNamed = (functions: Functions, name: string): LocalFunction
  *
  * @throws {LocalFault} when one of them fails.
  */
-export const runTriggers = async ({ resources }: Blueprint, functions: Functions): Promise<void> => {
+export async function runTriggers({ resources }: Blueprint, functions: Functions): Promise<void> {
   for (const trigger of ofType(resources, 'Custom::Trigger')) {
     const { definition, invoke } = functionNamed(functions, triggeredFunctionOf(trigger));
     const result = await invoke('{}');
@@ -99,4 +90,13 @@ export const runTriggers = async ({ resources }: Blueprint, functions: Functions
       throw new LocalFault(`The deployment's trigger ${definition.label} failed: ${result.fault.errorMessage}`);
     }
   }
-};
+}
+
+/** Batches that the event sources of each function may have under way at once; without those that set no maximum. */
+function placesOf(resources: Blueprint['resources']): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const { functionName, concurrency } of ofType(resources, 'AWS::Lambda::EventSourceMapping').map(eventSourceOf)) {
+    if (Number.isFinite(concurrency)) places.set(functionName, (places.get(functionName) ?? 0) + concurrency);
+  }
+  return places;
+}

@@ -31,25 +31,36 @@ export interface Traffic {
   stop(): Promise<void>;
 }
 
-const openApis = ({ blueprint, functions, fronts, terminal }: TrafficDependencies): void => {
-  for (const api of apisOf(blueprint.resources, resource => blueprint.attributeOf(resource, 'Ref'))) {
-    const port = blueprint.apiPorts.get(api.apiId);
-    const routes = api.routes.map(({ routeKey, functionName, timeoutMilliseconds }) => ({
-      routeKey,
-      target: { invoke: functionNamed(functions, functionName).invoke, timeoutMilliseconds },
-    }));
-    const gateway = makeGateway({
-      address: { apiId: api.apiId, host: `127.0.0.1:${port}` },
-      findRoute: makeRouteTable(routes),
-      throttle: makeThrottle(api.throttle, () => performance.now()),
-      onAnswered: (method, path, status, milliseconds) =>
-        terminal.note('gateway', `${method} ${path}  ${status}  ${milliseconds} ms`, 'debug'),
-    });
-    fronts.find(front => front.port === port)?.open(gateway);
-  }
-};
+/** Opens the APIs, polls the queues and starts the schedules. @throws {LocalFault} */
+export function startTraffic(dependencies: TrafficDependencies): Traffic {
+  const stopSchedules = startSchedules(dependencies);
+  const stopSources = startSources(dependencies);
+  openApis(dependencies);
+  return {
+    stop: async () => {
+      for (const front of dependencies.fronts) front.close();
+      for (const stopSchedule of stopSchedules) stopSchedule();
+      await stopSources();
+      await Promise.all([...dependencies.functions.values()].map(({ drain }) => drain()));
+    },
+  };
+}
 
-const startSources = ({ blueprint, functions, services, faults }: TrafficDependencies) => {
+function startSchedules({ blueprint, functions }: TrafficDependencies): readonly (() => void)[] {
+  return ofType(blueprint.resources, 'AWS::Events::Rule').flatMap(resource => {
+    const schedule = scheduleOf(resource, blueprint.attributeOf(resource, 'Arn'));
+    return (schedule?.targets ?? []).map(({ functionName, input }) =>
+      startSchedule({
+        ruleArn: schedule?.ruleArn ?? '',
+        period: schedule?.period ?? 0,
+        invoke: functionNamed(functions, functionName).invoke,
+        ...(input === undefined ? {} : { input }),
+      }),
+    );
+  });
+}
+
+function startSources({ blueprint, functions, services, faults }: TrafficDependencies) {
   const client = new SQSClient({ region, endpoint: services.sqs.endpoint, credentials: localCredentials });
   const sources = ofType(blueprint.resources, 'AWS::Lambda::EventSourceMapping').map(resource => {
     const source = eventSourceOf(resource);
@@ -68,32 +79,22 @@ const startSources = ({ blueprint, functions, services, faults }: TrafficDepende
     await Promise.all(sources.map(source => source.stop()));
     client.destroy();
   };
-};
+}
 
-const startSchedules = ({ blueprint, functions }: TrafficDependencies): readonly (() => void)[] =>
-  ofType(blueprint.resources, 'AWS::Events::Rule').flatMap(resource => {
-    const schedule = scheduleOf(resource, blueprint.attributeOf(resource, 'Arn'));
-    return (schedule?.targets ?? []).map(({ functionName, input }) =>
-      startSchedule({
-        ruleArn: schedule?.ruleArn ?? '',
-        period: schedule?.period ?? 0,
-        invoke: functionNamed(functions, functionName).invoke,
-        ...(input === undefined ? {} : { input }),
-      }),
-    );
-  });
-
-/** Opens the APIs, polls the queues and starts the schedules. @throws {LocalFault} */
-export const startTraffic = (dependencies: TrafficDependencies): Traffic => {
-  const stopSchedules = startSchedules(dependencies);
-  const stopSources = startSources(dependencies);
-  openApis(dependencies);
-  return {
-    stop: async () => {
-      for (const front of dependencies.fronts) front.close();
-      for (const stopSchedule of stopSchedules) stopSchedule();
-      await stopSources();
-      await Promise.all([...dependencies.functions.values()].map(({ drain }) => drain()));
-    },
-  };
-};
+function openApis({ blueprint, functions, fronts, terminal }: TrafficDependencies): void {
+  for (const api of apisOf(blueprint.resources, resource => blueprint.attributeOf(resource, 'Ref'))) {
+    const port = blueprint.apiPorts.get(api.apiId);
+    const routes = api.routes.map(({ routeKey, functionName, timeoutMilliseconds }) => ({
+      routeKey,
+      target: { invoke: functionNamed(functions, functionName).invoke, timeoutMilliseconds },
+    }));
+    const gateway = makeGateway({
+      address: { apiId: api.apiId, host: `127.0.0.1:${port}` },
+      findRoute: makeRouteTable(routes),
+      throttle: makeThrottle(api.throttle, () => performance.now()),
+      onAnswered: (method, path, status, milliseconds) =>
+        terminal.note('gateway', `${method} ${path}  ${status}  ${milliseconds} ms`, 'debug'),
+    });
+    fronts.find(front => front.port === port)?.open(gateway);
+  }
+}

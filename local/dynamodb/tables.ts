@@ -11,6 +11,39 @@ import { physicalName } from '../assembly/identities.ts';
 import { type LiveResource, readProperties } from '../assembly/resources.ts';
 import { LocalFault } from '../fault.ts';
 
+/** What creates a table of the template. @throws {LocalFault} */
+export function tableOf(resource: LiveResource): CreateTableCommandInput {
+  const { TableName, ...shape } = readProperties(tableSchema, resource);
+  return {
+    TableName: TableName ?? physicalName(resource.stack, resource.logicalId),
+    BillingMode: 'PAY_PER_REQUEST',
+    ...shape,
+  };
+}
+
+/**
+ * Creates the tables that are not there yet and waits until all of them can be used.
+ *
+ * @throws {LocalFault} when a kept table has another key design than the template's.
+ */
+export async function createTables(
+  client: Pick<DynamoDBClient, 'send'>,
+  tables: readonly CreateTableCommandInput[],
+): Promise<void> {
+  const { TableNames: kept = [] } = await client.send(new ListTablesCommand({}));
+  await Promise.all(
+    tables.map(async table => {
+      if (!kept.includes(table.TableName ?? '')) await client.send(new CreateTableCommand(table));
+      const describe = async () => (await client.send(new DescribeTableCommand({ TableName: table.TableName }))).Table;
+      let found = await describe();
+      while (found?.TableStatus !== 'ACTIVE') found = await describe();
+      if (designOf(found) !== designOf(table)) {
+        throw new LocalFault(`The kept table ${table.TableName} has other keys or indexes now: use a fresh --data.`);
+      }
+    }),
+  );
+}
+
 const keySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(['HASH', 'RANGE']) }));
 
 /** TTL, recovery, protection and encryption are inert: expiry is enforced in the functions. */
@@ -32,45 +65,12 @@ const tableSchema = z.object({
     .optional(),
 });
 
-/** What creates a table of the template. @throws {LocalFault} */
-export const tableOf = (resource: LiveResource): CreateTableCommandInput => {
-  const { TableName, ...shape } = readProperties(tableSchema, resource);
-  return {
-    TableName: TableName ?? physicalName(resource.stack, resource.logicalId),
-    BillingMode: 'PAY_PER_REQUEST',
-    ...shape,
-  };
-};
-
-type Shape = CreateTableCommandInput | TableDescription;
-
 /** What two tables must have in common to be taken for each other. */
-const designOf = ({ KeySchema, GlobalSecondaryIndexes }: Shape): string => {
+function designOf({ KeySchema, GlobalSecondaryIndexes }: Shape): string {
   const keys = (schema: CreateTableCommandInput['KeySchema']) =>
     (schema ?? []).map(({ AttributeName, KeyType }) => `${KeyType}:${AttributeName}`).sort();
   const indexes = (GlobalSecondaryIndexes ?? []).map(index => `${index.IndexName}(${keys(index.KeySchema)})`).sort();
   return JSON.stringify([keys(KeySchema), indexes]);
-};
+}
 
-/**
- * Creates the tables that are not there yet and waits until all of them can be used.
- *
- * @throws {LocalFault} when a kept table has another key design than the template's.
- */
-export const createTables = async (
-  client: Pick<DynamoDBClient, 'send'>,
-  tables: readonly CreateTableCommandInput[],
-): Promise<void> => {
-  const { TableNames: kept = [] } = await client.send(new ListTablesCommand({}));
-  await Promise.all(
-    tables.map(async table => {
-      if (!kept.includes(table.TableName ?? '')) await client.send(new CreateTableCommand(table));
-      const describe = async () => (await client.send(new DescribeTableCommand({ TableName: table.TableName }))).Table;
-      let found = await describe();
-      while (found?.TableStatus !== 'ACTIVE') found = await describe();
-      if (designOf(found) !== designOf(table)) {
-        throw new LocalFault(`The kept table ${table.TableName} has other keys or indexes now: use a fresh --data.`);
-      }
-    }),
-  );
-};
+type Shape = CreateTableCommandInput | TableDescription;

@@ -1,21 +1,17 @@
 import * as z from 'zod';
 import type { InvocationOutcome } from '../lambda/invocation.ts';
 
-const partialResponse = z.object({
-  batchItemFailures: z.array(z.object({ itemIdentifier: z.string().min(1) })).nullish(),
-});
-
 /**
  * Which messages of a batch are done with and may be deleted, as Lambda's event source mapping decides it.
  *
  * With `ReportBatchItemFailures`, an empty or absent list (or an empty answer) means that all succeeded; an answer that
  * is malformed, or names an empty or unknown message, fails the whole batch. Without it, only a fault fails a batch.
  */
-export const succeeded = (
+export function succeeded(
   messageIds: readonly string[],
   result: InvocationOutcome,
   reportsItemFailures: boolean,
-): readonly string[] => {
+): readonly string[] {
   if (result.outcome === 'failed') return [];
   if (!reportsItemFailures) return messageIds;
   let answer: unknown;
@@ -30,4 +26,8 @@ export const succeeded = (
   const failed = new Set((data.batchItemFailures ?? []).map(({ itemIdentifier }) => itemIdentifier));
   if ([...failed].some(id => !messageIds.includes(id))) return [];
   return messageIds.filter(id => !failed.has(id));
-};
+}
+
+const partialResponse = z.object({
+  batchItemFailures: z.array(z.object({ itemIdentifier: z.string().min(1) })).nullish(),
+});

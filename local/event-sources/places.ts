@@ -14,12 +14,6 @@ export interface Places {
   addOne(): void;
 }
 
-/** What Lambda begins with. */
-const leastPlaces = 5;
-
-/** Milliseconds between two more places: Lambda adds up to 300 a minute. */
-const growthPause = 200;
-
 /**
  * Makes the places of an event source, as Lambda scales its pollers for SQS: from five, or `most` where that is less, by
  * five a second. Once a receipt has emptied the queue, only as many are kept as are in use.
@@ -45,3 +39,9 @@ export function makePlaces(most: number, now: () => number = () => performance.n
     },
   };
 }
+
+/** What Lambda begins with. */
+const leastPlaces = 5;
+
+/** Milliseconds between two more places: Lambda adds up to 300 a minute. */
+const growthPause = 200;

@@ -2,8 +2,30 @@ import type { Message } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSMessageAttributes, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
 import { region } from '../assembly/identities.ts';
 
-const attributesOf = ({ MessageAttributes = {} }: Message): SQSMessageAttributes =>
-  Object.fromEntries(
+/** The event that Lambda makes of messages received from a queue. */
+export function queueEvent(messages: readonly Message[], queueArn: string): SQSEvent {
+  return {
+    Records: messages.map(message => recordOf(message, queueArn)),
+  };
+}
+
+function recordOf(message: Message, queueArn: string): SQSRecord {
+  return {
+    messageId: message.MessageId ?? '',
+    receiptHandle: message.ReceiptHandle ?? '',
+    body: message.Body ?? '',
+    attributes: (message.Attributes ?? {}) as unknown as SQSRecordAttributes,
+    messageAttributes: attributesOf(message),
+    ...(message.MD5OfMessageAttributes === undefined ? {} : { md5OfMessageAttributes: message.MD5OfMessageAttributes }),
+    md5OfBody: message.MD5OfBody ?? '',
+    eventSource: 'aws:sqs',
+    eventSourceARN: queueArn,
+    awsRegion: region,
+  };
+}
+
+function attributesOf({ MessageAttributes = {} }: Message): SQSMessageAttributes {
+  return Object.fromEntries(
     Object.entries(MessageAttributes).map(([name, { StringValue, BinaryValue, DataType = 'String' }]) => [
       name,
       {
@@ -15,21 +37,4 @@ const attributesOf = ({ MessageAttributes = {} }: Message): SQSMessageAttributes
       },
     ]),
   );
-
-const recordOf = (message: Message, queueArn: string): SQSRecord => ({
-  messageId: message.MessageId ?? '',
-  receiptHandle: message.ReceiptHandle ?? '',
-  body: message.Body ?? '',
-  attributes: (message.Attributes ?? {}) as unknown as SQSRecordAttributes,
-  messageAttributes: attributesOf(message),
-  ...(message.MD5OfMessageAttributes === undefined ? {} : { md5OfMessageAttributes: message.MD5OfMessageAttributes }),
-  md5OfBody: message.MD5OfBody ?? '',
-  eventSource: 'aws:sqs',
-  eventSourceARN: queueArn,
-  awsRegion: region,
-});
-
-/** The event that Lambda makes of messages received from a queue. */
-export const queueEvent = (messages: readonly Message[], queueArn: string): SQSEvent => ({
-  Records: messages.map(message => recordOf(message, queueArn)),
-});
+}

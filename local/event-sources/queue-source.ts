@@ -31,35 +31,15 @@ export interface QueueSource {
   stop(): Promise<void>;
 }
 
-/** SQS hands out at most this many messages at once. */
-const mostReceived = 10;
-
-/** Seconds; the longest that SQS lets a receiver wait. */
-const longestPoll = 20;
-
-/** Milliseconds between two looks at a queue in the last second of a window: SQS waits for whole seconds. */
-const shortPause = 50;
-
-/** Bytes; Lambda takes 6 MiB, and up to ten messages more may come with the next receipt. */
-const fullPayload = 4 * 1024 * 1024;
-
-const payloadSize = (messages: readonly Message[]): number => Buffer.byteLength(JSON.stringify(messages));
-
-/** Milliseconds by which a batch that is handed over a second time may lag behind. */
-const longestLag = 1_000;
-
-/** Milliseconds to wait after the queue could not be reached. */
-const pause = 1_000;
-
 /**
  * Polls a queue and invokes a function with what it finds: five batches at once at first, and more, up to
  * `concurrency`, while messages remain. Messages of a failed batch, and the failed ones of a partly failed batch, stay
  * hidden until their visibility timeout ends, as on AWS.
  */
-export const startQueueSource = (
+export function startQueueSource(
   { queueArn, batchSize, batchingWindow, reportsItemFailures, concurrency }: QueueSourceDefinition,
   { client, queueUrl, invoke, repeats = () => false }: QueueSourceDependencies,
-): QueueSource => {
+): QueueSource {
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
   const places = makePlaces(concurrency);
@@ -152,4 +132,26 @@ export const startQueueSource = (
       await Promise.all(underWay);
     },
   };
-};
+}
+
+/** SQS hands out at most this many messages at once. */
+const mostReceived = 10;
+
+/** Seconds; the longest that SQS lets a receiver wait. */
+const longestPoll = 20;
+
+function payloadSize(messages: readonly Message[]): number {
+  return Buffer.byteLength(JSON.stringify(messages));
+}
+
+/** Bytes; Lambda takes 6 MiB, and up to ten messages more may come with the next receipt. */
+const fullPayload = 4 * 1024 * 1024;
+
+/** Milliseconds between two looks at a queue in the last second of a window: SQS waits for whole seconds. */
+const shortPause = 50;
+
+/** Milliseconds by which a batch that is handed over a second time may lag behind. */
+const longestLag = 1_000;
+
+/** Milliseconds to wait after the queue could not be reached. */
+const pause = 1_000;

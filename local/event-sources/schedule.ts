@@ -13,23 +13,22 @@ export interface ScheduleDependencies {
 }
 
 /** The event that EventBridge makes of a schedule that is due. */
-export const scheduledEvent = (ruleArn: string, moment: Date) => ({
-  version: '0',
-  id: randomUUID(),
-  'detail-type': 'Scheduled Event',
-  source: 'aws.events',
-  account,
-  time: moment.toISOString().replace(/\.\d+Z$/, 'Z'),
-  region,
-  resources: [ruleArn],
-  detail: {},
-});
-
-/** Timers take no longer waits. */
-const longestTimer = 2_147_483_647;
+export function scheduledEvent(ruleArn: string, moment: Date) {
+  return {
+    version: '0',
+    id: randomUUID(),
+    'detail-type': 'Scheduled Event',
+    source: 'aws.events',
+    account,
+    time: moment.toISOString().replace(/\.\d+Z$/, 'Z'),
+    region,
+    resources: [ruleArn],
+    detail: {},
+  };
+}
 
 /** Starts a schedule; its function runs first when one period has passed. @returns what stops it. */
-export const startSchedule = ({ ruleArn, period, input, invoke }: ScheduleDependencies): (() => void) => {
+export function startSchedule({ ruleArn, period, input, invoke }: ScheduleDependencies): () => void {
   let timer: NodeJS.Timeout;
   const waitFor = (milliseconds: number): void => {
     const part = Math.min(milliseconds, longestTimer);
@@ -41,4 +40,7 @@ export const startSchedule = ({ ruleArn, period, input, invoke }: ScheduleDepend
   };
   waitFor(period);
   return () => clearTimeout(timer);
-};
+}
+
+/** Timers take no longer waits. */
+const longestTimer = 2_147_483_647;

@@ -4,46 +4,12 @@ import { type LiveResource, ofType, readProperties } from '../assembly/resources
 import { LocalFault } from '../fault.ts';
 import type { ThrottleSettings } from './throttle.ts';
 
-/** A route of the template: which function it leads to, and how long that may take. */
-interface RouteDefinition {
-  readonly routeKey: string;
-  readonly functionName: string;
-  readonly timeoutMilliseconds: number;
-}
-
 /** An HTTP API of the template. */
 export interface ApiDefinition {
   readonly apiId: string;
   readonly throttle: ThrottleSettings;
   readonly routes: readonly RouteDefinition[];
 }
-
-/** API Gateway's own limits, where a stage sets none. */
-const unthrottled = { ThrottlingRateLimit: 10_000, ThrottlingBurstLimit: 5_000 };
-
-const apiSchema = z.object({ ProtocolType: z.literal('HTTP') });
-const stageSchema = z.object({
-  ApiId: z.string(),
-  StageName: z.literal('$default'),
-  DefaultRouteSettings: z
-    .object({
-      ThrottlingRateLimit: z.number().default(unthrottled.ThrottlingRateLimit),
-      ThrottlingBurstLimit: z.number().default(unthrottled.ThrottlingBurstLimit),
-    })
-    .default(unthrottled),
-});
-const integrationSchema = z.object({
-  IntegrationType: z.literal('AWS_PROXY'),
-  PayloadFormatVersion: z.literal('2.0'),
-  IntegrationUri: z.string(),
-  TimeoutInMillis: z.number().default(30_000),
-});
-const routeSchema = z.object({
-  ApiId: z.string(),
-  RouteKey: z.string(),
-  Target: z.string().startsWith('integrations/'),
-  AuthorizationType: z.literal('NONE').default('NONE'),
-});
 
 /** What tells the ids of APIs and integrations in the resolved properties of others. */
 export type IdentityOf = (resource: LiveResource) => string;
@@ -53,7 +19,7 @@ export type IdentityOf = (resource: LiveResource) => string;
  *
  * @throws {LocalFault} for anything that API Gateway knows and the local cloud does not.
  */
-export const apisOf = (resources: readonly LiveResource[], identityOf: IdentityOf): readonly ApiDefinition[] => {
+export function apisOf(resources: readonly LiveResource[], identityOf: IdentityOf): readonly ApiDefinition[] {
   const integrations = new Map(
     ofType(resources, 'AWS::ApiGatewayV2::Integration').map(resource => {
       const { IntegrationUri, TimeoutInMillis } = readProperties(integrationSchema, resource);
@@ -80,4 +46,40 @@ export const apisOf = (resources: readonly LiveResource[], identityOf: IdentityO
       routes: routes.filter(route => route.apiId === apiId),
     };
   });
-};
+}
+
+/** A route of the template: which function it leads to, and how long that may take. */
+interface RouteDefinition {
+  readonly routeKey: string;
+  readonly functionName: string;
+  readonly timeoutMilliseconds: number;
+}
+
+const integrationSchema = z.object({
+  IntegrationType: z.literal('AWS_PROXY'),
+  PayloadFormatVersion: z.literal('2.0'),
+  IntegrationUri: z.string(),
+  TimeoutInMillis: z.number().default(30_000),
+});
+const routeSchema = z.object({
+  ApiId: z.string(),
+  RouteKey: z.string(),
+  Target: z.string().startsWith('integrations/'),
+  AuthorizationType: z.literal('NONE').default('NONE'),
+});
+
+/** API Gateway's own limits, where a stage sets none. */
+const unthrottled = { ThrottlingRateLimit: 10_000, ThrottlingBurstLimit: 5_000 };
+
+const stageSchema = z.object({
+  ApiId: z.string(),
+  StageName: z.literal('$default'),
+  DefaultRouteSettings: z
+    .object({
+      ThrottlingRateLimit: z.number().default(unthrottled.ThrottlingRateLimit),
+      ThrottlingBurstLimit: z.number().default(unthrottled.ThrottlingBurstLimit),
+    })
+    .default(unthrottled),
+});
+
+const apiSchema = z.object({ ProtocolType: z.literal('HTTP') });

@@ -29,64 +29,12 @@ export interface ApiAddress {
   readonly host: string;
 }
 
-/** They concern the connection to the gateway and go no further (RFC 9110 section 7.6.1). */
-const hopByHop = new Set(
-  'connection keep-alive proxy-connection te trailer transfer-encoding upgrade expect content-length'.split(' '),
-);
-
-/** Header name in lower case -> values in the order sent. */
-const collectHeaders = (rawHeaders: readonly string[]): Map<string, string[]> => {
-  const headers = new Map<string, string[]>();
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] ?? '').toLowerCase();
-    headers.set(name, [...(headers.get(name) ?? []), rawHeaders[index + 1] ?? '']);
-  }
-  return headers;
-};
-
-/** API Gateway takes these bodies for text; all others, forms and bodies without a type among them, become base64. */
-const isText = (contentType: string, body: Buffer): boolean => {
-  const type = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
-  const isTextual = type.startsWith('text/') || /^application\/(json|xml|javascript)$/.test(type);
-  return isTextual && isUtf8(body); // bytes that are no text at all must not be made to look like some
-};
-
-/** `12/Mar/2020:19:03:58 +0000`, as in the common log format. */
-const logTime = (epoch: number): string => {
-  const [, day, month, year, time] = /, (\d\d) (\w+) (\d+) ([\d:]+)/.exec(new Date(epoch).toUTCString()) ?? [];
-  return `${day}/${month}/${year}:${time} +0000`;
-};
-
-const decodeQuery = (rawQueryString: string): Record<string, string> => {
-  const values = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(rawQueryString)) {
-    const earlier = values.get(name);
-    values.set(name, earlier === undefined ? value : `${earlier},${value}`);
-  }
-  return Object.fromEntries(values);
-};
-
-/** Leaves out what API Gateway leaves out when it is empty. */
-const ifAny = <Key extends string, Value extends object>(key: Key, value: Value) =>
-  (Object.keys(value).length > 0 ? { [key]: value } : {}) as { [K in Key]?: Value };
-
-const gatewayHeaders = (request: IncomingRequest, headers: Map<string, string[]>, { host }: ApiAddress) => {
-  const forwarded = [...(headers.get('x-forwarded-for') ?? []), request.sourceIp].join(', ');
-  const time = Math.floor(request.receivedAt / 1000).toString(16);
-  return {
-    'x-amzn-trace-id': `Root=1-${time}-${randomBytes(12).toString('hex')}`,
-    'x-forwarded-for': forwarded,
-    'x-forwarded-port': host.split(':')[1] ?? '',
-    'x-forwarded-proto': 'http',
-  };
-};
-
 /** The event of payload format 2.0 that API Gateway makes of a request. */
-export const makeEvent = (
+export function makeEvent(
   request: IncomingRequest,
   { routeKey, pathParameters }: RouteMatch<unknown>,
   address: ApiAddress,
-): APIGatewayProxyEventV2 => {
+): APIGatewayProxyEventV2 {
   const collected = collectHeaders(request.rawHeaders);
   const cookies = (collected.get('cookie') ?? []).flatMap(value => value.split(/;\s*/)).filter(value => value !== '');
   const own = [...collected].filter(([name]) => !hopByHop.has(name) && name !== 'cookie');
@@ -128,4 +76,57 @@ export const makeEvent = (
     ...ifAny('pathParameters', pathParameters),
     isBase64Encoded,
   };
-};
+}
+
+/** Header name in lower case -> values in the order sent. */
+function collectHeaders(rawHeaders: readonly string[]): Map<string, string[]> {
+  const headers = new Map<string, string[]>();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase();
+    headers.set(name, [...(headers.get(name) ?? []), rawHeaders[index + 1] ?? '']);
+  }
+  return headers;
+}
+
+/** They concern the connection to the gateway and go no further (RFC 9110 section 7.6.1). */
+const hopByHop = new Set(
+  'connection keep-alive proxy-connection te trailer transfer-encoding upgrade expect content-length'.split(' '),
+);
+
+function gatewayHeaders(request: IncomingRequest, headers: Map<string, string[]>, { host }: ApiAddress) {
+  const forwarded = [...(headers.get('x-forwarded-for') ?? []), request.sourceIp].join(', ');
+  const time = Math.floor(request.receivedAt / 1000).toString(16);
+  return {
+    'x-amzn-trace-id': `Root=1-${time}-${randomBytes(12).toString('hex')}`,
+    'x-forwarded-for': forwarded,
+    'x-forwarded-port': host.split(':')[1] ?? '',
+    'x-forwarded-proto': 'http',
+  };
+}
+
+/** API Gateway takes these bodies for text; all others, forms and bodies without a type among them, become base64. */
+function isText(contentType: string, body: Buffer): boolean {
+  const type = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
+  const isTextual = type.startsWith('text/') || /^application\/(json|xml|javascript)$/.test(type);
+  return isTextual && isUtf8(body); // bytes that are no text at all must not be made to look like some
+}
+
+/** Leaves out what API Gateway leaves out when it is empty. */
+function ifAny<Key extends string, Value extends object>(key: Key, value: Value) {
+  return (Object.keys(value).length > 0 ? { [key]: value } : {}) as { [K in Key]?: Value };
+}
+
+function decodeQuery(rawQueryString: string): Record<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(rawQueryString)) {
+    const earlier = values.get(name);
+    values.set(name, earlier === undefined ? value : `${earlier},${value}`);
+  }
+  return Object.fromEntries(values);
+}
+
+/** `12/Mar/2020:19:03:58 +0000`, as in the common log format. */
+function logTime(epoch: number): string {
+  const [, day, month, year, time] = /, (\d\d) (\w+) (\d+) ([\d:]+)/.exec(new Date(epoch).toUTCString()) ?? [];
+  return `${day}/${month}/${year}:${time} +0000`;
+}

@@ -6,12 +6,6 @@ import type { FindRoute } from './routes.ts';
 import type { Answer } from './server.ts';
 import type { Throttle } from './throttle.ts';
 
-/** What a route leads to. */
-interface Integration {
-  readonly invoke: Invoke;
-  readonly timeoutMilliseconds: number;
-}
-
 /** What an HTTP API is made of. */
 export interface GatewayDependencies {
   readonly address: ApiAddress;
@@ -21,11 +15,8 @@ export interface GatewayDependencies {
   readonly onAnswered: (method: string, path: string, status: number, milliseconds: number) => void;
 }
 
-/** How API Gateway answers for a Lambda function that takes longer than the integration may. */
-const timedOut = gatewayMessage(503, 'Service Unavailable');
-
 /** Makes the HTTP API: throttling, routing, and the function's answer, or the gateway's own where there is none. */
-export const makeGateway = ({ address, findRoute, throttle, onAnswered }: GatewayDependencies): Answer => {
+export function makeGateway({ address, findRoute, throttle, onAnswered }: GatewayDependencies): Answer {
   const answer: Answer = async request => {
     if (!throttle()) return gatewayMessage(429, 'Too Many Requests');
     const route = findRoute(request.method, request.path);
@@ -40,9 +31,18 @@ export const makeGateway = ({ address, findRoute, throttle, onAnswered }: Gatewa
     return response;
   };
 
-  return async request => {
+  return async function gateway(request) {
     const response = await answer(request);
     onAnswered(request.method, request.path, response.status, Date.now() - request.receivedAt);
     return response;
   };
-};
+}
+
+/** What a route leads to. */
+interface Integration {
+  readonly invoke: Invoke;
+  readonly timeoutMilliseconds: number;
+}
+
+/** How API Gateway answers for a Lambda function that takes longer than the integration may. */
+const timedOut = gatewayMessage(503, 'Service Unavailable');

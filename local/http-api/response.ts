@@ -9,42 +9,17 @@ export interface GatewayResponse {
   readonly body: Buffer;
 }
 
-const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
-
-const structured = z.object({
-  statusCode: z
-    .union([
-      z.int(),
-      z
-        .string()
-        .regex(/^\d{3}$/)
-        .transform(Number),
-    ])
-    .pipe(z.int().min(100).max(599)),
-  headers: z.record(z.string(), scalar).nullish(),
-  cookies: z.array(z.string()).nullish(),
-  body: z.string().nullish(),
-  isBase64Encoded: z.boolean().nullish(),
-});
-
 /** An answer of API Gateway itself, in its own form. */
-export const gatewayMessage = (status: number, message: string): GatewayResponse => ({
-  status,
-  headers: [['content-type', 'application/json']],
-  body: Buffer.from(JSON.stringify({ message })),
-});
-
-const internalError = gatewayMessage(500, 'Internal Server Error');
-
-/** A result without a status code is taken for the body of a 200. */
-const inferred = (result: unknown): GatewayResponse => ({
-  status: 200,
-  headers: [['content-type', 'application/json']],
-  body: Buffer.from(typeof result === 'string' ? result : JSON.stringify(result)),
-});
+export function gatewayMessage(status: number, message: string): GatewayResponse {
+  return {
+    status,
+    headers: [['content-type', 'application/json']],
+    body: Buffer.from(JSON.stringify({ message })),
+  };
+}
 
 /** The response that API Gateway makes of what a function returned (payload format 2.0). */
-export const makeResponse = (outcome: InvocationOutcome): GatewayResponse => {
+export function makeResponse(outcome: InvocationOutcome): GatewayResponse {
   if (outcome.outcome === 'failed') return internalError;
   let result: unknown;
   try {
@@ -67,4 +42,33 @@ export const makeResponse = (outcome: InvocationOutcome): GatewayResponse => {
     ],
     body,
   };
-};
+}
+
+const internalError = gatewayMessage(500, 'Internal Server Error');
+
+/** A result without a status code is taken for the body of a 200. */
+function inferred(result: unknown): GatewayResponse {
+  return {
+    status: 200,
+    headers: [['content-type', 'application/json']],
+    body: Buffer.from(typeof result === 'string' ? result : JSON.stringify(result)),
+  };
+}
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+
+const structured = z.object({
+  statusCode: z
+    .union([
+      z.int(),
+      z
+        .string()
+        .regex(/^\d{3}$/)
+        .transform(Number),
+    ])
+    .pipe(z.int().min(100).max(599)),
+  headers: z.record(z.string(), scalar).nullish(),
+  cookies: z.array(z.string()).nullish(),
+  body: z.string().nullish(),
+  isBase64Encoded: z.boolean().nullish(),
+});

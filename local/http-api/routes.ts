@@ -13,29 +13,32 @@ export interface RouteMatch<Target> extends Route<Target> {
 /** Finds the route of a request, by its method and its decoded path. */
 export type FindRoute<Target> = (method: string, path: string) => RouteMatch<Target> | undefined;
 
-interface Pattern<Target> {
-  readonly route: Route<Target>;
-  readonly method: string;
-  readonly segments: readonly string[];
-  /** One letter per segment and one for the method; what sorts first is more specific. */
-  readonly rank: string;
+/** Makes the route table of an HTTP API; routes are chosen as API Gateway chooses them, whatever their order. */
+export function makeRouteTable<Target>(routes: readonly Route<Target>[]): FindRoute<Target> {
+  const fallback = routes.find(({ routeKey }) => routeKey === '$default');
+  const patterns = routes
+    .filter(route => route !== fallback)
+    .map(parse)
+    .sort((one, other) => (one.rank < other.rank ? -1 : 1));
+
+  return function routeTable(method, path) {
+    const segments = path.split('/').slice(1);
+    for (const pattern of patterns) {
+      if (pattern.method !== 'ANY' && pattern.method !== method) continue;
+      const pathParameters = matchSegments(pattern.segments, segments);
+      if (pathParameters) return { ...pattern.route, pathParameters };
+    }
+    return fallback && { ...fallback, pathParameters: {} };
+  };
 }
 
-const isParameter = (segment: string): boolean => /^\{.+\}$/.test(segment);
-const isGreedy = (segment: string): boolean => segment.endsWith('+}');
-
-/** Literal before parameter before greedy parameter, segment by segment; a method of its own before `ANY`. */
-const rankOf = (method: string, segments: readonly string[]): string =>
-  segments.map(segment => (isGreedy(segment) ? 'c' : isParameter(segment) ? 'b' : 'a')).join('') +
-  (method === 'ANY' ? 'z' : 'y');
-
-const parse = <Target>(route: Route<Target>): Pattern<Target> => {
+function parse<Target>(route: Route<Target>): Pattern<Target> {
   const [method = '', path = ''] = route.routeKey.split(' ');
   const segments = path.split('/').slice(1);
   return { route, method, segments, rank: rankOf(method, segments) };
-};
+}
 
-const matchSegments = (pattern: readonly string[], path: readonly string[]): Record<string, string> | undefined => {
+function matchSegments(pattern: readonly string[], path: readonly string[]): Record<string, string> | undefined {
   const parameters: Record<string, string> = {};
   for (const [index, segment] of pattern.entries()) {
     const value = path[index];
@@ -48,23 +51,28 @@ const matchSegments = (pattern: readonly string[], path: readonly string[]): Rec
     else if (segment !== value) return undefined;
   }
   return path.length === pattern.length ? parameters : undefined;
-};
+}
 
-/** Makes the route table of an HTTP API; routes are chosen as API Gateway chooses them, whatever their order. */
-export const makeRouteTable = <Target>(routes: readonly Route<Target>[]): FindRoute<Target> => {
-  const fallback = routes.find(({ routeKey }) => routeKey === '$default');
-  const patterns = routes
-    .filter(route => route !== fallback)
-    .map(parse)
-    .sort((one, other) => (one.rank < other.rank ? -1 : 1));
+interface Pattern<Target> {
+  readonly route: Route<Target>;
+  readonly method: string;
+  readonly segments: readonly string[];
+  /** One letter per segment and one for the method; what sorts first is more specific. */
+  readonly rank: string;
+}
 
-  return (method, path) => {
-    const segments = path.split('/').slice(1);
-    for (const pattern of patterns) {
-      if (pattern.method !== 'ANY' && pattern.method !== method) continue;
-      const pathParameters = matchSegments(pattern.segments, segments);
-      if (pathParameters) return { ...pattern.route, pathParameters };
-    }
-    return fallback && { ...fallback, pathParameters: {} };
-  };
-};
+/** Literal before parameter before greedy parameter, segment by segment; a method of its own before `ANY`. */
+function rankOf(method: string, segments: readonly string[]): string {
+  return (
+    segments.map(segment => (isGreedy(segment) ? 'c' : isParameter(segment) ? 'b' : 'a')).join('') +
+    (method === 'ANY' ? 'z' : 'y')
+  );
+}
+
+function isGreedy(segment: string): boolean {
+  return segment.endsWith('+}');
+}
+
+function isParameter(segment: string): boolean {
+  return /^\{.+\}$/.test(segment);
+}

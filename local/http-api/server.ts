@@ -14,59 +14,8 @@ export interface HttpFront extends LoopbackServer {
   close(): void;
 }
 
-/** API Gateway's limits, in bytes. */
-const largestBody = 10 * 1024 * 1024;
-const largestHead = 10_240;
-
-const badRequest = gatewayMessage(400, 'Bad Request');
-const unavailable = gatewayMessage(503, 'Service Unavailable');
-const tooLarge = gatewayMessage(413, 'Request Entity Too Large');
-const internalError = gatewayMessage(500, 'Internal Server Error');
-const headTooLarge = gatewayMessage(431, 'Request Header Fields Too Large');
-
-const send = (response: ServerResponse, { status, headers, body }: GatewayResponse): void => {
-  for (const [name, value] of headers) response.appendHeader(name, value);
-  if (status !== 204 && status !== 304) response.setHeader('content-length', body.length); // RFC 9110 section 8.6
-  response.writeHead(status).end(body);
-};
-
-/** API Gateway hands paths over decoded; what cannot be decoded stays as it is. */
-const decodePath = (path: string): string =>
-  path.replace(/(?:%[0-9a-f]{2})+/gi, encoded => {
-    try {
-      return decodeURIComponent(encoded);
-    } catch {
-      return encoded;
-    }
-  });
-
-/** Path and query of a request target in origin form or in absolute form (RFC 9112 section 3.2). */
-const parseTarget = (target: string): { path: string; rawQueryString: string } | undefined => {
-  const origin = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^(?=\?|$)/, '/');
-  if (!origin.startsWith('/')) return undefined;
-  const mark = origin.indexOf('?');
-  const path = mark < 0 ? origin : origin.slice(0, mark);
-  return { path: decodePath(path), rawQueryString: mark < 0 ? '' : origin.slice(mark + 1) };
-};
-
-const headLength = ({ method = '', url = '', rawHeaders }: IncomingMessage): number =>
-  rawHeaders.reduce((length, part) => length + part.length, method.length + url.length);
-
-/** Reads the body as far as it is allowed; `undefined` when it is too large. */
-const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
-  if (Number(request.headers['content-length'] ?? 0) > largestBody) return undefined;
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    length += chunk.length;
-    if (length > largestBody) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-};
-
 /** Starts the front on a port of 127.0.0.1; 0 takes any free one. @throws {LocalFault} when the port is taken. */
-export const startHttpFront = async (port: number): Promise<HttpFront> => {
+export async function startHttpFront(port: number): Promise<HttpFront> {
   let answer: Answer = async () => unavailable;
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -109,4 +58,61 @@ export const startHttpFront = async (port: number): Promise<HttpFront> => {
       server.closeIdleConnections();
     },
   };
-};
+}
+
+const unavailable = gatewayMessage(503, 'Service Unavailable');
+
+/** Path and query of a request target in origin form or in absolute form (RFC 9112 section 3.2). */
+function parseTarget(target: string): { path: string; rawQueryString: string } | undefined {
+  const origin = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^(?=\?|$)/, '/');
+  if (!origin.startsWith('/')) return undefined;
+  const mark = origin.indexOf('?');
+  const path = mark < 0 ? origin : origin.slice(0, mark);
+  return { path: decodePath(path), rawQueryString: mark < 0 ? '' : origin.slice(mark + 1) };
+}
+
+function send(response: ServerResponse, { status, headers, body }: GatewayResponse): void {
+  for (const [name, value] of headers) response.appendHeader(name, value);
+  if (status !== 204 && status !== 304) response.setHeader('content-length', body.length); // RFC 9110 section 8.6
+  response.writeHead(status).end(body);
+}
+
+const badRequest = gatewayMessage(400, 'Bad Request');
+
+function headLength({ method = '', url = '', rawHeaders }: IncomingMessage): number {
+  return rawHeaders.reduce((length, part) => length + part.length, method.length + url.length);
+}
+
+const largestHead = 10_240;
+
+const headTooLarge = gatewayMessage(431, 'Request Header Fields Too Large');
+
+/** Reads the body as far as it is allowed; `undefined` when it is too large. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > largestBody) return undefined;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    length += chunk.length;
+    if (length > largestBody) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const tooLarge = gatewayMessage(413, 'Request Entity Too Large');
+const internalError = gatewayMessage(500, 'Internal Server Error');
+
+/** API Gateway hands paths over decoded; what cannot be decoded stays as it is. */
+function decodePath(path: string): string {
+  return path.replace(/(?:%[0-9a-f]{2})+/gi, encoded => {
+    try {
+      return decodeURIComponent(encoded);
+    } catch {
+      return encoded;
+    }
+  });
+}
+
+/** API Gateway's limits, in bytes. */
+const largestBody = 10 * 1024 * 1024;

@@ -8,10 +8,10 @@ export interface ThrottleSettings {
 }
 
 /** The token bucket of API Gateway: it holds `burst` tokens and gains `rate` a second. */
-export const makeThrottle = ({ rate, burst }: ThrottleSettings, now: () => number): Throttle => {
+export function makeThrottle({ rate, burst }: ThrottleSettings, now: () => number): Throttle {
   let tokens = burst;
   let filledAt = now();
-  return () => {
+  return function throttle() {
     const moment = now();
     tokens = Math.min(burst, tokens + ((moment - filledAt) / 1000) * rate);
     filledAt = moment;
@@ -19,4 +19,4 @@ export const makeThrottle = ({ rate, burst }: ThrottleSettings, now: () => numbe
     tokens -= 1;
     return true;
   };
-};
+}

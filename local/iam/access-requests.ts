@@ -1,24 +1,8 @@
 import { queueArn, tableArn } from '../assembly/identities.ts';
 import type { AccessRequest } from './statement.ts';
 
-type Json = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
-
-/** `{"S":"signing"}` → `signing` */
-const plainValue = (value: unknown): string => (isObject(value) ? String(Object.values(value)[0]) : String(value));
-
-/**
- * The partition key values that a query asks for, as IAM's condition key `dynamodb:LeadingKeys` has them. Conditions on
- * it are only used with queries here.
- */
-const leadingKeys = ({ KeyConditionExpression: expression, ExpressionAttributeValues: values }: Json): string[] => {
-  const placeholder = /^\s*[#\w]+\s*=\s*(:\w+)/.exec(String(expression))?.[1];
-  return placeholder && isObject(values) ? [plainValue(values[placeholder])] : [];
-};
-
 /** What a DynamoDB request needs to be allowed. `target` is its `X-Amz-Target`. */
-export const dynamoDbAccess = (target: string, body: Json): AccessRequest[] => {
+export function dynamoDbAccess(target: string, body: Json): AccessRequest[] {
   const action = `dynamodb:${target.split('.').at(-1)}`;
   if (isObject(body.RequestItems)) {
     return Object.keys(body.RequestItems).map(table => ({ action, resource: tableArn(table) }));
@@ -27,10 +11,10 @@ export const dynamoDbAccess = (target: string, body: Json): AccessRequest[] => {
   const resource = typeof body.IndexName === 'string' ? `${table}/index/${body.IndexName}` : table;
   if (!body.KeyConditionExpression) return [{ action, resource }];
   return [{ action, resource, context: { 'dynamodb:LeadingKeys': leadingKeys(body) } }];
-};
+}
 
 /** What an SQS request needs to be allowed: a batch needs what its entries need. */
-export const sqsAccess = (target: string, body: Json): AccessRequest[] => {
+export function sqsAccess(target: string, body: Json): AccessRequest[] {
   const action = `sqs:${target
     .split('.')
     .at(-1)
@@ -45,15 +29,15 @@ export const sqsAccess = (target: string, body: Json): AccessRequest[] => {
       ),
     },
   ];
-};
+}
 
 /** What an SNS request needs to be allowed; the SDK sends it as a form. */
-export const snsAccess = (body: Json): AccessRequest[] => [
-  { action: `sns:${String(body.Action)}`, resource: String(body.TopicArn) },
-];
+export function snsAccess(body: Json): AccessRequest[] {
+  return [{ action: `sns:${String(body.Action)}`, resource: String(body.TopicArn) }];
+}
 
 /** What a KMS request for a key needs to be allowed. `key` is the ARN of the key it is about. */
-export const kmsAccess = (operation: string, body: Json, key: string): AccessRequest[] => {
+export function kmsAccess(operation: string, body: Json, key: string): AccessRequest[] {
   const context = isObject(body.EncryptionContext) ? Object.entries(body.EncryptionContext) : [];
   return [
     {
@@ -62,4 +46,24 @@ export const kmsAccess = (operation: string, body: Json, key: string): AccessReq
       context: Object.fromEntries(context.map(([name, value]) => [`kms:EncryptionContext:${name}`, [String(value)]])),
     },
   ];
-};
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null;
+}
+
+/**
+ * The partition key values that a query asks for, as IAM's condition key `dynamodb:LeadingKeys` has them. Conditions on
+ * it are only used with queries here.
+ */
+function leadingKeys({ KeyConditionExpression: expression, ExpressionAttributeValues: values }: Json): string[] {
+  const placeholder = /^\s*[#\w]+\s*=\s*(:\w+)/.exec(String(expression))?.[1];
+  return placeholder && isObject(values) ? [plainValue(values[placeholder])] : [];
+}
+
+/** `{"S":"signing"}` → `signing` */
+function plainValue(value: unknown): string {
+  return isObject(value) ? String(Object.values(value)[0]) : String(value);
+}

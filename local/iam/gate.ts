@@ -13,11 +13,12 @@ export interface Gate {
 }
 
 /** The access key id that a request was signed with (AWS Signature Version 4). */
-export const accessKeyIdIn = ({ authorization }: IncomingHttpHeaders): string =>
-  /Credential=([^/]+)\//.exec(authorization ?? '')?.[1] ?? '';
+export function accessKeyIdIn({ authorization }: IncomingHttpHeaders): string {
+  return /Credential=([^/]+)\//.exec(authorization ?? '')?.[1] ?? '';
+}
 
 /** Makes the gate. `onRefusal` hears of each refusal: a permission is missing in the template. */
-export const makeGate = (onRefusal: (message: string) => void): Gate => {
+export function makeGate(onRefusal: (message: string) => void): Gate {
   let inForce: ReadonlyMap<string, readonly Statement[]> = new Map();
   return {
     enforce: policies => {
@@ -34,4 +35,4 @@ export const makeGate = (onRefusal: (message: string) => void): Gate => {
       return message;
     },
   };
-};
+}

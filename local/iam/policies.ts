@@ -3,18 +3,15 @@ import { type LiveResource, ofType, readProperties } from '../assembly/resources
 import { functionOf } from '../lambda/definition.ts';
 import { policyDocumentSchema, type Statement } from './statement.ts';
 
-const policySchema = z.object({ PolicyDocument: policyDocumentSchema, Roles: z.array(z.string()) });
-const roleSchema = z.object({ Role: z.string() });
-
 /**
  * What each function's role may do, by the function's name.
  *
  * @throws {LocalFault} for a policy that the local cloud cannot read.
  */
-export const functionPolicies = (
+export function functionPolicies(
   resources: readonly LiveResource[],
   assets: ReadonlyMap<string, string>,
-): ReadonlyMap<string, readonly Statement[]> => {
+): ReadonlyMap<string, readonly Statement[]> {
   const policies = ofType(resources, 'AWS::IAM::Policy').map(resource => readProperties(policySchema, resource));
   return new Map(
     ofType(resources, 'AWS::Lambda::Function').map(resource => {
@@ -23,4 +20,7 @@ export const functionPolicies = (
       return [functionOf(resource, assets).name, attached.flatMap(policy => policy.PolicyDocument.Statement)];
     }),
   );
-};
+}
+
+const policySchema = z.object({ PolicyDocument: policyDocumentSchema, Roles: z.array(z.string()) });
+const roleSchema = z.object({ Role: z.string() });

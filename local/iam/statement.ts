@@ -34,36 +34,39 @@ export interface AccessRequest {
   readonly context?: Readonly<Record<string, readonly string[]>>;
 }
 
-const includesAll = (allowed: readonly string[], values: readonly string[]): boolean =>
-  values.every(value => allowed.includes(value));
+/** Whether any of the statements allows the request. Nothing else does: IAM denies by default. */
+export function isAllowed(statements: readonly Statement[], { action, resource, context }: AccessRequest): boolean {
+  return statements.some(
+    statement =>
+      statement.Action.some(pattern => covers(pattern, action)) &&
+      statement.Resource.some(pattern => covers(pattern, resource)) &&
+      holds(statement, context),
+  );
+}
 
-const holds = ({ Condition: condition }: Statement, context: AccessRequest['context'] = {}): boolean => {
+/** Whether a statement's pattern (`*` for anything) covers a name. */
+function covers(pattern: string, name: string): boolean {
+  return pattern.includes('*') ? expressionOf(pattern).test(name) : pattern === name;
+}
+
+function holds({ Condition: condition }: Statement, context: AccessRequest['context'] = {}): boolean {
   const single = Object.entries(condition?.StringEquals ?? {});
   const each = Object.entries(condition?.['ForAllValues:StringEquals'] ?? {});
   return (
     single.every(([key, allowed]) => (context[key]?.length ?? 0) > 0 && includesAll(allowed, context[key] ?? [])) &&
     each.every(([key, allowed]) => includesAll(allowed, context[key] ?? [])) // holds for a key that is absent, as in IAM
   );
-};
+}
+
+function expressionOf(pattern: string): RegExp {
+  const known = expressions.get(pattern) ?? new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`);
+  expressions.set(pattern, known);
+  return known;
+}
 
 /** Of patterns with `*`; each request would compile them anew. There are no more than the template has. */
 const expressions = new Map<string, RegExp>();
 
-const expressionOf = (pattern: string): RegExp => {
-  const known = expressions.get(pattern) ?? new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`);
-  expressions.set(pattern, known);
-  return known;
-};
-
-/** Whether a statement's pattern (`*` for anything) covers a name. */
-const covers = (pattern: string, name: string): boolean =>
-  pattern.includes('*') ? expressionOf(pattern).test(name) : pattern === name;
-
-/** Whether any of the statements allows the request. Nothing else does: IAM denies by default. */
-export const isAllowed = (statements: readonly Statement[], { action, resource, context }: AccessRequest): boolean =>
-  statements.some(
-    statement =>
-      statement.Action.some(pattern => covers(pattern, action)) &&
-      statement.Resource.some(pattern => covers(pattern, resource)) &&
-      holds(statement, context),
-  );
+function includesAll(allowed: readonly string[], values: readonly string[]): boolean {
+  return values.every(value => allowed.includes(value));
+}

@@ -24,48 +24,11 @@ export interface AddressBookSource {
   readonly hostsFile?: string;
 }
 
-interface Page {
-  readonly table: HostTable;
-  readonly addresses: ReadonlyMap<string, string>;
-  readonly names: ReadonlyMap<string, string>;
-}
-
-/** A block of global unicast addresses, so that the production guard sees nothing unusual. */
-const blockPrefix = '93.184';
-const blockSize = 65_536;
-
-/**
- * Gives every mapped name an address of its own. It depends on the names only, so that all processes agree without
- * talking to each other; clashes move on to the next free address.
- */
-const assignAddresses = (names: readonly string[]): ReadonlyMap<string, string> => {
-  const taken = new Map<string, string>();
-  for (const name of [...names].sort()) {
-    let slot = createHash('sha256').update(name).digest().readUInt16BE(0);
-    const address = () => `${blockPrefix}.${slot >> 8}.${slot & 255}`;
-    while (taken.has(address())) slot = (slot + 1) % blockSize;
-    taken.set(address(), name);
-  }
-  return new Map([...taken].map(([address, name]) => [name, address]));
-};
-
-const toTable = (mappings: ReadonlyMap<string, number>): HostTable =>
-  new Map([...mappings].map(([name, port]) => [name, { port }]));
-
-const makePage = (table: HostTable): Page => {
-  const mapped = [...table].flatMap(([name, entry]) => ('port' in entry ? [name] : []));
-  const addresses = assignAddresses(mapped);
-  return { table, addresses, names: new Map([...addresses].map(([name, address]) => [address, name])) };
-};
-
-/** A file changed within the last moments may change again without its time stamp moving. */
-const timeStampSettles = 50;
-
 /**
  * Opens an address book. A hosts file that is unreadable or malformed, for instance because it is being written, leaves
  * the last good one in force.
  */
-export const makeAddressBook = ({ builtIn, mappings, hostsFile }: AddressBookSource): AddressBook => {
+export function makeAddressBook({ builtIn, mappings, hostsFile }: AddressBookSource): AddressBook {
   const pageOf = (file: HostTable): Page => makePage(new Map([...toTable(builtIn), ...file, ...toTable(mappings)]));
   let page = pageOf(new Map());
   let seen = '';
@@ -100,4 +63,42 @@ export const makeAddressBook = ({ builtIn, mappings, hostsFile }: AddressBookSou
       return entry && 'port' in entry ? entry.port : undefined;
     },
   };
-};
+}
+
+interface Page {
+  readonly table: HostTable;
+  readonly addresses: ReadonlyMap<string, string>;
+  readonly names: ReadonlyMap<string, string>;
+}
+
+function makePage(table: HostTable): Page {
+  const mapped = [...table].flatMap(([name, entry]) => ('port' in entry ? [name] : []));
+  const addresses = assignAddresses(mapped);
+  return { table, addresses, names: new Map([...addresses].map(([name, address]) => [address, name])) };
+}
+
+function toTable(mappings: ReadonlyMap<string, number>): HostTable {
+  return new Map([...mappings].map(([name, port]) => [name, { port }]));
+}
+
+/** A file changed within the last moments may change again without its time stamp moving. */
+const timeStampSettles = 50;
+
+/**
+ * Gives every mapped name an address of its own. It depends on the names only, so that all processes agree without
+ * talking to each other; clashes move on to the next free address.
+ */
+function assignAddresses(names: readonly string[]): ReadonlyMap<string, string> {
+  const taken = new Map<string, string>();
+  for (const name of [...names].sort()) {
+    let slot = createHash('sha256').update(name).digest().readUInt16BE(0);
+    const address = () => `${blockPrefix}.${slot >> 8}.${slot & 255}`;
+    while (taken.has(address())) slot = (slot + 1) % blockSize;
+    taken.set(address(), name);
+  }
+  return new Map([...taken].map(([address, name]) => [name, address]));
+}
+
+/** A block of global unicast addresses, so that the production guard sees nothing unusual. */
+const blockPrefix = '93.184';
+const blockSize = 65_536;

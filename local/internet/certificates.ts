@@ -9,13 +9,8 @@ export interface CertificateAuthority {
   contextFor(name: string): Promise<SecureContext>;
 }
 
-const elliptic = { keyType: 'ec', algorithm: 'sha256' } as const;
-
-/** A clock that is a little behind must not find the certificates in the future. */
-const anHourAgo = (): Date => new Date(Date.now() - 3_600_000);
-
 /** Makes a certificate authority with fresh keys (P-256). */
-export const makeCertificateAuthority = async (): Promise<CertificateAuthority> => {
+export async function makeCertificateAuthority(): Promise<CertificateAuthority> {
   const authority = await generate([{ name: 'commonName', value: 'Emissor local run' }], {
     ...elliptic,
     notBeforeDate: anHourAgo(),
@@ -49,4 +44,11 @@ export const makeCertificateAuthority = async (): Promise<CertificateAuthority> 
       return known;
     },
   };
-};
+}
+
+const elliptic = { keyType: 'ec', algorithm: 'sha256' } as const;
+
+/** A clock that is a little behind must not find the certificates in the future. */
+function anHourAgo(): Date {
+  return new Date(Date.now() - 3_600_000);
+}

@@ -1,31 +1,11 @@
 import net from 'node:net';
 import type { AddressBook } from './address-book.ts';
 
-/** Node's TCP handle: one place below net, tls, http, agents and Happy Eyeballs. */
-interface TcpHandle {
-  connect(request: unknown, address: string, port: number): number;
-  connect6(request: unknown, address: string, port: number): number;
-  getpeername(out: object): number;
-}
-
-/** Finds the prototype of TCP handles; a socket has one as soon as it begins to connect. */
-const tcpPrototype = (): TcpHandle => {
-  const socket = net.connect({ host: '127.0.0.1', port: 1 }).on('error', () => undefined);
-  const handle: unknown = '_handle' in socket ? socket._handle : undefined;
-  const prototype: unknown = handle && Object.getPrototypeOf(handle);
-  socket.destroy();
-  if (!prototype) throw new Error('This Node has no TCP handles where the loopback Internet expects them.');
-  return prototype as TcpHandle;
-};
-
-/** The ports that the URL policy lets through; a mapped host listens on all of them. */
-const isServed = (port: number): boolean => port === 443 || port >= 1024;
-
 /**
  * Makes connections to the addresses of mapped names land on the TLS terminator at 127.0.0.1, while they look to the
  * program as if they had gone to the address itself. Other connections are not touched.
  */
-export const divertConnections = (book: AddressBook, terminatorPort: number): void => {
+export function divertConnections(book: AddressBook, terminatorPort: number): void {
   const tcp = tcpPrototype();
   const { connect, connect6, getpeername } = tcp;
   const peers = new WeakMap<object, object>();
@@ -46,4 +26,26 @@ export const divertConnections = (book: AddressBook, terminatorPort: number): vo
     Object.assign(out, peer);
     return 0;
   };
-};
+}
+
+/** Finds the prototype of TCP handles; a socket has one as soon as it begins to connect. */
+function tcpPrototype(): TcpHandle {
+  const socket = net.connect({ host: '127.0.0.1', port: 1 }).on('error', () => undefined);
+  const handle: unknown = '_handle' in socket ? socket._handle : undefined;
+  const prototype: unknown = handle && Object.getPrototypeOf(handle);
+  socket.destroy();
+  if (!prototype) throw new Error('This Node has no TCP handles where the loopback Internet expects them.');
+  return prototype as TcpHandle;
+}
+
+/** Node's TCP handle: one place below net, tls, http, agents and Happy Eyeballs. */
+interface TcpHandle {
+  connect(request: unknown, address: string, port: number): number;
+  connect6(request: unknown, address: string, port: number): number;
+  getpeername(out: object): number;
+}
+
+/** The ports that the URL policy lets through; a mapped host listens on all of them. */
+function isServed(port: number): boolean {
+  return port === 443 || port >= 1024;
+}

@@ -2,59 +2,35 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
-/**
- * What a name of the loopback Internet leads to: a plain HTTP server's port on 127.0.0.1, or the addresses to answer
- * (which lead nowhere of ours; none at all means that the name does not exist).
- */
-type HostEntry = { readonly port: number } | { readonly addresses: readonly string[] };
-
 /** Name -> entry. */
 export type HostTable = ReadonlyMap<string, HostEntry>;
 
-const labels = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9])?)*$/;
-
 /** A host name as it is looked up: lower case, ASCII, without the root's dot. `undefined` where it is none. */
-export const normaliseName = (text: string): string | undefined => {
+export function normaliseName(text: string): string | undefined {
   const name = domainToASCII(text.trim().replace(/\.$/, '').toLowerCase());
   return name.length <= 253 && isIP(name) === 0 && labels.test(name) ? name : undefined;
-};
-
-const portOf = (text: string): number | undefined => {
-  const [, digits] = /^http:\/\/(?:127\.0\.0\.1|localhost):(\d{1,5})\/?$/.exec(text) ?? [];
-  const port = Number(digits);
-  return port >= 1 && port <= 65_535 ? port : undefined;
-};
+}
 
 /**
  * Parses `HOST=http://127.0.0.1:PORT`.
  *
  * @throws {TypeError} with a sentence that says what is wrong.
  */
-export const parseMapping = (text: string): { readonly name: string; readonly port: number } => {
+export function parseMapping(text: string): { readonly name: string; readonly port: number } {
   const at = text.indexOf('=');
   const name = at > 0 ? normaliseName(text.slice(0, at)) : undefined;
   if (at < 1 || name === undefined) throw new TypeError('It must be HOST=http://127.0.0.1:PORT.');
   const port = portOf(text.slice(at + 1));
   if (port === undefined) throw new TypeError(`"${name}" must lead to http://127.0.0.1:PORT.`);
   return { name, port };
-};
-
-const parseEntry = (name: string, value: unknown): HostEntry => {
-  if (typeof value === 'string') {
-    const port = portOf(value);
-    if (port !== undefined) return { port };
-  } else if (Array.isArray(value) && value.every(address => typeof address === 'string' && isIP(address) !== 0)) {
-    return { addresses: value };
-  }
-  throw new TypeError(`"${name}" must be "http://127.0.0.1:PORT" or a list of IP addresses.`);
-};
+}
 
 /**
  * Parses the text of a hosts file.
  *
  * @throws {TypeError} with a sentence that says what is wrong.
  */
-export const parseHosts = (text: string): HostTable => {
+export function parseHosts(text: string): HostTable {
   let content: unknown;
   try {
     content = JSON.parse(text);
@@ -71,7 +47,33 @@ export const parseHosts = (text: string): HostTable => {
       return [name, parseEntry(name, value)];
     }),
   );
-};
+}
 
 /** Reads a hosts file. @throws {TypeError | NodeJS.ErrnoException} */
-export const readHosts = (path: string): HostTable => parseHosts(readFileSync(path, 'utf8'));
+export function readHosts(path: string): HostTable {
+  return parseHosts(readFileSync(path, 'utf8'));
+}
+
+/**
+ * What a name of the loopback Internet leads to: a plain HTTP server's port on 127.0.0.1, or the addresses to answer
+ * (which lead nowhere of ours; none at all means that the name does not exist).
+ */
+type HostEntry = { readonly port: number } | { readonly addresses: readonly string[] };
+
+const labels = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9])?)*$/;
+
+function portOf(text: string): number | undefined {
+  const [, digits] = /^http:\/\/(?:127\.0\.0\.1|localhost):(\d{1,5})\/?$/.exec(text) ?? [];
+  const port = Number(digits);
+  return port >= 1 && port <= 65_535 ? port : undefined;
+}
+
+function parseEntry(name: string, value: unknown): HostEntry {
+  if (typeof value === 'string') {
+    const port = portOf(value);
+    if (port !== undefined) return { port };
+  } else if (Array.isArray(value) && value.every(address => typeof address === 'string' && isIP(address) !== 0)) {
+    return { addresses: value };
+  }
+  throw new TypeError(`"${name}" must be "http://127.0.0.1:PORT" or a list of IP addresses.`);
+}

@@ -25,28 +25,15 @@ export interface InternetEvents {
   onAbsence: OnAbsence;
 }
 
-/** Processes read the hosts file themselves; this only tells the person at the terminal. */
-const watchHosts = (file: string, onHostsChange: InternetEvents['onHostsChange']): (() => void) => {
-  const look = (): void => {
-    try {
-      onHostsChange({ names: readHosts(file).size });
-    } catch (error) {
-      onHostsChange({ fault: messageOf(error) });
-    }
-  };
-  watchFile(file, { interval: 500 }, look);
-  return () => unwatchFile(file, look);
-};
-
 /**
  * Starts the loopback Internet.
  *
  * @throws {LocalFault} when the hosts file is missing or malformed, or the receiver's port is taken.
  */
-export const startLoopbackInternet = async (
+export async function startLoopbackInternet(
   { mappings, hostsFile, receiverPort = 0 }: Omit<AddressBookSource, 'builtIn'> & { readonly receiverPort?: number },
   { onDelivery, onHostsChange, onAbsence }: InternetEvents,
-): Promise<LoopbackInternet> => {
+): Promise<LoopbackInternet> {
   try {
     if (hostsFile !== undefined) readHosts(hostsFile);
   } catch (error) {
@@ -69,4 +56,17 @@ export const startLoopbackInternet = async (
       await Promise.all([terminator.stop(), receiver.stop()]);
     },
   };
-};
+}
+
+/** Processes read the hosts file themselves; this only tells the person at the terminal. */
+function watchHosts(file: string, onHostsChange: InternetEvents['onHostsChange']): () => void {
+  const look = (): void => {
+    try {
+      onHostsChange({ names: readHosts(file).size });
+    } catch (error) {
+      onHostsChange({ fault: messageOf(error) });
+    }
+  };
+  watchFile(file, { interval: 500 }, look);
+  return () => unwatchFile(file, look);
+}

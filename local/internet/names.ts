@@ -3,56 +3,17 @@ import { syncBuiltinESMExports } from 'node:module';
 import { isIP } from 'node:net';
 import type { AddressBook } from './address-book.ts';
 
-/** A function of `node:dns`, whose overloads do not matter here: it is called through or answered for. */
-type Callable = (this: unknown, ...words: unknown[]) => unknown;
-type Resolving = Record<'resolve4' | 'resolve6' | 'resolve', Callable>;
-type Callback = (error: Error | null, ...answer: unknown[]) => void;
-
-interface LookupOptions {
-  readonly family?: number | 'IPv4' | 'IPv6';
-  readonly all?: boolean;
+/** Makes the names of the address book resolve, through every function of `node:dns` that finds addresses. */
+export function answerNames(book: AddressBook): void {
+  replaceLookups(book);
+  replaceResolving(dns as unknown as Resolving, book, false);
+  replaceResolving(dns.Resolver.prototype as unknown as Resolving, book, false);
+  replaceResolving(dns.promises as unknown as Resolving, book, true);
+  replaceResolving(dns.promises.Resolver.prototype as unknown as Resolving, book, true);
+  syncBuiltinESMExports(); // without it, `import { lookup } from 'node:dns'` would still find the original
 }
 
-const fault = (message: string, code: string, syscall: string, hostname: string, errno?: number): Error =>
-  Object.assign(new Error(message), { code, syscall, hostname, ...(errno === undefined ? {} : { errno }) });
-
-const familyNumber = ({ family }: LookupOptions): number =>
-  family === 'IPv4' ? 4 : family === 'IPv6' ? 6 : Number(family ?? 0);
-
-/** Answers as getaddrinfo would. */
-const lookUp = (name: string, addresses: readonly string[], options: LookupOptions) => {
-  const family = familyNumber(options);
-  const found = addresses
-    .map(address => ({ address, family: isIP(address) }))
-    .filter(entry => family === 0 || entry.family === family);
-  if (found.length === 0) throw fault(`getaddrinfo ENOTFOUND ${name}`, 'ENOTFOUND', 'getaddrinfo', name, -3008);
-  return found;
-};
-
-/** Answers as the A or AAAA records of a DNS server would. */
-const records = (name: string, addresses: readonly string[], family: 4 | 6, options: unknown): unknown[] => {
-  const syscall = family === 4 ? 'queryA' : 'queryAaaa';
-  const found = addresses.filter(address => isIP(address) === family);
-  if (found.length === 0) {
-    const code = addresses.length === 0 ? 'ENOTFOUND' : 'ENODATA';
-    throw fault(`${syscall} ${code} ${name}`, code, syscall, name);
-  }
-  const withTtl = typeof options === 'object' && options !== null && 'ttl' in options && options.ttl === true;
-  return withTtl ? found.map(address => ({ address, ttl: 60 })) : found;
-};
-
-/** Node's own functions call back later, never at once. */
-const later = (answer: () => readonly unknown[], callback: Callback): void => {
-  let outcome: readonly unknown[];
-  try {
-    outcome = [null, ...answer()];
-  } catch (error) {
-    outcome = [error];
-  }
-  process.nextTick(callback, ...outcome);
-};
-
-const replaceLookups = (book: AddressBook): void => {
+function replaceLookups(book: AddressBook): void {
   const original = dns.lookup as unknown as Callable;
   const originalPromised = dns.promises.lookup as unknown as Callable;
   const normalise = (options: unknown): LookupOptions =>
@@ -77,9 +38,9 @@ const replaceLookups = (book: AddressBook): void => {
   Object.defineProperty(called, Symbol.for('nodejs.util.promisify.custom'), { value: promised });
   Object.assign(dns, { lookup: called });
   Object.assign(dns.promises, { lookup: promised });
-};
+}
 
-const replaceResolving = (target: Resolving, book: AddressBook, isPromised: boolean): void => {
+function replaceResolving(target: Resolving, book: AddressBook, isPromised: boolean): void {
   const answerFor = (original: Callable, family: 4 | 6): Callable =>
     function (name, ...rest) {
       const addresses = book.addressesOf(String(name));
@@ -99,14 +60,57 @@ const replaceResolving = (target: Resolving, book: AddressBook, isPromised: bool
     const others = typeof type === 'string' ? rest.slice(1) : rest;
     return target[type === 'AAAA' ? 'resolve6' : 'resolve4'].call(this, name, ...others);
   };
-};
+}
 
-/** Makes the names of the address book resolve, through every function of `node:dns` that finds addresses. */
-export const answerNames = (book: AddressBook): void => {
-  replaceLookups(book);
-  replaceResolving(dns as unknown as Resolving, book, false);
-  replaceResolving(dns.Resolver.prototype as unknown as Resolving, book, false);
-  replaceResolving(dns.promises as unknown as Resolving, book, true);
-  replaceResolving(dns.promises.Resolver.prototype as unknown as Resolving, book, true);
-  syncBuiltinESMExports(); // without it, `import { lookup } from 'node:dns'` would still find the original
-};
+type Resolving = Record<'resolve4' | 'resolve6' | 'resolve', Callable>;
+
+/** A function of `node:dns`, whose overloads do not matter here: it is called through or answered for. */
+type Callable = (this: unknown, ...words: unknown[]) => unknown;
+
+interface LookupOptions {
+  readonly family?: number | 'IPv4' | 'IPv6';
+  readonly all?: boolean;
+}
+
+/** Answers as getaddrinfo would. */
+function lookUp(name: string, addresses: readonly string[], options: LookupOptions) {
+  const family = familyNumber(options);
+  const found = addresses
+    .map(address => ({ address, family: isIP(address) }))
+    .filter(entry => family === 0 || entry.family === family);
+  if (found.length === 0) throw fault(`getaddrinfo ENOTFOUND ${name}`, 'ENOTFOUND', 'getaddrinfo', name, -3008);
+  return found;
+}
+
+/** Node's own functions call back later, never at once. */
+function later(answer: () => readonly unknown[], callback: Callback): void {
+  let outcome: readonly unknown[];
+  try {
+    outcome = [null, ...answer()];
+  } catch (error) {
+    outcome = [error];
+  }
+  process.nextTick(callback, ...outcome);
+}
+
+type Callback = (error: Error | null, ...answer: unknown[]) => void;
+
+function familyNumber({ family }: LookupOptions): number {
+  return family === 'IPv4' ? 4 : family === 'IPv6' ? 6 : Number(family ?? 0);
+}
+
+function fault(message: string, code: string, syscall: string, hostname: string, errno?: number): Error {
+  return Object.assign(new Error(message), { code, syscall, hostname, ...(errno === undefined ? {} : { errno }) });
+}
+
+/** Answers as the A or AAAA records of a DNS server would. */
+function records(name: string, addresses: readonly string[], family: 4 | 6, options: unknown): unknown[] {
+  const syscall = family === 4 ? 'queryA' : 'queryAaaa';
+  const found = addresses.filter(address => isIP(address) === family);
+  if (found.length === 0) {
+    const code = addresses.length === 0 ? 'ENOTFOUND' : 'ENODATA';
+    throw fault(`${syscall} ${code} ${name}`, code, syscall, name);
+  }
+  const withTtl = typeof options === 'object' && options !== null && 'ttl' in options && options.ttl === true;
+  return withTtl ? found.map(address => ({ address, ttl: 60 })) : found;
+}

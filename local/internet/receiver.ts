@@ -27,38 +27,15 @@ export interface Receiver {
 /** The name the built-in receiver answers for. */
 export const receiverName = 'receiver.example.com';
 
-const keptDeliveries = 2_000;
-const keptBytes = 16 * 1024;
-
-const readStart = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request) {
-    if (length < keptBytes) chunks.push(chunk.subarray(0, keptBytes - length));
-    length += chunk.length;
-  }
-  return Buffer.concat(chunks).toString('utf8');
-};
-
-const joinHeaders = (request: IncomingMessage): Record<string, string> =>
-  Object.fromEntries(Object.entries(request.headersDistinct).map(([name, values]) => [name, values?.join(', ') ?? '']));
-
-/** `/status/503` answers 503, so that retries can be watched; everything else 200. */
-const statusFor = (path: string): number => Number(/^\/status\/([2-5]\d\d)(?:[/?]|$)/.exec(path)?.[1] ?? 200);
-
-const answer = (response: ServerResponse, status: number, type: string, body: string): void => {
-  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body);
-};
-
 /**
  * Starts the receiver on a port of 127.0.0.1; 0 takes any free one. `onDelivery` hears of each delivery as it comes.
  *
  * @throws {LocalFault} when the port cannot be had.
  */
-export const startReceiver = async (
+export async function startReceiver(
   wantedPort: number,
   onDelivery: (delivery: ReceivedDelivery) => void,
-): Promise<Receiver> => {
+): Promise<Receiver> {
   let deliveries: ReceivedDelivery[] = [];
 
   const show = (request: IncomingMessage, response: ServerResponse): boolean => {
@@ -89,4 +66,32 @@ export const startReceiver = async (
   });
   const { port, stop } = await listenOnLoopback(server, wantedPort);
   return { port, url: `http://127.0.0.1:${port}`, stop };
-};
+}
+
+function answer(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body);
+}
+
+/** `/status/503` answers 503, so that retries can be watched; everything else 200. */
+function statusFor(path: string): number {
+  return Number(/^\/status\/([2-5]\d\d)(?:[/?]|$)/.exec(path)?.[1] ?? 200);
+}
+
+function joinHeaders(request: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(request.headersDistinct).map(([name, values]) => [name, values?.join(', ') ?? '']),
+  );
+}
+
+async function readStart(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    if (length < keptBytes) chunks.push(chunk.subarray(0, keptBytes - length));
+    length += chunk.length;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const keptDeliveries = 2_000;
+const keptBytes = 16 * 1024;

@@ -11,37 +11,15 @@ export interface TlsTerminator {
   stop(): Promise<void>;
 }
 
-/** The name in the certificate for clients that name no host or one that is not mapped: it fits nobody. */
-const nobody = 'unmapped.invalid';
-
-/**
- * Joins a TLS connection and a plain one, byte for byte: half-closed and reset ends arrive as such on the other side,
- * so that a test server may hang, trickle, talk nonsense or tear the connection and the client sees just that.
- */
-const join = (secure: TLSSocket, raw: Socket, port: number, onConnect: (isThere: boolean) => void): void => {
-  const plain = connect({ host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true });
-  plain.on('connect', () => onConnect(true));
-  plain.on('error', error => {
-    if (codeOf(error) === 'ECONNREFUSED') onConnect(false);
-    raw.resetAndDestroy();
-  });
-  secure.on('error', () => plain.resetAndDestroy());
-  raw.on('error', () => plain.resetAndDestroy());
-  plain.on('close', () => secure.destroy());
-  secure.on('close', () => plain.destroy());
-  secure.pipe(plain);
-  plain.pipe(secure);
-};
-
 /** Hears that nothing listens behind a mapped name: once, until something does. */
 export type OnAbsence = (name: string, port: number) => void;
 
 /** Starts the terminator on a free port. Which host a connection is for is told by its SNI (RFC 6066 section 3). */
-export const startTlsTerminator = async (
+export async function startTlsTerminator(
   book: AddressBook,
   authority: CertificateAuthority,
   onAbsence: OnAbsence,
-): Promise<TlsTerminator> => {
+): Promise<TlsTerminator> {
   const strangers = await authority.contextFor(nobody);
   const open = new Set<Socket>();
   const absent = new Map<string, number>();
@@ -89,4 +67,26 @@ export const startTlsTerminator = async (
       await once(server, 'close');
     },
   };
-};
+}
+
+/** The name in the certificate for clients that name no host or one that is not mapped: it fits nobody. */
+const nobody = 'unmapped.invalid';
+
+/**
+ * Joins a TLS connection and a plain one, byte for byte: half-closed and reset ends arrive as such on the other side,
+ * so that a test server may hang, trickle, talk nonsense or tear the connection and the client sees just that.
+ */
+function join(secure: TLSSocket, raw: Socket, port: number, onConnect: (isThere: boolean) => void): void {
+  const plain = connect({ host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true });
+  plain.on('connect', () => onConnect(true));
+  plain.on('error', error => {
+    if (codeOf(error) === 'ECONNREFUSED') onConnect(false);
+    raw.resetAndDestroy();
+  });
+  secure.on('error', () => plain.resetAndDestroy());
+  raw.on('error', () => plain.resetAndDestroy());
+  plain.on('close', () => secure.destroy());
+  secure.on('close', () => plain.destroy());
+  secure.pipe(plain);
+  plain.pipe(secure);
+}

@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { codeOf, LocalFault } from '../fault.ts';
 
-const length = 32;
-
 /**
  * The secret under which the KMS stand-in wraps everything; kept in a file of mode 0600 where state is to survive.
  *
  * @throws {LocalFault} when the kept file is not a key: what was wrapped under it would be lost silently.
  */
-export const masterKey = (file?: string): Buffer => {
+export function masterKey(file?: string): Buffer {
   if (file === undefined) return randomBytes(length);
   try {
     const kept = readFileSync(file);
@@ -21,4 +19,6 @@ export const masterKey = (file?: string): Buffer => {
     writeFileSync(file, fresh, { mode: 0o600, flag: 'wx' });
     return fresh;
   }
-};
+}
+
+const length = 32;

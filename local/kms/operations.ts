@@ -13,49 +13,14 @@ export class KmsError extends Error {
   }
 }
 
-const base64 = z.base64().transform(text => Buffer.from(text, 'base64'));
-const context = z.record(z.string(), z.string()).default({});
-
-const keyInput = z.object({ KeyId: z.string(), EncryptionContext: context });
-const dataKeyInput = keyInput.extend({
-  KeySpec: z.enum(['AES_128', 'AES_256']).optional(),
-  NumberOfBytes: z.int().min(1).max(1024).optional(),
-});
-const keyPairInput = keyInput.extend({ KeyPairSpec: z.enum(['ECC_NIST_P256', 'RSA_2048']) });
-const encryptInput = keyInput.extend({ Plaintext: base64 });
-const decryptInput = z.object({ CiphertextBlob: base64, EncryptionContext: context, KeyId: z.string().optional() });
-
-const read = <Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> => {
-  const result = schema.safeParse(input);
-  if (result.success) return result.data;
-  const fields = result.error.issues.map(issue => issue.path.join('.'));
-  throw new KmsError(
-    'ValidationException',
-    `These fields are missing, malformed or not known here: ${fields.join(', ')}`,
-  );
-};
-
-const makePair = promisify(generateKeyPair);
-
-const freshPair = async (spec: z.output<typeof keyPairInput>['KeyPairSpec']) => {
-  const { publicKey, privateKey } =
-    spec === 'RSA_2048'
-      ? await makePair('rsa', { modulusLength: 2048 })
-      : await makePair('ec', { namedCurve: 'P-256' });
-  return {
-    publicKey: publicKey.export({ type: 'spki', format: 'der' }),
-    privateKey: privateKey.export({ type: 'pkcs8', format: 'der' }),
-  };
-};
-
 /** One KMS operation: its JSON input to its JSON output. */
 export type KmsOperation = (input: unknown) => Promise<Record<string, unknown>>;
 
 /** ARN of the key that a request is about: the one it names, or the one its ciphertext says it was made with. */
-export const keyIn = ({ KeyId, CiphertextBlob }: Readonly<Record<string, unknown>>): string => {
+export function keyIn({ KeyId, CiphertextBlob }: Readonly<Record<string, unknown>>): string {
   const named = typeof KeyId === 'string' ? KeyId : keyIdIn(Buffer.from(String(CiphertextBlob), 'base64'));
   return named.startsWith('arn:') ? named : keyArn(named);
-};
+}
 
 /** What the KMS stand-in stands on. */
 export interface KmsDependencies {
@@ -65,7 +30,7 @@ export interface KmsDependencies {
 }
 
 /** The operations that this service uses, as KMS has them: symmetric keys that wrap data keys and key pairs. */
-export const makeKmsOperations = ({ wrapping, hasKey }: KmsDependencies): Readonly<Record<string, KmsOperation>> => {
+export function makeKmsOperations({ wrapping, hasKey }: KmsDependencies): Readonly<Record<string, KmsOperation>> {
   const find = (name: string): string => {
     const keyId = name.replace(/^arn:aws:kms:[^:]*:[^:]*:key\//, '');
     if (hasKey(keyId)) return keyId;
@@ -130,4 +95,41 @@ export const makeKmsOperations = ({ wrapping, hasKey }: KmsDependencies): Readon
       };
     },
   };
-};
+}
+
+function read<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  const fields = result.error.issues.map(issue => issue.path.join('.'));
+  throw new KmsError(
+    'ValidationException',
+    `These fields are missing, malformed or not known here: ${fields.join(', ')}`,
+  );
+}
+
+const context = z.record(z.string(), z.string()).default({});
+
+const keyInput = z.object({ KeyId: z.string(), EncryptionContext: context });
+const dataKeyInput = keyInput.extend({
+  KeySpec: z.enum(['AES_128', 'AES_256']).optional(),
+  NumberOfBytes: z.int().min(1).max(1024).optional(),
+});
+const keyPairInput = keyInput.extend({ KeyPairSpec: z.enum(['ECC_NIST_P256', 'RSA_2048']) });
+
+async function freshPair(spec: z.output<typeof keyPairInput>['KeyPairSpec']) {
+  const { publicKey, privateKey } =
+    spec === 'RSA_2048'
+      ? await makePair('rsa', { modulusLength: 2048 })
+      : await makePair('ec', { namedCurve: 'P-256' });
+  return {
+    publicKey: publicKey.export({ type: 'spki', format: 'der' }),
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'der' }),
+  };
+}
+
+const base64 = z.base64().transform(text => Buffer.from(text, 'base64'));
+
+const encryptInput = keyInput.extend({ Plaintext: base64 });
+const decryptInput = z.object({ CiphertextBlob: base64, EncryptionContext: context, KeyId: z.string().optional() });
+
+const makePair = promisify(generateKeyPair);

@@ -13,11 +13,8 @@ export interface KeyService extends ServiceStandIn {
   ensureKey(keyId: string): void;
 }
 
-/** What KMS answers when the fault is its own. */
-const internalFault = new KmsError('KMSInternalException', 'See the terminal.');
-
 /** Starts the KMS stand-in on a free port of 127.0.0.1; it speaks AWS JSON 1.1, as the SDK's client does. */
-export const startKms = async (master: Uint8Array, gate: Gate, faults: Faults = noFaults): Promise<KeyService> => {
+export async function startKms(master: Uint8Array, gate: Gate, faults: Faults = noFaults): Promise<KeyService> {
   const keys = new Set<string>();
   const operations = makeKmsOperations({ wrapping: makeWrapping(master), hasKey: keyId => keys.has(keyId) });
 
@@ -53,4 +50,7 @@ export const startKms = async (master: Uint8Array, gate: Gate, faults: Faults = 
   });
   const { port, stop } = await listenOnLoopback(server);
   return { endpoint: `http://127.0.0.1:${port}`, stop, ensureKey: keyId => void keys.add(keyId) };
-};
+}
+
+/** What KMS answers when the fault is its own. */
+const internalFault = new KmsError('KMSInternalException', 'See the terminal.');

@@ -1,14 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/** Names and values bound to a ciphertext: it opens under exactly these only. */
-type EncryptionContext = Readonly<Record<string, string>>;
-
-/** A ciphertext taken apart again. */
-interface Unwrapped {
-  readonly keyId: string;
-  readonly plaintext: Buffer;
-}
-
 /** What KMS does with a key that never leaves it. */
 export interface Wrapping {
   wrap(keyId: string, plaintext: Uint8Array, context: EncryptionContext): Buffer;
@@ -16,23 +7,16 @@ export interface Wrapping {
   unwrap(ciphertext: Uint8Array, context: EncryptionContext): Unwrapped | undefined;
 }
 
-const version = 1;
-const nonceLength = 12;
-const tagLength = 16;
-
-/** The order of the pairs does not matter to KMS. */
-const bound = (keyId: string, context: EncryptionContext): Buffer =>
-  Buffer.from(JSON.stringify([keyId, Object.entries(context).sort(([one], [other]) => (one < other ? -1 : 1))]));
-
 /** The id of the key that a ciphertext says it was made with; empty when it does not say. */
-export const keyIdIn = (ciphertext: Buffer): string =>
-  ciphertext[0] === version ? ciphertext.toString('utf8', 2, 2 + (ciphertext[1] ?? 0)) : '';
+export function keyIdIn(ciphertext: Buffer): string {
+  return ciphertext[0] === version ? ciphertext.toString('utf8', 2, 2 + (ciphertext[1] ?? 0)) : '';
+}
 
 /**
  * AES-256-GCM under a key derived per key id from the master key, with the encryption context as associated data.
  * A ciphertext is `version ‖ length of key id ‖ key id ‖ nonce ‖ tag ‖ sealed`.
  */
-export const makeWrapping = (master: Uint8Array): Wrapping => {
+export function makeWrapping(master: Uint8Array): Wrapping {
   const keyOf = (keyId: string): Buffer => Buffer.from(hkdfSync('sha256', master, '', `kms ${keyId}`, 32));
 
   return {
@@ -59,4 +43,23 @@ export const makeWrapping = (master: Uint8Array): Wrapping => {
       }
     },
   };
-};
+}
+
+/** Names and values bound to a ciphertext: it opens under exactly these only. */
+type EncryptionContext = Readonly<Record<string, string>>;
+
+/** A ciphertext taken apart again. */
+interface Unwrapped {
+  readonly keyId: string;
+  readonly plaintext: Buffer;
+}
+
+const version = 1;
+const nonceLength = 12;
+
+/** The order of the pairs does not matter to KMS. */
+function bound(keyId: string, context: EncryptionContext): Buffer {
+  return Buffer.from(JSON.stringify([keyId, Object.entries(context).sort(([one], [other]) => (one < other ? -1 : 1))]));
+}
+
+const tagLength = 16;

@@ -20,20 +20,34 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => un
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-const call = async (
-  method: 'GET' | 'POST',
-  path: string,
-  body = '',
-): Promise<{ answer: IncomingMessage; body: string }> => {
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const url = `http://${api}/2018-06-01/runtime/${path}`;
-    const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
-    request(url, { method, agent, headers }, resolve).on('error', reject).end(body);
-  });
-  return { answer, body: await text(answer) };
-};
+let current: string | undefined;
 
-const describe = (error: unknown) => {
+process.on('uncaughtException', endBy('Uncaught Exception', 129));
+process.on('unhandledRejection', endBy('Unhandled Promise Rejection', 128));
+
+try {
+  const handler = await loadHandler();
+  for (;;) await serveOne(handler);
+} catch (error) {
+  await report('init/error', 'Init Error', error);
+  process.exit(1);
+}
+
+/** What nobody caught ends the process, as it does in Lambda, after the invocation has been told. */
+function endBy(title: string, exitCode: number) {
+  return (error: unknown) => {
+    const path = current === undefined ? 'init/error' : `invocation/${current}/error`;
+    void report(path, title, error).finally(() => process.exit(exitCode));
+  };
+}
+
+async function report(path: string, title: string, error: unknown): Promise<void> {
+  const { errorType, errorMessage, stack } = describe(error);
+  console.error(JSON.stringify({ level: 'ERROR', message: title, errorType, errorMessage, stack }));
+  await call('POST', path, JSON.stringify({ errorType, errorMessage, trace: stack }));
+}
+
+function describe(error: unknown) {
   const { name, message, stack = '' } = error instanceof Error ? error : { name: 'Error', message: String(error) };
   return {
     errorType: name,
@@ -43,25 +57,22 @@ const describe = (error: unknown) => {
       .slice(1)
       .map(line => line.trim()),
   };
-};
+}
 
-const report = async (path: string, title: string, error: unknown): Promise<void> => {
-  const { errorType, errorMessage, stack } = describe(error);
-  console.error(JSON.stringify({ level: 'ERROR', message: title, errorType, errorMessage, stack }));
-  await call('POST', path, JSON.stringify({ errorType, errorMessage, trace: stack }));
-};
+async function call(
+  method: 'GET' | 'POST',
+  path: string,
+  body = '',
+): Promise<{ answer: IncomingMessage; body: string }> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const url = `http://${api}/2018-06-01/runtime/${path}`;
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
+    request(url, { method, agent, headers }, resolve).on('error', reject).end(body);
+  });
+  return { answer, body: await text(answer) };
+}
 
-let current: string | undefined;
-
-/** What nobody caught ends the process, as it does in Lambda, after the invocation has been told. */
-const endBy = (title: string, exitCode: number) => (error: unknown) => {
-  const path = current === undefined ? 'init/error' : `invocation/${current}/error`;
-  void report(path, title, error).finally(() => process.exit(exitCode));
-};
-process.on('uncaughtException', endBy('Uncaught Exception', 129));
-process.on('unhandledRejection', endBy('Unhandled Promise Rejection', 128));
-
-const loadHandler = async (): Promise<Handler> => {
+async function loadHandler(): Promise<Handler> {
   const dot = handlerName.lastIndexOf('.');
   const [file, name] = [handlerName.slice(0, dot), handlerName.slice(dot + 1)];
   const path = ['.mjs', '.js', '.cjs'].map(extension => join(root, file + extension)).find(existsSync);
@@ -69,9 +80,22 @@ const loadHandler = async (): Promise<Handler> => {
   const handler: unknown = (await import(pathToFileURL(path).href))[name];
   if (typeof handler !== 'function') throw new TypeError(`${handlerName} is undefined or not exported`);
   return handler as Handler;
-};
+}
 
-const contextOf = ({ headers }: IncomingMessage, requestId: string) => {
+async function serveOne(handler: Handler): Promise<void> {
+  const { answer, body } = await call('GET', 'invocation/next');
+  const requestId = String(answer.headers['lambda-runtime-aws-request-id']);
+  current = requestId;
+  process.env._X_AMZN_TRACE_ID = String(answer.headers['lambda-runtime-trace-id']);
+  try {
+    const result = await handler(JSON.parse(body), contextOf(answer, requestId));
+    await call('POST', `invocation/${requestId}/response`, JSON.stringify(result ?? null));
+  } catch (error) {
+    await report(`invocation/${requestId}/error`, 'Invoke Error', error);
+  }
+}
+
+function contextOf({ headers }: IncomingMessage, requestId: string) {
   const deadline = Number(headers['lambda-runtime-deadline-ms']);
   return {
     awsRequestId: requestId,
@@ -84,25 +108,4 @@ const contextOf = ({ headers }: IncomingMessage, requestId: string) => {
     memoryLimitInMB: process.env.AWS_LAMBDA_FUNCTION_MEMORY_SIZE,
     getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
   };
-};
-
-const serveOne = async (handler: Handler): Promise<void> => {
-  const { answer, body } = await call('GET', 'invocation/next');
-  const requestId = String(answer.headers['lambda-runtime-aws-request-id']);
-  current = requestId;
-  process.env._X_AMZN_TRACE_ID = String(answer.headers['lambda-runtime-trace-id']);
-  try {
-    const result = await handler(JSON.parse(body), contextOf(answer, requestId));
-    await call('POST', `invocation/${requestId}/response`, JSON.stringify(result ?? null));
-  } catch (error) {
-    await report(`invocation/${requestId}/error`, 'Invoke Error', error);
-  }
-};
-
-try {
-  const handler = await loadHandler();
-  for (;;) await serveOne(handler);
-} catch (error) {
-  await report('init/error', 'Init Error', error);
-  process.exit(1);
 }

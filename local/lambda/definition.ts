@@ -23,37 +23,13 @@ export interface FunctionDefinition {
   readonly logGroup: string;
 }
 
-const functionSchema = z.object({
-  FunctionName: z.string().optional(),
-  Code: z.object({ S3Key: z.string() }),
-  Handler: z.string(),
-  Runtime: z.string(),
-  MemorySize: z.number().default(128),
-  Timeout: z.number().default(3),
-  Environment: z.object({ Variables: z.record(z.string(), z.coerce.string()).default({}) }).optional(),
-  ReservedConcurrentExecutions: z.number().optional(),
-  LoggingConfig: z
-    .object({
-      LogFormat: z.string().optional(),
-      LogGroup: z.string().optional(),
-      ApplicationLogLevel: z.string().optional(),
-    })
-    .default({}),
-});
-
-/** `Emissor-local-Auth` and `RotateKeys1A2B3C4D` become `auth/rotate-keys`. */
-const labelOf = ({ stack, logicalId }: LiveResource): string => {
-  const construct = logicalId.replace(/[0-9A-F]{8}$/, '').replace(/(?<=[a-z0-9])(?=[A-Z])/g, '-');
-  return `${stack.split('-').at(-1)}/${construct}`.toLowerCase();
-};
-
 /**
  * Reads a function of the template.
  *
  * @param assets - directory of each bundle, by object key
  * @throws {LocalFault}
  */
-export const functionOf = (resource: LiveResource, assets: ReadonlyMap<string, string>): FunctionDefinition => {
+export function functionOf(resource: LiveResource, assets: ReadonlyMap<string, string>): FunctionDefinition {
   const properties = readProperties(functionSchema, resource);
   const name = properties.FunctionName ?? physicalName(resource.stack, resource.logicalId, 64);
   const directory = assets.get(properties.Code.S3Key);
@@ -76,4 +52,28 @@ export const functionOf = (resource: LiveResource, assets: ReadonlyMap<string, s
     ...(ApplicationLogLevel === undefined ? {} : { logLevel: ApplicationLogLevel }),
     logGroup: LogGroup ?? `/aws/lambda/${name}`,
   };
-};
+}
+
+const functionSchema = z.object({
+  FunctionName: z.string().optional(),
+  Code: z.object({ S3Key: z.string() }),
+  Handler: z.string(),
+  Runtime: z.string(),
+  MemorySize: z.number().default(128),
+  Timeout: z.number().default(3),
+  Environment: z.object({ Variables: z.record(z.string(), z.coerce.string()).default({}) }).optional(),
+  ReservedConcurrentExecutions: z.number().optional(),
+  LoggingConfig: z
+    .object({
+      LogFormat: z.string().optional(),
+      LogGroup: z.string().optional(),
+      ApplicationLogLevel: z.string().optional(),
+    })
+    .default({}),
+});
+
+/** `Emissor-local-Auth` and `RotateKeys1A2B3C4D` become `auth/rotate-keys`. */
+function labelOf({ stack, logicalId }: LiveResource): string {
+  const construct = logicalId.replace(/[0-9A-F]{8}$/, '').replace(/(?<=[a-z0-9])(?=[A-Z])/g, '-');
+  return `${stack.split('-').at(-1)}/${construct}`.toLowerCase();
+}

@@ -23,39 +23,12 @@ export interface EnvironmentEvents {
   onLine(line: string): void;
 }
 
-/** Lambda gives initialisation ten seconds; a machine that is busy with other things needs more for the same work. */
-const initialisationSeconds = 60;
-
-const spawnFunction = (
-  definition: FunctionDefinition,
-  surroundings: RuntimeSurroundings,
-  api: string,
-): ChildProcess => {
-  const words = [
-    '--import',
-    surroundings.preloadUrl,
-    `--max-old-space-size=${Math.floor(definition.memory * 0.9)}`, // as Lambda's own runtime sets it
-    surroundings.bootstrapFile,
-  ];
-  return spawn(process.execPath, words, {
-    cwd: definition.directory,
-    env: functionVariables(definition, surroundings, api),
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel tells the process when the runner is gone
-  });
-};
-
-const traceId = (): string => {
-  const time = Math.floor(Date.now() / 1000).toString(16);
-  const random = randomUUID().replaceAll('-', '');
-  return `Root=1-${time}-${random.slice(0, 24)};Parent=${random.slice(0, 16)};Sampled=0`;
-};
-
 /** Starts a process for a function; it reports itself idle once it is ready. */
-export const startExecutionEnvironment = async (
+export async function startExecutionEnvironment(
   definition: FunctionDefinition,
   surroundings: RuntimeSurroundings,
   events: EnvironmentEvents,
-): Promise<ExecutionEnvironment> => {
+): Promise<ExecutionEnvironment> {
   let current: { readonly requestId: string; settle(outcome: InvocationOutcome): void } | undefined;
   let hand: ((invocation: HandedInvocation) => void) | undefined;
   let isReady = false;
@@ -136,4 +109,27 @@ export const startExecutionEnvironment = async (
     end,
   };
   return environment;
-};
+}
+
+function spawnFunction(definition: FunctionDefinition, surroundings: RuntimeSurroundings, api: string): ChildProcess {
+  const words = [
+    '--import',
+    surroundings.preloadUrl,
+    `--max-old-space-size=${Math.floor(definition.memory * 0.9)}`, // as Lambda's own runtime sets it
+    surroundings.bootstrapFile,
+  ];
+  return spawn(process.execPath, words, {
+    cwd: definition.directory,
+    env: functionVariables(definition, surroundings, api),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel tells the process when the runner is gone
+  });
+}
+
+/** Lambda gives initialisation ten seconds; a machine that is busy with other things needs more for the same work. */
+const initialisationSeconds = 60;
+
+function traceId(): string {
+  const time = Math.floor(Date.now() / 1000).toString(16);
+  const random = randomUUID().replaceAll('-', '');
+  return `Root=1-${time}-${random.slice(0, 24)};Parent=${random.slice(0, 16)};Sampled=0`;
+}

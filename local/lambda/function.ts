@@ -25,37 +25,13 @@ export interface FunctionHost {
   readonly onLine: (definition: FunctionDefinition, line: string) => void;
 }
 
-/** Processes of a function that the template gives no number of places: they share this machine. */
-const mostProcesses = 16;
-
-/**
- * Milliseconds after which a process that nobody needs is ended. Lambda takes five minutes or more; here they share the
- * memory of one machine. What runs every minute stays, and so do those that `npm run chaos` has started beforehand.
- */
-const idleLifetime = 180_000;
-
-interface Waiting {
-  readonly payload: string;
-  resolve(outcome: InvocationOutcome): void;
-}
-
-const ended: InvocationOutcome = {
-  outcome: 'failed',
-  fault: { errorType: 'Sandbox.Ended', errorMessage: 'The local run is ending.' },
-};
-
-interface Idle {
-  readonly environment: ExecutionEnvironment;
-  readonly ending: NodeJS.Timeout;
-}
-
 /**
  * Makes a function that starts processes as invocations come, keeps idle ones for a while, and replaces dead ones. What
  * was in use last is used first, so that those which nobody needs can end.
  *
  * @param places - batches that its event sources may have under way at once, where the template says so
  */
-export const makeLocalFunction = (definition: FunctionDefinition, host: FunctionHost, places = 0): LocalFunction => {
+export function makeLocalFunction(definition: FunctionDefinition, host: FunctionHost, places = 0): LocalFunction {
   const most = places > 0 ? places : mostProcesses;
   const concurrency = Math.min(definition.reservedConcurrency ?? most, most);
   const waiting: Waiting[] = [];
@@ -169,4 +145,28 @@ export const makeLocalFunction = (definition: FunctionDefinition, host: Function
       for (const environment of alive) environment.end();
     },
   };
+}
+
+/** Processes of a function that the template gives no number of places: they share this machine. */
+const mostProcesses = 16;
+
+interface Waiting {
+  readonly payload: string;
+  resolve(outcome: InvocationOutcome): void;
+}
+
+interface Idle {
+  readonly environment: ExecutionEnvironment;
+  readonly ending: NodeJS.Timeout;
+}
+
+/**
+ * Milliseconds after which a process that nobody needs is ended. Lambda takes five minutes or more; here they share the
+ * memory of one machine. What runs every minute stays, and so do those that `npm run chaos` has started beforehand.
+ */
+const idleLifetime = 180_000;
+
+const ended: InvocationOutcome = {
+  outcome: 'failed',
+  fault: { errorType: 'Sandbox.Ended', errorMessage: 'The local run is ending.' },
 };

@@ -13,15 +13,19 @@ export type InvocationOutcome =
 export type Invoke = (payload: string) => Promise<InvocationOutcome>;
 
 /** The fault of a function that did not answer in time. */
-export const timeoutFault = (requestId: string, seconds: number): FunctionFault => ({
-  errorType: 'Sandbox.Timedout',
-  errorMessage: `RequestId: ${requestId} Error: Task timed out after ${seconds.toFixed(2)} seconds`,
-});
+export function timeoutFault(requestId: string, seconds: number): FunctionFault {
+  return {
+    errorType: 'Sandbox.Timedout',
+    errorMessage: `RequestId: ${requestId} Error: Task timed out after ${seconds.toFixed(2)} seconds`,
+  };
+}
 
 /** The fault of a function whose process ended by itself. */
-export const exitFault = (requestId: string, code: number | null, signal: string | null): FunctionFault => ({
-  errorType: 'Runtime.ExitError',
-  errorMessage: `RequestId: ${requestId} Error: Runtime exited with error: ${
-    signal === null ? `exit status ${code}` : `signal: ${signal}`
-  }`,
-});
+export function exitFault(requestId: string, code: number | null, signal: string | null): FunctionFault {
+  return {
+    errorType: 'Runtime.ExitError',
+    errorMessage: `RequestId: ${requestId} Error: Runtime exited with error: ${
+      signal === null ? `exit status ${code}` : `signal: ${signal}`
+    }`,
+  };
+}

@@ -30,42 +30,8 @@ export interface RuntimeApi {
   stop(): Promise<void>;
 }
 
-/** Lambda's limit for the payload of a synchronous answer, in bytes. */
-const largestResponse = 6 * 1024 * 1024;
-
-const faultSchema = z.object({ errorType: z.string().default('Error'), errorMessage: z.string().default('') });
-
-const readFault = async (request: IncomingMessage): Promise<FunctionFault> => {
-  try {
-    return faultSchema.parse(JSON.parse(await text(request)));
-  } catch {
-    return { errorType: 'Unknown', errorMessage: 'The runtime reported a fault that cannot be read.' };
-  }
-};
-
-const tooLarge: FunctionFault = {
-  errorType: 'Function.ResponseSizeTooLarge',
-  errorMessage: `Response payload size exceeded maximum allowed payload size (${largestResponse} bytes).`,
-};
-
-const accept = (response: ServerResponse): void => {
-  response.writeHead(202, { 'Content-Type': 'application/json' }).end('{"status":"OK"}');
-};
-
-const handOver = (response: ServerResponse, invocation: HandedInvocation): void => {
-  response
-    .writeHead(200, {
-      'Content-Type': 'application/json',
-      'Lambda-Runtime-Aws-Request-Id': invocation.requestId,
-      'Lambda-Runtime-Deadline-Ms': String(invocation.deadline),
-      'Lambda-Runtime-Invoked-Function-Arn': invocation.functionArn,
-      'Lambda-Runtime-Trace-Id': invocation.traceId,
-    })
-    .end(invocation.payload);
-};
-
 /** Starts the Runtime API for one process on a free port of 127.0.0.1. */
-export const startRuntimeApi = async (events: RuntimeEvents): Promise<RuntimeApi> => {
+export async function startRuntimeApi(events: RuntimeEvents): Promise<RuntimeApi> {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const [, call, requestId = '', kind] =
       /^\/2018-06-01\/runtime\/(init\/error|invocation\/next|invocation\/([\w-]+)\/(response|error))$/.exec(
@@ -92,4 +58,38 @@ export const startRuntimeApi = async (events: RuntimeEvents): Promise<RuntimeApi
   });
   const { port, stop } = await listenOnLoopback(server);
   return { address: `127.0.0.1:${port}`, stop };
+}
+
+function handOver(response: ServerResponse, invocation: HandedInvocation): void {
+  response
+    .writeHead(200, {
+      'Content-Type': 'application/json',
+      'Lambda-Runtime-Aws-Request-Id': invocation.requestId,
+      'Lambda-Runtime-Deadline-Ms': String(invocation.deadline),
+      'Lambda-Runtime-Invoked-Function-Arn': invocation.functionArn,
+      'Lambda-Runtime-Trace-Id': invocation.traceId,
+    })
+    .end(invocation.payload);
+}
+
+async function readFault(request: IncomingMessage): Promise<FunctionFault> {
+  try {
+    return faultSchema.parse(JSON.parse(await text(request)));
+  } catch {
+    return { errorType: 'Unknown', errorMessage: 'The runtime reported a fault that cannot be read.' };
+  }
+}
+
+/** Lambda's limit for the payload of a synchronous answer, in bytes. */
+const largestResponse = 6 * 1024 * 1024;
+
+const tooLarge: FunctionFault = {
+  errorType: 'Function.ResponseSizeTooLarge',
+  errorMessage: `Response payload size exceeded maximum allowed payload size (${largestResponse} bytes).`,
 };
+
+function accept(response: ServerResponse): void {
+  response.writeHead(202, { 'Content-Type': 'application/json' }).end('{"status":"OK"}');
+}
+
+const faultSchema = z.object({ errorType: z.string().default('Error'), errorMessage: z.string().default('') });

@@ -5,20 +5,15 @@ import { build, stop } from 'esbuild';
 import type { PreloadSettings } from '../internet/preload-settings.ts';
 import type { RuntimeSurroundings } from './variables.ts';
 
-const sources = {
-  bootstrap: fileURLToPath(import.meta.resolve('./bootstrap.ts')),
-  preload: fileURLToPath(import.meta.resolve('../internet/preload.ts')),
-};
-
 /**
  * Writes what function processes load besides their bundle. Both files are compiled once per run, because stripping
  * types would cost every process 30 ms.
  */
-export const writeRuntimeFiles = async (
+export async function writeRuntimeFiles(
   directory: string,
   preload: PreloadSettings,
   authorityCertificate: string,
-): Promise<Omit<RuntimeSurroundings, 'endpoints'>> => {
+): Promise<Omit<RuntimeSurroundings, 'endpoints'>> {
   await build({
     entryPoints: sources,
     outdir: directory,
@@ -35,4 +30,9 @@ export const writeRuntimeFiles = async (
   const preloadUrl = pathToFileURL(join(directory, 'preload.mjs'));
   preloadUrl.searchParams.set('settings', JSON.stringify(preload));
   return { authorityFile, bootstrapFile: join(directory, 'bootstrap.mjs'), preloadUrl: preloadUrl.href };
+}
+
+const sources = {
+  bootstrap: fileURLToPath(import.meta.resolve('./bootstrap.ts')),
+  preload: fileURLToPath(import.meta.resolve('../internet/preload.ts')),
 };

@@ -10,26 +10,6 @@ export interface LogService extends ServiceStandIn {
   put(group: string, line: string): void;
 }
 
-/** Lines of a function that a run remembers. */
-const mostLines = 20_000;
-
-/** Queries whose results nobody has fetched yet. */
-const mostQueries = 100;
-
-class LogsError extends Error {}
-
-const describeInput = z.object({ logGroupNamePrefix: z.string() });
-const resultsInput = z.object({ queryId: z.string() });
-const queryInput = z.object({
-  logGroupNames: z.array(z.string()),
-  /** Seconds since the epoch, both included. */
-  startTime: z.number(),
-  endTime: z.number(),
-  /** Of the query language the run knows one sentence: which text the message holds. */
-  queryString: z.string().regex(/@message like "[^"]*"/),
-  limit: z.number().default(1_000),
-});
-
 /** Starts the stand-in on a free port of 127.0.0.1; it speaks AWS JSON 1.1, as the SDK's client does. */
 export async function startLogs(): Promise<LogService> {
   const { put, operations } = makeOperations();
@@ -83,14 +63,35 @@ function makeOperations() {
   return { put: kept.put, operations };
 }
 
-/** `2026-11-21 17:00:00.000`, in UTC. */
-function timestamp(at: number): string {
-  return new Date(at).toISOString().replace('T', ' ').replace('Z', '');
-}
+class LogsError extends Error {}
+
+/** Lines of a function that a run remembers. */
+const mostLines = 20_000;
+
+const queryInput = z.object({
+  logGroupNames: z.array(z.string()),
+  /** Seconds since the epoch, both included. */
+  startTime: z.number(),
+  endTime: z.number(),
+  /** Of the query language the run knows one sentence: which text the message holds. */
+  queryString: z.string().regex(/@message like "[^"]*"/),
+  limit: z.number().default(1_000),
+});
+
+/** Queries whose results nobody has fetched yet. */
+const mostQueries = 100;
+
+const describeInput = z.object({ logGroupNamePrefix: z.string() });
+const resultsInput = z.object({ queryId: z.string() });
 
 function rowOf({ at, text }: KeptLine) {
   return [
     { field: '@timestamp', value: timestamp(at) },
     { field: '@message', value: text },
   ];
+}
+
+/** `2026-11-21 17:00:00.000`, in UTC. */
+function timestamp(at: number): string {
+  return new Date(at).toISOString().replace('T', ' ').replace('Z', '');
 }

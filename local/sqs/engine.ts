@@ -39,24 +39,8 @@ export interface QueueServiceOptions {
   readonly onPublish: (topic: string, subject: string) => void;
 }
 
-const scalar = z.union([z.string(), z.number(), z.boolean()]);
-
-const queueSchema = z.object({
-  QueueName: z.string().optional(),
-  DelaySeconds: scalar.optional(),
-  MaximumMessageSize: scalar.optional(),
-  MessageRetentionPeriod: scalar.optional(),
-  ReceiveMessageWaitTimeSeconds: scalar.optional(),
-  VisibilityTimeout: scalar.optional(),
-  FifoQueue: scalar.optional(),
-  ContentBasedDeduplication: scalar.optional(),
-  RedrivePolicy: z.object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.coerce.number() }).optional(),
-});
-
-const topicSchema = z.object({ TopicName: z.string().optional() });
-
 /** Reads a queue of the template. @throws {LocalFault} */
-export const queueOf = (resource: LiveResource): Queue => {
+export function queueOf(resource: LiveResource): Queue {
   const { QueueName: name, ...attributes } = readProperties(queueSchema, resource);
   const strings = Object.entries(attributes).map(([key, value]) => [
     key,
@@ -66,27 +50,22 @@ export const queueOf = (resource: LiveResource): Queue => {
     name: name ?? physicalName(resource.stack, resource.logicalId, 80),
     attributes: Object.fromEntries(strings),
   };
-};
+}
 
 /** Reads the name of a topic of the template. @throws {LocalFault} */
-export const topicOf = (resource: LiveResource): string =>
-  readProperties(topicSchema, resource).TopicName ?? physicalName(resource.stack, resource.logicalId, 256);
-
-/** What SNS answers when the fault is its own. */
-const failedNotification =
-  '<ErrorResponse><Error><Type>Receiver</Type><Code>InternalError</Code><Message>See the terminal.</Message></Error></ErrorResponse>';
-
-const publication = z.object({ Action: z.literal('Publish'), TopicArn: z.string(), Subject: z.string().default('') });
+export function topicOf(resource: LiveResource): string {
+  return readProperties(topicSchema, resource).TopicName ?? physicalName(resource.stack, resource.logicalId, 256);
+}
 
 /** Starts the engine on 127.0.0.1. @throws {LocalFault} when the port cannot be had */
-export const startSqs = async ({
+export async function startSqs({
   directory,
   gate,
   faults = noFaults,
   port: wantedPort = 0,
   isFair = true,
   onPublish,
-}: QueueServiceOptions): Promise<QueueService> => {
+}: QueueServiceOptions): Promise<QueueService> {
   const { app, queues, topics, keepIn } = await makeQueueEngine(region);
   app.addHook('preHandler', async (request, reply) => {
     const target = String(request.headers['x-amz-target'] ?? '');
@@ -135,4 +114,26 @@ export const startSqs = async ({
       stopKeeping();
     },
   };
-};
+}
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+
+const queueSchema = z.object({
+  QueueName: z.string().optional(),
+  DelaySeconds: scalar.optional(),
+  MaximumMessageSize: scalar.optional(),
+  MessageRetentionPeriod: scalar.optional(),
+  ReceiveMessageWaitTimeSeconds: scalar.optional(),
+  VisibilityTimeout: scalar.optional(),
+  FifoQueue: scalar.optional(),
+  ContentBasedDeduplication: scalar.optional(),
+  RedrivePolicy: z.object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.coerce.number() }).optional(),
+});
+
+const topicSchema = z.object({ TopicName: z.string().optional() });
+
+const publication = z.object({ Action: z.literal('Publish'), TopicArn: z.string(), Subject: z.string().default('') });
+
+/** What SNS answers when the fault is its own. */
+const failedNotification =
+  '<ErrorResponse><Error><Type>Receiver</Type><Code>InternalError</Code><Message>See the terminal.</Message></Error></ErrorResponse>';

@@ -1,17 +1,5 @@
 import type { EngineQueue } from './fauxqs.ts';
 
-type Group = string;
-
-/** SQS's own figures: a group is noisy with more than this share of what is under way, and at least so many messages. */
-const noisyShare = 0.1;
-const noisyCount = 30;
-
-/** How long what is done counts as recent, in milliseconds. */
-const recent = 60_000;
-
-/** With less processing time than this in all, in milliseconds, nobody is called noisy. */
-const negligible = 5_000;
-
 /**
  * Makes a queue of the engine fair, as SQS makes standard queues whose messages have a group: while a group is noisy, what
  * quiet groups have waiting is handed out first, then what the noisy ones have, those first that have the least in
@@ -19,7 +7,7 @@ const negligible = 5_000;
  * deletion, or until now), either as the developer guide says (*How Amazon SQS fair queues work*). It is an order of
  * waiting messages, no limit: what is under way stays, and noisy groups take whatever capacity the others leave.
  */
-export const makeFair = (queue: EngineQueue, now: () => number): void => {
+export function makeFair(queue: EngineQueue, now: () => number): void {
   const receivedAt = new Map<string, { readonly group: Group; readonly at: number }>();
   let done: { readonly group: Group; readonly at: number; readonly took: number }[] = [];
   const { dequeue, deleteMessage } = queue;
@@ -73,4 +61,17 @@ export const makeFair = (queue: EngineQueue, now: () => number): void => {
     if (taken) done.push({ group: taken.group, at: now(), took: now() - taken.at });
     return deleteMessage.call(queue, handle);
   };
-};
+}
+
+type Group = string;
+
+/** How long what is done counts as recent, in milliseconds. */
+const recent = 60_000;
+
+const noisyCount = 30;
+
+/** SQS's own figures: a group is noisy with more than this share of what is under way, and at least so many messages. */
+const noisyShare = 0.1;
+
+/** With less processing time than this in all, in milliseconds, nobody is called noisy. */
+const negligible = 5_000;

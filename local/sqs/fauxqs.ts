@@ -1,21 +1,11 @@
 import { buildApp } from 'fauxqs';
 import { account } from '../assembly/identities.ts';
 
-type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>;
-
-/** The engine's queues. */
-type QueueStore = Stores['sqsStore'];
-
 /** One queue of the engine. */
 export type EngineQueue = NonNullable<ReturnType<QueueStore['getQueueByName']>>;
 
-/** The engine's topics. */
-type TopicStore = Stores['snsStore'];
-
 /** The engine's web server. */
 export type QueueApp = ReturnType<typeof buildApp>;
-
-type Persistence = NonNullable<QueueStore['persistence']>;
 
 /** The engine, not yet listening. */
 export interface QueueEngine {
@@ -30,57 +20,25 @@ export interface QueueEngine {
   keepIn(directory: string, port: number): () => void;
 }
 
-interface Internals {
-  readonly SqsStore: new () => QueueStore;
-  readonly SnsStore: new () => TopicStore;
-  readonly S3Store: new () => Stores['s3Store'];
-  readonly PersistenceManager: new (directory: string) => Persistence;
-  readonly INVALID_MESSAGE_BODY_CHAR: RegExp;
-}
-
-/** The package exports its app factory only; its stores and its persistence are reached by their files. */
-const importInternals = async (): Promise<Internals> => {
-  const main = import.meta.resolve('fauxqs');
-  const files = ['./sqs/sqsStore.js', './sns/snsStore.js', './s3/s3Store.js', './persistence.js', './sqs/sqsTypes.js'];
-  const modules = await Promise.all(files.map(file => import(new URL(file, main).href)));
-  return Object.assign({}, ...modules);
-};
-
 /** The URL of a queue: the SDK follows its host, whatever endpoint it was given. */
-export const queueUrl = (port: number, name: string): string => `http://127.0.0.1:${port}/${account}/${name}`;
-
-/**
- * As it comes, the engine writes NULL over a message's receive count when its visibility is set to 0, which its own
- * schema refuses; the message is then lost until a restart.
- */
-const mendVisibilityZero = (persistence: Persistence): void => {
-  const { db } = persistence as unknown as { db: { prepare(sql: string): { run(...values: string[]): unknown } } };
-  const statement = db.prepare(
-    'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?',
-  );
-  persistence.updateMessageReady = messageId => void statement.run(messageId);
-};
-
-/** As it comes, the engine takes both halves of a character beyond U+FFFF for faults; SQS takes such characters. */
-const mendWideCharacters = (invalid: RegExp): void => {
-  const refused = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
-  invalid.test = text => refused.test(text);
-};
+export function queueUrl(port: number, name: string): string {
+  return `http://127.0.0.1:${port}/${account}/${name}`;
+}
 
 /**
  * As it comes, the engine counts a message as delayed or in flight until somebody receives after its time has come: with
  * all consumers busy, a queue that is full says that nothing waits.
  */
-export const countTruly = (queue: EngineQueue): void => {
+export function countTruly(queue: EngineQueue): void {
   const { getAllAttributes } = queue;
   queue.getAllAttributes = names => {
     queue.processTimers();
     return getAllAttributes.call(queue, names);
   };
-};
+}
 
 /** Makes the queue engine. The package's own `startFauxqs` would listen on all interfaces. */
-export const makeQueueEngine = async (region: string): Promise<QueueEngine> => {
+export async function makeQueueEngine(region: string): Promise<QueueEngine> {
   const { SqsStore, SnsStore, S3Store, PersistenceManager, INVALID_MESSAGE_BODY_CHAR } = await importInternals();
   mendWideCharacters(INVALID_MESSAGE_BODY_CHAR);
   const stores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() };
@@ -104,4 +62,48 @@ export const makeQueueEngine = async (region: string): Promise<QueueEngine> => {
       return () => persistence.close();
     },
   };
-};
+}
+
+/** The engine's queues. */
+type QueueStore = Stores['sqsStore'];
+
+type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>;
+
+/** The engine's topics. */
+type TopicStore = Stores['snsStore'];
+
+/** The package exports its app factory only; its stores and its persistence are reached by their files. */
+async function importInternals(): Promise<Internals> {
+  const main = import.meta.resolve('fauxqs');
+  const files = ['./sqs/sqsStore.js', './sns/snsStore.js', './s3/s3Store.js', './persistence.js', './sqs/sqsTypes.js'];
+  const modules = await Promise.all(files.map(file => import(new URL(file, main).href)));
+  return Object.assign({}, ...modules);
+}
+
+/** As it comes, the engine takes both halves of a character beyond U+FFFF for faults; SQS takes such characters. */
+function mendWideCharacters(invalid: RegExp): void {
+  const refused = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
+  invalid.test = text => refused.test(text);
+}
+
+/**
+ * As it comes, the engine writes NULL over a message's receive count when its visibility is set to 0, which its own
+ * schema refuses; the message is then lost until a restart.
+ */
+function mendVisibilityZero(persistence: Persistence): void {
+  const { db } = persistence as unknown as { db: { prepare(sql: string): { run(...values: string[]): unknown } } };
+  const statement = db.prepare(
+    'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?',
+  );
+  persistence.updateMessageReady = messageId => void statement.run(messageId);
+}
+
+interface Internals {
+  readonly SqsStore: new () => QueueStore;
+  readonly SnsStore: new () => TopicStore;
+  readonly S3Store: new () => Stores['s3Store'];
+  readonly PersistenceManager: new (directory: string) => Persistence;
+  readonly INVALID_MESSAGE_BODY_CHAR: RegExp;
+}
+
+type Persistence = NonNullable<QueueStore['persistence']>;

@@ -1,45 +1,11 @@
 import * as z from 'zod';
 import type { QueueApp } from './fauxqs.ts';
 
-const values = {
-  DelaySeconds: z.unknown().optional(),
-  VisibilityTimeout: z.unknown().optional(),
-  WaitTimeSeconds: z.unknown().optional(),
-};
-
-const bodySchema = z.object({ ...values, Entries: z.array(z.looseObject({ ...values, Id: z.unknown() })).optional() });
-
-type Values = z.output<z.ZodObject<typeof values>>;
-
-/** Seconds. */
-const longestDelay = 900;
-
-/** An entry of a batch that SQS would not have taken. */
-interface FailedEntry {
-  readonly Id: unknown;
-  readonly SenderFault: true;
-  readonly Code: string;
-  readonly Message: string;
-}
-
-const refusals = new WeakMap<object, readonly FailedEntry[]>();
-
-/** AWS reads these as 32-bit integers: a fraction does not even reach the range check. */
-const fractional = ({ DelaySeconds, VisibilityTimeout, WaitTimeSeconds }: Values): string | undefined =>
-  Object.entries({ DelaySeconds, VisibilityTimeout, WaitTimeSeconds }).find(
-    ([, value]) => value !== undefined && !Number.isInteger(value),
-  )?.[0];
-
-const outOfRange = ({ DelaySeconds: delay }: Values): string | undefined => {
-  if (typeof delay !== 'number' || (delay >= 0 && delay <= longestDelay)) return undefined;
-  return `Value ${delay} for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 and <= 900.`;
-};
-
 /**
  * Makes the queue engine refuse delays that AWS refuses. It takes any, so that a delay over 15 minutes would work here
  * and fail in production only.
  */
-export const refuseWhatAwsRefuses = (app: QueueApp): void => {
+export function refuseWhatAwsRefuses(app: QueueApp): void {
   app.addHook('preHandler', async (request, reply) => {
     const parsed = bodySchema.safeParse(request.body);
     if (!parsed.success || !String(request.headers['x-amz-target']).startsWith('AmazonSQS.')) return;
@@ -72,4 +38,39 @@ export const refuseWhatAwsRefuses = (app: QueueApp): void => {
     const others = 'Failed' in payload && Array.isArray(payload.Failed) ? payload.Failed : [];
     return { ...payload, Failed: [...others, ...failed] };
   });
+}
+
+const values = {
+  DelaySeconds: z.unknown().optional(),
+  VisibilityTimeout: z.unknown().optional(),
+  WaitTimeSeconds: z.unknown().optional(),
 };
+
+const bodySchema = z.object({ ...values, Entries: z.array(z.looseObject({ ...values, Id: z.unknown() })).optional() });
+
+/** AWS reads these as 32-bit integers: a fraction does not even reach the range check. */
+function fractional({ DelaySeconds, VisibilityTimeout, WaitTimeSeconds }: Values): string | undefined {
+  return Object.entries({ DelaySeconds, VisibilityTimeout, WaitTimeSeconds }).find(
+    ([, value]) => value !== undefined && !Number.isInteger(value),
+  )?.[0];
+}
+
+function outOfRange({ DelaySeconds: delay }: Values): string | undefined {
+  if (typeof delay !== 'number' || (delay >= 0 && delay <= longestDelay)) return undefined;
+  return `Value ${delay} for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 and <= 900.`;
+}
+
+const refusals = new WeakMap<object, readonly FailedEntry[]>();
+
+type Values = z.output<z.ZodObject<typeof values>>;
+
+/** Seconds. */
+const longestDelay = 900;
+
+/** An entry of a batch that SQS would not have taken. */
+interface FailedEntry {
+  readonly Id: unknown;
+  readonly SenderFault: true;
+  readonly Code: string;
+  readonly Message: string;
+}

@@ -1,10 +1,6 @@
 import * as z from 'zod';
 import type { EngineQueue, QueueApp } from './fauxqs.ts';
 
-const entry = z.looseObject({ MessageGroupId: z.string().optional(), MessageAttributes: z.looseObject({}).optional() });
-
-const sendSchema = entry.extend({ Entries: z.array(entry).optional() });
-
 /**
  * As it comes, the engine drops the group of a message on a standard queue, and with it all fairness. The group is noted
  * by the object of the message's attributes, which the engine takes over as it is.
@@ -35,3 +31,7 @@ export function keepGroups(app: QueueApp): (queue: EngineQueue) => void {
     };
   };
 }
+
+const entry = z.looseObject({ MessageGroupId: z.string().optional(), MessageAttributes: z.looseObject({}).optional() });
+
+const sendSchema = entry.extend({ Entries: z.array(entry).optional() });

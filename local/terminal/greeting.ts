@@ -1,7 +1,7 @@
 import type { RunOutputs } from '../outputs.ts';
 
 /** What a person reads when the run is ready: where things are, a first request, how to end it. */
-export const greeting = (outputs: RunOutputs, outputsFile: string): readonly string[] => {
+export function greeting(outputs: RunOutputs, outputsFile: string): readonly string[] {
   const { AuthUrl, BaseUrl, ReceiverUrl, EventsQueueUrl, DynamoDbEndpoint, Demo } = outputs;
   return [
     '',
@@ -27,4 +27,4 @@ export const greeting = (outputs: RunOutputs, outputsFile: string): readonly str
     'Ctrl-C ends it.',
     '',
   ];
-};
+}

@@ -4,58 +4,13 @@ export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
 }
 
-/** What every structured line carries and nobody at a terminal needs. */
-const routine = new Set([
-  'level',
-  'message',
-  'timestamp',
-  'service',
-  'cold_start',
-  'function_arn',
-  'function_memory_size',
-  'function_name',
-  'function_request_id',
-  'sampling_rate',
-  'xray_trace_id',
-  'stack',
-  'error',
-]);
-
-const levels: Readonly<Record<string, LogLine['level']>> = {
-  TRACE: 'debug',
-  DEBUG: 'debug',
-  INFO: 'info',
-  WARN: 'warn',
-  ERROR: 'error',
-  CRITICAL: 'error',
-};
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** `key=value`; quoted where a blank would blur the border. */
-const pair = ([key, value]: readonly [string, unknown]): string => {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-  return `${key}=${/^[^\s"]+$/.test(text) || typeof value !== 'string' ? text : JSON.stringify(text)}`;
-};
-
-/** `TypeError: message (where)`, of an error as the logger writes it. */
-const describeError = (error: unknown): string => {
-  if (!isRecord(error)) return '';
-  const { name = 'Error', message, location } = error;
-  return `${String(name)}${message ? `: ${String(message)}` : ''}${location ? ` (${String(location)})` : ''}`;
-};
-
-/** Where an error was thrown: the first frame of a stack in list form. */
-const firstFrame = (stack: unknown): string => (Array.isArray(stack) && stack.length > 0 ? String(stack[0]) : '');
-
 /**
  * Makes one readable line of what a function wrote. Structured lines (Powertools, Lambda) become
  * `message key=value …`; metrics (CloudWatch embedded metric format) are hidden; anything else passes as it is.
  *
  * @returns `undefined` for a line that is not to be shown.
  */
-export const readLogLine = (line: string): LogLine | undefined => {
+export function readLogLine(line: string): LogLine | undefined {
   if (line.trim() === '') return undefined;
   let content: unknown;
   try {
@@ -81,4 +36,52 @@ export const readLogLine = (line: string): LogLine | undefined => {
       .replaceAll(/\s*\n\s*/g, ' '),
     level: levels[String(content.level).toUpperCase()] ?? 'info',
   };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What every structured line carries and nobody at a terminal needs. */
+const routine = new Set([
+  'level',
+  'message',
+  'timestamp',
+  'service',
+  'cold_start',
+  'function_arn',
+  'function_memory_size',
+  'function_name',
+  'function_request_id',
+  'sampling_rate',
+  'xray_trace_id',
+  'stack',
+  'error',
+]);
+
+/** `key=value`; quoted where a blank would blur the border. */
+function pair([key, value]: readonly [string, unknown]): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return `${key}=${/^[^\s"]+$/.test(text) || typeof value !== 'string' ? text : JSON.stringify(text)}`;
+}
+
+/** `TypeError: message (where)`, of an error as the logger writes it. */
+function describeError(error: unknown): string {
+  if (!isRecord(error)) return '';
+  const { name = 'Error', message, location } = error;
+  return `${String(name)}${message ? `: ${String(message)}` : ''}${location ? ` (${String(location)})` : ''}`;
+}
+
+/** Where an error was thrown: the first frame of a stack in list form. */
+function firstFrame(stack: unknown): string {
+  return Array.isArray(stack) && stack.length > 0 ? String(stack[0]) : '';
+}
+
+const levels: Readonly<Record<string, LogLine['level']>> = {
+  TRACE: 'debug',
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARN: 'warn',
+  ERROR: 'error',
+  CRITICAL: 'error',
 };

@@ -2,8 +2,6 @@ import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { type LogLine, readLogLine } from './log-line.ts';
 
-type Style = Parameters<typeof styleText>[0];
-
 /** Where the local run speaks. */
 export interface Terminal {
   /** A line as it is. */
@@ -19,31 +17,12 @@ export interface Terminal {
 /** The part of a stream that is used. */
 export type Output = Pick<WriteStream, 'write'> & { readonly isTTY?: boolean };
 
-const palette: readonly Style[] = ['cyan', 'magenta', 'green', 'blue', 'yellow', 'cyanBright', 'magentaBright'];
-
-const levelStyles: Readonly<Record<LogLine['level'], Style | undefined>> = {
-  debug: 'gray',
-  info: undefined,
-  warn: 'yellow',
-  error: 'red',
-};
-
-const nameWidth = 20;
-
-/** Whether colours are welcome: on a terminal, unless NO_COLOR is set (no-color.org). */
-const wantsColour = (output: Output, variables: Record<string, string | undefined>): boolean =>
-  output.isTTY === true && !variables.NO_COLOR;
-
-/** Control characters as escapes: a path, or what a function writes, may hold what a terminal would obey. */
-const inOneLine = (text: string): string =>
-  text.replace(/[^\P{Cc}\t]/gu, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
-
 /** Opens the terminal. Each source gets a colour of its own, in the order of appearance. */
-export const openTerminal = (
+export function openTerminal(
   output: Output,
   variables: Record<string, string | undefined>,
   now: () => Date = () => new Date(),
-): Terminal => {
+): Terminal {
   const isColoured = wantsColour(output, variables);
   const paint = (style: Style | undefined, text: string): string =>
     isColoured && style ? styleText(style, text, { validateStream: false }) : text;
@@ -94,4 +73,27 @@ export const openTerminal = (
       }
     },
   };
+}
+
+/** Whether colours are welcome: on a terminal, unless NO_COLOR is set (no-color.org). */
+function wantsColour(output: Output, variables: Record<string, string | undefined>): boolean {
+  return output.isTTY === true && !variables.NO_COLOR;
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+const palette: readonly Style[] = ['cyan', 'magenta', 'green', 'blue', 'yellow', 'cyanBright', 'magentaBright'];
+
+const nameWidth = 20;
+
+const levelStyles: Readonly<Record<LogLine['level'], Style | undefined>> = {
+  debug: 'gray',
+  info: undefined,
+  warn: 'yellow',
+  error: 'red',
 };
+
+/** Control characters as escapes: a path, or what a function writes, may hold what a terminal would obey. */
+function inOneLine(text: string): string {
+  return text.replace(/[^\P{Cc}\t]/gu, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}

@@ -64,7 +64,22 @@ const measure: Readonly<Record<PartName, (size: typeof sizes.whole, progress: Pr
   },
 };
 
-const main = async ({ parts, json, quick }: BenchOptions): Promise<void> => {
+const options = readOrExit();
+if (options.help) console.log(usage);
+else await main(options);
+process.exit(0);
+
+function readOrExit(): BenchOptions {
+  try {
+    return readOptions(process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    console.error(`${error.message}\n${usage}`);
+    return process.exit(2);
+  }
+}
+
+async function main({ parts, json, quick }: BenchOptions): Promise<void> {
   const size = quick ? sizes.quick : sizes.whole;
   const begun = performance.now();
   const progress: Progress = what => {
@@ -81,21 +96,23 @@ const main = async ({ parts, json, quick }: BenchOptions): Promise<void> => {
   progress('done');
   if (json) console.log(JSON.stringify(describeRun(quick, measured)));
   else if (!quick) writePage(measured);
-};
+}
 
 /** One object for comparing two commits. */
-const describeRun = (quick: boolean, measured: ReadonlyMap<PartName, Measured>) => ({
-  commit: execFileSync('git', ['describe', '--always', '--dirty', '--exclude=*'], {
-    cwd: root,
-    encoding: 'utf8',
-  }).trim(),
-  node: process.version,
-  processors: cpus().map(({ model }) => model.trim()),
-  quick,
-  ...Object.fromEntries([...measured].map(([part, { figures }]) => [part, figures])),
-});
+function describeRun(quick: boolean, measured: ReadonlyMap<PartName, Measured>) {
+  return {
+    commit: execFileSync('git', ['describe', '--always', '--dirty', '--exclude=*'], {
+      cwd: root,
+      encoding: 'utf8',
+    }).trim(),
+    node: process.version,
+    processors: cpus().map(({ model }) => model.trim()),
+    quick,
+    ...Object.fromEntries([...measured].map(([part, { figures }]) => [part, figures])),
+  };
+}
 
-const writePage = (measured: ReadonlyMap<PartName, Measured>): void => {
+function writePage(measured: ReadonlyMap<PartName, Measured>): void {
   const sections = sectionsOf(readFileSync(file, 'utf8'), preamble());
   for (const [part, { text }] of measured) sections.set(titles[part], `${titles[part]}\n${text}`);
   const written = pageOf(
@@ -109,19 +126,4 @@ const writePage = (measured: ReadonlyMap<PartName, Measured>): void => {
   }
   writeFileSync(file, written.page);
   console.error('Written to docs/performance.md.');
-};
-
-const readOrExit = (): BenchOptions => {
-  try {
-    return readOptions(process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    console.error(`${error.message}\n${usage}`);
-    return process.exit(2);
-  }
-};
-
-const options = readOrExit();
-if (options.help) console.log(usage);
-else await main(options);
-process.exit(0);
+}

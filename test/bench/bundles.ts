@@ -24,77 +24,8 @@ export interface BundleFigures {
   readonly ratioMade: number;
 }
 
-const importer = `
-const start = performance.now();
-await import(process.argv[1]);
-process.stdout.write(String(performance.now() - start));
-process.exit(0);`;
-
-const importTime = (bundle: string, environment: Record<string, string>): number =>
-  Number(
-    execFileSync(process.execPath, ['--input-type=module', '-e', importer, bundle], {
-      encoding: 'utf8',
-      env: { ...environment, AWS_REGION: 'sa-east-1', AWS_ACCESS_KEY_ID: 'bench', AWS_SECRET_ACCESS_KEY: 'bench' },
-    }),
-  );
-
-const kibibytes = (path: string): number => statSync(path).size / 1024;
-
-/** The functions of a stage, one per entry, with what their handlers read from the environment. */
-const functions = (): { name: string; entry: string; environment: Record<string, string> }[] => {
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
-  addStage(app, stageConfiguration('local'));
-  return app.node
-    .findAll()
-    .filter(construct => construct instanceof NodeFunction)
-    .filter(({ entry }, at, all) => all.findIndex(other => other.entry === entry) === at)
-    .map(({ node, entry, variables }) => ({
-      name: node.id,
-      entry,
-      // References are not resolved here: any text that a handler takes for a name, an address or an ARN will do.
-      environment: Object.fromEntries(
-        Object.entries(variables as Record<string, string>).map(([key, value]) => [
-          key,
-          value.includes('${Token') ? 'https://example.com' : value,
-        ]),
-      ),
-    }));
-};
-
-/** The class that each client's package is imported for. */
-const clientClasses: Record<string, string> = {
-  '@aws-sdk/client-dynamodb': 'DynamoDBClient',
-  '@aws-sdk/client-kms': 'KMSClient',
-  '@aws-sdk/client-sns': 'SNSClient',
-  '@aws-sdk/client-sqs': 'SQSClient',
-  '@aws-sdk/lib-dynamodb': 'DynamoDBDocumentClient',
-};
-
-/** The clients that a bundle has inside, by package. */
-const clientsIn = (inputs: readonly string[]): [string, string][] =>
-  Object.entries(clientClasses).filter(([name]) => inputs.some(path => path.includes(`node_modules/${name}/`)));
-
-/** A module that does nothing but import clients. */
-const importing = (clients: readonly [string, string][]): string =>
-  clients.map(([name, client]) => `export { ${client} } from '${name}';`).join('\n');
-
-/** A module that imports clients and makes one of each. */
-const making = (clients: readonly [string, string][]): string =>
-  clients
-    .map(([name, client], at) => {
-      const made = client === 'DynamoDBDocumentClient' ? `${client}.from(client0)` : `new ${client}()`;
-      return `import { ${client} } from '${name}';\nexport const client${at} = ${made};`;
-    })
-    .join('\n');
-
-/** Bundles as the functions are: minified, with the same reader of credentials and the same stand-ins for modules of Node's. */
-const bundlePlain = (source: string, outfile: string): void => {
-  const resolveDir = join(import.meta.dirname, '../..');
-  buildSync({ ...bundleOptions(outfile), stdin: { contents: source, resolveDir } });
-};
-
 /** Measures every function's bundle, `runs` cold processes each, in turn with its plain counterparts. */
-export const measureBundles = (runs: number, progress: (what: string) => void): BundleFigures[] => {
+export function measureBundles(runs: number, progress: (what: string) => void): BundleFigures[] {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
   try {
     return functions().map(({ name, entry, environment }) => {
@@ -127,4 +58,79 @@ export const measureBundles = (runs: number, progress: (what: string) => void): 
   } finally {
     rmSync(directory, { recursive: true });
   }
+}
+
+function kibibytes(path: string): number {
+  return statSync(path).size / 1024;
+}
+
+/** The functions of a stage, one per entry, with what their handlers read from the environment. */
+function functions(): { name: string; entry: string; environment: Record<string, string> }[] {
+  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+  addStage(app, stageConfiguration('local'));
+  return app.node
+    .findAll()
+    .filter(construct => construct instanceof NodeFunction)
+    .filter(({ entry }, at, all) => all.findIndex(other => other.entry === entry) === at)
+    .map(({ node, entry, variables }) => ({
+      name: node.id,
+      entry,
+      // References are not resolved here: any text that a handler takes for a name, an address or an ARN will do.
+      environment: Object.fromEntries(
+        Object.entries(variables as Record<string, string>).map(([key, value]) => [
+          key,
+          value.includes('${Token') ? 'https://example.com' : value,
+        ]),
+      ),
+    }));
+}
+
+/** The clients that a bundle has inside, by package. */
+function clientsIn(inputs: readonly string[]): [string, string][] {
+  return Object.entries(clientClasses).filter(([name]) => inputs.some(path => path.includes(`node_modules/${name}/`)));
+}
+
+/** Bundles as the functions are: minified, with the same reader of credentials and the same stand-ins for modules of Node's. */
+function bundlePlain(source: string, outfile: string): void {
+  const resolveDir = join(import.meta.dirname, '../..');
+  buildSync({ ...bundleOptions(outfile), stdin: { contents: source, resolveDir } });
+}
+
+/** A module that does nothing but import clients. */
+function importing(clients: readonly [string, string][]): string {
+  return clients.map(([name, client]) => `export { ${client} } from '${name}';`).join('\n');
+}
+
+/** A module that imports clients and makes one of each. */
+function making(clients: readonly [string, string][]): string {
+  return clients
+    .map(([name, client], at) => {
+      const made = client === 'DynamoDBDocumentClient' ? `${client}.from(client0)` : `new ${client}()`;
+      return `import { ${client} } from '${name}';\nexport const client${at} = ${made};`;
+    })
+    .join('\n');
+}
+
+function importTime(bundle: string, environment: Record<string, string>): number {
+  return Number(
+    execFileSync(process.execPath, ['--input-type=module', '-e', importer, bundle], {
+      encoding: 'utf8',
+      env: { ...environment, AWS_REGION: 'sa-east-1', AWS_ACCESS_KEY_ID: 'bench', AWS_SECRET_ACCESS_KEY: 'bench' },
+    }),
+  );
+}
+
+/** The class that each client's package is imported for. */
+const clientClasses: Record<string, string> = {
+  '@aws-sdk/client-dynamodb': 'DynamoDBClient',
+  '@aws-sdk/client-kms': 'KMSClient',
+  '@aws-sdk/client-sns': 'SNSClient',
+  '@aws-sdk/client-sqs': 'SQSClient',
+  '@aws-sdk/lib-dynamodb': 'DynamoDBDocumentClient',
 };
+
+const importer = `
+const start = performance.now();
+await import(process.argv[1]);
+process.stdout.write(String(performance.now() - start));
+process.exit(0);`;

@@ -12,7 +12,7 @@ export interface CallCounter {
 }
 
 /** Starts a counter before the service at an endpoint. */
-export const startCallCounter = async (service: string): Promise<CallCounter> => {
+export async function startCallCounter(service: string): Promise<CallCounter> {
   const agent = new Agent({ keepAlive: true });
   let calls = new Map<string, number>();
 
@@ -41,4 +41,4 @@ export const startCallCounter = async (service: string): Promise<CallCounter> =>
       server.closeAllConnections();
     },
   };
-};
+}

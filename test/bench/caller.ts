@@ -1,13 +1,7 @@
 import type { LocalOutputs } from '../support/local-run.ts';
 
-/** What a token response says, as far as anybody asks. */
-interface Tokens {
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
-
 /** Calls a run in the name of its demo client and admin. Throws when an answer is no success. */
-export const makeCaller = ({ AuthUrl, BaseUrl, Demo }: LocalOutputs) => {
+export function makeCaller({ AuthUrl, BaseUrl, Demo }: LocalOutputs) {
   const token = async (parameters: Record<string, string>) => {
     const body = new URLSearchParams({ ...parameters, client_id: Demo.ClientId, client_secret: Demo.ClientSecret });
     const response = await fetch(`${AuthUrl}/oauth/v1/token`, { method: 'POST', body });
@@ -26,4 +20,10 @@ export const makeCaller = ({ AuthUrl, BaseUrl, Demo }: LocalOutputs) => {
       if (!response.ok) throw new Error(`The webhooks API answered ${response.status}.`);
     },
   };
-};
+}
+
+/** What a token response says, as far as anybody asks. */
+interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}

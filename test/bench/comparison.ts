@@ -30,7 +30,43 @@ export interface ComparisonSize {
   readonly warmUp: number;
 }
 
-type Form = Record<string, string>;
+/** Compares our token function with oidc-provider, request by request in the same run. */
+export async function measureComparison(size: ComparisonSize): Promise<readonly ComparisonRow[]> {
+  const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
+  const run = await startLocalRun();
+  const contenders: Contender[] = [];
+  try {
+    const { outputs } = run;
+    const { Demo } = outputs;
+    const bundle = join(directory, 'index.mjs');
+    bundleHandler('lambdas/auth/token.handler.ts', bundle);
+    const begin = async (script: string, path: string, environment: Record<string, string>, ...args: string[]) => {
+      const contender = await start(script, path, outputs, environment, ...args);
+      contenders.push(contender);
+      return contender;
+    };
+    const { aws, telemetry, settings } = environmentOf(outputs);
+    const account = {
+      BENCH_CLIENT_ID: Demo.ClientId,
+      BENCH_CLIENT_SECRET: Demo.ClientSecret,
+      BENCH_USERNAME: Demo.Username,
+      BENCH_PASSWORD: Demo.Password,
+    };
+    const all: Contenders = {
+      ours: await begin('emissor-server.ts', '/oauth/v1/token', { ...aws, ...telemetry, ...settings }, bundle),
+      theirs: await begin('oidc-server.ts', '/token', { ...aws, ...account }, 'dynamodb'),
+      theirsInMemory: await begin('oidc-server.ts', '/token', account),
+    };
+    const login = { grant_type: 'password', username: Demo.Username, password: Demo.Password };
+    const rows: ComparisonRow[] = [];
+    for (const what of ['refresh', 'login'] as const) rows.push(await compare(what, all, login, size));
+    return rows;
+  } finally {
+    for (const { stop } of contenders) stop();
+    await run.stop();
+    rmSync(directory, { recursive: true });
+  }
+}
 
 /** A token endpoint in a process of its own. */
 interface Contender {
@@ -40,20 +76,13 @@ interface Contender {
   stop(): void;
 }
 
-const credentialsOf = ({ Demo }: LocalOutputs): Form => ({
-  client_id: Demo.ClientId,
-  client_secret: Demo.ClientSecret,
-});
-
-const told = async (child: ChildProcess): Promise<Told> => (await once(child, 'message'))[0] as Told;
-
-const start = async (
+async function start(
   script: string,
   path: string,
   outputs: LocalOutputs,
   environment: Record<string, string>,
   ...args: string[]
-): Promise<Contender> => {
+): Promise<Contender> {
   const child = fork(join(import.meta.dirname, script), args, {
     env: { NODE_ENV: 'production', ...environment },
     execArgv: ['--import', join(import.meta.dirname, 'remembered-hash.ts')],
@@ -90,42 +119,36 @@ const start = async (
       child.disconnect();
     },
   };
-};
+}
 
 /** The run's engines in the place of AWS, and what the token function is given in the run. */
-const environmentOf = (outputs: LocalOutputs) => ({
-  aws: {
-    AWS_REGION: outputs.Region,
-    AWS_ACCESS_KEY_ID: 'bench',
-    AWS_SECRET_ACCESS_KEY: 'bench',
-    AWS_ENDPOINT_URL_DYNAMODB: outputs.DynamoDbEndpoint,
-    AWS_ENDPOINT_URL_KMS: outputs.KmsEndpoint,
-  },
-  telemetry: { POWERTOOLS_LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_NAMESPACE: 'Emissor/bench' },
-  settings: {
-    CLIENTS_TABLE: outputs.ClientsTable,
-    USERS_TABLE: outputs.UsersTable,
-    LOGINS_TABLE: outputs.LoginsTable,
-    FAMILIES_TABLE: outputs.FamiliesTable,
-    LOCKOUTS_TABLE: outputs.LockoutsTable,
-    KEYRING_TABLE: outputs.KeyringTable,
-    ISSUER: outputs.AuthUrl,
-    AUDIENCE: outputs.BaseUrl,
-    ACCESS_TOKEN_SECONDS: '900',
-    REFRESH_IDLE_SECONDS: String(14 * 86_400),
-    REFRESH_ABSOLUTE_SECONDS: String(90 * 86_400),
-    ADDRESS_FAILURE_LIMIT: '100000',
-    CLIENT_FAILURE_LIMIT: '100000',
-  } satisfies TokenEnvironment,
-});
-
-/** Processor time per request of a series, one after the other. */
-const series = async ({ post, cpuMs }: Contender, count: number, first: Form, next: (token: string) => Form) => {
-  let form = first;
-  const before = await cpuMs();
-  for (let sent = 0; sent < count; sent++) form = next((await post(form)).refresh_token);
-  return ((await cpuMs()) - before) / count;
-};
+function environmentOf(outputs: LocalOutputs) {
+  return {
+    aws: {
+      AWS_REGION: outputs.Region,
+      AWS_ACCESS_KEY_ID: 'bench',
+      AWS_SECRET_ACCESS_KEY: 'bench',
+      AWS_ENDPOINT_URL_DYNAMODB: outputs.DynamoDbEndpoint,
+      AWS_ENDPOINT_URL_KMS: outputs.KmsEndpoint,
+    },
+    telemetry: { POWERTOOLS_LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_NAMESPACE: 'Emissor/bench' },
+    settings: {
+      CLIENTS_TABLE: outputs.ClientsTable,
+      USERS_TABLE: outputs.UsersTable,
+      LOGINS_TABLE: outputs.LoginsTable,
+      FAMILIES_TABLE: outputs.FamiliesTable,
+      LOCKOUTS_TABLE: outputs.LockoutsTable,
+      KEYRING_TABLE: outputs.KeyringTable,
+      ISSUER: outputs.AuthUrl,
+      AUDIENCE: outputs.BaseUrl,
+      ACCESS_TOKEN_SECONDS: '900',
+      REFRESH_IDLE_SECONDS: String(14 * 86_400),
+      REFRESH_ABSOLUTE_SECONDS: String(90 * 86_400),
+      ADDRESS_FAILURE_LIMIT: '100000',
+      CLIENT_FAILURE_LIMIT: '100000',
+    } satisfies TokenEnvironment,
+  };
+}
 
 interface Contenders {
   readonly ours: Contender;
@@ -133,12 +156,12 @@ interface Contenders {
   readonly theirsInMemory: Contender;
 }
 
-const compare = async (
+async function compare(
   what: ComparisonRow['what'],
   contenders: Contenders,
   login: Form,
   { rounds, requests, warmUp }: ComparisonSize,
-): Promise<ComparisonRow> => {
+): Promise<ComparisonRow> {
   const refresh = (token: string): Form => ({ grant_type: 'refresh_token', refresh_token: token });
   const measure = async (contender: Contender, count: number): Promise<number> =>
     what === 'login'
@@ -162,42 +185,25 @@ const compare = async (
     ratio: median(measured.map(times => times.ours / times.theirs)),
     ratioInMemory: median(measured.map(times => times.ours / times.theirsInMemory)),
   };
-};
+}
 
-/** Compares our token function with oidc-provider, request by request in the same run. */
-export const measureComparison = async (size: ComparisonSize): Promise<readonly ComparisonRow[]> => {
-  const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
-  const run = await startLocalRun();
-  const contenders: Contender[] = [];
-  try {
-    const { outputs } = run;
-    const { Demo } = outputs;
-    const bundle = join(directory, 'index.mjs');
-    bundleHandler('lambdas/auth/token.handler.ts', bundle);
-    const begin = async (script: string, path: string, environment: Record<string, string>, ...args: string[]) => {
-      const contender = await start(script, path, outputs, environment, ...args);
-      contenders.push(contender);
-      return contender;
-    };
-    const { aws, telemetry, settings } = environmentOf(outputs);
-    const account = {
-      BENCH_CLIENT_ID: Demo.ClientId,
-      BENCH_CLIENT_SECRET: Demo.ClientSecret,
-      BENCH_USERNAME: Demo.Username,
-      BENCH_PASSWORD: Demo.Password,
-    };
-    const all: Contenders = {
-      ours: await begin('emissor-server.ts', '/oauth/v1/token', { ...aws, ...telemetry, ...settings }, bundle),
-      theirs: await begin('oidc-server.ts', '/token', { ...aws, ...account }, 'dynamodb'),
-      theirsInMemory: await begin('oidc-server.ts', '/token', account),
-    };
-    const login = { grant_type: 'password', username: Demo.Username, password: Demo.Password };
-    const rows: ComparisonRow[] = [];
-    for (const what of ['refresh', 'login'] as const) rows.push(await compare(what, all, login, size));
-    return rows;
-  } finally {
-    for (const { stop } of contenders) stop();
-    await run.stop();
-    rmSync(directory, { recursive: true });
-  }
-};
+type Form = Record<string, string>;
+
+async function told(child: ChildProcess): Promise<Told> {
+  return (await once(child, 'message'))[0] as Told;
+}
+
+function credentialsOf({ Demo }: LocalOutputs): Form {
+  return {
+    client_id: Demo.ClientId,
+    client_secret: Demo.ClientSecret,
+  };
+}
+
+/** Processor time per request of a series, one after the other. */
+async function series({ post, cpuMs }: Contender, count: number, first: Form, next: (token: string) => Form) {
+  let form = first;
+  const before = await cpuMs();
+  for (let sent = 0; sent < count; sent++) form = next((await post(form)).refresh_token);
+  return ((await cpuMs()) - before) / count;
+}

@@ -29,12 +29,12 @@ export interface Series {
 }
 
 /** Makes a consumer in one process, under the Lambda Runtime API as the local cloud has it. */
-export const makeConsumer = (
+export function makeConsumer(
   what: string,
   bundle: string,
   variables: Readonly<Record<string, string>>,
   surroundings: RuntimeSurroundings,
-) => {
+) {
   const name = `Bench-${process.pid}-${what}`;
   const { invoke, end } = makeLocalFunction(
     {
@@ -77,15 +77,14 @@ export const makeConsumer = (
       return { deliveries, cpuMs: processorTime(processes) - before, times };
     },
   };
-};
+}
 
 /** A consumer that is measured. */
 export type Consumer = ReturnType<typeof makeConsumer>;
 
 /** Makes batches as they come from the events queue: a message of each of the events. */
-export const batchesOf =
-  ({ EventsQueueUrl, Demo }: LocalOutputs, events: readonly EventName[]) =>
-  (): Batch => {
+export function batchesOf({ EventsQueueUrl, Demo }: LocalOutputs, events: readonly EventName[]) {
+  return (): Batch => {
     const messages = events.map(event => ({
       MessageId: randomUUID(),
       ReceiptHandle: randomUUID(),
@@ -95,3 +94,4 @@ export const batchesOf =
     const queue = `arn:aws:sqs:us-east-1:000000000000:${EventsQueueUrl.split('/').at(-1)}`;
     return { payload: JSON.stringify(queueEvent(messages, queue)), messages: messages.length };
   };
+}

@@ -23,10 +23,10 @@ import type { ReceiverTold } from './tls-receiver.ts';
 /** The host of all receivers but those of one event each. */
 export const host = 'bench.example.com';
 
-const hostsOfOneEvent = Array.from({ length: 600 }, (_, index) => `each${index}.${host}`);
-
 /** A host for each event; the first ones come again when their connections are long closed. */
-export const hostOf = (event: number): string => hostsOfOneEvent[event % hostsOfOneEvent.length] ?? host;
+export function hostOf(event: number): string {
+  return hostsOfOneEvent[event % hostsOfOneEvent.length] ?? host;
+}
 
 /** What surrounds a consumer: DNS and the store's connection are stood in for, or real. */
 export type Surroundings = 'stand-ins' | 'real DNS and TLS';
@@ -43,7 +43,7 @@ export interface DeliveryBed {
 }
 
 /** Starts a local run, and beside it what it has no receiver, no name server and no TLS to the store for. */
-export const startDeliveryBed = async (): Promise<DeliveryBed> => {
+export async function startDeliveryBed(): Promise<DeliveryBed> {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
   const undo: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
   const stop = async () => {
@@ -106,9 +106,9 @@ export const startDeliveryBed = async (): Promise<DeliveryBed> => {
     await stop();
     throw error;
   }
-};
+}
 
-const told = async (child: ChildProcess): Promise<ReceiverTold> => (await once(child, 'message'))[0] as ReceiverTold;
+const hostsOfOneEvent = Array.from({ length: 600 }, (_, index) => `each${index}.${host}`);
 
 async function startReceiver(dynamoDbPort: string) {
   const child = fork(join(import.meta.dirname, 'tls-receiver.ts'), [dynamoDbPort], {
@@ -171,4 +171,8 @@ function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
     SERVICE_VERSION: '0.1.0',
   };
   return { POWERTOOLS_LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_NAMESPACE: 'Emissor/bench', ...settings };
+}
+
+async function told(child: ChildProcess): Promise<ReceiverTold> {
+  return (await once(child, 'message'))[0] as ReceiverTold;
 }

@@ -26,42 +26,8 @@ export interface DeliveryFigures {
   readonly calls: readonly { readonly operation: string; readonly perDelivery: number }[];
 }
 
-interface Scenario {
-  readonly what: string;
-  readonly event: EventName;
-  readonly messages: number;
-  readonly hostEach?: boolean;
-  readonly surroundings: Surroundings;
-}
-
-const quickEvent: EventName = 'demanda.criada';
-const slowEvent: EventName = 'demanda.cancelada';
-const scatteredEvent: EventName = 'proposta.recebida';
-const hangingEvent: EventName = 'demanda.finalizada';
-
-/** Where each event's receiver is; after how many milliseconds it answers is its path. */
-const receivers = { [quickEvent]: '2', [slowEvent]: '200', [scatteredEvent]: '2', [hangingEvent]: 'never' };
-
-const standIns = { surroundings: 'stand-ins' } as const;
-
-const scenarios: readonly Scenario[] = [
-  { what: 'batches of 10', event: quickEvent, messages: batchSize, ...standIns },
-  { what: 'batches of 10, answered after 200 ms', event: slowEvent, messages: batchSize, ...standIns },
-  { what: 'message by message', event: quickEvent, messages: 1, ...standIns },
-  { what: 'message by message, a host each', event: scatteredEvent, messages: 1, hostEach: true, ...standIns },
-  {
-    what: 'batches of 10, real DNS, TLS to the store',
-    event: quickEvent,
-    messages: batchSize,
-    surroundings: 'real DNS and TLS',
-  },
-];
-
 /** Measures what a delivery costs one consumer process, and how long it takes. */
-export const measureDelivery = async (
-  size: DeliverySize,
-  progress: (what: string) => void,
-): Promise<DeliveryFigures> => {
+export async function measureDelivery(size: DeliverySize, progress: (what: string) => void): Promise<DeliveryFigures> {
   const bed = await startDeliveryBed();
   try {
     const caller = makeCaller(bed.outputs);
@@ -92,24 +58,49 @@ export const measureDelivery = async (
   } finally {
     await bed.stop();
   }
-};
+}
+
+const quickEvent: EventName = 'demanda.criada';
+const slowEvent: EventName = 'demanda.cancelada';
+const scatteredEvent: EventName = 'proposta.recebida';
+const hangingEvent: EventName = 'demanda.finalizada';
+
+/** Where each event's receiver is; after how many milliseconds it answers is its path. */
+const receivers = { [quickEvent]: '2', [slowEvent]: '200', [scatteredEvent]: '2', [hangingEvent]: 'never' };
 
 interface Pair {
   readonly ours: Consumer;
   readonly plain: Consumer;
 }
 
-const beginPair = ({ begin }: DeliveryBed, surroundings: Surroundings): Pair => ({
-  ours: begin('ours', surroundings),
-  plain: begin('plain', surroundings),
-});
+const standIns = { surroundings: 'stand-ins' } as const;
 
-const compare = async (
+const scenarios: readonly Scenario[] = [
+  { what: 'batches of 10', event: quickEvent, messages: batchSize, ...standIns },
+  { what: 'batches of 10, answered after 200 ms', event: slowEvent, messages: batchSize, ...standIns },
+  { what: 'message by message', event: quickEvent, messages: 1, ...standIns },
+  { what: 'message by message, a host each', event: scatteredEvent, messages: 1, hostEach: true, ...standIns },
+  {
+    what: 'batches of 10, real DNS, TLS to the store',
+    event: quickEvent,
+    messages: batchSize,
+    surroundings: 'real DNS and TLS',
+  },
+];
+
+function beginPair({ begin }: DeliveryBed, surroundings: Surroundings): Pair {
+  return {
+    ours: begin('ours', surroundings),
+    plain: begin('plain', surroundings),
+  };
+}
+
+async function compare(
   { what, event, messages, hostEach = false }: Scenario,
   { ours, plain }: Pair,
   bed: DeliveryBed,
   size: DeliverySize,
-): Promise<DeliveryRow> => {
+): Promise<DeliveryRow> {
   const makeBatch = batchesOf(bed.outputs, Array<EventName>(messages).fill(event));
   const next = hostEach ? movingHosts(bed, event, makeBatch) : makeBatch;
   const { ours: ourRounds, plain: plainRounds } = await inTurn(
@@ -127,10 +118,33 @@ const compare = async (
     cpuRatio: median(ratios.map(({ cpu }) => cpu)),
     speedRatio: median(ratios.map(({ speed }) => speed)),
   };
-};
+}
+
+/** DynamoDB calls per successful first attempt, by operation. */
+async function countCalls({ begin, outputs }: DeliveryBed, batches: number): Promise<DeliveryFigures['calls']> {
+  const counter = await startCallCounter(outputs.DynamoDbEndpoint);
+  try {
+    const counted = begin('ours', 'stand-ins', counter.endpoint);
+    const quick = batchesOf(outputs, Array<EventName>(batchSize).fill(quickEvent));
+    await counted.consume(1, quick); // reads the keyring, once in 30 s
+    counter.take();
+    const { deliveries } = await counted.consume(batches, quick);
+    return [...counter.take()].map(([operation, count]) => ({ operation, perDelivery: count / deliveries }));
+  } finally {
+    counter.stop();
+  }
+}
+
+interface Scenario {
+  readonly what: string;
+  readonly event: EventName;
+  readonly messages: number;
+  readonly hostEach?: boolean;
+  readonly surroundings: Surroundings;
+}
 
 /** Moves an event's webhook to another host before each batch. */
-const movingHosts = ({ documents, outputs }: DeliveryBed, event: EventName, makeBatch: MakeBatch): MakeBatch => {
+function movingHosts({ documents, outputs }: DeliveryBed, event: EventName, makeBatch: MakeBatch): MakeBatch {
   let moved = 0;
   return async () => {
     const url = `https://${hostOf(moved++)}/${receivers[event as keyof typeof receivers]}`;
@@ -145,19 +159,4 @@ const movingHosts = ({ documents, outputs }: DeliveryBed, event: EventName, make
     );
     return makeBatch();
   };
-};
-
-/** DynamoDB calls per successful first attempt, by operation. */
-const countCalls = async ({ begin, outputs }: DeliveryBed, batches: number): Promise<DeliveryFigures['calls']> => {
-  const counter = await startCallCounter(outputs.DynamoDbEndpoint);
-  try {
-    const counted = begin('ours', 'stand-ins', counter.endpoint);
-    const quick = batchesOf(outputs, Array<EventName>(batchSize).fill(quickEvent));
-    await counted.consume(1, quick); // reads the keyring, once in 30 s
-    counter.take();
-    const { deliveries } = await counted.consume(batches, quick);
-    return [...counter.take()].map(([operation, count]) => ({ operation, perDelivery: count / deliveries }));
-  } finally {
-    counter.stop();
-  }
-};
+}

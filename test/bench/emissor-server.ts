@@ -8,11 +8,27 @@ import type { HttpRequest, HttpResponse } from '../../lambdas/platform/http.ts';
 import { serveUnderMeasurement } from './under-measurement.ts';
 
 const bundle = process.argv[2] ?? '';
+
+const context = {
+  functionName: 'Token',
+  functionVersion: '$LATEST',
+  invokedFunctionArn: 'arn:aws:lambda:sa-east-1:000000000000:function:Token',
+  memoryLimitInMB: '1769',
+  awsRequestId: 'bench',
+};
+
 const { handler } = (await import(bundle)) as {
   handler: (event: HttpRequest, context: object) => Promise<HttpResponse>;
 };
 
-const toEvent = async (request: IncomingMessage): Promise<HttpRequest> => {
+await serveUnderMeasurement(
+  createServer(async (request, response) => {
+    const { statusCode = 500, headers = {}, body = '' } = await handler(await toEvent(request), context);
+    response.writeHead(statusCode, headers as Record<string, string>).end(body);
+  }),
+);
+
+async function toEvent(request: IncomingMessage): Promise<HttpRequest> {
   const { method = '', url = '', headers } = request;
   const [path = '', query = ''] = url.split('?');
   return {
@@ -36,19 +52,4 @@ const toEvent = async (request: IncomingMessage): Promise<HttpRequest> => {
     body: (await buffer(request)).toString('base64'),
     isBase64Encoded: true,
   };
-};
-
-const context = {
-  functionName: 'Token',
-  functionVersion: '$LATEST',
-  invokedFunctionArn: 'arn:aws:lambda:sa-east-1:000000000000:function:Token',
-  memoryLimitInMB: '1769',
-  awsRequestId: 'bench',
-};
-
-await serveUnderMeasurement(
-  createServer(async (request, response) => {
-    const { statusCode = 500, headers = {}, body = '' } = await handler(await toEvent(request), context);
-    response.writeHead(statusCode, headers as Record<string, string>).end(body);
-  }),
-);
+}

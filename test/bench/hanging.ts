@@ -20,19 +20,12 @@ export interface HangingFigures {
   readonly beside: Pace;
 }
 
-/** Two webhooks' events. */
-interface Events {
-  readonly quickEvent: EventName;
-  /** Its receiver never answers. */
-  readonly hangingEvent: EventName;
-}
-
 /** Measures what a receiver that never answers costs a process, and what it costs others' events there. */
-export const measureHanging = async (
+export async function measureHanging(
   bed: DeliveryBed,
   { quickEvent, hangingEvent }: Events,
   size: DeliverySize,
-): Promise<HangingFigures> => {
+): Promise<HangingFigures> {
   const { begin, documents, outputs } = bed;
   const consumer = begin('ours', 'stand-ins');
   const healthyEvents = Array<EventName>(batchSize - 2).fill(quickEvent);
@@ -60,4 +53,11 @@ export const measureHanging = async (
     alone: paceOf(alone),
     beside: paceOf(beside),
   };
-};
+}
+
+/** Two webhooks' events. */
+interface Events {
+  readonly quickEvent: EventName;
+  /** Its receiver never answers. */
+  readonly hangingEvent: EventName;
+}

@@ -7,21 +7,17 @@ export interface NameServer {
   stop(): void;
 }
 
-const header = 12;
-const typeA = 1;
-const nonexistent = 3;
-
 /** Starts a DNS server that knows IPv4 addresses, and of other types of record nothing. */
-export const startNameServer = async (addressOf: (name: string) => string | undefined): Promise<NameServer> => {
+export async function startNameServer(addressOf: (name: string) => string | undefined): Promise<NameServer> {
   const socket = createSocket('udp4');
   socket.on('message', (question, { port, address }) => socket.send(answerTo(question, addressOf), port, address));
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
   return { port: socket.address().port, stop: () => socket.close() };
-};
+}
 
 /** Answers a DNS message with one question (RFC 1035, section 4). */
-export const answerTo = (message: Buffer, addressOf: (name: string) => string | undefined): Buffer => {
+export function answerTo(message: Buffer, addressOf: (name: string) => string | undefined): Buffer {
   const labels: string[] = [];
   let at = header;
   for (let length = message[at] ?? 0; length > 0; length = message[at] ?? 0) {
@@ -37,8 +33,13 @@ export const answerTo = (message: Buffer, addressOf: (name: string) => string | 
   head.writeUInt16BE(1, 4);
   head.writeUInt16BE(isAnswered ? 1 : 0, 6);
   return Buffer.concat([head, question, isAnswered ? recordOf(address) : Buffer.alloc(0)]);
-};
+}
+
+const header = 12;
+const typeA = 1;
+const nonexistent = 3;
 
 /** An A record of the name in question, for a minute. */
-const recordOf = (address: string): Buffer =>
-  Buffer.from([0xc0, header, 0, typeA, 0, 1, 0, 0, 0, 60, 0, 4, ...address.split('.').map(Number)]);
+function recordOf(address: string): Buffer {
+  return Buffer.from([0xc0, header, 0, typeA, 0, 1, 0, 0, 0, 60, 0, 4, ...address.split('.').map(Number)]);
+}

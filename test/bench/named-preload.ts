@@ -22,14 +22,6 @@ const { Resolver } = dns.promises;
 type Resolve = (this: dns.promises.Resolver, name: string) => Promise<string[]>;
 const told = new WeakSet<dns.promises.Resolver>();
 
-/** A resolver's servers can only be set before it asks. */
-const askingThere = (resolve: Resolve): Resolve =>
-  function (name) {
-    if (!told.has(this)) this.setServers(servers);
-    told.add(this);
-    return resolve.call(this, name);
-  };
-
 const { resolve4, resolve6 } = Resolver.prototype as Record<'resolve4' | 'resolve6', Resolve>;
 Object.assign(Resolver.prototype, { resolve4: askingThere(resolve4), resolve6: askingThere(resolve6) });
 
@@ -56,3 +48,12 @@ divertConnections(
   makeAddressBook({ builtIn: new Map(settings.builtIn), mappings: new Map(settings.mappings) }),
   settings.terminatorPort,
 );
+
+/** A resolver's servers can only be set before it asks. */
+function askingThere(resolve: Resolve): Resolve {
+  return function (name) {
+    if (!told.has(this)) this.setServers(servers);
+    told.add(this);
+    return resolve.call(this, name);
+  };
+}

@@ -11,7 +11,7 @@ export interface Store {
 }
 
 /** Keeps records in this process. */
-export const makeMapStore = (): Store => {
+export function makeMapStore(): Store {
   const records = new Map<string, Record<string, unknown>>();
   return {
     put: async (name, record) => void records.set(name, record),
@@ -22,10 +22,10 @@ export const makeMapStore = (): Store => {
     },
     remove: async name => void records.delete(name),
   };
-};
+}
 
 /** Keeps records in DynamoDB, through the same SDK as ours and with consistent reads as ours. */
-export const makeDynamoStore = async (): Promise<Store> => {
+export async function makeDynamoStore(): Promise<Store> {
   const client = new DynamoDBClient({ maxAttempts: 3 });
   const TableName = 'OidcProvider';
   await client.send(
@@ -55,7 +55,7 @@ export const makeDynamoStore = async (): Promise<Store> => {
       )),
     remove: async pk => void (await documents.send(new DeleteCommand({ TableName, Key: { pk } }))),
   };
-};
+}
 
 /** The shape in which oidc-provider wants its storage: one instance per kind of record. */
 export const adapterOver = (store: Store) =>

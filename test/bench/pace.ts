@@ -20,10 +20,10 @@ export interface DeliverySize {
 }
 
 /** Lets each do so many batches in each round, another one first each time; what opens connections again is not counted. */
-export const inTurn = async <Name extends string>(
+export async function inTurn<Name extends string>(
   contenders: Readonly<Record<Name, (batches: number) => Promise<Series>>>,
   { rounds, batches, warmUp }: DeliverySize,
-): Promise<Record<Name, Series[]>> => {
+): Promise<Record<Name, Series[]>> {
   const names = Object.keys(contenders) as Name[];
   const measured = Object.fromEntries(names.map(name => [name, [] as Series[]])) as Record<Name, Series[]>;
   for (const name of names) await contenders[name](warmUp);
@@ -34,18 +34,23 @@ export const inTurn = async <Name extends string>(
     }
   }
   return measured;
-};
+}
 
 /** Processor time of one of a series' deliveries, in milliseconds. */
-export const cpuPerDelivery = ({ cpuMs, deliveries }: Series): number => cpuMs / deliveries;
+export function cpuPerDelivery({ cpuMs, deliveries }: Series): number {
+  return cpuMs / deliveries;
+}
 
 /** Deliveries a second while a series went on. */
-export const perSecond = ({ times, deliveries }: Series): number =>
-  (deliveries * 1_000) / times.reduce((sum, time) => sum + time, 0);
+export function perSecond({ times, deliveries }: Series): number {
+  return (deliveries * 1_000) / times.reduce((sum, time) => sum + time, 0);
+}
 
 /** What several rounds come to. */
-export const paceOf = (rounds: readonly Series[]): Pace => ({
-  cpuMs: median(rounds.map(cpuPerDelivery)),
-  perSecond: median(rounds.map(perSecond)),
-  times: spreadOf(rounds.flatMap(({ times }) => times)),
-});
+export function paceOf(rounds: readonly Series[]): Pace {
+  return {
+    cpuMs: median(rounds.map(cpuPerDelivery)),
+    perSecond: median(rounds.map(perSecond)),
+    times: spreadOf(rounds.flatMap(({ times }) => times)),
+  };
+}

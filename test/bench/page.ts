@@ -1,7 +1,8 @@
 import { cpus } from 'node:os';
 
 /** What the page says before its sections: three lines for whoever reads no more. */
-export const preamble = (): string => `# Performance
+export function preamble(): string {
+  return `# Performance
 
 Written by \`npm run bench\` on ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node.js ${process.version}.
 
@@ -10,21 +11,22 @@ What may be concluded:
 - Processor time is spent on AWS too, at that processor's speed; how long things take is not comparable, for nothing here has AWS's network.
 - Each process works alone here: how much an account of AWS does in a second follows from how many it lets run at once.
 `;
+}
 
 /** The sections of a page, by heading; none, where another machine's figures stand on it. */
-export const sectionsOf = (page: string, begins: string): Map<string, string> => {
+export function sectionsOf(page: string, begins: string): Map<string, string> {
   const [first = '', ...sections] = page.split(/^## /m);
   if (first.trim() !== begins.trim()) return new Map();
   return new Map(sections.map(section => [section.slice(0, section.indexOf('\n')), section.trim()]));
-};
+}
 
 /** A page of all titles, or the first title that has no section. */
-export const pageOf = (
+export function pageOf(
   begins: string,
   titles: readonly string[],
   sections: ReadonlyMap<string, string>,
-): { readonly page: string } | { readonly missing: string } => {
+): { readonly page: string } | { readonly missing: string } {
   const missing = titles.find(title => !sections.has(title));
   if (missing !== undefined) return { missing };
   return { page: [begins, ...titles.map(title => `## ${sections.get(title)}\n`)].join('\n') };
-};
+}

@@ -12,34 +12,21 @@ import { itemFromDelivery } from '../../lambdas/delivery/delivery-item.ts';
 import type { Item } from '../../lambdas/platform/dynamodb.ts';
 import { type EventName, webhookKey } from '../../lambdas/webhooks/webhook.ts';
 
-const { DELIVERIES_TABLE: deliveries = '', WEBHOOKS_TABLE: webhooks = '' } = process.env;
-const documents = DynamoDBDocumentClient.from(new DynamoDBClient());
-const agent = new Agent({ keepAlive: true });
-
-const post = (url: string, body: string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    request(url, { method: 'POST', agent, headers }, response => {
-      response.resume().on('end', () => resolve(response.statusCode ?? 0));
-    })
-      .on('error', reject)
-      .end(body);
-  });
-
-interface Message {
-  readonly id: string;
-  readonly accountId: string;
-  readonly evento: EventName;
-  readonly id_demanda: number;
+/** Delivers a batch, all of it at once. */
+export async function handler({ Records }: SQSEvent): Promise<{ batchItemFailures: [] }> {
+  const messages = Records.map(parse);
+  const known = await findWebhooks(messages);
+  await Promise.all(messages.map(message => deliver(message, known)));
+  return { batchItemFailures: [] };
 }
 
-const parse = ({ body, messageId }: SQSRecord): Message => {
+function parse({ body, messageId }: SQSRecord): Message {
   const { id_conta: accountId, event: evento, id_demanda } = JSON.parse(body);
   return { id: `evt_${messageId}`, accountId, evento, id_demanda };
-};
+}
 
 /** Finds the webhooks of messages, and asks for their deliveries too, as somebody must who does not repeat them. */
-const findWebhooks = async (messages: readonly Message[]) => {
+async function findWebhooks(messages: readonly Message[]) {
   const keys = messages.map(({ accountId, evento }) => webhookKey(accountId, evento));
   const distinct = new Map(keys.map(key => [JSON.stringify(key), key]));
   const { Responses } = await documents.send(
@@ -51,9 +38,9 @@ const findWebhooks = async (messages: readonly Message[]) => {
     }),
   );
   return Responses?.[webhooks] ?? [];
-};
+}
 
-const deliver = async ({ id, accountId, evento, id_demanda }: Message, known: readonly Item[]): Promise<void> => {
+async function deliver({ id, accountId, evento, id_demanda }: Message, known: readonly Item[]): Promise<void> {
   const webhook = known.find(item => item.accountId === accountId && item.evento === evento);
   if (!webhook) throw new Error('There is no such webhook.');
   const body = JSON.stringify({ event: evento, id_demanda });
@@ -67,12 +54,28 @@ const deliver = async ({ id, accountId, evento, id_demanda }: Message, known: re
   await documents.send(
     new PutCommand({ TableName: deliveries, Item, ConditionExpression: 'attribute_not_exists(id)' }),
   );
-};
+}
 
-/** Delivers a batch, all of it at once. */
-export const handler = async ({ Records }: SQSEvent): Promise<{ batchItemFailures: [] }> => {
-  const messages = Records.map(parse);
-  const known = await findWebhooks(messages);
-  await Promise.all(messages.map(message => deliver(message, known)));
-  return { batchItemFailures: [] };
-};
+interface Message {
+  readonly id: string;
+  readonly accountId: string;
+  readonly evento: EventName;
+  readonly id_demanda: number;
+}
+
+const documents = DynamoDBDocumentClient.from(new DynamoDBClient());
+
+const { DELIVERIES_TABLE: deliveries = '', WEBHOOKS_TABLE: webhooks = '' } = process.env;
+
+function post(url: string, body: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    request(url, { method: 'POST', agent, headers }, response => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0));
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+const agent = new Agent({ keepAlive: true });

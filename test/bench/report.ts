@@ -6,13 +6,9 @@ import { type Spread, table } from './figures.ts';
 import type { DeliverySize } from './pace.ts';
 import type { ServiceFigures } from './service.ts';
 
-const fixed = (value: number, digits = 1): string => value.toFixed(digits);
-
-const spread = ({ p50, p95, p99 }: Spread): string => [p50, p95, p99].map(time => fixed(time)).join(', ');
-
 /** What the bundles weigh, and how long they take to import. */
-export const describeBundles = (bundles: readonly BundleFigures[], coldRuns: number): string =>
-  `Each function's production bundle beside two plain ones, bundled alike, with the same reader of credentials: one imports the
+export function describeBundles(bundles: readonly BundleFigures[], coldRuns: number): string {
+  return `Each function's production bundle beside two plain ones, bundled alike, with the same reader of credentials: one imports the
 same AWS SDK clients and does nothing else, the other also makes them, as any function must. Medians of ${coldRuns} fresh
 processes each, in turn. Targets: at most 430 KiB, ratio at most 1.15.
 
@@ -29,10 +25,11 @@ ${table(
     fixed(bundle.ratioMade, 2),
   ]),
 )}`;
+}
 
 /** What tokens cost in the whole service. */
-export const describeService = (service: ServiceFigures): string =>
-  table(
+export function describeService(service: ServiceFigures): string {
+  return table(
     ['what', 'figure'],
     [
       ['from the command to ready, synthesis included', `${fixed(service.readyMs / 1_000)} s`],
@@ -43,12 +40,13 @@ export const describeService = (service: ServiceFigures): string =>
       ['processor time of the function per refresh', `${fixed(service.cpuPerRefresh)} ms`],
     ],
   );
+}
 
 /** What one consumer process makes of deliveries. */
-export const describeDelivery = (
+export function describeDelivery(
   { rows, hanging, calls }: DeliveryFigures,
   { rounds, batches, warmUp }: DeliverySize,
-): string => {
+): string {
   const perDelivery = calls.reduce((sum, call) => sum + call.perDelivery, 0);
   const named = calls.map(call => `${fixed(call.perDelivery, 2)} × ${call.operation}`).join(', ');
   return `One process of the function Deliver gets batches, one after the other, under the Lambda Runtime API; so does one process of
@@ -107,11 +105,11 @@ ${table(
 - A batch is over when its slowest attempt is: one whose receiver hangs holds its process for the deadline of an attempt,
   and that is ${fixed((batchSize * 1_000) / hanging.firstBatchMs, 2)} attempts a second. It happens to what is taken up within the first seconds; then the webhook's events
   pass by without an attempt, and are the slow lane's.`;
-};
+}
 
 /** Token requests beside another implementation's. */
-export const describeComparison = (compared: readonly ComparisonRow[], { rounds, requests }: ComparisonSize): string =>
-  `Processor time (user and system) of one server process per request, as \`process.cpuUsage\` counts it, requests one at a
+export function describeComparison(compared: readonly ComparisonRow[], { rounds, requests }: ComparisonSize): string {
+  return `Processor time (user and system) of one server process per request, as \`process.cpuUsage\` counts it, requests one at a
 time over HTTP on this machine. Medians of ${rounds} rounds of ${requests} requests to each server in turn. Target: a ratio of at most 0.5.
 
 ${table(
@@ -136,3 +134,12 @@ ${table(
 - Both: ES256, client credentials in the body, argon2id with 19 MiB, two passes, one lane. The hash's result is remembered
   in both processes after the first time, so that logins are compared beyond the hash.
 - What a call through the SDK costs (building, signing, sending, parsing) is by far the most of Emissor's time.`;
+}
+
+function fixed(value: number, digits = 1): string {
+  return value.toFixed(digits);
+}
+
+function spread({ p50, p95, p99 }: Spread): string {
+  return [p50, p95, p99].map(time => fixed(time)).join(', ');
+}

@@ -13,22 +13,8 @@ export interface ServiceFigures {
   readonly cpuPerRefresh: number;
 }
 
-const timed = async (action: () => Promise<unknown>): Promise<number> => {
-  const start = performance.now();
-  await action();
-  return performance.now() - start;
-};
-
-/** Times and processor time of `count` calls one after the other. */
-const series = async (count: number, functionName: RegExp, action: () => Promise<unknown>) => {
-  const before = processorTime(functionName);
-  const times: number[] = [];
-  for (let call = 0; call < count; call++) times.push(await timed(action));
-  return { times: spreadOf(times), cpuMs: (processorTime(functionName) - before) / count };
-};
-
 /** Runs the whole service and measures what a token costs it. */
-export const measureService = async (count: number): Promise<ServiceFigures> => {
+export async function measureService(count: number): Promise<ServiceFigures> {
   const service = await startLocalRun();
   try {
     const { outputs, readyMs } = service;
@@ -50,4 +36,18 @@ export const measureService = async (count: number): Promise<ServiceFigures> => 
   } finally {
     await service.stop();
   }
-};
+}
+
+async function timed(action: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await action();
+  return performance.now() - start;
+}
+
+/** Times and processor time of `count` calls one after the other. */
+async function series(count: number, functionName: RegExp, action: () => Promise<unknown>) {
+  const before = processorTime(functionName);
+  const times: number[] = [];
+  for (let call = 0; call < count; call++) times.push(await timed(action));
+  return { times: spreadOf(times), cpuMs: (processorTime(functionName) - before) / count };
+}

@@ -15,8 +15,6 @@ export type ReceiverTold =
   | { readonly port: number; readonly storePort: number; readonly authorityCertificate: string }
   | { readonly received: number };
 
-const tell = (told: ReceiverTold): void => void process.send?.(told);
-
 const { certificate, contextFor } = await makeCertificateAuthority();
 const presenting: TlsOptions = {
   SNICallback: (name, answer) => {
@@ -38,12 +36,16 @@ const store = createTlsServer(presenting, incoming => {
   pipeline(incoming.setNoDelay(), outgoing, incoming, () => undefined);
 });
 
-const listen = async (server: Server): Promise<number> => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
-};
-
 process.on('message', () => tell({ received }));
 process.on('disconnect', () => process.exit());
 tell({ port: await listen(receiver), storePort: await listen(store), authorityCertificate: certificate });
+
+function tell(told: ReceiverTold): void {
+  return void process.send?.(told);
+}
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}

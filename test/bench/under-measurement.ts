@@ -5,10 +5,8 @@ import type { AddressInfo } from 'node:net';
 /** What a server under measurement tells its parent: first where it listens, then its processor time when asked. */
 export type Told = { readonly port: number } | { readonly cpuMs: number };
 
-const tell = (told: Told): void => void process.send?.(told);
-
 /** Makes this process a server under measurement: it listens on a free port, and tells its processor time on any message. */
-export const serveUnderMeasurement = async (server: Server): Promise<void> => {
+export async function serveUnderMeasurement(server: Server): Promise<void> {
   process.on('message', () => {
     const { user, system } = process.cpuUsage();
     tell({ cpuMs: (user + system) / 1_000 });
@@ -17,4 +15,8 @@ export const serveUnderMeasurement = async (server: Server): Promise<void> => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   tell({ port: (server.address() as AddressInfo).port });
-};
+}
+
+function tell(told: Told): void {
+  return void process.send?.(told);
+}

@@ -6,10 +6,10 @@ import type { Stored } from './engines.ts';
 import type { PublishedEvent } from './publisher.ts';
 
 /** Makes a queue that gets whatever a run publishes on its operations topic. Gives the queue's URL. */
-export const subscribeToOperations = async (
+export async function subscribeToOperations(
   sqs: SQSClient,
   { Region, SqsEndpoint, OperationsTopicArn }: LocalOutputs,
-): Promise<string> => {
+): Promise<string> {
   const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'chaos-operations' }));
   const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
@@ -18,17 +18,17 @@ export const subscribeToOperations = async (
   await sns.send(new SubscribeCommand({ ...subscription, Attributes: { RawMessageDelivery: 'true' } }));
   sns.destroy();
   return QueueUrl;
-};
+}
 
 /**
  * Whether every webhook whose receiver was gone is announced as suspended, or that is still to be announced, and
  * no other one is.
  */
-export const auditAnnouncements = (
+export function auditAnnouncements(
   published: readonly PublishedEvent[],
   { deliveries, notices }: Stored,
   messages: readonly Message[],
-): readonly string[] => {
+): readonly string[] {
   const announced = messages.map(({ Body = '{}' }) => JSON.parse(Body) as PublishedAnnouncement);
   const nameOf = (account: string, evento: string) => `${account}#${evento}`;
   const gone = new Set(
@@ -45,4 +45,4 @@ export const auditAnnouncements = (
       .filter(({ accountId, event }) => !gone.has(nameOf(accountId, event)))
       .map(({ type, accountId, event }) => `announced as ${type}: ${nameOf(accountId, event)}, which is well`),
   ];
-};
+}

@@ -53,59 +53,8 @@ export interface Audit {
   readonly lateness: readonly number[];
 }
 
-/** A fault of our own is waited out for this long at least, in milliseconds. */
-const shortestFaultWait = 60_000;
-
-/** The clock that attempts are recorded by has milliseconds, and durations are rounded. */
-const rounding = 3;
-
-const startOf = ({ iniciada_em }: AttemptRecord): number => Date.parse(iniciada_em);
-const endOf = (record: AttemptRecord): number => startOf(record) + record.duracao_ms;
-
-/** Whether an attempt came to an end: not kept from being made by a fault of our own, nor given up and repeated in the slow lane. */
-const isCompleted = ({ resultado }: AttemptRecord): boolean => resultado !== 'interno' && resultado !== 'lenta';
-
-/** Whether an attempt is one of those that a delivery has a number of: it was made, and its receiver failed. */
-const isChargeable = (record: AttemptRecord): boolean =>
-  isCompleted(record) && record.resultado !== 'entregue' && record.status !== 410;
-
-/** Checks the attempts of one delivery against its receiver's kind and the schedule. */
-const auditAttempts = (
-  { attempts, state, charged: stored }: Delivery,
-  kind: Kind,
-  { schedule, attemptTimeout }: Evidence,
-  late: (milliseconds: number) => void,
-): readonly string[] => {
-  const findings: string[] = [];
-  let charged = 0;
-  for (const [index, record] of attempts.entries()) {
-    const { resultado, numero, status } = record;
-    if (isCompleted(record)) charged += 1;
-    // On a busy machine every receiver may time out, but only after the whole deadline.
-    const isLate = resultado === 'tempo_esgotado' && record.duracao_ms >= attemptTimeout - rounding;
-    const isExpected = !isCompleted(record) || isLate || kind.results.includes(resultado);
-    if (!isExpected) findings.push(`attempt ${numero}: ${resultado}`);
-    const next = attempts[index + 1];
-    if (!next) continue;
-    if (next.numero <= numero) findings.push(`attempt ${next.numero} comes after ${numero}`);
-    if (resultado === 'entregue') findings.push(`attempt ${next.numero} after a success`);
-    const asked = status === 429 || status === 503 ? (kind.askedMs ?? 0) : 0;
-    const scheduled = resultado === 'interno' ? shortestFaultWait : (schedule[charged - 1] ?? 0);
-    if (resultado === 'lenta') continue; // repeated as soon as its webhook has a turn
-    const earliest = resultado === 'interno' ? scheduled : Math.max(scheduled * 0.8, asked);
-    const waited = startOf(next) - endOf(record);
-    if (waited < earliest - rounding) findings.push(`attempt ${next.numero} after ${waited} ms, not ${earliest} ms`);
-    if (resultado !== 'interno') late(waited - Math.max(scheduled, asked));
-  }
-  const due = attempts.filter(isChargeable).length;
-  if (stored !== due) findings.push(`charged ${stored} attempts, not ${due}`);
-  if (state === 'falhou' && charged !== schedule.length + 1) findings.push(`failed after ${charged} attempts`);
-  if (state === 'entregue' && attempts.at(-1)?.resultado !== 'entregue') findings.push('delivered without a success');
-  return findings;
-};
-
 /** Makes the inspection of arrivals: each must have come as it was registered, and signed. */
-export const inspectionOf = (registrations: readonly Registration[]): Inspect => {
+export function inspectionOf(registrations: readonly Registration[]): Inspect {
   const byHost = new Map(registrations.map(registration => [registration.host, registration]));
   return (headers, body) => {
     const registration = byHost.get(String(headers.host));
@@ -118,31 +67,20 @@ export const inspectionOf = (registrations: readonly Registration[]): Inspect =>
     }
     return undefined;
   };
-};
-
-/** Whether a delivery came as the event was published, to the receiver it was registered for. */
-const auditArrival = ({ fault, headers, body }: Arrival, event: PublishedEvent | undefined): string | undefined => {
-  if (!event) return 'nobody published it';
-  const { registration, idDemanda } = event;
-  if (headers.host !== registration.host) return `it came to ${headers.host}`;
-  const said = JSON.parse(body);
-  if (said.event !== registration.evento || said.id_demanda !== idDemanda) return 'the body is another event’s';
-  return fault;
-};
-
-const isIn = (delivery: Delivery | undefined, state: Kind['state']): boolean =>
-  state === 'not stored' ? delivery === undefined : delivery?.state === state;
+}
 
 /** Whether a delivery is overdue, but stands in the index that the sweeper reads and is not its to act on yet. */
-export const isLeftToSweeper = (delivery: Delivery | undefined, now: number): boolean =>
-  delivery?.wait !== undefined && delivery.wait.nextAttemptAt + 2_000 < now && delivery.wait.lookAt > now;
+export function isLeftToSweeper(delivery: Delivery | undefined, now: number): boolean {
+  return delivery?.wait !== undefined && delivery.wait.nextAttemptAt + 2_000 < now && delivery.wait.lookAt > now;
+}
 
 /** Whether a delivery waits since a fault of our own kept its last attempt from being made. */
-export const isWaitingOut = (delivery: Delivery | undefined, now: number): boolean =>
-  delivery?.wait !== undefined && delivery.faults > 0 && delivery.wait.nextAttemptAt > now;
+export function isWaitingOut(delivery: Delivery | undefined, now: number): boolean {
+  return delivery?.wait !== undefined && delivery.faults > 0 && delivery.wait.nextAttemptAt > now;
+}
 
 /** Accounts for every event that was published, and for everything that arrived. */
-export const audit = (evidence: Evidence): Audit => {
+export function audit(evidence: Evidence): Audit {
   const { kinds, published, deliveries, arrivals, at } = evidence;
   const findings: string[] = [];
   const lateness: number[] = [];
@@ -202,4 +140,77 @@ export const audit = (evidence: Evidence): Audit => {
     };
   });
   return { rows, findings, lateness: lateness.sort((one, other) => one - other) };
-};
+}
+
+/** Whether a delivery came as the event was published, to the receiver it was registered for. */
+function auditArrival({ fault, headers, body }: Arrival, event: PublishedEvent | undefined): string | undefined {
+  if (!event) return 'nobody published it';
+  const { registration, idDemanda } = event;
+  if (headers.host !== registration.host) return `it came to ${headers.host}`;
+  const said = JSON.parse(body);
+  if (said.event !== registration.evento || said.id_demanda !== idDemanda) return 'the body is another event’s';
+  return fault;
+}
+
+function isIn(delivery: Delivery | undefined, state: Kind['state']): boolean {
+  return state === 'not stored' ? delivery === undefined : delivery?.state === state;
+}
+
+/** Checks the attempts of one delivery against its receiver's kind and the schedule. */
+function auditAttempts(
+  { attempts, state, charged: stored }: Delivery,
+  kind: Kind,
+  { schedule, attemptTimeout }: Evidence,
+  late: (milliseconds: number) => void,
+): readonly string[] {
+  const findings: string[] = [];
+  let charged = 0;
+  for (const [index, record] of attempts.entries()) {
+    const { resultado, numero, status } = record;
+    if (isCompleted(record)) charged += 1;
+    // On a busy machine every receiver may time out, but only after the whole deadline.
+    const isLate = resultado === 'tempo_esgotado' && record.duracao_ms >= attemptTimeout - rounding;
+    const isExpected = !isCompleted(record) || isLate || kind.results.includes(resultado);
+    if (!isExpected) findings.push(`attempt ${numero}: ${resultado}`);
+    const next = attempts[index + 1];
+    if (!next) continue;
+    if (next.numero <= numero) findings.push(`attempt ${next.numero} comes after ${numero}`);
+    if (resultado === 'entregue') findings.push(`attempt ${next.numero} after a success`);
+    const asked = status === 429 || status === 503 ? (kind.askedMs ?? 0) : 0;
+    const scheduled = resultado === 'interno' ? shortestFaultWait : (schedule[charged - 1] ?? 0);
+    if (resultado === 'lenta') continue; // repeated as soon as its webhook has a turn
+    const earliest = resultado === 'interno' ? scheduled : Math.max(scheduled * 0.8, asked);
+    const waited = startOf(next) - endOf(record);
+    if (waited < earliest - rounding) findings.push(`attempt ${next.numero} after ${waited} ms, not ${earliest} ms`);
+    if (resultado !== 'interno') late(waited - Math.max(scheduled, asked));
+  }
+  const due = attempts.filter(isChargeable).length;
+  if (stored !== due) findings.push(`charged ${stored} attempts, not ${due}`);
+  if (state === 'falhou' && charged !== schedule.length + 1) findings.push(`failed after ${charged} attempts`);
+  if (state === 'entregue' && attempts.at(-1)?.resultado !== 'entregue') findings.push('delivered without a success');
+  return findings;
+}
+
+/** Whether an attempt came to an end: not kept from being made by a fault of our own, nor given up and repeated in the slow lane. */
+function isCompleted({ resultado }: AttemptRecord): boolean {
+  return resultado !== 'interno' && resultado !== 'lenta';
+}
+
+/** The clock that attempts are recorded by has milliseconds, and durations are rounded. */
+const rounding = 3;
+
+/** A fault of our own is waited out for this long at least, in milliseconds. */
+const shortestFaultWait = 60_000;
+
+function startOf({ iniciada_em }: AttemptRecord): number {
+  return Date.parse(iniciada_em);
+}
+
+function endOf(record: AttemptRecord): number {
+  return startOf(record) + record.duracao_ms;
+}
+
+/** Whether an attempt is one of those that a delivery has a number of: it was made, and its receiver failed. */
+function isChargeable(record: AttemptRecord): boolean {
+  return isCompleted(record) && record.resultado !== 'entregue' && record.status !== 410;
+}

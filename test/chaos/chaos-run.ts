@@ -56,58 +56,8 @@ export interface ChaosReport extends Audit {
   readonly seconds: number;
 }
 
-type Say = (line: string) => void;
-
-/** Each account has webhooks for so many events. */
-const placesPerAccount = 4;
-
-const faultKinds: readonly FaultKind[] = [
-  'throttledReadsAndWrites',
-  'refusedSends',
-  'throttledKeyUses',
-  'failedKeyUses',
-  'failedNotifications',
-  'repeatedBatches',
-];
-
-const planAccounts = (count: number, kinds: readonly Kind[], prefix: string): readonly AccountPlan[] =>
-  Array.from({ length: count }, (_, index) => ({
-    account: `${prefix}${index}`,
-    kinds: Array.from({ length: placesPerAccount }, (__, place) => {
-      return kinds[(index * placesPerAccount + place) % kinds.length] as Kind;
-    }),
-  }));
-
-const garbage = (index: number, account: string): string =>
-  index % 2 === 0
-    ? `no event at all, ${index}`
-    : JSON.stringify({ id_conta: account, event: 'nobody.knows', id_demanda: index + 1 });
-
-/** Publishes everything, evenly over time. */
-const publishAll = async (
-  { events, publishing }: ChaosPlan,
-  registrations: readonly Registration[],
-  random: Random,
-  publish: (registrations: readonly Registration[], firstId: number) => Promise<void>,
-): Promise<void> => {
-  // Webhooks that are to be deleted get theirs first, so that all of these are waiting by then.
-  const doomed = registrations.filter(({ kind }) => kind.isDeleted);
-  const others = registrations.filter(({ kind }) => !kind.isDeleted);
-  const share = Math.round((events * doomed.length) / registrations.length);
-  const targets = Array.from({ length: events }, (_, index) => {
-    const list = index < share ? doomed : others;
-    return list[index % list.length] as Registration;
-  });
-  const order = [...shuffled(targets.slice(0, share), random), ...shuffled(targets.slice(share), random)];
-  const start = Date.now();
-  for (let first = 0; first < order.length; first += 10) {
-    await publish(order.slice(first, first + 10), first + 1);
-    await pause(Math.max(0, start + (publishing * (first + 10)) / events - Date.now()));
-  }
-};
-
 /** Runs the local cloud through a storm and accounts for every event. Always ends: within its limit, or soon after. */
-export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Promise<ChaosReport> => {
+export async function runChaos(plan: ChaosPlan, say: Say = () => undefined): Promise<ChaosReport> {
   const startedAt = Date.now();
   const random = makeRandom(plan.seed);
   const kinds = receiverKinds(plan.patience, plan.longPatience);
@@ -229,4 +179,56 @@ export const runChaos = async (plan: ChaosPlan, say: Say = () => undefined): Pro
     receivers.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-};
+}
+
+type Say = (line: string) => void;
+
+function planAccounts(count: number, kinds: readonly Kind[], prefix: string): readonly AccountPlan[] {
+  return Array.from({ length: count }, (_, index) => ({
+    account: `${prefix}${index}`,
+    kinds: Array.from({ length: placesPerAccount }, (__, place) => {
+      return kinds[(index * placesPerAccount + place) % kinds.length] as Kind;
+    }),
+  }));
+}
+
+function garbage(index: number, account: string): string {
+  return index % 2 === 0
+    ? `no event at all, ${index}`
+    : JSON.stringify({ id_conta: account, event: 'nobody.knows', id_demanda: index + 1 });
+}
+
+/** Publishes everything, evenly over time. */
+async function publishAll(
+  { events, publishing }: ChaosPlan,
+  registrations: readonly Registration[],
+  random: Random,
+  publish: (registrations: readonly Registration[], firstId: number) => Promise<void>,
+): Promise<void> {
+  // Webhooks that are to be deleted get theirs first, so that all of these are waiting by then.
+  const doomed = registrations.filter(({ kind }) => kind.isDeleted);
+  const others = registrations.filter(({ kind }) => !kind.isDeleted);
+  const share = Math.round((events * doomed.length) / registrations.length);
+  const targets = Array.from({ length: events }, (_, index) => {
+    const list = index < share ? doomed : others;
+    return list[index % list.length] as Registration;
+  });
+  const order = [...shuffled(targets.slice(0, share), random), ...shuffled(targets.slice(share), random)];
+  const start = Date.now();
+  for (let first = 0; first < order.length; first += 10) {
+    await publish(order.slice(first, first + 10), first + 1);
+    await pause(Math.max(0, start + (publishing * (first + 10)) / events - Date.now()));
+  }
+}
+
+const faultKinds: readonly FaultKind[] = [
+  'throttledReadsAndWrites',
+  'refusedSends',
+  'throttledKeyUses',
+  'failedKeyUses',
+  'failedNotifications',
+  'repeatedBatches',
+];
+
+/** Each account has webhooks for so many events. */
+const placesPerAccount = 4;

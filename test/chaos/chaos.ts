@@ -19,38 +19,21 @@ const usage = `npm run chaos -- [--events N] [--accounts N] [--seed N] [--minute
   --isolation  measures isolation only
   --guesses    measures the lockout only`;
 
-const say = (line: string): void => console.error(line);
+// Whoever ends this ends the local run too: it hears of `exit`, not of signals.
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  process.once(signal, () => process.exit(code));
 
-const wholeNumber = (text: string | undefined, otherwise: number): number => {
-  if (text === undefined) return otherwise;
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new TypeError(`"${text}" is not a whole number from 1.`);
-  return Number(text);
-};
+process.exit(
+  await main().catch(error => {
+    console.error(error instanceof TypeError ? `${error.message}\n${usage}` : error);
+    return 1;
+  }),
+);
 
-const options = () => {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean', default: false } as const;
-  const all = { events: text, accounts: text, seed: text, minutes: text, isolation: flag, guesses: flag, help: flag };
-  const { values } = parseArgs({ options: all });
-  const plan = {
-    ...fullPlan,
-    events: wholeNumber(values.events, fullPlan.events),
-    accounts: wholeNumber(values.accounts, fullPlan.accounts),
-    seed: wholeNumber(values.seed, fullPlan.seed),
-    limit: wholeNumber(values.minutes, fullPlan.limit / 60_000) * 60_000,
-  };
-  return { ...values, plan };
-};
-
-/** Whether the lockout holds. */
-const isLockoutHeld = async (): Promise<boolean> => {
-  say('Guessing passwords …');
-  const { text, isTooFar } = describeGuesses(await measureGuesses(guessPlan, say), guessPlan);
-  console.log(`\n# A burst of guesses is locked out\n\n${text}`);
-  return !isTooFar;
-};
-
-const main = async (): Promise<number> => {
+async function main(): Promise<number> {
   const { help, isolation, guesses, plan } = options();
   if (help) {
     console.log(usage);
@@ -68,18 +51,37 @@ const main = async (): Promise<number> => {
   console.log(`\n# Nobody waits for a neighbour\n\n${text}`);
   const isHeld = isolation || (await isLockoutHeld());
   return isWell && !isFelt && isHeld ? 0 : 1;
-};
+}
 
-// Whoever ends this ends the local run too: it hears of `exit`, not of signals.
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)
-  process.once(signal, () => process.exit(code));
+function options() {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  const all = { events: text, accounts: text, seed: text, minutes: text, isolation: flag, guesses: flag, help: flag };
+  const { values } = parseArgs({ options: all });
+  const plan = {
+    ...fullPlan,
+    events: wholeNumber(values.events, fullPlan.events),
+    accounts: wholeNumber(values.accounts, fullPlan.accounts),
+    seed: wholeNumber(values.seed, fullPlan.seed),
+    limit: wholeNumber(values.minutes, fullPlan.limit / 60_000) * 60_000,
+  };
+  return { ...values, plan };
+}
 
-process.exit(
-  await main().catch(error => {
-    console.error(error instanceof TypeError ? `${error.message}\n${usage}` : error);
-    return 1;
-  }),
-);
+/** Whether the lockout holds. */
+async function isLockoutHeld(): Promise<boolean> {
+  say('Guessing passwords …');
+  const { text, isTooFar } = describeGuesses(await measureGuesses(guessPlan, say), guessPlan);
+  console.log(`\n# A burst of guesses is locked out\n\n${text}`);
+  return !isTooFar;
+}
+
+function say(line: string): void {
+  console.error(line);
+}
+
+function wholeNumber(text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new TypeError(`"${text}" is not a whole number from 1.`);
+  return Number(text);
+}

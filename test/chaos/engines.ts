@@ -13,38 +13,25 @@ import { deliveryFromItem } from '../../lambdas/delivery/delivery-item.ts';
 import type { Item } from '../../lambdas/platform/dynamodb.ts';
 import type { LocalOutputs } from '../support/local-run.ts';
 
-const counts: QueueAttributeName[] = [
-  'ApproximateNumberOfMessages',
-  'ApproximateNumberOfMessagesNotVisible',
-  'ApproximateNumberOfMessagesDelayed',
-];
-
-const messagesIn = async (sqs: SQSClient, QueueUrl: string): Promise<number> => {
-  const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: counts }));
-  return Object.values(Attributes).reduce((sum, value) => sum + Number(value), 0);
-};
-
 /** The queues that have consumers. */
-export const workQueuesOf = ({ EventsQueueUrl, RetryQueueUrl, SlowQueueUrl }: LocalOutputs): readonly string[] => [
-  EventsQueueUrl,
-  RetryQueueUrl,
-  SlowQueueUrl,
-];
+export function workQueuesOf({ EventsQueueUrl, RetryQueueUrl, SlowQueueUrl }: LocalOutputs): readonly string[] {
+  return [EventsQueueUrl, RetryQueueUrl, SlowQueueUrl];
+}
 
 /** Messages that are not done with, whatever their state. */
-export const waitingMessages = async (sqs: SQSClient, outputs: LocalOutputs): Promise<number> => {
+export async function waitingMessages(sqs: SQSClient, outputs: LocalOutputs): Promise<number> {
   const each = await Promise.all(workQueuesOf(outputs).map(url => messagesIn(sqs, url)));
   return each.reduce((sum, messages) => sum + messages, 0);
-};
+}
 
 /** Sets for how many seconds a received message stays hidden. */
-export const setVisibility = async (sqs: SQSClient, QueueUrl: string, seconds: number): Promise<void> => {
+export async function setVisibility(sqs: SQSClient, QueueUrl: string, seconds: number): Promise<void> {
   const Attributes = { VisibilityTimeout: String(seconds) };
   await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
-};
+}
 
 /** Takes all messages that a queue shows off it. */
-export const takeAll = async (sqs: SQSClient, QueueUrl: string): Promise<readonly Message[]> => {
+export async function takeAll(sqs: SQSClient, QueueUrl: string): Promise<readonly Message[]> {
   const taken: Message[] = [];
   for (;;) {
     const receive = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] });
@@ -54,7 +41,7 @@ export const takeAll = async (sqs: SQSClient, QueueUrl: string): Promise<readonl
     const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
   }
-};
+}
 
 /** What the tables hold. */
 export interface Stored {
@@ -64,7 +51,32 @@ export interface Stored {
   readonly notices: ReadonlySet<string>;
 }
 
-const readAll = async (documents: DynamoDBDocumentClient, TableName: string | undefined): Promise<Item[]> => {
+/** Reads all deliveries, and which webhooks have something to announce. */
+export async function readStored(
+  documents: DynamoDBDocumentClient,
+  { DeliveriesTable, WebhooksTable }: Pick<LocalOutputs, 'DeliveriesTable' | 'WebhooksTable'>,
+): Promise<Stored> {
+  const items = await readAll(documents, DeliveriesTable);
+  const deliveries = items.filter(({ id }) => isDeliveryId(String(id))).map(deliveryFromItem);
+  const waiting = (await readAll(documents, WebhooksTable)).filter(item => item.announcements !== undefined);
+  return {
+    deliveries: new Map(deliveries.map(delivery => [delivery.id, delivery])),
+    notices: new Set(waiting.map(({ accountId, evento }) => `${accountId}#${evento}`)),
+  };
+}
+
+async function messagesIn(sqs: SQSClient, QueueUrl: string): Promise<number> {
+  const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: counts }));
+  return Object.values(Attributes).reduce((sum, value) => sum + Number(value), 0);
+}
+
+const counts: QueueAttributeName[] = [
+  'ApproximateNumberOfMessages',
+  'ApproximateNumberOfMessagesNotVisible',
+  'ApproximateNumberOfMessagesDelayed',
+];
+
+async function readAll(documents: DynamoDBDocumentClient, TableName: string | undefined): Promise<Item[]> {
   const items: Item[] = [];
   let ExclusiveStartKey: Item | undefined;
   do {
@@ -75,18 +87,4 @@ const readAll = async (documents: DynamoDBDocumentClient, TableName: string | un
     ExclusiveStartKey = page.LastEvaluatedKey;
   } while (ExclusiveStartKey);
   return items;
-};
-
-/** Reads all deliveries, and which webhooks have something to announce. */
-export const readStored = async (
-  documents: DynamoDBDocumentClient,
-  { DeliveriesTable, WebhooksTable }: Pick<LocalOutputs, 'DeliveriesTable' | 'WebhooksTable'>,
-): Promise<Stored> => {
-  const items = await readAll(documents, DeliveriesTable);
-  const deliveries = items.filter(({ id }) => isDeliveryId(String(id))).map(deliveryFromItem);
-  const waiting = (await readAll(documents, WebhooksTable)).filter(item => item.announcements !== undefined);
-  return {
-    deliveries: new Map(deliveries.map(delivery => [delivery.id, delivery])),
-    notices: new Set(waiting.map(({ accountId, evento }) => `${accountId}#${evento}`)),
-  };
-};
+}

@@ -2,7 +2,7 @@ import { makeAddressBook } from '../../local/internet/address-book.ts';
 import { type AccountPlan, hostOf } from './population.ts';
 
 /** What the names lead to: a receiver while webhooks are registered, then whatever the receiver's kind says. */
-export const hostTables = (plans: readonly AccountPlan[], port: number) => {
+export function hostTables(plans: readonly AccountPlan[], port: number) {
   const places = plans.flatMap(({ account, kinds }) =>
     kinds.map((kind, place) => ({ kind, host: hostOf(account, place) })),
   );
@@ -19,4 +19,4 @@ export const hostTables = (plans: readonly AccountPlan[], port: number) => {
   };
   const after = places.map(({ kind, host }) => [host, kind.nameAfterwards ? addresses[kind.nameAfterwards] : receiver]);
   return { before, after: Object.fromEntries(after) };
-};
+}

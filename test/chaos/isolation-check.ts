@@ -14,25 +14,12 @@ export interface IsolationCheck {
   readonly wanted: number;
 }
 
-/** The fewest that a lane can have: the first hanging attempt has one of them in the first lane. */
-const places = 2;
-
-/** What ends sooner was given up in a quick lane, which is how nobody waits for it. Milliseconds. */
-const longestGivenUp = 10_000;
-
-/** Enough to take every place that is left, several times. */
-const hangingEvents = 4 * 10;
-const quietEvents = 10;
-
-/** Each of these fails once. */
-const quietAttempts = 2 * quietEvents;
-
 /**
  * Checks, by order and not by time, that nobody waits for a receiver that is known to hang: once its first attempts have shown
  * that it does, far more of its events than there are places are published, then the events of another account. The first
  * attempts and the retries of all of those must arrive while those first attempts are still under way.
  */
-export const checkIsolation = async (): Promise<IsolationCheck> => {
+export async function checkIsolation(): Promise<IsolationCheck> {
   let ended = 0;
   let arrivedMeanwhile = 0;
   const quick: Kind = {
@@ -85,4 +72,17 @@ export const checkIsolation = async (): Promise<IsolationCheck> => {
     documents.destroy();
     await settled.stop();
   }
-};
+}
+
+/** What ends sooner was given up in a quick lane, which is how nobody waits for it. Milliseconds. */
+const longestGivenUp = 10_000;
+
+/** The fewest that a lane can have: the first hanging attempt has one of them in the first lane. */
+const places = 2;
+
+/** Enough to take every place that is left, several times. */
+const hangingEvents = 4 * 10;
+const quietEvents = 10;
+
+/** Each of these fails once. */
+const quietAttempts = 2 * quietEvents;

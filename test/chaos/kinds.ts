@@ -8,9 +8,6 @@ export interface Visit {
   readonly earlier: number;
 }
 
-/** What becomes of a name once a webhook was registered with it: nothing, unless this says otherwise. */
-type NameAfterwards = 'nothing' | 'loopback' | 'someone-elses';
-
 /** A kind of receiver: how it behaves, and what must become of every event that was sent to it. */
 export interface Kind {
   readonly name: string;
@@ -27,136 +24,150 @@ export interface Kind {
   answer(visit: Visit): void;
 }
 
-const end = ({ response }: Visit, status: number, headers: Record<string, string> = {}, body?: string): void => {
-  response.writeHead(status, headers).end(body);
-};
-
-/** Writes again and again until the other side has had enough. */
-const keepWriting = (response: ServerResponse, text: string, pauseMs: number): void => {
-  const timer = setInterval(() => response.write(text), pauseMs);
-  response.once('close', () => clearInterval(timer));
-};
-
-/** Takes the connection out of HTTP's hands. */
-const speak = ({ request }: Visit, text: string, pauseMs: number): void => {
-  const { socket } = request;
-  const timer = setInterval(() => socket.write(text), pauseMs);
-  socket.write('HTTP/1.1 200 OK\r\n');
-  socket.once('close', () => clearInterval(timer));
-};
-
-const afterOne =
-  (first: (visit: Visit) => void) =>
-  (visit: Visit): void =>
-    visit.earlier === 0 ? first(visit) : end(visit, 204);
-
-const unreachable = (visit: Visit): void => end(visit, 500, {}, 'nobody should get here');
-const retryAfter = (milliseconds: number) => String(milliseconds / 1_000);
-
-/** What a date in whole seconds may take away. */
-const second = 1_000;
-
 /**
  * All kinds of receivers. `patience` is what a receiver that asks for time asks for, in milliseconds: whole seconds.
  * `longPatience` is long enough for a webhook to be deleted meanwhile.
  */
-export const receiverKinds = (patience: number, longPatience: number): readonly Kind[] => [
-  { name: '204', state: 'entregue', results: ['entregue'], answer: visit => end(visit, 204) },
-  { name: '200, slow', state: 'entregue', results: ['entregue'], answer: v => void setTimeout(() => end(v, 200), 300) },
-  {
-    name: '200, trickling body',
-    state: 'entregue',
-    results: ['entregue'],
-    answer: ({ response }) => keepWriting(response.writeHead(200), '.', 50),
-  },
-  {
-    name: '200, endless body',
-    state: 'entregue',
-    results: ['entregue'],
-    answer: ({ response }) => keepWriting(response.writeHead(200), 'x'.repeat(16_384), 5),
-  },
-  {
-    name: '500 once',
-    state: 'entregue',
-    results: ['http', 'entregue'],
-    answer: afterOne(visit => end(visit, 500)),
-  },
-  {
-    name: 'reset once',
-    state: 'entregue',
-    results: ['conexao', 'entregue'],
-    answer: afterOne(({ request }) => request.socket.resetAndDestroy()),
-  },
-  {
-    name: '429 once, Retry-After in seconds',
-    state: 'entregue',
-    results: ['http', 'entregue'],
-    askedMs: patience,
-    answer: afterOne(visit => end(visit, 429, { 'retry-after': retryAfter(patience) })),
-  },
-  {
-    name: '503 once, Retry-After as a date',
-    state: 'entregue',
-    results: ['http', 'entregue'],
-    askedMs: patience - second,
-    answer: afterOne(visit => end(visit, 503, { 'retry-after': new Date(Date.now() + patience).toUTCString() })),
-  },
-  { name: '404', state: 'falhou', results: ['http'], answer: visit => end(visit, 404, {}, 'nothing here') },
-  { name: '500', state: 'falhou', results: ['http'], answer: visit => end(visit, 500) },
-  {
-    name: '500, endless body',
-    state: 'falhou',
-    results: ['http'],
-    answer: ({ response }) => keepWriting(response.writeHead(500), 'x'.repeat(16_384), 5),
-  },
-  {
-    name: 'redirect',
-    state: 'falhou',
-    results: ['http'],
-    answer: visit => end(visit, 307, { location: `https://${visit.request.headers.host}/followed` }),
-  },
-  { name: '410', state: 'retida', results: ['http'], answer: visit => end(visit, 410) },
-  { name: 'hang', state: 'falhou', results: ['tempo_esgotado'], answer: () => undefined },
-  {
-    name: 'reset',
-    state: 'falhou',
-    results: ['conexao'],
-    answer: ({ request }) => request.socket.resetAndDestroy(),
-  },
-  {
-    name: 'trickling headers',
-    state: 'falhou',
-    results: ['tempo_esgotado', 'conexao'],
-    answer: visit => speak(visit, 'x-more: of the same\r\n', 50),
-  },
-  {
-    name: 'no HTTP',
-    state: 'falhou',
-    results: ['conexao'],
-    answer: ({ request }) => request.socket.end('220 mail\r\n'),
-  },
-  {
-    name: 'invalid TLS',
-    state: 'falhou',
-    results: ['tls'],
-    nameAfterwards: 'someone-elses',
-    answer: unreachable,
-  },
-  { name: 'no such name', state: 'falhou', results: ['dns'], nameAfterwards: 'nothing', answer: unreachable },
-  {
-    name: 'name turned to loopback',
-    state: 'falhou',
-    results: ['bloqueada'],
-    nameAfterwards: 'loopback',
-    answer: unreachable,
-  },
-  {
-    name: 'deleted while waiting',
-    state: 'cancelada',
-    results: ['http'],
-    askedMs: longPatience,
-    isDeleted: true,
-    answer: visit => end(visit, 503, { 'retry-after': retryAfter(longPatience) }),
-  },
-  { name: 'no webhook', state: 'not stored', results: [], isUnregistered: true, answer: unreachable },
-];
+export function receiverKinds(patience: number, longPatience: number): readonly Kind[] {
+  return [
+    { name: '204', state: 'entregue', results: ['entregue'], answer: visit => end(visit, 204) },
+    {
+      name: '200, slow',
+      state: 'entregue',
+      results: ['entregue'],
+      answer: v => void setTimeout(() => end(v, 200), 300),
+    },
+    {
+      name: '200, trickling body',
+      state: 'entregue',
+      results: ['entregue'],
+      answer: ({ response }) => keepWriting(response.writeHead(200), '.', 50),
+    },
+    {
+      name: '200, endless body',
+      state: 'entregue',
+      results: ['entregue'],
+      answer: ({ response }) => keepWriting(response.writeHead(200), 'x'.repeat(16_384), 5),
+    },
+    {
+      name: '500 once',
+      state: 'entregue',
+      results: ['http', 'entregue'],
+      answer: afterOne(visit => end(visit, 500)),
+    },
+    {
+      name: 'reset once',
+      state: 'entregue',
+      results: ['conexao', 'entregue'],
+      answer: afterOne(({ request }) => request.socket.resetAndDestroy()),
+    },
+    {
+      name: '429 once, Retry-After in seconds',
+      state: 'entregue',
+      results: ['http', 'entregue'],
+      askedMs: patience,
+      answer: afterOne(visit => end(visit, 429, { 'retry-after': retryAfter(patience) })),
+    },
+    {
+      name: '503 once, Retry-After as a date',
+      state: 'entregue',
+      results: ['http', 'entregue'],
+      askedMs: patience - second,
+      answer: afterOne(visit => end(visit, 503, { 'retry-after': new Date(Date.now() + patience).toUTCString() })),
+    },
+    { name: '404', state: 'falhou', results: ['http'], answer: visit => end(visit, 404, {}, 'nothing here') },
+    { name: '500', state: 'falhou', results: ['http'], answer: visit => end(visit, 500) },
+    {
+      name: '500, endless body',
+      state: 'falhou',
+      results: ['http'],
+      answer: ({ response }) => keepWriting(response.writeHead(500), 'x'.repeat(16_384), 5),
+    },
+    {
+      name: 'redirect',
+      state: 'falhou',
+      results: ['http'],
+      answer: visit => end(visit, 307, { location: `https://${visit.request.headers.host}/followed` }),
+    },
+    { name: '410', state: 'retida', results: ['http'], answer: visit => end(visit, 410) },
+    { name: 'hang', state: 'falhou', results: ['tempo_esgotado'], answer: () => undefined },
+    {
+      name: 'reset',
+      state: 'falhou',
+      results: ['conexao'],
+      answer: ({ request }) => request.socket.resetAndDestroy(),
+    },
+    {
+      name: 'trickling headers',
+      state: 'falhou',
+      results: ['tempo_esgotado', 'conexao'],
+      answer: visit => speak(visit, 'x-more: of the same\r\n', 50),
+    },
+    {
+      name: 'no HTTP',
+      state: 'falhou',
+      results: ['conexao'],
+      answer: ({ request }) => request.socket.end('220 mail\r\n'),
+    },
+    {
+      name: 'invalid TLS',
+      state: 'falhou',
+      results: ['tls'],
+      nameAfterwards: 'someone-elses',
+      answer: unreachable,
+    },
+    { name: 'no such name', state: 'falhou', results: ['dns'], nameAfterwards: 'nothing', answer: unreachable },
+    {
+      name: 'name turned to loopback',
+      state: 'falhou',
+      results: ['bloqueada'],
+      nameAfterwards: 'loopback',
+      answer: unreachable,
+    },
+    {
+      name: 'deleted while waiting',
+      state: 'cancelada',
+      results: ['http'],
+      askedMs: longPatience,
+      isDeleted: true,
+      answer: visit => end(visit, 503, { 'retry-after': retryAfter(longPatience) }),
+    },
+    { name: 'no webhook', state: 'not stored', results: [], isUnregistered: true, answer: unreachable },
+  ];
+}
+
+/** What becomes of a name once a webhook was registered with it: nothing, unless this says otherwise. */
+type NameAfterwards = 'nothing' | 'loopback' | 'someone-elses';
+
+function end({ response }: Visit, status: number, headers: Record<string, string> = {}, body?: string): void {
+  response.writeHead(status, headers).end(body);
+}
+
+/** Writes again and again until the other side has had enough. */
+function keepWriting(response: ServerResponse, text: string, pauseMs: number): void {
+  const timer = setInterval(() => response.write(text), pauseMs);
+  response.once('close', () => clearInterval(timer));
+}
+
+function afterOne(first: (visit: Visit) => void) {
+  return (visit: Visit): void => (visit.earlier === 0 ? first(visit) : end(visit, 204));
+}
+
+function retryAfter(milliseconds: number) {
+  return String(milliseconds / 1_000);
+}
+
+/** What a date in whole seconds may take away. */
+const second = 1_000;
+
+/** Takes the connection out of HTTP's hands. */
+function speak({ request }: Visit, text: string, pauseMs: number): void {
+  const { socket } = request;
+  const timer = setInterval(() => socket.write(text), pauseMs);
+  socket.write('HTTP/1.1 200 OK\r\n');
+  socket.once('close', () => clearInterval(timer));
+}
+
+function unreachable(visit: Visit): void {
+  end(visit, 500, {}, 'nobody should get here');
+}

@@ -23,8 +23,8 @@ export interface Registration {
 }
 
 /** A client of a run's DynamoDB stand-in, for everything that has no other way in. */
-export const documentsOf = ({ Region, DynamoDbEndpoint }: LocalOutputs): DynamoDBDocumentClient =>
-  DynamoDBDocumentClient.from(
+export function documentsOf({ Region, DynamoDbEndpoint }: LocalOutputs): DynamoDBDocumentClient {
+  return DynamoDBDocumentClient.from(
     new DynamoDBClient({
       region: Region,
       endpoint: DynamoDbEndpoint,
@@ -32,35 +32,7 @@ export const documentsOf = ({ Region, DynamoDbEndpoint }: LocalOutputs): DynamoD
     }),
     { marshallOptions: { removeUndefinedValues: true } },
   );
-
-const logIn = async ({ AuthUrl, Demo }: LocalOutputs, username: string, password: string): Promise<string> => {
-  const form = { grant_type: 'password', client_id: Demo.ClientId, client_secret: Demo.ClientSecret };
-  const body = new URLSearchParams({ ...form, username, password });
-  const response = await fetch(`${AuthUrl}/oauth/v1/token`, { method: 'POST', body });
-  if (!response.ok) throw new Error(`The token endpoint answered ${response.status}.`);
-  return ((await response.json()) as { access_token: string }).access_token;
-};
-
-/** Makes an account with an admin and gives what calls {base_url} in its name. */
-const openAccount = async (outputs: LocalOutputs, accountId: string) => {
-  const documents = documentsOf(outputs);
-  const tables = { users: outputs.UsersTable, logins: outputs.LoginsTable };
-  const users = makeUserStore({ documents, tables, now: systemClock, makeId: randomId });
-  const [email, password] = [`${accountId}@chaos.example.com`, randomId(22)];
-  await users.createUser({ email, password, accountId, role: 'admin' });
-  documents.destroy();
-  const token = await logIn(outputs, email, password);
-  return async (method: string, path: string, expected: number, body?: unknown): Promise<Record<string, unknown>> => {
-    const response = await fetch(`${outputs.BaseUrl}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (response.status !== expected) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return text === '' ? {} : JSON.parse(text);
-  };
-};
+}
 
 /** What each account is to have: a kind of receiver for each of its first events. */
 export interface AccountPlan {
@@ -69,14 +41,16 @@ export interface AccountPlan {
 }
 
 /** The name that a receiver is given. */
-export const hostOf = (account: string, place: number): string => `r${place}-${account}.example.com`;
+export function hostOf(account: string, place: number): string {
+  return `r${place}-${account}.example.com`;
+}
 
 /** Makes the accounts and registers their webhooks over the API, as their admins would. */
-export const settle = async (
+export async function settle(
   outputs: LocalOutputs,
   plans: readonly AccountPlan[],
   pathOf: (kind: Kind) => string,
-): Promise<readonly Registration[]> => {
+): Promise<readonly Registration[]> {
   const registrations: Registration[] = [];
   for (const { account, kinds } of plans) {
     const call = await openAccount(outputs, account);
@@ -101,4 +75,33 @@ export const settle = async (
     registrations.push(...(await Promise.all(made)));
   }
   return registrations;
-};
+}
+
+/** Makes an account with an admin and gives what calls {base_url} in its name. */
+async function openAccount(outputs: LocalOutputs, accountId: string) {
+  const documents = documentsOf(outputs);
+  const tables = { users: outputs.UsersTable, logins: outputs.LoginsTable };
+  const users = makeUserStore({ documents, tables, now: systemClock, makeId: randomId });
+  const [email, password] = [`${accountId}@chaos.example.com`, randomId(22)];
+  await users.createUser({ email, password, accountId, role: 'admin' });
+  documents.destroy();
+  const token = await logIn(outputs, email, password);
+  return async (method: string, path: string, expected: number, body?: unknown): Promise<Record<string, unknown>> => {
+    const response = await fetch(`${outputs.BaseUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (response.status !== expected) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === '' ? {} : JSON.parse(text);
+  };
+}
+
+async function logIn({ AuthUrl, Demo }: LocalOutputs, username: string, password: string): Promise<string> {
+  const form = { grant_type: 'password', client_id: Demo.ClientId, client_secret: Demo.ClientSecret };
+  const body = new URLSearchParams({ ...form, username, password });
+  const response = await fetch(`${AuthUrl}/oauth/v1/token`, { method: 'POST', body });
+  if (!response.ok) throw new Error(`The token endpoint answered ${response.status}.`);
+  return ((await response.json()) as { access_token: string }).access_token;
+}

@@ -16,25 +16,20 @@ export interface PublishedEvent {
 }
 
 /** A client of a run's queues. */
-export const queuesOf = ({ Region, SqsEndpoint }: LocalOutputs): SQSClient =>
-  new SQSClient({
+export function queuesOf({ Region, SqsEndpoint }: LocalOutputs): SQSClient {
+  return new SQSClient({
     region: Region,
     endpoint: SqsEndpoint,
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
-
-/** What is to be sent: a message's body and the account it is of. */
-interface Outgoing {
-  readonly body: string;
-  readonly account: string;
 }
 
 /** Sends up to ten messages. Gives their ids. @throws when the queue does not take all of them. */
-export const sendAll = async (
+export async function sendAll(
   sqs: SQSClient,
   QueueUrl: string,
   messages: readonly Outgoing[],
-): Promise<readonly string[]> => {
+): Promise<readonly string[]> {
   const Entries = messages.map(({ body, account }, index) => ({
     Id: String(index),
     MessageBody: body,
@@ -43,16 +38,16 @@ export const sendAll = async (
   const { Successful = [], Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
   if (Failed.length > 0 || Successful.length !== messages.length) throw new Error('The events queue refused messages.');
   return messages.map((_, index) => Successful.find(({ Id }) => Id === String(index))?.MessageId ?? '');
-};
+}
 
 /** Publishes one event for each registration of a list of up to ten. Demand ids are counted up from `firstId`. */
-export const publishEvents = async (
+export async function publishEvents(
   sqs: SQSClient,
   { EventsQueueUrl }: LocalOutputs,
   registrations: readonly Registration[],
   firstId: number,
   hasOwnId: (index: number) => boolean,
-): Promise<readonly PublishedEvent[]> => {
+): Promise<readonly PublishedEvent[]> {
   const events = registrations.map((registration, index) => {
     const { account, evento } = registration;
     const idDemanda = firstId + index;
@@ -74,4 +69,10 @@ export const publishEvents = async (
     message,
     hasOwnId: own.id !== undefined,
   }));
-};
+}
+
+/** What is to be sent: a message's body and the account it is of. */
+interface Outgoing {
+  readonly body: string;
+  readonly account: string;
+}

@@ -2,22 +2,23 @@
 export type Random = () => number;
 
 /** Makes a generator from a seed. */
-export const makeRandom = (seed: number): Random => {
+export function makeRandom(seed: number): Random {
   let state = seed >>> 0;
-  return () => {
+  return function random() {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-};
+}
 
 /** One of a list that is not empty. */
-export const pick = <Value>(values: readonly Value[], random: Random): Value =>
-  values[Math.floor(random() * values.length)] as Value;
+export function pick<Value>(values: readonly Value[], random: Random): Value {
+  return values[Math.floor(random() * values.length)] as Value;
+}
 
 /** The same values in any order. */
-export const shuffled = <Value>(values: readonly Value[], random: Random): Value[] => {
+export function shuffled<Value>(values: readonly Value[], random: Random): Value[] {
   const keyed = values.map(value => ({ value, key: random() }));
   return keyed.sort((one, other) => one.key - other.key).map(({ value }) => value);
-};
+}

@@ -33,7 +33,7 @@ export interface Receivers {
 }
 
 /** Starts the receivers on a free port of this machine. */
-export const startReceivers = async (kinds: readonly Kind[]): Promise<Receivers> => {
+export async function startReceivers(kinds: readonly Kind[]): Promise<Receivers> {
   const arrivals: Arrival[] = [];
   const visits = new Map<string, number>();
   let followed = 0;
@@ -72,4 +72,4 @@ export const startReceivers = async (kinds: readonly Kind[]): Promise<Receivers>
       server.closeAllConnections();
     },
   };
-};
+}

@@ -3,28 +3,8 @@ import type { KindRow } from './audit.ts';
 import type { ChaosReport } from './chaos-run.ts';
 import type { IsolationPlan, SituationFigures } from './isolation.ts';
 
-const columns = {
-  published: 'published',
-  delivered: 'delivered',
-  failed: 'failed',
-  held: 'held',
-  cancelled: 'cancelled',
-  unstored: 'not stored',
-  requests: 'requests',
-  duplicates: 'duplicates',
-  ownFaults: 'own faults',
-  waitingOut: 'waiting them out',
-  leftToSweeper: 'left to sweeper',
-  lost: 'lost',
-} satisfies Partial<Record<keyof KindRow, string>>;
-
-const keys = Object.keys(columns) as (keyof typeof columns)[];
-
-/** What of the findings is printed. */
-const mostFindings = 40;
-
 /** The tables of a chaos run. */
-export const describeChaos = (report: ChaosReport): string => {
+export function describeChaos(report: ChaosReport): string {
   const total = keys.map(key => report.rows.reduce((sum, row) => sum + row[key], 0));
   const rows = [
     ...report.rows.map(row => [row.kind, ...keys.map(key => String(row[key]))]),
@@ -57,16 +37,13 @@ export const describeChaos = (report: ChaosReport): string => {
     ...(findings.length === 0 ? ['Every event is accounted for.'] : [`${findings.length} FINDINGS`]),
     ...findings.slice(0, mostFindings),
   ].join('\n');
-};
-
-/** With more of the machine's processors at work than this, events wait for those and not for each other. */
-const busiest = 0.85;
+}
 
 /** The table of the isolation figures, and whether an attack was felt, as far as that can be told. */
-export const describeIsolation = (
+export function describeIsolation(
   figures: readonly SituationFigures[],
   { healthy, failing, rate, length, places, attemptTimeout, answersAfter, longestExtra }: IsolationPlan,
-): { readonly text: string; readonly isFelt: boolean } => {
+): { readonly text: string; readonly isFelt: boolean } {
   const p99 = (values: readonly number[]) => quantile(values, 0.99);
   const rows = figures.map(({ order, situation, first, second, missing, busy }) => {
     const alone = figures.find(other => other.order === order && other.situation === 'alone');
@@ -93,4 +70,27 @@ export const describeIsolation = (
     table(['beside', 'p50', 'p99', 'more than alone', 'second attempts, p99', 'missing', 'machine', ''], shown),
   ].join('\n');
   return { text, isFelt: isBusy || rows.some(({ isFelt }) => isFelt) };
-};
+}
+
+const columns = {
+  published: 'published',
+  delivered: 'delivered',
+  failed: 'failed',
+  held: 'held',
+  cancelled: 'cancelled',
+  unstored: 'not stored',
+  requests: 'requests',
+  duplicates: 'duplicates',
+  ownFaults: 'own faults',
+  waitingOut: 'waiting them out',
+  leftToSweeper: 'left to sweeper',
+  lost: 'lost',
+} satisfies Partial<Record<keyof KindRow, string>>;
+
+const keys = Object.keys(columns) as (keyof typeof columns)[];
+
+/** What of the findings is printed. */
+const mostFindings = 40;
+
+/** With more of the machine's processors at work than this, events wait for those and not for each other. */
+const busiest = 0.85;

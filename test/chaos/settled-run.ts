@@ -21,15 +21,16 @@ export interface SettledRun {
 }
 
 /** Accounts with a webhook each, whose receivers are all of one kind. */
-export const accountsOf = (prefix: string, count: number, kind: Kind): readonly AccountPlan[] =>
-  Array.from({ length: count }, (_, index) => ({ account: `${prefix}${index}`, kinds: [kind] }));
+export function accountsOf(prefix: string, count: number, kind: Kind): readonly AccountPlan[] {
+  return Array.from({ length: count }, (_, index) => ({ account: `${prefix}${index}`, kinds: [kind] }));
+}
 
 /** Starts a local run with options, and settles accounts in it. */
-export const startSettledRun = async (
+export async function startSettledRun(
   kinds: readonly Kind[],
   plans: readonly AccountPlan[],
   ...options: readonly string[]
-): Promise<SettledRun> => {
+): Promise<SettledRun> {
   const receivers = await startReceivers(kinds);
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-settled-'));
   const hostsFile = path.join(folder, 'hosts.json');
@@ -70,4 +71,4 @@ export const startSettledRun = async (
     await stop();
     throw error;
   }
-};
+}

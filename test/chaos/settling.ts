@@ -10,39 +10,8 @@ import { readStored, waitingMessages } from './engines.ts';
 import type { PublishedEvent } from './publisher.ts';
 import { hasStruck, writeFaults } from './storm.ts';
 
-/** A run after its storm. */
-interface Aftermath {
-  readonly plan: ChaosPlan;
-  readonly run: LocalRun;
-  readonly sqs: SQSClient;
-  readonly documents: DynamoDBDocumentClient;
-  readonly published: readonly PublishedEvent[];
-  readonly faultsFile: string;
-  /** Milliseconds since the epoch. */
-  readonly deadline: number;
-  readonly say: (line: string) => void;
-}
-
-/** How much is still to come. What is not waited for does not count, and neither do its messages. */
-const outstanding = async ({ plan: { waitsForMending }, run, sqs, documents, published }: Aftermath) => {
-  const messages = await waitingMessages(sqs, run.outputs);
-  const { deliveries, notices } = await readStored(documents, run.outputs);
-  const now = Date.now();
-  const waitsOut = (delivery: Delivery) => !waitsForMending && isWaitingOut(delivery, now);
-  const isLeft = (delivery: Delivery) => !waitsForMending && isLeftToSweeper(delivery, now);
-  const pending = [...deliveries.values()].filter(({ state }) => state === 'pendente');
-  const unstored = published.filter(
-    ({ registration, deliveryId }) => !registration.kind.isUnregistered && !deliveries.has(deliveryId),
-  );
-  return {
-    messages: messages - pending.filter(waitsOut).length,
-    deliveries: unstored.length + pending.filter(delivery => !waitsOut(delivery) && !isLeft(delivery)).length,
-    announcements: waitsForMending ? notices.size : 0,
-  };
-};
-
 /** Waits until nothing is outstanding, and ends the aftermath of the storm. Gives what is left when time is up. */
-export const untilSettled = async (aftermath: Aftermath): Promise<readonly string[]> => {
+export async function untilSettled(aftermath: Aftermath): Promise<readonly string[]> {
   const { plan, run, faultsFile, deadline, say } = aftermath;
   let isCalm = false;
   let said = Date.now();
@@ -61,4 +30,35 @@ export const untilSettled = async (aftermath: Aftermath): Promise<readonly strin
     }
     await pause(plan.waitsForMending ? 5_000 : 500); // reading the whole table takes the engine's time
   }
-};
+}
+
+/** A run after its storm. */
+interface Aftermath {
+  readonly plan: ChaosPlan;
+  readonly run: LocalRun;
+  readonly sqs: SQSClient;
+  readonly documents: DynamoDBDocumentClient;
+  readonly published: readonly PublishedEvent[];
+  readonly faultsFile: string;
+  /** Milliseconds since the epoch. */
+  readonly deadline: number;
+  readonly say: (line: string) => void;
+}
+
+/** How much is still to come. What is not waited for does not count, and neither do its messages. */
+async function outstanding({ plan: { waitsForMending }, run, sqs, documents, published }: Aftermath) {
+  const messages = await waitingMessages(sqs, run.outputs);
+  const { deliveries, notices } = await readStored(documents, run.outputs);
+  const now = Date.now();
+  const waitsOut = (delivery: Delivery) => !waitsForMending && isWaitingOut(delivery, now);
+  const isLeft = (delivery: Delivery) => !waitsForMending && isLeftToSweeper(delivery, now);
+  const pending = [...deliveries.values()].filter(({ state }) => state === 'pendente');
+  const unstored = published.filter(
+    ({ registration, deliveryId }) => !registration.kind.isUnregistered && !deliveries.has(deliveryId),
+  );
+  return {
+    messages: messages - pending.filter(waitsOut).length,
+    deliveries: unstored.length + pending.filter(delivery => !waitsOut(delivery) && !isLeft(delivery)).length,
+    announcements: waitsForMending ? notices.size : 0,
+  };
+}

@@ -5,9 +5,6 @@ import type { LocalRun } from '../support/local-run.ts';
 import { functionProcesses } from './processes.ts';
 import { pick, type Random } from './random.ts';
 
-/** Shares of what goes wrong. */
-type Shares = Partial<Record<FaultKind, number>>;
-
 /** How a run is troubled. Milliseconds. */
 export interface StormPlan {
   /** Between two kills. */
@@ -41,13 +38,10 @@ export interface Damage {
 }
 
 /** Writes the faults of a run, in one piece. */
-export const writeFaults = (file: string, shares: Shares): void => {
+export function writeFaults(file: string, shares: Shares): void {
   writeFileSync(`${file}.new`, JSON.stringify(shares));
   renameSync(`${file}.new`, file);
-};
-
-/** The longest that the last kills and faults are waited for, in milliseconds. */
-const longestOvertime = 60_000;
+}
 
 /**
  * Troubles a run until the signal aborts and all that must happen has; then only the aftermath goes on, for `hasStruck`
@@ -56,14 +50,14 @@ const longestOvertime = 60_000;
  * @param isAtWork - whether the consumers have begun: before that nobody is killed.
  * @returns the number of processes killed.
  */
-export const rage = async (
+export async function rage(
   run: LocalRun,
   faultsFile: string,
   plan: StormPlan,
   random: Random,
   isAtWork: () => boolean,
   signal: AbortSignal,
-): Promise<number> => {
+): Promise<number> {
   let kills = 0;
   let overAt = Number.POSITIVE_INFINITY;
   signal.addEventListener('abort', () => {
@@ -105,12 +99,10 @@ export const rage = async (
   await Promise.all([weather, killing]);
   writeFaults(faultsFile, plan.aftermath);
   return kills;
-};
-
-const countIn = (log: string, pattern: RegExp): number => [...log.matchAll(pattern)].length;
+}
 
 /** What the run itself says was done to it. */
-export const damageIn = ({ logFile }: LocalRun, kills: number, kinds: readonly FaultKind[]): Damage => {
+export function damageIn({ logFile }: LocalRun, kills: number, kinds: readonly FaultKind[]): Damage {
   const log = readFileSync(logFile, 'utf8');
   return {
     kills,
@@ -119,8 +111,19 @@ export const damageIn = ({ logFile }: LocalRun, kills: number, kinds: readonly F
     keptByKms: countIn(log, / detail=(?:ThrottlingException|KMSInternalException)\b/g),
     strikes: Object.fromEntries(kinds.map(kind => [kind, countIn(log, new RegExp(` ${kind}, as `, 'g'))])),
   };
-};
+}
 
 /** Whether each of these faults has been injected. */
-export const hasStruck = (run: LocalRun, kinds: readonly FaultKind[]): boolean =>
-  Object.values(damageIn(run, 0, kinds).strikes).every(count => count > 0);
+export function hasStruck(run: LocalRun, kinds: readonly FaultKind[]): boolean {
+  return Object.values(damageIn(run, 0, kinds).strikes).every(count => count > 0);
+}
+
+/** Shares of what goes wrong. */
+type Shares = Partial<Record<FaultKind, number>>;
+
+/** The longest that the last kills and faults are waited for, in milliseconds. */
+const longestOvertime = 60_000;
+
+function countIn(log: string, pattern: RegExp): number {
+  return [...log.matchAll(pattern)].length;
+}

@@ -72,37 +72,16 @@ export interface AuthService {
   stop(): Promise<void>;
 }
 
-/** The functions of {auth_url} that take forms. */
-type Endpoint = 'token' | 'revoke' | 'introspect';
-
 /** The header every form needs. */
 export const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /** An Authorization header by HTTP Basic; the halves are taken as they are. */
-export const basic = (id: string, secret: string): string =>
-  `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
-
-const readAnswer = (response: HttpResponse): Answer => ({
-  status: response.statusCode ?? 0,
-  headers: response.headers ?? {},
-  text: response.body ?? '',
-  json: JSON.parse(response.body ?? 'null'),
-});
-
-const countHashes = (passwords: PasswordHashing, hashes: string[]): PasswordHashing => ({
-  ...passwords,
-  hash: password => {
-    hashes.push('hash');
-    return passwords.hash(password);
-  },
-  verify: (password, stored) => {
-    hashes.push('verify');
-    return passwords.verify(password, stored);
-  },
-});
+export function basic(id: string, secret: string): string {
+  return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+}
 
 /** Starts the service; stop it in `afterAll`. */
-export const startAuthService = async (options: AuthServiceOptions = {}): Promise<AuthService> => {
+export async function startAuthService(options: AuthServiceOptions = {}): Promise<AuthService> {
   const clock = frozenClock();
   const { now } = clock;
   const dynalite = await startDynalite('Clients', 'Users', 'Logins', 'Families', 'Lockouts', 'Keyring');
@@ -199,4 +178,30 @@ export const startAuthService = async (options: AuthServiceOptions = {}): Promis
       }),
     stop: () => dynalite.stop(),
   };
-};
+}
+
+/** The functions of {auth_url} that take forms. */
+type Endpoint = 'token' | 'revoke' | 'introspect';
+
+function countHashes(passwords: PasswordHashing, hashes: string[]): PasswordHashing {
+  return {
+    ...passwords,
+    hash: password => {
+      hashes.push('hash');
+      return passwords.hash(password);
+    },
+    verify: (password, stored) => {
+      hashes.push('verify');
+      return passwords.verify(password, stored);
+    },
+  };
+}
+
+function readAnswer(response: HttpResponse): Answer {
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers ?? {},
+    text: response.body ?? '',
+    json: JSON.parse(response.body ?? 'null'),
+  };
+}

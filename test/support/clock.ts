@@ -10,7 +10,7 @@ export interface FrozenClock {
 }
 
 /** Makes a frozen clock; it starts at noon on 20 November 2026 UTC unless told otherwise. */
-export const frozenClock = (start = Date.UTC(2026, 10, 20, 12)): FrozenClock => {
+export function frozenClock(start = Date.UTC(2026, 10, 20, 12)): FrozenClock {
   let moment = start;
   return {
     now: () => moment,
@@ -21,4 +21,4 @@ export const frozenClock = (start = Date.UTC(2026, 10, 20, 12)): FrozenClock => 
       moment = milliseconds;
     },
   };
-};
+}

@@ -11,16 +11,69 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-// dynalite carries no types
-const dynalite = createRequire(import.meta.url)('dynalite') as (options: { createTableMs: number }) => Server;
+/** The name of a table, in tests. */
+export type TableName = keyof typeof tables;
 
-type KeyType = 'S' | 'N';
-type Key = readonly (readonly [name: string, type: KeyType])[];
+/** A DynamoDB of this test file alone, in memory, on a free port of 127.0.0.1. */
+export interface Dynalite {
+  readonly documents: DynamoDBDocumentClient;
+  readonly endpoint: string;
+  /** Every DynamoDB operation sent through `documents` so far, such as `BatchGetItemCommand`; empty it to count anew. */
+  readonly operations: string[];
+  /** Sends the next operation of that name twice, as the SDK does when the first answer gets lost. */
+  repeatNext(operation: string): void;
+  stop(): Promise<void>;
+}
 
-interface TableDefinition {
-  /** Partition key, then range key if there is one. */
-  readonly key: Key;
-  readonly indexes?: Record<string, Key>;
+/** Starts a DynamoDB with the named tables; stop it in `afterAll`. */
+export async function startDynalite(...names: TableName[]): Promise<Dynalite> {
+  const server = dynalite({ createTableMs: 0 });
+  server.keepAliveTimeout = 0; // a client must not find a kept connection closed under it
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = new DynamoDBClient({
+    endpoint,
+    region: 'sa-east-1',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+    signer: { sign },
+    requestHandler: inProcess(server),
+    maxAttempts: 1,
+  });
+  client.middlewareStack.remove('getUserAgentMiddleware'); // as the functions do
+  await Promise.all(names.map(name => createTable(client, name)));
+  await Promise.all(names.map(name => untilActive(client, name)));
+  const operations: string[] = [];
+  let repeated: string | undefined;
+  client.middlewareStack.add(
+    (next, context) => args => {
+      operations.push(context.commandName ?? 'unknown');
+      return next(args);
+    },
+    { step: 'initialize', name: 'recordOperations' },
+  );
+  client.middlewareStack.add(
+    (next, context) => async args => {
+      if (context.commandName !== repeated) return next(args);
+      repeated = undefined;
+      await next(args);
+      return next(args);
+    },
+    { step: 'finalizeRequest', name: 'repeatOperation' },
+  );
+  return {
+    documents: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
+    endpoint,
+    operations,
+    repeatNext: operation => {
+      repeated = operation;
+    },
+    stop: async () => {
+      client.destroy();
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
 }
 
 /** The tables of the service by the names tests use: keys and indexes as the data stack makes them. */
@@ -78,13 +131,56 @@ const tables = {
   },
 } as const satisfies Record<string, TableDefinition>;
 
-/** The name of a table, in tests. */
-export type TableName = keyof typeof tables;
+interface TableDefinition {
+  /** Partition key, then range key if there is one. */
+  readonly key: Key;
+  readonly indexes?: Record<string, Key>;
+}
 
-const keySchema = (key: Key): KeySchemaElement[] =>
-  key.map(([name], position) => ({ AttributeName: name, KeyType: position === 0 ? 'HASH' : 'RANGE' }));
+type Key = readonly (readonly [name: string, type: KeyType])[];
 
-const createTable = async (client: DynamoDBClient, name: TableName): Promise<void> => {
+type KeyType = 'S' | 'N';
+
+// dynalite carries no types
+const dynalite = createRequire(import.meta.url)('dynalite') as (options: { createTableMs: number }) => Server;
+
+/** Dynalite wants a signature and looks at none: to compute one would be a tenth of all work. */
+async function sign<Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> {
+  request.headers.authorization = 'AWS4-HMAC-SHA256 Credential=test, SignedHeaders=host, Signature=test';
+  request.headers['x-amz-date'] = '20261121T000000Z';
+  return request;
+}
+
+/**
+ * Hands the client's requests to the server without a connection: HTTP would be a third of all work.
+ * The server sees them as ever, and answers when it likes.
+ */
+function inProcess(server: Server) {
+  return {
+    metadata: { handlerProtocol: 'http/1.1' },
+    handle: ({ method, path, headers, body = '' }: Sent) =>
+      new Promise<{ response: object }>(resolve => {
+        const request = Object.assign(new EventEmitter(), { method, url: path, headers });
+        const answered: Record<string, string> = {};
+        const response = {
+          statusCode: 200,
+          setHeader: (name: string, value: unknown) => {
+            answered[name.toLowerCase()] = String(value);
+          },
+          end: (text = '') => {
+            resolve({ response: { statusCode: response.statusCode, headers: answered, body: Buffer.from(text) } });
+          },
+        };
+        server.emit('request', request, response);
+        setImmediate(() => {
+          request.emit('data', typeof body === 'string' ? Buffer.from(body) : Buffer.copyBytesFrom(body));
+          request.emit('end');
+        });
+      }),
+  };
+}
+
+async function createTable(client: DynamoDBClient, name: TableName): Promise<void> {
   const { key, indexes = {} }: TableDefinition = tables[name];
   const attributes = new Map([...key, ...Object.values(indexes).flat()]);
   const secondary = Object.entries(indexes).map(([index, indexKey]) => ({
@@ -103,31 +199,13 @@ const createTable = async (client: DynamoDBClient, name: TableName): Promise<voi
       ...(secondary.length > 0 ? { GlobalSecondaryIndexes: secondary } : {}),
     }),
   );
-};
-
-/** A DynamoDB of this test file alone, in memory, on a free port of 127.0.0.1. */
-export interface Dynalite {
-  readonly documents: DynamoDBDocumentClient;
-  readonly endpoint: string;
-  /** Every DynamoDB operation sent through `documents` so far, such as `BatchGetItemCommand`; empty it to count anew. */
-  readonly operations: string[];
-  /** Sends the next operation of that name twice, as the SDK does when the first answer gets lost. */
-  repeatNext(operation: string): void;
-  stop(): Promise<void>;
 }
 
 /** A table is there a moment after its creation was answered. */
-const untilActive = async (client: DynamoDBClient, name: TableName): Promise<void> => {
+async function untilActive(client: DynamoDBClient, name: TableName): Promise<void> {
   const state = async () => (await client.send(new DescribeTableCommand({ TableName: name }))).Table?.TableStatus;
   while ((await state()) !== 'ACTIVE') await new Promise(setImmediate);
-};
-
-/** Dynalite wants a signature and looks at none: to compute one would be a tenth of all work. */
-const sign = async <Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> => {
-  request.headers.authorization = 'AWS4-HMAC-SHA256 Credential=test, SignedHeaders=host, Signature=test';
-  request.headers['x-amz-date'] = '20261121T000000Z';
-  return request;
-};
+}
 
 /** What the SDK's client asks of its transport, as far as these tests go. */
 interface Sent {
@@ -137,80 +215,6 @@ interface Sent {
   readonly body?: string | Uint8Array;
 }
 
-/**
- * Hands the client's requests to the server without a connection: HTTP would be a third of all work.
- * The server sees them as ever, and answers when it likes.
- */
-const inProcess = (server: Server) => ({
-  metadata: { handlerProtocol: 'http/1.1' },
-  handle: ({ method, path, headers, body = '' }: Sent) =>
-    new Promise<{ response: object }>(resolve => {
-      const request = Object.assign(new EventEmitter(), { method, url: path, headers });
-      const answered: Record<string, string> = {};
-      const response = {
-        statusCode: 200,
-        setHeader: (name: string, value: unknown) => {
-          answered[name.toLowerCase()] = String(value);
-        },
-        end: (text = '') => {
-          resolve({ response: { statusCode: response.statusCode, headers: answered, body: Buffer.from(text) } });
-        },
-      };
-      server.emit('request', request, response);
-      setImmediate(() => {
-        request.emit('data', typeof body === 'string' ? Buffer.from(body) : Buffer.copyBytesFrom(body));
-        request.emit('end');
-      });
-    }),
-});
-
-/** Starts a DynamoDB with the named tables; stop it in `afterAll`. */
-export const startDynalite = async (...names: TableName[]): Promise<Dynalite> => {
-  const server = dynalite({ createTableMs: 0 });
-  server.keepAliveTimeout = 0; // a client must not find a kept connection closed under it
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const client = new DynamoDBClient({
-    endpoint,
-    region: 'sa-east-1',
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-    signer: { sign },
-    requestHandler: inProcess(server),
-    maxAttempts: 1,
-  });
-  client.middlewareStack.remove('getUserAgentMiddleware'); // as the functions do
-  await Promise.all(names.map(name => createTable(client, name)));
-  await Promise.all(names.map(name => untilActive(client, name)));
-  const operations: string[] = [];
-  let repeated: string | undefined;
-  client.middlewareStack.add(
-    (next, context) => args => {
-      operations.push(context.commandName ?? 'unknown');
-      return next(args);
-    },
-    { step: 'initialize', name: 'recordOperations' },
-  );
-  client.middlewareStack.add(
-    (next, context) => async args => {
-      if (context.commandName !== repeated) return next(args);
-      repeated = undefined;
-      await next(args);
-      return next(args);
-    },
-    { step: 'finalizeRequest', name: 'repeatOperation' },
-  );
-  return {
-    documents: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
-    endpoint,
-    operations,
-    repeatNext: operation => {
-      repeated = operation;
-    },
-    stop: async () => {
-      client.destroy();
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
-    },
-  };
-};
+function keySchema(key: Key): KeySchemaElement[] {
+  return key.map(([name], position) => ({ AttributeName: name, KeyType: position === 0 ? 'HASH' : 'RANGE' }));
+}

@@ -9,8 +9,8 @@ export interface Delivery {
 }
 
 /** Waits until a delivery is neither unknown nor under way. */
-export const settled = (id: string, limit?: number): Promise<Delivery> =>
-  until(
+export function settled(id: string, limit?: number): Promise<Delivery> {
+  return until(
     `the final state of ${id}`,
     async () => {
       const words = ['--outputs', run.outputsFile, '--json', 'deliveries', 'show', id];
@@ -20,3 +20,4 @@ export const settled = (id: string, limit?: number): Promise<Delivery> =>
     },
     limit,
   );
+}

@@ -3,8 +3,6 @@ import path from 'node:path';
 import { run } from './e2e-target.ts';
 import { type OpsResult, runOpsInProcess } from './ops-in-process.ts';
 
-const root = path.join(import.meta.dirname, '../..');
-
 /** Settings of one call beyond its arguments. */
 export interface OpsSettings {
   /** What it reads from standard input. */
@@ -13,14 +11,12 @@ export interface OpsSettings {
   readonly environment?: Record<string, string | undefined>;
 }
 
-const limit = 60_000;
-
 /** Runs the operator's command line as an operator would, with exactly these arguments. */
-export const runOps = (
+export function runOps(
   args: readonly string[],
   { input = '', environment = {} }: OpsSettings = {},
-): Promise<OpsResult> =>
-  new Promise((resolve, reject) => {
+): Promise<OpsResult> {
+  return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--require', './bin/node-version.cjs', 'bin/ops.ts', ...args], {
       cwd: root,
       env: { ...process.env, ...environment },
@@ -38,6 +34,7 @@ export const runOps = (
     child.stdin.on('error', () => {}); // a command that reads nothing may close its end first
     child.stdin.end(input);
   });
+}
 
 /**
  * Runs a command against the run under test and gives its `--json` answer. It starts no process: what a command does is
@@ -45,9 +42,13 @@ export const runOps = (
  *
  * @throws when the command fails.
  */
-export const ops = async <Answer>(args: readonly string[], input?: string): Promise<Answer> => {
+export async function ops<Answer>(args: readonly string[], input?: string): Promise<Answer> {
   const words = ['--outputs', run.outputsFile, '--json', ...args];
   const { code, stdout, stderr } = await runOpsInProcess(words, input);
   if (code !== 0) throw new Error(`ops ${args.slice(0, 2).join(' ')} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout);
-};
+}
+
+const root = path.join(import.meta.dirname, '../..');
+
+const limit = 60_000;

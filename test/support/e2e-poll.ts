@@ -6,11 +6,11 @@ import { setTimeout as pause } from 'node:timers/promises';
  * @param what - what is awaited, for the failure.
  * @throws when there is none within `limit` milliseconds.
  */
-export const until = async <Value>(
+export async function until<Value>(
   what: string,
   ask: () => Promise<Value | undefined> | Value | undefined,
   limit = 20_000,
-): Promise<Value> => {
+): Promise<Value> {
   const deadline = Date.now() + limit;
   for (;;) {
     const value = await ask();
@@ -18,4 +18,4 @@ export const until = async <Value>(
     if (Date.now() > deadline) throw new Error(`${what}: nothing in ${limit} ms.`);
     await pause(50);
   }
-};
+}

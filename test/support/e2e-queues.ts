@@ -8,30 +8,21 @@ import {
 } from '@aws-sdk/client-sqs';
 import { output, outputs } from './e2e-target.ts';
 
-/** A client for the queues of the run under test; local engines take any credentials. */
-const queues = new SQSClient({
-  ...(outputs.Region !== undefined && { region: outputs.Region }),
-  ...(outputs.SqsEndpoint !== undefined && {
-    endpoint: outputs.SqsEndpoint,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  }),
-});
-
 /** Sends a message to the events queue, as a publisher does; gives the queue's message id. */
-export const send = async (body: string, account: string): Promise<string> => {
+export async function send(body: string, account: string): Promise<string> {
   const answer = await queues.send(
     new SendMessageCommand({ QueueUrl: output('EventsQueueUrl'), MessageBody: body, MessageGroupId: account }),
   );
   return answer.MessageId ?? '';
-};
+}
 
 /** Puts a message on the dead-letter queue itself; gives its message id. */
-export const sendDeadLetter = async (body: string): Promise<string> => {
+export async function sendDeadLetter(body: string): Promise<string> {
   const answer = await queues.send(
     new SendMessageCommand({ QueueUrl: output('DeadLetterQueueUrl'), MessageBody: body }),
   );
   return answer.MessageId ?? '';
-};
+}
 
 /** An event as publishers describe it. */
 export interface PublishedEvent {
@@ -42,11 +33,12 @@ export interface PublishedEvent {
 }
 
 /** Publishes an event of an account; gives the queue's message id. */
-export const publish = (account: string, event: PublishedEvent): Promise<string> =>
-  send(JSON.stringify({ id_conta: account, ...event }), account);
+export function publish(account: string, event: PublishedEvent): Promise<string> {
+  return send(JSON.stringify({ id_conta: account, ...event }), account);
+}
 
 /** Takes what the dead-letter queue holds now, at most ten messages, off the queue. */
-export const takeDeadLetters = async (): Promise<readonly Message[]> => {
+export async function takeDeadLetters(): Promise<readonly Message[]> {
   const QueueUrl = output('DeadLetterQueueUrl');
   const answer = await queues.send(
     new ReceiveMessageCommand({
@@ -61,11 +53,21 @@ export const takeDeadLetters = async (): Promise<readonly Message[]> => {
     messages.map(({ ReceiptHandle }) => queues.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))),
   );
   return messages;
-};
+}
 
 /** The id of an event's delivery: the same for every copy of the event. `id` is the publisher's, or else the message's. */
-export const deliveryId = (account: string, event: string, id: string): string =>
-  `evt_${createHash('sha256')
+export function deliveryId(account: string, event: string, id: string): string {
+  return `evt_${createHash('sha256')
     .update(JSON.stringify([account, event, id]))
     .digest('base64url')
     .slice(0, 27)}`;
+}
+
+/** A client for the queues of the run under test; local engines take any credentials. */
+const queues = new SQSClient({
+  ...(outputs.Region !== undefined && { region: outputs.Region }),
+  ...(outputs.SqsEndpoint !== undefined && {
+    endpoint: outputs.SqsEndpoint,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  }),
+});

@@ -40,62 +40,15 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-/** What a name of the run's Internet stands for: a plain HTTP server here, or any addresses. */
-type HostEntry = string | readonly string[];
-
-/** Test files run at once and share the file: a folder is the lock, and a rename makes each change whole. */
-const changeHosts = async (change: (hosts: Record<string, HostEntry>) => void): Promise<void> => {
-  const file = run.hostsFile;
-  if (file === null) throw new Error('Names cannot be mapped here.');
-  const lock = `${file}.lock`;
-  await until('the lock of the hosts file', () => {
-    try {
-      mkdirSync(lock);
-      return true;
-    } catch {
-      return undefined;
-    }
-  });
-  try {
-    const hosts: Record<string, HostEntry> = JSON.parse(readFileSync(file, 'utf8'));
-    change(hosts);
-    writeFileSync(`${file}.new`, JSON.stringify(hosts, null, 2));
-    renameSync(`${file}.new`, file);
-  } finally {
-    rmdirSync(lock);
-  }
-};
-
 /** Lets a name of the run's Internet stand for something, from now on. */
-export const mapHost = (name: string, entry: HostEntry): Promise<void> =>
-  changeHosts(hosts => {
+export function mapHost(name: string, entry: HostEntry): Promise<void> {
+  return changeHosts(hosts => {
     hosts[name] = entry;
   });
-
-const readBody = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
-};
-
-const give = (answer: Answer, request: IncomingMessage, response: ServerResponse): void => {
-  if (answer === 'hang') return;
-  if (answer === 'reset') {
-    request.socket.destroy();
-    return;
-  }
-  if (answer === 'trickle') {
-    response.writeHead(200, { 'content-type': 'text/plain' });
-    const timer = setInterval(() => response.write('.'), 100);
-    response.once('close', () => clearInterval(timer));
-    return;
-  }
-  response.writeHead(answer.status, answer.headers);
-  response.end(answer.body);
-};
+}
 
 /** Starts a receiver on a free port of this machine, known to the run as `<name>.example.com`. */
-export const startReceiver = async (name: string): Promise<Receiver> => {
+export async function startReceiver(name: string): Promise<Receiver> {
   const scripts = new Map<string, Answer[]>();
   const arrived = new Map<string, Received[]>();
 
@@ -133,4 +86,52 @@ export const startReceiver = async (name: string): Promise<Receiver> => {
         server.closeAllConnections();
       }),
   };
-};
+}
+
+/** What a name of the run's Internet stands for: a plain HTTP server here, or any addresses. */
+type HostEntry = string | readonly string[];
+
+/** Test files run at once and share the file: a folder is the lock, and a rename makes each change whole. */
+async function changeHosts(change: (hosts: Record<string, HostEntry>) => void): Promise<void> {
+  const file = run.hostsFile;
+  if (file === null) throw new Error('Names cannot be mapped here.');
+  const lock = `${file}.lock`;
+  await until('the lock of the hosts file', () => {
+    try {
+      mkdirSync(lock);
+      return true;
+    } catch {
+      return undefined;
+    }
+  });
+  try {
+    const hosts: Record<string, HostEntry> = JSON.parse(readFileSync(file, 'utf8'));
+    change(hosts);
+    writeFileSync(`${file}.new`, JSON.stringify(hosts, null, 2));
+    renameSync(`${file}.new`, file);
+  } finally {
+    rmdirSync(lock);
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function give(answer: Answer, request: IncomingMessage, response: ServerResponse): void {
+  if (answer === 'hang') return;
+  if (answer === 'reset') {
+    request.socket.destroy();
+    return;
+  }
+  if (answer === 'trickle') {
+    response.writeHead(200, { 'content-type': 'text/plain' });
+    const timer = setInterval(() => response.write('.'), 100);
+    response.once('close', () => clearInterval(timer));
+    return;
+  }
+  response.writeHead(answer.status, answer.headers);
+  response.end(answer.body);
+}

@@ -13,64 +13,31 @@ import type { Run } from './e2e-target.ts';
 //   EMISSOR_ATTEMPTS=N    with it, where the attempts of a delivery are a second apart: how many there are.
 // Without them a local run is started on free ports, and ended with the suites.
 
-const root = path.join(import.meta.dirname, '../..');
+/** Starts or finds the run under test and tells every test file about it. */
+export async function setup(project: TestProject): Promise<void> {
+  const outputsFile = process.env.EMISSOR_OUTPUTS;
+  project.provide('run', outputsFile ? existingRun(outputsFile) : await startRun(project));
+}
 
-/** Synthesis, bundling and start-up together, in milliseconds; generous, since tests share the machine. */
-const startLimit = 120_000;
-const stopLimit = 10_000;
+/** Ends the run that `setup` started, and fails if it wrote a planted secret. */
+export async function teardown(): Promise<void> {
+  return stop();
+}
 
-const retrySchedule = '1s,1s,1s';
+function existingRun(outputsFile: string): Run {
+  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-e2e-'));
+  stop = async () => rmSync(folder, { recursive: true, force: true });
+  const hostsFile = process.env.EMISSOR_HOSTS;
+  return {
+    outputsFile: path.resolve(outputsFile),
+    hostsFile: hostsFile === undefined ? null : path.resolve(hostsFile),
+    logFile: null,
+    canaryFile: path.join(folder, 'canaries'),
+    attempts: Number(process.env.EMISSOR_ATTEMPTS) || null,
+  };
+}
 
-let stop: () => Promise<void> = async () => {};
-
-const readLog = (file: string): string => {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-};
-
-const tail = (text: string, lines: number): string => text.trimEnd().split('\n').slice(-lines).join('\n');
-
-const answers = async (outputsFile: string): Promise<boolean> => {
-  try {
-    const { AuthUrl } = JSON.parse(readFileSync(outputsFile, 'utf8'));
-    const response = await fetch(`${AuthUrl}/.well-known/jwks.json`, { signal: AbortSignal.timeout(5_000) });
-    return response.ok;
-  } catch {
-    return false;
-  }
-};
-
-const untilReady = async (child: ChildProcess, run: Run, logFile: string): Promise<void> => {
-  const deadline = Date.now() + startLimit;
-  while (!(await answers(run.outputsFile))) {
-    const failed = child.exitCode !== null || child.signalCode !== null;
-    if (failed || Date.now() > deadline) {
-      const what = failed ? `ended with ${child.exitCode ?? child.signalCode}` : `was not ready in ${startLimit} ms`;
-      throw new Error(`The local run ${what}. It said:\n${tail(readLog(logFile), 60)}`);
-    }
-    await pause(100);
-  }
-};
-
-const end = async (child: ChildProcess): Promise<void> => {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = new Promise<void>(resolve => child.once('exit', () => resolve()));
-  child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), stopLimit);
-  await exited;
-  clearTimeout(timer);
-};
-
-/** Every secret that the suites planted; none may be found in what the run wrote. */
-const leaks = (run: Run, log: string): string[] => {
-  const planted = new Set(readLog(run.canaryFile).split('\n').filter(Boolean));
-  return [...planted].filter(secret => log.includes(secret));
-};
-
-const startRun = async (project: TestProject): Promise<Run> => {
+async function startRun(project: TestProject): Promise<Run> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-e2e-'));
   const file = (name: string) => path.join(folder, name);
   const logFile = file('run.log');
@@ -113,26 +80,64 @@ const startRun = async (project: TestProject): Promise<Run> => {
     throw error;
   }
   return run;
-};
+}
 
-const existingRun = (outputsFile: string): Run => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-e2e-'));
-  stop = async () => rmSync(folder, { recursive: true, force: true });
-  const hostsFile = process.env.EMISSOR_HOSTS;
-  return {
-    outputsFile: path.resolve(outputsFile),
-    hostsFile: hostsFile === undefined ? null : path.resolve(hostsFile),
-    logFile: null,
-    canaryFile: path.join(folder, 'canaries'),
-    attempts: Number(process.env.EMISSOR_ATTEMPTS) || null,
-  };
-};
+let stop: () => Promise<void> = async () => {};
 
-/** Starts or finds the run under test and tells every test file about it. */
-export const setup = async (project: TestProject): Promise<void> => {
-  const outputsFile = process.env.EMISSOR_OUTPUTS;
-  project.provide('run', outputsFile ? existingRun(outputsFile) : await startRun(project));
-};
+const retrySchedule = '1s,1s,1s';
 
-/** Ends the run that `setup` started, and fails if it wrote a planted secret. */
-export const teardown = async (): Promise<void> => stop();
+const root = path.join(import.meta.dirname, '../..');
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise<void>(resolve => child.once('exit', () => resolve()));
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopLimit);
+  await exited;
+  clearTimeout(timer);
+}
+
+function readLog(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Every secret that the suites planted; none may be found in what the run wrote. */
+function leaks(run: Run, log: string): string[] {
+  const planted = new Set(readLog(run.canaryFile).split('\n').filter(Boolean));
+  return [...planted].filter(secret => log.includes(secret));
+}
+
+function tail(text: string, lines: number): string {
+  return text.trimEnd().split('\n').slice(-lines).join('\n');
+}
+
+async function untilReady(child: ChildProcess, run: Run, logFile: string): Promise<void> {
+  const deadline = Date.now() + startLimit;
+  while (!(await answers(run.outputsFile))) {
+    const failed = child.exitCode !== null || child.signalCode !== null;
+    if (failed || Date.now() > deadline) {
+      const what = failed ? `ended with ${child.exitCode ?? child.signalCode}` : `was not ready in ${startLimit} ms`;
+      throw new Error(`The local run ${what}. It said:\n${tail(readLog(logFile), 60)}`);
+    }
+    await pause(100);
+  }
+}
+
+const stopLimit = 10_000;
+
+/** Synthesis, bundling and start-up together, in milliseconds; generous, since tests share the machine. */
+const startLimit = 120_000;
+
+async function answers(outputsFile: string): Promise<boolean> {
+  try {
+    const { AuthUrl } = JSON.parse(readFileSync(outputsFile, 'utf8'));
+    const response = await fetch(`${AuthUrl}/.well-known/jwks.json`, { signal: AbortSignal.timeout(5_000) });
+    return response.ok;
+  } catch {
+    return false;
+  }
+}

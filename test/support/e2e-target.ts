@@ -14,40 +14,23 @@ export interface Run {
   readonly attempts: number | null;
 }
 
+/** The run under test. */
+export const run: Run = inject('run');
+
 declare module 'vitest' {
   interface ProvidedContext {
     run: Run;
   }
 }
 
-/** The run under test. */
-export const run: Run = inject('run');
-
 /** The outputs of the run under test: all that the suites know of it. */
 export const outputs: Readonly<Record<string, string>> = JSON.parse(readFileSync(run.outputsFile, 'utf8'));
-
-/**
- * One output by name.
- *
- * @throws when the run has no such output.
- */
-export const output = (name: string): string => {
-  const value = outputs[name];
-  if (typeof value !== 'string') throw new Error(`${run.outputsFile} has no output ${name}.`);
-  return value;
-};
 
 /** {auth_url} and {base_url} of the interface. */
 export const authUrl = output('AuthUrl');
 export const baseUrl = output('BaseUrl');
 /** {demands_url}: links in events start with it. */
 export const demandsUrl = outputs.DemandsUrl ?? 'https://demandas.example.com';
-
-/** Notes a secret the suite gave to the service, so that the set-up can look for it in the run's output. */
-export const plant = <Secret extends string>(secret: Secret): Secret => {
-  appendFileSync(run.canaryFile, `${secret}\n`);
-  return secret;
-};
 
 /** What a suite may need of a run beyond its outputs. */
 const features = {
@@ -57,8 +40,25 @@ const features = {
   log: { present: run.logFile !== null, lack: 'the output of the run is not at hand here' },
 };
 
+/**
+ * One output by name.
+ *
+ * @throws when the run has no such output.
+ */
+export function output(name: string): string {
+  const value = outputs[name];
+  if (typeof value !== 'string') throw new Error(`${run.outputsFile} has no output ${name}.`);
+  return value;
+}
+
+/** Notes a secret the suite gave to the service, so that the set-up can look for it in the run's output. */
+export function plant<Secret extends string>(secret: Secret): Secret {
+  appendFileSync(run.canaryFile, `${secret}\n`);
+  return secret;
+}
+
 /** A suite that needs more than the outputs. Where the run lacks it the suite is skipped, and says so. */
-export const describeWith = (needs: readonly (keyof typeof features)[], title: string, suite: () => void): void => {
+export function describeWith(needs: readonly (keyof typeof features)[], title: string, suite: () => void): void {
   const lacks = needs.filter(need => !features[need].present).map(need => features[need].lack);
   if (lacks.length === 0) {
     describe(title, suite);
@@ -66,4 +66,4 @@ export const describeWith = (needs: readonly (keyof typeof features)[], title: s
   }
   console.warn(`SKIPPED "${title}": ${lacks.join('; ')}.`);
   describe.skip(`${title} [skipped: ${lacks.join('; ')}]`, suite);
-};
+}

@@ -20,20 +20,12 @@ export interface ApiRequest {
   readonly body?: unknown;
 }
 
-const parse = (text: string): Record<string, unknown> | undefined => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /** Sends a request to {base_url} and reads the answer. */
-export const callApi = async (
+export async function callApi(
   method: string,
   path: string,
   { token, headers, body }: ApiRequest = {},
-): Promise<Answer> => {
+): Promise<Answer> {
   const isRaw = typeof body === 'string' || body instanceof Uint8Array;
   const json = body === undefined || isRaw ? undefined : JSON.stringify(body);
   const bytes =
@@ -49,10 +41,10 @@ export const callApi = async (
   });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, json: parse(text) };
-};
+}
 
 /** Expects a problem with the members that every one has here (RFC 9457 section 3.1). */
-export const expectProblem = (answer: Answer, status: number, code: string): void => {
+export function expectProblem(answer: Answer, status: number, code: string): void {
   expect(answer).toMatchObject({ status, json: { status, code } });
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
   expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -61,7 +53,7 @@ export const expectProblem = (answer: Answer, status: number, code: string): voi
     title: expect.any(String),
     detail: expect.any(String),
   });
-};
+}
 
 /** An admin who is logged in. */
 export interface Session {
@@ -70,27 +62,35 @@ export interface Session {
 }
 
 /** Creates an admin (of an account of their own, unless told otherwise) and logs them in. */
-export const openSession = async (client: Client, options: Parameters<typeof createUser>[0] = {}): Promise<Session> => {
+export async function openSession(client: Client, options: Parameters<typeof createUser>[0] = {}): Promise<Session> {
   const user = await createUser(options);
   const { access_token } = await logIn(client, user);
   return { user, token: access_token };
-};
+}
 
 /** Registers a webhook and gives its signing secret. */
-export const register = async (
+export async function register(
   { token }: Session,
   webhook: { evento: string; url: string; autorizacao?: string },
-): Promise<string> => {
+): Promise<string> {
   if (webhook.autorizacao !== undefined) plant(webhook.autorizacao);
   const answer = await callApi('POST', '/v1/webhooks', { token, body: webhook });
   if (answer.status !== 201) throw new Error(`Registering ${webhook.evento}: ${answer.status} ${answer.text}`);
   return plant(String(answer.json?.segredo));
-};
+}
 
 /** A public host that the run under test takes without looking it up on the real Internet. */
-export const publicHost = async (): Promise<string> => {
+export async function publicHost(): Promise<string> {
   const address = '93.184.215.14';
   if (run.hostsFile === null) return address;
   await mapHost('public.example.com', [address]);
   return 'public.example.com';
-};
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

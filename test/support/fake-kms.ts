@@ -10,23 +10,11 @@ export interface FakeKms {
   fail(command: string, error: Error | string | undefined): void;
 }
 
-interface KmsCommand {
-  readonly constructor: { readonly name: string };
-  readonly input: {
-    readonly CiphertextBlob?: Uint8Array;
-    readonly EncryptionContext?: Record<string, string>;
-    readonly KeyPairSpec?: string;
-    readonly NumberOfBytes?: number;
-  };
-}
-
-const named = (name: string): Error => Object.assign(new Error(`The fake KMS answers ${name}.`), { name });
-
 /**
  * Stands in for KMS where keys are made and opened: real encryption, bound to the encryption context as KMS binds it
  * (another context, or altered bytes, and `Decrypt` refuses).
  */
-export const makeFakeKms = (): FakeKms => {
+export function makeFakeKms(): FakeKms {
   const masterKey = randomBytes(32);
   const calls = new Map<string, number>();
   const failures = new Map<string, Error | string>();
@@ -91,4 +79,18 @@ export const makeFakeKms = (): FakeKms => {
       else failures.set(command, error);
     },
   };
-};
+}
+
+interface KmsCommand {
+  readonly constructor: { readonly name: string };
+  readonly input: {
+    readonly CiphertextBlob?: Uint8Array;
+    readonly EncryptionContext?: Record<string, string>;
+    readonly KeyPairSpec?: string;
+    readonly NumberOfBytes?: number;
+  };
+}
+
+function named(name: string): Error {
+  return Object.assign(new Error(`The fake KMS answers ${name}.`), { name });
+}

@@ -12,7 +12,7 @@ export interface RequestDescription {
 }
 
 /** A request as an HTTP API hands it to a function (payload format 2.0), with the body in base64. */
-export const httpRequest = (description: RequestDescription): HttpRequest => {
+export function httpRequest(description: RequestDescription): HttpRequest {
   const { method = 'GET', path = '/', query = '', headers = {}, body, address = '203.0.113.7' } = description;
   return {
     version: '2.0',
@@ -35,4 +35,4 @@ export const httpRequest = (description: RequestDescription): HttpRequest => {
     isBase64Encoded: body !== undefined,
     ...(body === undefined ? {} : { body: Buffer.from(body).toString('base64') }),
   };
-};
+}

@@ -5,8 +5,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const root = path.join(import.meta.dirname, '../..');
-
 /** What the outputs file of a local run says, as far as anybody asks. */
 export interface LocalOutputs {
   readonly AuthUrl: string;
@@ -50,7 +48,7 @@ export interface LocalRun {
  *
  * @throws when it ends before it is ready.
  */
-export const startLocalRun = async (...options: string[]): Promise<LocalRun> => {
+export async function startLocalRun(...options: string[]): Promise<LocalRun> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-run-'));
   const outputsFile = path.join(folder, 'outputs.json');
   const logFile = path.join(folder, 'run.log');
@@ -79,4 +77,6 @@ export const startLocalRun = async (...options: string[]): Promise<LocalRun> => 
   const readyMs = performance.now() - start;
   const outputs = JSON.parse(readFileSync(outputsFile, 'utf8'));
   return { outputs, outputsFile, logFile, processId: run.pid ?? 0, readyMs, stop };
-};
+}
+
+const root = path.join(import.meta.dirname, '../..');

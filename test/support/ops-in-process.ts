@@ -9,7 +9,7 @@ export interface OpsResult {
 }
 
 /** Runs the operator's command line in this process, for what a command does: how a process behaves is another test's. */
-export const runOpsInProcess = async (args: readonly string[], input = ''): Promise<OpsResult> => {
+export async function runOpsInProcess(args: readonly string[], input = ''): Promise<OpsResult> {
   const streams = { stdout: '', stderr: '' };
   const into = (name: keyof typeof streams) => ({
     isTTY: false,
@@ -21,4 +21,4 @@ export const runOpsInProcess = async (args: readonly string[], input = ''): Prom
   const stdin = Readable.from(input === '' ? [] : [Buffer.from(input)]);
   const code = await runCommand(args, { stdin, stdout: into('stdout'), stderr: into('stderr') });
   return { code, ...streams };
-};
+}

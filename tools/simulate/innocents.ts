@@ -46,11 +46,6 @@ export function simulateLargeReceiver({ rate, slowShare, processes, hours }: Lar
   return times;
 }
 
-const deadline = 15_000;
-const answersAfter = 50;
-const minute = 60_000;
-const slowRate = 20;
-
 /** What became of a large receiver's outage. Milliseconds after its end. */
 export interface OutageFigures {
   /** When it was slow no more. */
@@ -122,3 +117,10 @@ export function simulateOutage(rate: number, random: Random): OutageFigures {
   time.runUntil(until);
   return { quickAfter: quickAt - outageUntil, emptyAfter: emptyAt - outageUntil, waited };
 }
+
+const minute = 60_000;
+
+const deadline = 15_000;
+const answersAfter = 50;
+
+const slowRate = 20;

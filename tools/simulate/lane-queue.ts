@@ -10,15 +10,6 @@ export interface LaneQueue<Message extends { readonly account: string }> {
   observe(): void;
 }
 
-/** Figures of SQS fair queues: a group is noisy with more than this share of what is in flight, and so many of its own. */
-const noisyShare = 0.1;
-const noisyCount = 30;
-
-interface Waiting<Message> {
-  readonly order: number;
-  readonly message: Message;
-}
-
 /** Makes an empty queue. `isFair`: messages of accounts that are not noisy go first. */
 export function makeLaneQueue<Message extends { readonly account: string }>(isFair: boolean): LaneQueue<Message> {
   const groups = new Map<string, { waiting: Waiting<Message>[]; first: number; inFlight: number; isNoisy: boolean }>();
@@ -80,3 +71,13 @@ export function makeLaneQueue<Message extends { readonly account: string }>(isFa
     },
   };
 }
+
+interface Waiting<Message> {
+  readonly order: number;
+  readonly message: Message;
+}
+
+const noisyCount = 30;
+
+/** Figures of SQS fair queues: a group is noisy with more than this share of what is in flight, and so many of its own. */
+const noisyShare = 0.1;

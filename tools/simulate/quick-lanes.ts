@@ -81,45 +81,6 @@ export interface Period {
   readonly until: number;
 }
 
-/** What is not decided but takes time, in milliseconds: guesses on the slow side of what was measured. */
-const readTime = 10;
-const storeTime = 10;
-const moveTime = 20;
-const receiveTime = 15;
-const pollTime = 5;
-/** SQS sees who is noisy so much later. */
-const fairnessLag = 1_000;
-
-const batchSize = 10;
-/** Turns a second of a slow webhook; before, attempts that the slow lane had under way, each batch as long as its slowest. */
-const slowRate = 20;
-const slowPlacesBefore = 200;
-const deadline = 15_000;
-const retryWait = 5_000;
-/** A process receives further messages for this long: then the rest of its time-out is for what it has begun. */
-const receivesFor = 20_000;
-/** What is still under way when the measured period ends. */
-const aftermath = 30_000;
-
-interface Event {
-  readonly tenant: Tenant;
-  readonly account: string;
-  readonly due: number;
-  readonly attempt: number;
-}
-
-interface Process {
-  readonly counts: RecentCounts;
-  readonly underWay: AttemptsUnderWay;
-  events: number;
-  begunAt: number;
-}
-
-interface Known {
-  slowness: Slowness;
-  nextTurnAt: number;
-}
-
 /** Runs tenants beside each other, and gives how long healthy attempts waited that were due in the period. */
 export function simulateQuickLanes(
   plan: ServicePlan,
@@ -300,17 +261,30 @@ export function simulateQuickLanes(
   return waits;
 }
 
-function makeProcess(perWebhook: number): Process {
-  return { counts: makeRecentCounts(), underWay: makeAttemptsUnderWay(perWebhook), events: 0, begunAt: 0 };
+interface Known {
+  slowness: Slowness;
+  nextTurnAt: number;
 }
 
-function repeat(time: VirtualTime, every: number, until: number, act: () => void): void {
-  const again = () => {
-    act();
-    if (time.now() < until) time.at(time.now() + every, again);
-  };
-  time.at(0, again);
+const batchSize = 10;
+
+const storeTime = 10;
+
+interface Event {
+  readonly tenant: Tenant;
+  readonly account: string;
+  readonly due: number;
+  readonly attempt: number;
 }
+
+const retryWait = 5_000;
+
+/** Turns a second of a slow webhook; before, attempts that the slow lane had under way, each batch as long as its slowest. */
+const slowRate = 20;
+
+const deadline = 15_000;
+
+const slowPlacesBefore = 200;
 
 /** Gives the number of waiting messages as it was a while ago. */
 function followDepth(time: VirtualTime, queue: LaneQueue<Event>, lag: number, until: number): () => number {
@@ -321,3 +295,40 @@ function followDepth(time: VirtualTime, queue: LaneQueue<Event>, lag: number, un
   });
   return () => seen[Math.floor((time.now() - lag) / step)] ?? 0;
 }
+
+/** What is still under way when the measured period ends. */
+const aftermath = 30_000;
+
+interface Process {
+  readonly counts: RecentCounts;
+  readonly underWay: AttemptsUnderWay;
+  events: number;
+  begunAt: number;
+}
+
+function makeProcess(perWebhook: number): Process {
+  return { counts: makeRecentCounts(), underWay: makeAttemptsUnderWay(perWebhook), events: 0, begunAt: 0 };
+}
+
+const pollTime = 5;
+
+/** A process receives further messages for this long: then the rest of its time-out is for what it has begun. */
+const receivesFor = 20_000;
+
+const receiveTime = 15;
+
+function repeat(time: VirtualTime, every: number, until: number, act: () => void): void {
+  const again = () => {
+    act();
+    if (time.now() < until) time.at(time.now() + every, again);
+  };
+  time.at(0, again);
+}
+
+/** SQS sees who is noisy so much later. */
+const fairnessLag = 1_000;
+
+/** What is not decided but takes time, in milliseconds: guesses on the slow side of what was measured. */
+const readTime = 10;
+
+const moveTime = 20;

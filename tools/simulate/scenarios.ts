@@ -9,23 +9,6 @@ export interface Scenario {
   readonly tenants: (period: Period, random: Random) => Tenant[];
 }
 
-const healthyAccounts = 20;
-const healthyRate = 5;
-/** Healthy attempts that fail once at random, so that there are retries to measure. */
-const failingOnce = 0.05;
-
-const burst = 5_000;
-
-const quick = (random: Random): Behaviour => ({ resolves: 2, answers: 20 + 80 * random(), isSuccess: true });
-const hanging: Behaviour = { resolves: 2, answers: Number.POSITIVE_INFINITY, isSuccess: false };
-
-const behaviours = {
-  'always hangs': () => hanging,
-  'hangs half of the time': (random: Random) => (random() < 0.5 ? hanging : quick(random)),
-  'answers in 1.9 s': () => ({ resolves: 2, answers: 1_900, isSuccess: true }),
-  'name resolves in 4 s': () => ({ resolves: 4_000, answers: 50, isSuccess: true }),
-} satisfies Record<string, (random: Random) => Behaviour>;
-
 /** The accounts beside which attacks are measured. */
 export function healthyTenants({ until }: Period, random: Random): Tenant[] {
   return Array.from({ length: healthyAccounts }, (_, index) => ({
@@ -35,6 +18,17 @@ export function healthyTenants({ until }: Period, random: Random): Tenant[] {
     behave: (draw, attempt) => ({ ...quick(draw), isSuccess: attempt > 1 || draw() >= failingOnce }),
   }));
 }
+
+const burst = 5_000;
+
+const hanging: Behaviour = { resolves: 2, answers: Number.POSITIVE_INFINITY, isSuccess: false };
+
+const behaviours = {
+  'always hangs': () => hanging,
+  'hangs half of the time': (random: Random) => (random() < 0.5 ? hanging : quick(random)),
+  'answers in 1.9 s': () => ({ resolves: 2, answers: 1_900, isSuccess: true }),
+  'name resolves in 4 s': () => ({ resolves: 4_000, answers: 50, isSuccess: true }),
+} satisfies Record<string, (random: Random) => Behaviour>;
 
 /** The contract's attacks. */
 export const scenarios: readonly Scenario[] = Object.entries(behaviours)
@@ -73,6 +67,8 @@ export const scenarios: readonly Scenario[] = Object.entries(behaviours)
     ],
   });
 
+const healthyAccounts = 20;
+
 /** Moments of events that come independently of each other, so many a second. */
 function arrivals(rate: number, from: number, until: number, random: Random): number[] {
   const moments: number[] = [];
@@ -82,3 +78,12 @@ function arrivals(rate: number, from: number, until: number, random: Random): nu
     moments.push(moment);
   }
 }
+
+const healthyRate = 5;
+
+function quick(random: Random): Behaviour {
+  return { resolves: 2, answers: 20 + 80 * random(), isSuccess: true };
+}
+
+/** Healthy attempts that fail once at random, so that there are retries to measure. */
+const failingOnce = 0.05;

@@ -18,12 +18,6 @@ const promisedWhenProvisioned = 200;
 const promisedToInnocent = 30_000;
 const promisedAfterOutage = 10 * 60_000;
 
-/** SQS event sources begin with five batches and add 300 a minute; provisioned pollers have ten each and add 1,000. */
-const grown = (most: number): Places => ({ atFirst: 5, most, growth: 5 });
-const provisioned = (most: number): Places => ({ atFirst: 20, most, growth: 1_000 / 60 });
-const atOnce = (most: number): Places => ({ atFirst: most, most, growth: 1 });
-const placesOf = (kind: (most: number) => Places) => ({ first: kind(50), retry: kind(20) });
-
 /** Three minutes of attack, from a standing start and after a minute of ordinary load. */
 const attackLength = 180_000;
 const starts = [0, 60_000];
@@ -36,6 +30,12 @@ const aloneRuns = new Map<string, Waits>();
 const options = understood(process.argv.slice(2));
 if (options.help) console.log(usage);
 else process.exitCode = main() ? 0 : 1;
+
+interface Extra {
+  first: number;
+  retries: number;
+  longest: number;
+}
 
 /** What was asked for. Where that is not understood, the process says so and ends. */
 function understood(args: readonly string[]): SimulateOptions {
@@ -66,41 +66,16 @@ function main(): boolean {
   return isKept;
 }
 
-interface Extra {
-  first: number;
-  retries: number;
-  longest: number;
-}
-
-/** The largest extra waits over seeds and starts. */
-function worstExtra(scenario: Scenario, plan: ServicePlan, seeds: number): Extra {
-  const worst: Extra = { first: 0, retries: 0, longest: 0 };
-  for (let seed = 1; seed <= seeds; seed++) {
-    for (const from of starts) {
-      const period = { from, until: from + attackLength };
-      const run = (attackers: readonly Parameters<typeof simulateQuickLanes>[1][number][]): Waits =>
-        simulateQuickLanes(
-          plan,
-          [...healthyTenants(period, makeRandom(seed)), ...attackers],
-          period,
-          makeRandom(1_000 + seed),
-        );
-      const alone = aloneOf(`${JSON.stringify(plan)} ${seed} ${from}`, () => run([]));
-      const beside = run(scenario.tenants(period, makeRandom(2_000 + seed)));
-      const extra = (which: keyof Waits) => quantile(beside[which], 0.99) - quantile(alone[which], 0.99);
-      worst.first = Math.max(worst.first, extra('first'));
-      worst.retries = Math.max(worst.retries, extra('retries'));
-      worst.longest = Math.max(worst.longest, quantile(beside.first, 1) - quantile(alone.first, 1));
-    }
-  }
-  return worst;
-}
-
-/** The run without the attack is the same for all attacks. */
-function aloneOf(key: string, run: () => Waits): Waits {
-  const known = aloneRuns.get(key) ?? run();
-  aloneRuns.set(key, known);
-  return known;
+function showBefore(chosen: readonly Scenario[]): void {
+  console.log(
+    'As it was: one slow attempt makes slow, one quick success or a PUT ends it, and all places are there at once.\n',
+  );
+  const plan: ServicePlan = { places: placesOf(atOnce), isFair: true, giveUp: 'waiting', countLag, rules: 'before' };
+  const rows = chosen.map(scenario => {
+    progress(scenario.name);
+    return [scenario.name, showExtra(worstExtra(scenario, plan, 1))];
+  });
+  console.log(table(['attack', 'extra wait, 99th percentile / at most (retries in the 99th), ms'], rows));
 }
 
 function showQuickLanes(chosen: readonly Scenario[]): boolean {
@@ -203,6 +178,62 @@ function showInnocents(): boolean {
   return slowTimes.every(times => times === 0) && outage.emptyAfter <= promisedAfterOutage && cold === 0;
 }
 
+function placesOf(kind: (most: number) => Places) {
+  return { first: kind(50), retry: kind(20) };
+}
+
+function atOnce(most: number): Places {
+  return { atFirst: most, most, growth: 1 };
+}
+
+function progress(what: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\x1b[2K\r${what} …\r`);
+}
+
+function showExtra({ first, retries, longest }: Extra): string {
+  return `${Math.round(first)} / ${Math.round(longest)} (${Math.round(retries)})`;
+}
+
+/** The largest extra waits over seeds and starts. */
+function worstExtra(scenario: Scenario, plan: ServicePlan, seeds: number): Extra {
+  const worst: Extra = { first: 0, retries: 0, longest: 0 };
+  for (let seed = 1; seed <= seeds; seed++) {
+    for (const from of starts) {
+      const period = { from, until: from + attackLength };
+      const run = (attackers: readonly Parameters<typeof simulateQuickLanes>[1][number][]): Waits =>
+        simulateQuickLanes(
+          plan,
+          [...healthyTenants(period, makeRandom(seed)), ...attackers],
+          period,
+          makeRandom(1_000 + seed),
+        );
+      const alone = aloneOf(`${JSON.stringify(plan)} ${seed} ${from}`, () => run([]));
+      const beside = run(scenario.tenants(period, makeRandom(2_000 + seed)));
+      const extra = (which: keyof Waits) => quantile(beside[which], 0.99) - quantile(alone[which], 0.99);
+      worst.first = Math.max(worst.first, extra('first'));
+      worst.retries = Math.max(worst.retries, extra('retries'));
+      worst.longest = Math.max(worst.longest, quantile(beside.first, 1) - quantile(alone.first, 1));
+    }
+  }
+  return worst;
+}
+
+/** The run without the attack is the same for all attacks. */
+function aloneOf(key: string, run: () => Waits): Waits {
+  const known = aloneRuns.get(key) ?? run();
+  aloneRuns.set(key, known);
+  return known;
+}
+
+/** SQS event sources begin with five batches and add 300 a minute; provisioned pollers have ten each and add 1,000. */
+function grown(most: number): Places {
+  return { atFirst: 5, most, growth: 5 };
+}
+
+function provisioned(most: number): Places {
+  return { atFirst: 20, most, growth: 1_000 / 60 };
+}
+
 /** Attempts beyond the first at a receiver that starts cold on a quiet day. */
 function coldStarts(period: { from: number; until: number }): number {
   const publishes = Array.from({ length: 6 }, (_, index) => index * 30_000);
@@ -219,24 +250,4 @@ function coldStarts(period: { from: number; until: number }): number {
   const plan: ServicePlan = { places: placesOf(grown), isFair: true, giveUp: 'waiting', countLag, rules: 'present' };
   simulateQuickLanes(plan, [tenant], period, makeRandom(1));
   return attempts - publishes.length;
-}
-
-function showBefore(chosen: readonly Scenario[]): void {
-  console.log(
-    'As it was: one slow attempt makes slow, one quick success or a PUT ends it, and all places are there at once.\n',
-  );
-  const plan: ServicePlan = { places: placesOf(atOnce), isFair: true, giveUp: 'waiting', countLag, rules: 'before' };
-  const rows = chosen.map(scenario => {
-    progress(scenario.name);
-    return [scenario.name, showExtra(worstExtra(scenario, plan, 1))];
-  });
-  console.log(table(['attack', 'extra wait, 99th percentile / at most (retries in the 99th), ms'], rows));
-}
-
-function showExtra({ first, retries, longest }: Extra): string {
-  return `${Math.round(first)} / ${Math.round(longest)} (${Math.round(retries)})`;
-}
-
-function progress(what: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\x1b[2K\r${what} …\r`);
 }

@@ -36,37 +36,6 @@ export interface SlowLaneFigures {
   readonly waitingInTable: number;
 }
 
-const tick = 100;
-const ticksPerSecond = 1_000 / tick;
-const ticksPerMinute = 60 * ticksPerSecond;
-const deadline = 15_000;
-const innocentAnswers = 3_000;
-const slowRate = 20;
-const batchSize = 10;
-/** A process receives for so long, and ends when all it has begun is over. */
-const receivesFor = 20_000;
-const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(seconds => seconds * 1_000);
-
-interface SlowWebhook {
-  readonly index: number;
-  readonly rate: number;
-  readonly answers: number;
-  slowness: Slowness;
-  nextTurnAt: number;
-  isBacklogged: boolean;
-  /** What waits in the table: numbers of attempts. */
-  readonly table: Fifo;
-  /** Attempts that fall due, by minute and number of the attempt. */
-  readonly retries: Map<number, Uint32Array>;
-}
-
-interface Process {
-  /** Attempts that end, by tick. */
-  underWay: number;
-  begunAt: number;
-  isReceiving: boolean;
-}
-
 /** Runs slow webhooks through the slow lane with all their retries, in steps of a tenth of a second. */
 export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneFigures {
   const webhooks = Array.from({ length: plan.hanging + 1 }, (_, index): SlowWebhook => {
@@ -215,3 +184,41 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneFi
     waitingInTable: webhooks.reduce((sum, { table }) => sum + table.length, 0),
   };
 }
+
+interface SlowWebhook {
+  readonly index: number;
+  readonly rate: number;
+  readonly answers: number;
+  slowness: Slowness;
+  nextTurnAt: number;
+  isBacklogged: boolean;
+  /** What waits in the table: numbers of attempts. */
+  readonly table: Fifo;
+  /** Attempts that fall due, by minute and number of the attempt. */
+  readonly retries: Map<number, Uint32Array>;
+}
+
+const innocentAnswers = 3_000;
+
+const deadline = 15_000;
+
+interface Process {
+  /** Attempts that end, by tick. */
+  underWay: number;
+  begunAt: number;
+  isReceiving: boolean;
+}
+
+const tick = 100;
+
+const slowRate = 20;
+
+const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(seconds => seconds * 1_000);
+
+const ticksPerSecond = 1_000 / tick;
+const ticksPerMinute = 60 * ticksPerSecond;
+
+/** A process receives for so long, and ends when all it has begun is over. */
+const receivesFor = 20_000;
+
+const batchSize = 10;

@@ -41,23 +41,23 @@ export interface ParameterRule {
 }
 
 /** A required parameter. @throws {OAuthError} when it is missing, empty or over-long. */
-export const requireParameter = (parameters: Parameters, name: string, rule: ParameterRule): string => {
+export function requireParameter(parameters: Parameters, name: string, rule: ParameterRule): string {
   const value = parameters.get(name);
   if (value === undefined) throw new OAuthError(rule.missing);
   if (Buffer.byteLength(value) > rule.mostBytes) throw new OAuthError(rule.tooLong);
   return value;
-};
+}
 
 /** Refuses scopes that the client may not have, whatever the user's role. @throws {OAuthError} */
-export const refuseForeignScopes = (requested: ReadonlySet<Scope> | undefined, client: Client): void => {
+export function refuseForeignScopes(requested: ReadonlySet<Scope> | undefined, client: Client): void {
   const allowed = new Set(client.scopes);
   if (requested && [...requested].some(scope => !allowed.has(scope))) throw new OAuthError('scope_of_another_client');
-};
+}
 
 /** The `scope` parameter; `undefined` when there is none. @throws {OAuthError} when it is malformed or names an unknown scope. */
-export const requestedScope = (parameters: Parameters): ReadonlySet<Scope> | undefined => {
+export function requestedScope(parameters: Parameters): ReadonlySet<Scope> | undefined {
   const parameter = parameters.get('scope');
   const scopes = parameter === undefined ? undefined : parseScope(parameter);
   if (parameter !== undefined && !scopes) throw new OAuthError('scope_invalid');
   return scopes;
-};
+}

@@ -33,40 +33,12 @@ export interface PasswordGrantDependencies {
   readonly makeId: MakeId;
 }
 
-const usernameRule = { missing: 'username_missing', tooLong: 'username_too_long', mostBytes: 254 } as const;
-const passwordRule = { missing: 'password_missing', tooLong: 'password_too_long', mostBytes: 1_024 } as const;
-
-/** The user name as it is stored. @throws {OAuthError} also for one of nothing but blanks. */
-const requireUsername = (parameters: Parameters): string => {
-  const email = normaliseEmail(requireParameter(parameters, 'username', usernameRule));
-  if (email === '') throw new OAuthError(usernameRule.missing);
-  return email;
-};
-
-/** Why a login is refused, for the audit trail; `undefined` when it is not. */
-const loginFault = (
-  login: Login | undefined,
-  user: User | undefined,
-  isMatch: boolean,
-  client: Client,
-): string | undefined => {
-  if (!login || !user) return 'user_unknown';
-  if (user.email !== login.email) return 'address_given_up';
-  if (!isMatch) return 'password_wrong';
-  if (login.credentialVersion !== user.credentialVersion) return 'password_changed';
-  if (user.status !== 'enabled') return 'user_disabled';
-  if (client.accountId !== undefined && client.accountId !== user.accountId) return 'account_of_another_client';
-  return undefined;
-};
-
-const refused = (reason: string): OAuthError => new OAuthError('credentials_refused', { reason });
-
 /**
  * The resource owner password credentials grant (RFC 6749 section 4.3). A known, unknown, disabled, locked or foreign
  * user costs the same reads and the same one hash, and gets the same bytes. Whether a lock stands is told before the
  * hash, so that whatever is judged counts; the user is read after it, since it takes longer than anything else.
  */
-export const makePasswordGrant = (dependencies: PasswordGrantDependencies): Grant => {
+export function makePasswordGrant(dependencies: PasswordGrantDependencies): Grant {
   const { documents, userTables, logins, families, passwords, lockout, clientLimit, now, makeId } = dependencies;
 
   /** A family that lacks nothing but its first key. */
@@ -155,4 +127,35 @@ export const makePasswordGrant = (dependencies: PasswordGrantDependencies): Gran
       };
     },
   };
-};
+}
+
+function refused(reason: string): OAuthError {
+  return new OAuthError('credentials_refused', { reason });
+}
+
+/** The user name as it is stored. @throws {OAuthError} also for one of nothing but blanks. */
+function requireUsername(parameters: Parameters): string {
+  const email = normaliseEmail(requireParameter(parameters, 'username', usernameRule));
+  if (email === '') throw new OAuthError(usernameRule.missing);
+  return email;
+}
+
+const passwordRule = { missing: 'password_missing', tooLong: 'password_too_long', mostBytes: 1_024 } as const;
+
+/** Why a login is refused, for the audit trail; `undefined` when it is not. */
+function loginFault(
+  login: Login | undefined,
+  user: User | undefined,
+  isMatch: boolean,
+  client: Client,
+): string | undefined {
+  if (!login || !user) return 'user_unknown';
+  if (user.email !== login.email) return 'address_given_up';
+  if (!isMatch) return 'password_wrong';
+  if (login.credentialVersion !== user.credentialVersion) return 'password_changed';
+  if (user.status !== 'enabled') return 'user_disabled';
+  if (client.accountId !== undefined && client.accountId !== user.accountId) return 'account_of_another_client';
+  return undefined;
+}
+
+const usernameRule = { missing: 'username_missing', tooLong: 'username_too_long', mostBytes: 254 } as const;

@@ -26,45 +26,8 @@ export interface RefreshTokenGrantDependencies {
   readonly makeId: MakeId;
 }
 
-const tokenRule = { missing: 'refresh_token_missing', tooLong: 'refresh_token_too_long', mostBytes: 512 } as const;
-
-/** A family changes hands at most this often between reading and rotating it before something is wrong. */
-const turns = 5;
-
-/** What a presented token is to its family at this moment. */
-type Standing =
-  | { readonly is: 'current' }
-  /** The one before, inside the grace period: whoever presents it lost a race or a response. */
-  | { readonly is: 'previous' }
-  | { readonly is: 'reused' }
-  | { readonly is: 'refused'; readonly reason: string };
-
-const standingOf = (token: PresentedRefreshToken, family: Family, client: Client, now: number): Standing => {
-  if (family.revokedAt !== undefined) return { is: 'refused', reason: 'family_revoked' };
-  if (isExpired(family, now)) return { is: 'refused', reason: 'family_expired' };
-  if (token.counter === family.counter && token.keyId === family.keyId) return { is: 'current' };
-  if (token.counter >= family.counter) return { is: 'refused', reason: 'refresh_token_unknown' };
-  const isPrevious = token.counter === family.counter - 1;
-  const isInGrace = client.graceSeconds > 0 && now - family.rotatedAt < client.graceSeconds * 1_000;
-  return isPrevious && isInGrace ? { is: 'previous' } : { is: 'reused' };
-};
-
-/** The family's scopes that role and client still have, or fewer where fewer are asked for (RFC 6749 section 6). */
-const scopesToGrant = (
-  requested: ReadonlySet<Scope> | undefined,
-  family: Family,
-  client: Client,
-  user: User,
-): ReadonlySet<Scope> => {
-  const original = storedScope(family.scope);
-  if (requested && [...requested].some(scope => !original.has(scope))) throw new OAuthError('scope_wider');
-  const scopes = commonScopes(requested ?? original, scopesAllowed(client, user));
-  if (requested && scopes.size === 0) throw new OAuthError('scope_of_no_role');
-  return scopes;
-};
-
 /** The refresh grant (RFC 6749 section 6) with rotation and reuse detection (RFC 9700 section 4.14.2). */
-export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencies): Grant => {
+export function makeRefreshTokenGrant(dependencies: RefreshTokenGrantDependencies): Grant {
   const { userTables, familiesTable, families, keyring, now, makeId } = dependencies;
 
   const readOwnToken = makeRefreshTokenVerification(keyring);
@@ -156,4 +119,41 @@ export const makeRefreshTokenGrant = (dependencies: RefreshTokenGrantDependencie
       };
     },
   };
-};
+}
+
+function standingOf(token: PresentedRefreshToken, family: Family, client: Client, now: number): Standing {
+  if (family.revokedAt !== undefined) return { is: 'refused', reason: 'family_revoked' };
+  if (isExpired(family, now)) return { is: 'refused', reason: 'family_expired' };
+  if (token.counter === family.counter && token.keyId === family.keyId) return { is: 'current' };
+  if (token.counter >= family.counter) return { is: 'refused', reason: 'refresh_token_unknown' };
+  const isPrevious = token.counter === family.counter - 1;
+  const isInGrace = client.graceSeconds > 0 && now - family.rotatedAt < client.graceSeconds * 1_000;
+  return isPrevious && isInGrace ? { is: 'previous' } : { is: 'reused' };
+}
+
+/** A family changes hands at most this often between reading and rotating it before something is wrong. */
+const turns = 5;
+
+/** The family's scopes that role and client still have, or fewer where fewer are asked for (RFC 6749 section 6). */
+function scopesToGrant(
+  requested: ReadonlySet<Scope> | undefined,
+  family: Family,
+  client: Client,
+  user: User,
+): ReadonlySet<Scope> {
+  const original = storedScope(family.scope);
+  if (requested && [...requested].some(scope => !original.has(scope))) throw new OAuthError('scope_wider');
+  const scopes = commonScopes(requested ?? original, scopesAllowed(client, user));
+  if (requested && scopes.size === 0) throw new OAuthError('scope_of_no_role');
+  return scopes;
+}
+
+const tokenRule = { missing: 'refresh_token_missing', tooLong: 'refresh_token_too_long', mostBytes: 512 } as const;
+
+/** What a presented token is to its family at this moment. */
+type Standing =
+  | { readonly is: 'current' }
+  /** The one before, inside the grace period: whoever presents it lost a race or a response. */
+  | { readonly is: 'previous' }
+  | { readonly is: 'reused' }
+  | { readonly is: 'refused'; readonly reason: string };

@@ -6,20 +6,13 @@ export type AddressVerdict =
   | { readonly outcome: 'allowed'; readonly addresses: readonly string[] }
   | { readonly outcome: 'refused'; readonly detail: string };
 
-/** The only IPv6 block that IANA has handed out as global unicast; everything outside of it is special or reserved. */
-const globalUnicastBlock = ipaddr.parseCIDR('2000::/3');
-
-/** Interface identifiers of ISATAP (RFC 5214 section 6.1) carry an IPv4 address behind any prefix: 0000:5efe and 0200:5efe. */
-const isIsatap = ({ parts }: { parts: number[] }): boolean =>
-  parts[5] === 0x5efe && (parts[4] === 0 || parts[4] === 0x0200);
-
 /**
  * Whether an address is global unicast, told by an allow-list: what is not known to be ordinary is refused.
  * That leaves out every special block of the IANA registries (RFC 6890), and in IPv6 also every form that carries an
  * IPv4 address (mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP), whatever the address it carries.
  * Takes the textual forms that `net.isIP` takes; anything else is not global unicast.
  */
-export const isGlobalUnicast = (address: string): boolean => {
+export function isGlobalUnicast(address: string): boolean {
   // ipaddr.js would also read octal, hexadecimal and short forms; a zone (`%eth0`) only makes sense off the global Internet.
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
@@ -27,7 +20,7 @@ export const isGlobalUnicast = (address: string): boolean => {
   if (parsed.kind() === 'ipv4') return true;
   const six = parsed as ipaddr.IPv6;
   return six.match(globalUnicastBlock as [ipaddr.IPv6, number]) && !isIsatap(six);
-};
+}
 
 /**
  * Judges where a URL leads: pure, and the same at registration and at every attempt. One address that is not global
@@ -37,7 +30,7 @@ export const isGlobalUnicast = (address: string): boolean => {
  * @param url - the parsed URL; when its host is an IP literal the literal itself is judged too.
  * @param addresses - every address that its host resolved to.
  */
-export const guardAddresses = (url: URL, addresses: readonly string[]): AddressVerdict => {
+export function guardAddresses(url: URL, addresses: readonly string[]): AddressVerdict {
   const literal = url.hostname.replace(/^\[|\]$/g, '');
   const judged = isIP(literal) === 0 ? addresses : [literal, ...addresses];
   const bad = judged.find(address => !isGlobalUnicast(address));
@@ -46,4 +39,12 @@ export const guardAddresses = (url: URL, addresses: readonly string[]): AddressV
   const reachable = [...new Set(judged.filter(isIPv4))];
   if (reachable.length === 0) return { outcome: 'refused', detail: 'The host has no IPv4 address.' };
   return { outcome: 'allowed', addresses: reachable };
-};
+}
+
+/** The only IPv6 block that IANA has handed out as global unicast; everything outside of it is special or reserved. */
+const globalUnicastBlock = ipaddr.parseCIDR('2000::/3');
+
+/** Interface identifiers of ISATAP (RFC 5214 section 6.1) carry an IPv4 address behind any prefix: 0000:5efe and 0200:5efe. */
+function isIsatap({ parts }: { parts: number[] }): boolean {
+  return parts[5] === 0x5efe && (parts[4] === 0 || parts[4] === 0x0200);
+}

@@ -42,33 +42,6 @@ export function drawAddresses(addresses: readonly string[], random: () => number
 }
 
 /**
- * Node's own choice without finite-field Diffie-Hellman: the receiver chooses its group, and one of ten thousand bits costs
- * us most of a second of processor time, before any certificate is looked at.
- */
-const cheapCiphers = `${DEFAULT_CIPHERS}:!kDHE`;
-
-/**
- * How long an idle connection is kept, in milliseconds. At an event every five seconds 87 % of attempts find one then, and
- * cost half of what a handshake makes them cost; of 1 s it is 14 %, and a minute brings no more. One that was closed at the
- * other end, while Lambda had frozen the process, is replaced silently.
- */
-const idleMs = 20_000;
-
-/** Idle connections that a process keeps: Lambda gives it a thousand files, and as many hosts may have been called. */
-const mostIdle = 256;
-
-/** Closes the connection that has been idle for longest, or nearly so, where there are too many. */
-function limitIdle(agent: Agent): Agent {
-  return agent.on('free', () => {
-    const idle = Object.values(agent.freeSockets).flatMap(sockets => sockets ?? []);
-    if (idle.length > mostIdle) idle[0]?.destroy();
-  });
-}
-
-/** The most addresses that an attempt tries. */
-const mostAddresses = 3;
-
-/**
  * Whether a certificate names the host, by its subject alternative names only, with a wildcard as a whole label or not at all
  * (RFC 9525 sections 2 and 6.3). Node's own check takes the common name too, and wildcards within a label.
  */
@@ -80,3 +53,30 @@ function checkAlternativeNames(host: string, { raw }: PeerCertificate): Error | 
   if (isNamed) return undefined;
   return Object.assign(new Error('The certificate does not name the host.'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
 }
+
+/**
+ * Node's own choice without finite-field Diffie-Hellman: the receiver chooses its group, and one of ten thousand bits costs
+ * us most of a second of processor time, before any certificate is looked at.
+ */
+const cheapCiphers = `${DEFAULT_CIPHERS}:!kDHE`;
+
+/** Closes the connection that has been idle for longest, or nearly so, where there are too many. */
+function limitIdle(agent: Agent): Agent {
+  return agent.on('free', () => {
+    const idle = Object.values(agent.freeSockets).flatMap(sockets => sockets ?? []);
+    if (idle.length > mostIdle) idle[0]?.destroy();
+  });
+}
+
+/**
+ * How long an idle connection is kept, in milliseconds. At an event every five seconds 87 % of attempts find one then, and
+ * cost half of what a handshake makes them cost; of 1 s it is 14 %, and a minute brings no more. One that was closed at the
+ * other end, while Lambda had frozen the process, is replaced silently.
+ */
+const idleMs = 20_000;
+
+/** Idle connections that a process keeps: Lambda gives it a thousand files, and as many hosts may have been called. */
+const mostIdle = 256;
+
+/** The most addresses that an attempt tries. */
+const mostAddresses = 3;

@@ -41,12 +41,9 @@ export type ExchangeOutcome =
       readonly isStale: boolean;
     } & Failure);
 
-/** Informational responses (RFC 9110 section 15.2) before the final one; nobody needs as many. */
-const maximumInformational = 16;
-
 /** Sends one POST and waits for the answer. Redirects are answers like any other. Never rejects. */
-export const exchange = (request: Exchange) =>
-  new Promise<ExchangeOutcome>(resolve => {
+export function exchange(request: Exchange) {
+  return new Promise<ExchangeOutcome>(resolve => {
     const { agent, address, port, serverName, path, headers, body, connectTimeoutMs, signal } = request;
     let stage: Stage = 'connecting';
     let bytesBefore = 0;
@@ -130,3 +127,7 @@ export const exchange = (request: Exchange) =>
   }).catch((error): ExchangeOutcome => {
     return { outcome: 'failed', isConnected: false, isStale: false, kind: 'own_fault', detail: codeOf(error) };
   });
+}
+
+/** Informational responses (RFC 9110 section 15.2) before the final one; nobody needs as many. */
+const maximumInformational = 16;

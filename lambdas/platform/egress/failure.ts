@@ -8,6 +8,22 @@ export interface Failure {
 /** How far an exchange had come when it broke. */
 export type Stage = 'connecting' | 'securing' | 'talking';
 
+/** The error's code; its message may quote what the peer sent, and is left out. */
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+/** Tells our own faults, networks out of reach, TLS failures and broken connections apart. */
+export function classifyFailure(error: unknown, stage: Stage): Failure {
+  const detail = codeOf(error);
+  if (ownFaults.has(detail)) return { kind: 'own_fault', detail };
+  if (unreachable.has(detail)) return { kind: 'unreachable', detail };
+  if (stage === 'connecting' || isConnectionCode(detail)) return { kind: 'connection', detail };
+  const isTls = stage === 'securing' || /^ERR_(?:TLS|SSL)_/.test(detail) || detail === 'EPROTO';
+  return { kind: isTls ? 'tls' : 'connection', detail };
+}
+
 /** The function ran out of sockets, memory or ports, or may not connect: no receiver did that. */
 const ownFaults: ReadonlySet<string> = new Set([
   'EMFILE',
@@ -22,21 +38,6 @@ const ownFaults: ReadonlySet<string> = new Set([
 const unreachable: ReadonlySet<string> = new Set(['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'EHOSTDOWN']);
 
 /** What the network or the peer's HTTP did, during the TLS handshake as at any other time. */
-const isConnectionCode = (code: string): boolean =>
-  code.startsWith('HPE_') || ['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'].includes(code);
-
-/** The error's code; its message may quote what the peer sent, and is left out. */
-export const codeOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return typeof error;
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-};
-
-/** Tells our own faults, networks out of reach, TLS failures and broken connections apart. */
-export const classifyFailure = (error: unknown, stage: Stage): Failure => {
-  const detail = codeOf(error);
-  if (ownFaults.has(detail)) return { kind: 'own_fault', detail };
-  if (unreachable.has(detail)) return { kind: 'unreachable', detail };
-  if (stage === 'connecting' || isConnectionCode(detail)) return { kind: 'connection', detail };
-  const isTls = stage === 'securing' || /^ERR_(?:TLS|SSL)_/.test(detail) || detail === 'EPROTO';
-  return { kind: isTls ? 'tls' : 'connection', detail };
-};
+function isConnectionCode(code: string): boolean {
+  return code.startsWith('HPE_') || ['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'].includes(code);
+}

@@ -35,18 +35,6 @@ export type Redact = (text: string, isCut: boolean) => string;
 /** Why there was no complete response; see `PostOutcome`. */
 export type PostFailure = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'own_fault';
 
-/** What happened. */
-type PostResult =
-  | {
-      readonly outcome: 'response';
-      readonly status: number;
-      readonly headers: IncomingHttpHeaders;
-      /** The first KiB of the body, as UTF-8. */
-      readonly bodyStart: string;
-    }
-  | { readonly outcome: 'given_up' }
-  | { readonly outcome: PostFailure; readonly detail: string };
-
 /**
  * What came of it. `response`: the headers were complete, whatever the body did then. `given_up`: by the signal.
  * Otherwise no complete response: `blocked` by the URL policy or the address guard, `own_fault` when the function itself
@@ -69,25 +57,11 @@ export interface GuardedPostDependencies {
   readonly makeAgent?: MakeAgent;
 }
 
-type Found = Extract<Destination, { outcome: 'found' }>;
-type Failed = { readonly outcome: PostFailure; readonly detail: string };
-
-const describeFault = (error: unknown): Failed => ({
-  outcome: 'own_fault',
-  detail: error instanceof ResolutionError ? error.message : codeOf(error),
-});
-
-const startOf = (body: Buffer, isCut: boolean, redact: Redact): string => {
-  // A character that the cut goes through is left out.
-  const text = redact(new TextDecoder().decode(body, { stream: isCut }), isCut);
-  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(keptBytes)).read);
-};
-
 /**
  * Makes the only way out to registered URLs: judge the URL, resolve its name, judge every address, then connect to one of
  * the very addresses that were judged; to another one if that takes too long or fails. Redirects are never followed.
  */
-export const makeGuardedPost = (dependencies: GuardedPostDependencies): GuardedPost => {
+export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedPost {
   const { reachability, now, random, makeAgent } = dependencies;
   const findDestination = makeFindDestination(dependencies);
   const connections = makeConnections(makeAgent);
@@ -143,7 +117,7 @@ export const makeGuardedPost = (dependencies: GuardedPostDependencies): GuardedP
     return { outcome: reachability.unreachable(found.name) ? 'own_fault' : 'connection', detail } satisfies Failed;
   };
 
-  return async request => {
+  return async function guardedPost(request) {
     const progress = followProgress(request, now);
     const end = new AbortController();
     const giveUp = () => end.abort('given_up');
@@ -168,4 +142,32 @@ export const makeGuardedPost = (dependencies: GuardedPostDependencies): GuardedP
     }
     return { ...(result ?? { outcome: 'given_up' }), ...progress.times() };
   };
-};
+}
+
+/** What happened. */
+type PostResult =
+  | {
+      readonly outcome: 'response';
+      readonly status: number;
+      readonly headers: IncomingHttpHeaders;
+      /** The first KiB of the body, as UTF-8. */
+      readonly bodyStart: string;
+    }
+  | { readonly outcome: 'given_up' }
+  | { readonly outcome: PostFailure; readonly detail: string };
+
+type Found = Extract<Destination, { outcome: 'found' }>;
+type Failed = { readonly outcome: PostFailure; readonly detail: string };
+
+function startOf(body: Buffer, isCut: boolean, redact: Redact): string {
+  // A character that the cut goes through is left out.
+  const text = redact(new TextDecoder().decode(body, { stream: isCut }), isCut);
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(keptBytes)).read);
+}
+
+function describeFault(error: unknown): Failed {
+  return {
+    outcome: 'own_fault',
+    detail: error instanceof ResolutionError ? error.message : codeOf(error),
+  };
+}

@@ -1,3 +1,26 @@
+/** A host name without the dot that marks it as absolute and changes nothing. Lower case, as URL parsing leaves it. */
+export function withoutTrailingDot(host: string): string {
+  return host.replace(/\.$/, '').toLowerCase();
+}
+
+/**
+ * Why a DNS name is not a public one, or `undefined` if it is.
+ *
+ * @param name - as WHATWG URL parsing leaves it (lower case, Punycode), without trailing dot.
+ * @param ownHosts - the service's own host names: a delivery to itself would be a loop.
+ */
+export function findNameFault(name: string, ownHosts: readonly string[]): string | undefined {
+  const labels = name.split('.');
+  if (name.length > 253 || !labels.every(part => label.test(part))) return 'The host is not a valid DNS name.';
+  if (labels.length === 1) return 'The host is a single label, not a public DNS name.';
+  if (privateSuffixes.has(labels.at(-1) ?? '')) return `Names under .${labels.at(-1)} are not public.`;
+  if (ownHosts.some(own => withoutTrailingDot(own) === name)) return 'The host is one of this service itself.';
+  return undefined;
+}
+
+/** Letters, digits and inner hyphens (RFC 1123 section 2.1); underscores too, since real receivers have them. */
+const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+
 /**
  * Names that never lead to the public Internet: special-use (RFC 6761, RFC 6762, RFC 7686, RFC 9476, `internal` by
  * ICANN resolution) and those that private networks use in practice. example.com, .net and .org are ordinary names.
@@ -18,24 +41,3 @@ const privateSuffixes: ReadonlySet<string> = new Set([
   'intranet',
   'localdomain',
 ]);
-
-/** Letters, digits and inner hyphens (RFC 1123 section 2.1); underscores too, since real receivers have them. */
-const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
-
-/** A host name without the dot that marks it as absolute and changes nothing. Lower case, as URL parsing leaves it. */
-export const withoutTrailingDot = (host: string): string => host.replace(/\.$/, '').toLowerCase();
-
-/**
- * Why a DNS name is not a public one, or `undefined` if it is.
- *
- * @param name - as WHATWG URL parsing leaves it (lower case, Punycode), without trailing dot.
- * @param ownHosts - the service's own host names: a delivery to itself would be a loop.
- */
-export const findNameFault = (name: string, ownHosts: readonly string[]): string | undefined => {
-  const labels = name.split('.');
-  if (name.length > 253 || !labels.every(part => label.test(part))) return 'The host is not a valid DNS name.';
-  if (labels.length === 1) return 'The host is a single label, not a public DNS name.';
-  if (privateSuffixes.has(labels.at(-1) ?? '')) return `Names under .${labels.at(-1)} are not public.`;
-  if (ownHosts.some(own => withoutTrailingDot(own) === name)) return 'The host is one of this service itself.';
-  return undefined;
-};

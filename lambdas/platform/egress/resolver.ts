@@ -24,32 +24,6 @@ export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly st
 /** The part of a `node:dns` resolver that is used. */
 export type NameServer = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
 
-/** Names that answer neither in this many milliseconds, nor when asked a second time, are not worth an attempt's deadline. */
-const makeNameServer = (): NameServer => new Resolver({ timeout: 2_000, tries: 2 });
-
-const absent: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ENONAME', 'EBADNAME', 'EBADQUERY']);
-const ownFaults: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'ENOTINITIALIZED']);
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'EUNKNOWN';
-
-const faultOf = (code: string): ResolutionFault => {
-  if (absent.has(code)) return 'not_found';
-  return ownFaults.has(code) ? 'own_fault' : 'temporary';
-};
-
-/** How long the answer for IPv6 is waited for once there is one for IPv4, in milliseconds. */
-const patienceMs = 300;
-
-/** What a promise gives in time, `undefined` where it is late. */
-const inTime = async <T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>(resolve => {
-    timer = setTimeout(() => resolve(undefined), milliseconds);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
-};
-
 /**
  * Makes the resolver of webhook hosts. It asks DNS itself rather than `getaddrinfo`: that would read /etc/hosts and
  * search domains, and hold one of the four threads of the pool for as long as a silent name server likes.
@@ -57,9 +31,8 @@ const inTime = async <T>(promise: Promise<T>, milliseconds: number): Promise<T |
  * Both families are asked for at once. Deliveries go out over IPv4: an IPv6 answer counts if it comes in time, and name
  * servers that leave the question unanswered cost little.
  */
-export const makeResolver =
-  (newNameServer: () => NameServer = makeNameServer): Resolve =>
-  async (name, signal) => {
+export function makeResolver(newNameServer: () => NameServer = makeNameServer): Resolve {
+  return async function resolver(name, signal) {
     if (signal.aborted) throw new ResolutionError('temporary', 'ECANCELLED');
     const server = newNameServer();
     const cancel = () => server.cancel();
@@ -79,3 +52,33 @@ export const makeResolver =
       cancel(); // what is still unanswered
     }
   };
+}
+
+/** Names that answer neither in this many milliseconds, nor when asked a second time, are not worth an attempt's deadline. */
+function makeNameServer(): NameServer {
+  return new Resolver({ timeout: 2_000, tries: 2 });
+}
+
+/** What a promise gives in time, `undefined` where it is late. */
+async function inTime<T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>(resolve => {
+    timer = setTimeout(() => resolve(undefined), milliseconds);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** How long the answer for IPv6 is waited for once there is one for IPv4, in milliseconds. */
+const patienceMs = 300;
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'EUNKNOWN';
+}
+
+function faultOf(code: string): ResolutionFault {
+  if (absent.has(code)) return 'not_found';
+  return ownFaults.has(code) ? 'own_fault' : 'temporary';
+}
+
+const absent: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ENONAME', 'EBADNAME', 'EBADQUERY']);
+const ownFaults: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'ENOTINITIALIZED']);

@@ -2,9 +2,6 @@ import { isIPv4 } from 'node:net';
 import { guardAddresses } from './address-guard.ts';
 import { findNameFault, withoutTrailingDot } from './host-name.ts';
 
-/** Which rule of the policy a URL breaks: its scheme, where it leads, or its form. */
-type UrlFindingCode = 'url_not_https' | 'url_not_public' | 'url_invalid';
-
 /** One broken rule; `detail` is for the person who registered the URL. */
 export interface UrlFinding {
   readonly code: UrlFindingCode;
@@ -16,27 +13,30 @@ export type UrlVerdict =
   | { readonly outcome: 'accepted'; readonly url: URL }
   | { readonly outcome: 'refused'; readonly findings: readonly [UrlFinding, ...UrlFinding[]] };
 
-/** The most characters that a webhook's URL may have. */
-const maximumUrlLength = 2_048;
+/**
+ * Judges a webhook's URL by everything that can be told without resolving its name. All rules look at the URL as the
+ * WHATWG parser reads it, the parser that the connection uses: other spellings of a host (decimal, octal, full-width,
+ * percent-encoded) have become the plain one by then. What the parser would mend in silence is refused as well.
+ * `guardAddresses` must follow, with the resolved addresses.
+ *
+ * @param ownHosts - the service's own host names.
+ */
+export function parseWebhookUrl(text: string, ownHosts: readonly string[]): UrlVerdict {
+  // The parser takes quadratic time for host names in other scripts (Punycode, RFC 3492): what is too long it never sees.
+  const url = isTooLong(text) ? null : URL.parse(text);
+  const findings = [...findTextFaults(text), ...(url === null ? [] : findFaults(text, url, ownHosts))];
+  const [first, ...others] = findings;
+  if (first !== undefined) return { outcome: 'refused', findings: [first, ...others] };
+  if (url !== null) return { outcome: 'accepted', url };
+  return { outcome: 'refused', findings: [{ code: 'url_invalid', detail: 'This is not an absolute URL.' }] };
+}
 
-/** What the WHATWG parser strips, encodes or turns into slashes without a word, and other software reads otherwise. */
-const misread = /[\p{Cc}\p{Z}\\]/u;
+/** Which rule of the policy a URL breaks: its scheme, where it leads, or its form. */
+type UrlFindingCode = 'url_not_https' | 'url_not_public' | 'url_invalid';
 
-/** An `@` in the authority, as the WHATWG parser finds it: it drops an empty userinfo, which we still refuse. */
-const userinfo = /^https?:\/*[^\\/?#]*@/i;
-
-const isPortAllowed = (port: string): boolean => port === '' || port === '443' || Number(port) >= 1_024;
-
-const findHostFault = (url: URL, ownHosts: readonly string[]): string | undefined => {
-  const host = withoutTrailingDot(url.hostname);
-  if (host.startsWith('[')) return 'IPv6 literals are not accepted: register a DNS name.';
-  if (!isIPv4(host)) return findNameFault(host, ownHosts);
-  if (ownHosts.includes(host)) return 'The host is one of this service itself.';
-  const verdict = guardAddresses(url, []);
-  return verdict.outcome === 'refused' ? verdict.detail : undefined;
-};
-
-const isTooLong = (text: string): boolean => [...text].length > maximumUrlLength;
+function isTooLong(text: string): boolean {
+  return [...text].length > maximumUrlLength;
+}
 
 /** The faults of the text itself. */
 function* findTextFaults(text: string): Generator<UrlFinding> {
@@ -63,20 +63,24 @@ function* findFaults(text: string, url: URL, ownHosts: readonly string[]): Gener
   if (hostFault !== undefined) yield { code: 'url_not_public', detail: hostFault };
 }
 
-/**
- * Judges a webhook's URL by everything that can be told without resolving its name. All rules look at the URL as the
- * WHATWG parser reads it, the parser that the connection uses: other spellings of a host (decimal, octal, full-width,
- * percent-encoded) have become the plain one by then. What the parser would mend in silence is refused as well.
- * `guardAddresses` must follow, with the resolved addresses.
- *
- * @param ownHosts - the service's own host names.
- */
-export const parseWebhookUrl = (text: string, ownHosts: readonly string[]): UrlVerdict => {
-  // The parser takes quadratic time for host names in other scripts (Punycode, RFC 3492): what is too long it never sees.
-  const url = isTooLong(text) ? null : URL.parse(text);
-  const findings = [...findTextFaults(text), ...(url === null ? [] : findFaults(text, url, ownHosts))];
-  const [first, ...others] = findings;
-  if (first !== undefined) return { outcome: 'refused', findings: [first, ...others] };
-  if (url !== null) return { outcome: 'accepted', url };
-  return { outcome: 'refused', findings: [{ code: 'url_invalid', detail: 'This is not an absolute URL.' }] };
-};
+/** The most characters that a webhook's URL may have. */
+const maximumUrlLength = 2_048;
+
+/** What the WHATWG parser strips, encodes or turns into slashes without a word, and other software reads otherwise. */
+const misread = /[\p{Cc}\p{Z}\\]/u;
+
+/** An `@` in the authority, as the WHATWG parser finds it: it drops an empty userinfo, which we still refuse. */
+const userinfo = /^https?:\/*[^\\/?#]*@/i;
+
+function isPortAllowed(port: string): boolean {
+  return port === '' || port === '443' || Number(port) >= 1_024;
+}
+
+function findHostFault(url: URL, ownHosts: readonly string[]): string | undefined {
+  const host = withoutTrailingDot(url.hostname);
+  if (host.startsWith('[')) return 'IPv6 literals are not accepted: register a DNS name.';
+  if (!isIPv4(host)) return findNameFault(host, ownHosts);
+  if (ownHosts.includes(host)) return 'The host is one of this service itself.';
+  const verdict = guardAddresses(url, []);
+  return verdict.outcome === 'refused' ? verdict.detail : undefined;
+}
