@@ -30,7 +30,7 @@ export class AuthStack extends Stack {
 
     const token = new NodeFunction<TokenEnvironment>(this, 'Token', {
       configuration,
-      entry: 'lambdas/auth/token.handler.ts',
+      entry: 'lambdas/auth/endpoints/token.handler.ts',
       timeout: Duration.seconds(15),
       memorySize: 1769, // a password hash is all processor: anything less makes every login slower
       reservedConcurrentExecutions: configuration.tokenConcurrency,
@@ -60,7 +60,7 @@ export class AuthStack extends Stack {
 
     const revoke = new NodeFunction<RevokeEnvironment>(this, 'Revoke', {
       configuration,
-      entry: 'lambdas/auth/revoke.handler.ts',
+      entry: 'lambdas/auth/endpoints/revoke.handler.ts',
       timeout: Duration.seconds(10),
       memorySize: 512,
       environment: {
@@ -81,7 +81,7 @@ export class AuthStack extends Stack {
 
     const introspect = new NodeFunction<IntrospectEnvironment>(this, 'Introspect', {
       configuration,
-      entry: 'lambdas/auth/introspect.handler.ts',
+      entry: 'lambdas/auth/endpoints/introspect.handler.ts',
       timeout: Duration.seconds(10),
       memorySize: 512,
       environment: { ...revoke.variables, USERS_TABLE: data.users.tableName },
@@ -95,7 +95,7 @@ export class AuthStack extends Stack {
 
     const discovery = new NodeFunction<DiscoveryEnvironment>(this, 'Discovery', {
       configuration,
-      entry: 'lambdas/auth/discovery.handler.ts',
+      entry: 'lambdas/auth/endpoints/discovery.handler.ts',
       timeout: Duration.seconds(5),
       memorySize: 512,
       environment: { KEYRING_TABLE: data.keyring.tableName, ISSUER: data.auth.url },
@@ -104,7 +104,7 @@ export class AuthStack extends Stack {
 
     const rotateKeys = new NodeFunction<RotateKeysEnvironment>(this, 'RotateKeys', {
       configuration,
-      entry: 'lambdas/auth/rotate-keys.handler.ts',
+      entry: 'lambdas/auth/keys/rotate-keys.handler.ts',
       timeout: Duration.seconds(60),
       memorySize: 512,
       environment: {

@@ -7,7 +7,7 @@ import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { DeliverEnvironment, HistoryEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
-import type { Lane } from '../lambdas/delivery/lane.ts';
+import type { Lane } from '../lambdas/delivery/lane-routing.ts';
 import type { DeliveryMetric } from '../lambdas/delivery/telemetry.ts';
 import { Alarms } from './constructs/alarm.ts';
 import { route } from './constructs/http-endpoint.ts';
@@ -108,11 +108,14 @@ export class DeliveryStack extends Stack {
       lane: 'first',
       source: eventsQueue,
       maxConcurrency: configuration.firstAttemptConcurrency,
-      entry: 'lambdas/delivery/deliver.handler.ts',
+      entry: 'lambdas/delivery/worker/deliver-first.handler.ts',
     });
     // These feed each other's queues and their own, a turn of a delivery or of a replay at a time, and mean to: turns end
     // by their own count and dates.
-    const redeliver = { entry: 'lambdas/delivery/redeliver.handler.ts', recursiveLoop: lambda.RecursiveLoop.ALLOW };
+    const redeliver = {
+      entry: 'lambdas/delivery/worker/deliver-later.handler.ts',
+      recursiveLoop: lambda.RecursiveLoop.ALLOW,
+    };
     consumer('Redeliver', {
       ...redeliver,
       lane: 'retry',
@@ -146,7 +149,7 @@ export class DeliveryStack extends Stack {
 
     const sweep = new NodeFunction<SweepEnvironment>(this, 'Sweep', {
       configuration,
-      entry: 'lambdas/delivery/sweep.handler.ts',
+      entry: 'lambdas/delivery/sweeper/sweep.handler.ts',
       timeout: Duration.seconds(55),
       memorySize: 1024,
       environment: {
@@ -175,7 +178,7 @@ export class DeliveryStack extends Stack {
 
     const history = new NodeFunction<HistoryEnvironment>(this, 'History', {
       configuration,
-      entry: 'lambdas/delivery/history.handler.ts',
+      entry: 'lambdas/delivery/api/deliveries-api.handler.ts',
       timeout: Duration.seconds(20),
       memorySize: 1024,
       environment: {

@@ -19,7 +19,7 @@ export class WebhooksStack extends Stack {
     super(scope, id, props);
     const { configuration, data } = props;
     const api = new NodeFunction<WebhooksEnvironment>(this, 'Api', {
-      entry: 'lambdas/webhooks/api.handler.ts',
+      entry: 'lambdas/webhooks/webhooks-api.handler.ts',
       timeout: Duration.seconds(20),
       memorySize: 1024,
       configuration,

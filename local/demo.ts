@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import { makeClientStore } from '../lambdas/auth/client-store.ts';
-import { makeUserStore, type UserTables } from '../lambdas/auth/user-store.ts';
+import { makeClientStore } from '../lambdas/auth/principals/client-store.ts';
+import { makeUserStore, type UserTables } from '../lambdas/auth/principals/user-store.ts';
 import { systemClock } from '../lambdas/platform/clock.ts';
 import { randomId } from '../lambdas/platform/identifiers.ts';
 import type { DemoCredentials } from './outputs.ts';

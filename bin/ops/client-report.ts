@@ -1,4 +1,4 @@
-import type { Client } from '../../lambdas/auth/client.ts';
+import type { Client } from '../../lambdas/auth/principals/client.ts';
 import { fields, iso, type Report, table } from './report.ts';
 
 /** One client, with its secret where that has just been made. */

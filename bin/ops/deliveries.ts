@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
+import type { ResendRefusal } from '../../lambdas/delivery/api/resend.ts';
 import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
 import type { UndeliveredState } from '../../lambdas/delivery/delivery-item.ts';
-import type { ResendRefusal } from '../../lambdas/delivery/resend.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import type { UndeliveredCount } from './count-undelivered.ts';
@@ -153,7 +153,7 @@ async function resend(target: Target, id: string): Promise<Report> {
   const [{ openDeliveries }, { openRetryQueue }, { makeResend, resendRefusal }] = await Promise.all([
     import('./documents.ts'),
     import('./queues.ts'),
-    import('../../lambdas/delivery/resend.ts'),
+    import('../../lambdas/delivery/api/resend.ts'),
   ]);
   const { read, update, findWebhook } = openDeliveries(target);
   const [delivery] = await read([id]);

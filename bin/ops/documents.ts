@@ -1,9 +1,9 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { makeClientStore } from '../../lambdas/auth/client-store.ts';
-import { makeFamilyStore } from '../../lambdas/auth/family-store.ts';
-import { makeSessionList } from '../../lambdas/auth/session-list.ts';
-import { makeUserStore } from '../../lambdas/auth/user-store.ts';
+import { makeClientStore } from '../../lambdas/auth/principals/client-store.ts';
+import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
+import { makeSessionList } from '../../lambdas/auth/sessions/session-list.ts';
+import { makeFamilyStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { makeReadHistory } from '../../lambdas/delivery/delivery-history.ts';
 import { makeDeliveryStore } from '../../lambdas/delivery/delivery-store.ts';
 import { makeFindWebhook } from '../../lambdas/delivery/lookup.ts';

@@ -1,8 +1,8 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
-import type { KeyRotation } from '../../lambdas/auth/key-rotation.ts';
-import { type Lockout, makeLockout } from '../../lambdas/auth/lockout.ts';
-import { makeRotateKeysFunction } from '../../lambdas/auth/rotate-keys-function.ts';
+import type { KeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
+import { makeRotateKeysFunction } from '../../lambdas/auth/keys/rotate-keys-function.ts';
+import { type Lockout, makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { type Keyring, makeKeyring } from '../../lambdas/platform/keyring.ts';

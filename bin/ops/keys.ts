@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { RotationResult } from '../../lambdas/auth/key-rotation.ts';
-import { keyState } from '../../lambdas/auth/rotation-plan.ts';
+import type { RotationResult } from '../../lambdas/auth/keys/key-rotation.ts';
+import { keyState } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type KeyKind, type Keyring, type KeyringKey, keyKinds } from '../../lambdas/platform/keyring.ts';
 import { confirm, yesOption } from './confirmation.ts';
 import { Fault } from './fault.ts';

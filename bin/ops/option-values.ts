@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { InvalidArgumentError, Option } from 'commander';
-import { normaliseEmail } from '../../lambdas/auth/user.ts';
+import { normaliseEmail } from '../../lambdas/auth/principals/user.ts';
 import { EVENT_NAMES, type EventName, isEventName } from '../../lambdas/webhooks/webhook.ts';
 
 /** An account id, as the interface allows them. */

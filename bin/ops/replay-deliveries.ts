@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FindWebhook } from '../../lambdas/delivery/lookup.ts';
-import { progressAt, type Replay } from '../../lambdas/delivery/replay.ts';
-import type { ReplayRange, StartReplay } from '../../lambdas/delivery/replay-start.ts';
+import { progressAt, type Replay } from '../../lambdas/delivery/replay/replay.ts';
+import type { ReplayRange, StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { Fault } from './fault.ts';
 import type { ShowProgress } from './progress.ts';

@@ -1,9 +1,9 @@
 import { makeReadHistory } from '../../lambdas/delivery/delivery-history.ts';
 import { makeDeliveryStore } from '../../lambdas/delivery/delivery-store.ts';
 import { makeFindWebhook } from '../../lambdas/delivery/lookup.ts';
-import { makeRunReplay, replayPage } from '../../lambdas/delivery/replay-run.ts';
-import { makeStartReplay } from '../../lambdas/delivery/replay-start.ts';
-import { makeReplayStore } from '../../lambdas/delivery/replay-store.ts';
+import { makeRunReplay, replayPage } from '../../lambdas/delivery/replay/replay-runner.ts';
+import { makeStartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
+import { makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { connectDocuments } from './documents.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { type Client, clientAddress, parseClient } from '../../lambdas/auth/client.ts';
-import { type Family, isExpired } from '../../lambdas/auth/family.ts';
-import { sessionFault } from '../../lambdas/auth/live-session.ts';
-import type { SessionOwner } from '../../lambdas/auth/session-list.ts';
-import { parseUser, type User, userAddress } from '../../lambdas/auth/user.ts';
+import { type Client, clientAddress, parseClient } from '../../lambdas/auth/principals/client.ts';
+import { parseUser, type User, userAddress } from '../../lambdas/auth/principals/user.ts';
+import { sessionFault } from '../../lambdas/auth/sessions/active-session.ts';
+import { type Family, isExpired } from '../../lambdas/auth/sessions/session.ts';
+import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
 import { yesOption } from './confirmation.ts';
 import { Fault } from './fault.ts';
 import { afterOption, limitOption, notEmpty } from './option-values.ts';
@@ -158,7 +158,7 @@ interface SessionState {
 async function inspect(target: Target, families: readonly Family[]): Promise<SessionState[]> {
   const [{ connectDocuments }, { readTogether }] = await Promise.all([
     import('./documents.ts'),
-    import('../../lambdas/platform/dynamodb.ts'),
+    import('../../lambdas/platform/dynamo.ts'),
   ]);
   const documents = connectDocuments(target);
   const [users, clients] = [requireOutput(target, 'UsersTable'), requireOutput(target, 'ClientsTable')];

@@ -1,5 +1,5 @@
-import { type SlownessOwner, slownessId, slownessOf } from '../../lambdas/delivery/slowness-store.ts';
-import { readTogether } from '../../lambdas/platform/dynamodb.ts';
+import { type SlownessOwner, slownessId, slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
+import { readTogether } from '../../lambdas/platform/dynamo.ts';
 import { connectDocuments } from './documents.ts';
 import { iso } from './report.ts';
 import { requireOutput, type Target } from './target.ts';

@@ -1,4 +1,4 @@
-import type { User } from '../../lambdas/auth/user.ts';
+import type { User } from '../../lambdas/auth/principals/user.ts';
 import { fields, iso, type Report, table } from './report.ts';
 
 /** One user. */

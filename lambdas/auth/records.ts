@@ -1,5 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type Item, type ItemAddress, readTogether } from '../platform/dynamodb.ts';
+import { type Item, type ItemAddress, readTogether } from '../platform/dynamo.ts';
 
 /** Where to read records, by the names they are to have; those without an address are not read. */
 export type Reads<Name extends string> = Record<Name, ItemAddress | undefined>;

@@ -2,8 +2,8 @@ import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb
 import type { EventName, Webhook } from '../webhooks/webhook.ts';
 import type { Delivery, DeliveryState } from './delivery.ts';
 import { listShardsOf, stateShardsOf, type UndeliveredState } from './delivery-item.ts';
-import { asShown } from './delivery-record.ts';
 import type { DeliveryStore } from './delivery-store.ts';
+import { asShown } from './representation.ts';
 
 /** Reads a page of the history of an account's deliveries for an event. */
 export type ReadHistory = (query: HistoryQuery) => Promise<HistoryPage>;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Item } from '../platform/dynamodb.ts';
+import type { Item } from '../platform/dynamo.ts';
 import type { Delivery, DeliveryState, Wait } from './delivery.ts';
 
 /** The partitions of index `due`, all of which the sweeper reads every minute. */

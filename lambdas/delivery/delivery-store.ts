@@ -16,7 +16,7 @@ import {
   isUnavailable,
   readTogether,
   wasRepeated,
-} from '../platform/dynamodb.ts';
+} from '../platform/dynamo.ts';
 import type { Delivery, Wait, WaitingDelivery } from './delivery.ts';
 import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
 

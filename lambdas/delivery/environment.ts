@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { list, optionalText, text, wholeNumber } from '../platform/environment.ts';
-import { lanes } from './lane.ts';
+import { lanes } from './lane-routing.ts';
 
 /** The waits between attempts: milliseconds, separated by commas. n waits make n + 1 attempts. */
 const retrySchedule = z.pipe(list, z.array(wholeNumber));

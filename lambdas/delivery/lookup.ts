@@ -1,9 +1,9 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { readTogether } from '../platform/dynamodb.ts';
+import { readTogether } from '../platform/dynamo.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from '../webhooks/webhook.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
-import { type StoredSlowness, slownessId, slownessOf } from './slowness-store.ts';
+import { type StoredSlowness, slownessId, slownessOf } from './isolation/slowness-store.ts';
 
 /** Reads all three in one consistent, uncached round trip: what changed in a webhook holds from its next attempt on. */
 export type Lookup = (id: string, accountId: string, evento: EventName) => Promise<Found>;

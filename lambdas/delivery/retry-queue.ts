@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
 import { eventName } from '../webhooks/webhook.ts';
 import type { WaitingDelivery } from './delivery.ts';
-import { longestQueueDelay } from './lifecycle.ts';
+import { longestQueueDelay } from './transitions.ts';
 
 /** A message of the retry queue, or the slow one: the attempt to make. Everything else is read from the store when it is made. */
 export const retryMessage = z.object({

@@ -1,5 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { batchGetLimit, byPlace, type Item, type ItemAddress, itemAt, placeOf, readPlaces } from './dynamodb.ts';
+import { batchGetLimit, byPlace, type Item, type ItemAddress, itemAt, placeOf, readPlaces } from './dynamo.ts';
 
 /** Reads items consistently, in the order asked for; `undefined` where there is none. */
 export type ReadItems = (addresses: readonly ItemAddress[]) => Promise<(Item | undefined)[]>;

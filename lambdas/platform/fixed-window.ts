@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import type { Clock } from './clock.ts';
-import { type ItemAddress, isConditionFailed, readTogether } from './dynamodb.ts';
+import { type ItemAddress, isConditionFailed, readTogether } from './dynamo.ts';
 
 /**
  * Counts one more in the window of an item, and gives the whole seconds until there may be another where the window is

@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandOutput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { type Item, isConditionFailed } from '../platform/dynamodb.ts';
+import { type Item, isConditionFailed } from '../platform/dynamo.ts';
 
 /*
  * What the operators' topic is told of a webhook is written together with the change that it tells of, into the webhook's

@@ -1,16 +1,16 @@
 import type * as z from 'zod/mini';
+import { Problem, suspendedByOperator, validationFailed, webhookNotFound } from '../api/problem.ts';
+import { readJson } from '../api/request-body.ts';
+import { answer, eventIn, noContent, type Operation } from '../api/route.ts';
+import { readBody } from '../api/validation.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { HttpRequest } from '../platform/http.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import type { Sealing } from '../platform/sealing.ts';
-import { readJson } from './json-body.ts';
-import { Problem, suspendedByOperator, validationFailed, webhookNotFound } from './problem.ts';
-import { readBody } from './read-body.ts';
-import { answer, eventIn, noContent, type Operation } from './resource.ts';
+import { registration, replacement, secretRotation, urlIn } from './input.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
-import type { CheckUrl } from './url-check.ts';
+import type { CheckUrl } from './validate-url.ts';
 import { authorizationBinding, type EventName, secretBinding, toRecord } from './webhook.ts';
-import { registration, replacement, secretRotation, urlIn } from './webhook-input.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
 /** What the operations are made of. */

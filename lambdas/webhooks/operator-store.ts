@@ -1,6 +1,6 @@
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../platform/clock.ts';
-import { type Item, isConditionFailed } from '../platform/dynamodb.ts';
+import { type Item, isConditionFailed } from '../platform/dynamo.ts';
 import { type Announcement, updateAnnouncing } from './announcement.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 import { makeWebhookStore } from './webhook-store.ts';

@@ -7,7 +7,7 @@ import {
   type QueryCommandOutput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { type Item, isConditionFailed } from '../platform/dynamodb.ts';
+import { type Item, isConditionFailed } from '../platform/dynamo.ts';
 import { type Announcement, updateAnnouncing } from './announcement.ts';
 import { type EventName, type SigningSecret, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 

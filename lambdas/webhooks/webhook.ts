@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Item } from '../platform/dynamodb.ts';
+import type { Item } from '../platform/dynamo.ts';
 import { signsUntil } from './signing-secret.ts';
 
 /** The events that a webhook can be registered for, by the name that registrations, paths and deliveries use. */

@@ -39,7 +39,7 @@ export async function measureComparison(size: ComparisonSize): Promise<readonly 
     const { outputs } = run;
     const { Demo } = outputs;
     const bundle = join(directory, 'index.mjs');
-    bundleHandler('lambdas/auth/token.handler.ts', bundle);
+    bundleHandler('lambdas/auth/endpoints/token.handler.ts', bundle);
     const begin = async (script: string, path: string, environment: Record<string, string>, ...args: string[]) => {
       const contender = await start(script, path, outputs, environment, ...args);
       contenders.push(contender);

@@ -1,5 +1,5 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { slownessId } from '../../lambdas/delivery/slowness-store.ts';
+import { slownessId } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { batchesOf, batchSize } from './consumer.ts';
 import type { DeliveryBed } from './delivery-bed.ts';

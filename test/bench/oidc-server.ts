@@ -6,7 +6,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { errors, Provider } from 'oidc-provider';
-import { passwordHashing } from '../../lambdas/auth/password-hash.ts';
+import { passwordHashing } from '../../lambdas/auth/principals/password-hash.ts';
 import { adapterOver, makeDynamoStore, makeMapStore } from './oidc-storage.ts';
 import { serveUnderMeasurement } from './under-measurement.ts';
 

@@ -1,6 +1,6 @@
 import { SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
 import { CreateQueueCommand, GetQueueAttributesCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
-import type { PublishedAnnouncement } from '../../lambdas/delivery/announce.ts';
+import type { PublishedAnnouncement } from '../../lambdas/delivery/sweeper/announcements.ts';
 import type { LocalOutputs } from '../support/local-run.ts';
 import type { Stored } from './engines.ts';
 import type { PublishedEvent } from './publisher.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { isSlow } from '../../lambdas/delivery/isolation/slowness.ts';
+import { slownessId, slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import { fewestSlowAttempts } from '../../lambdas/delivery/limits.ts';
-import { isSlow } from '../../lambdas/delivery/slowness.ts';
-import { slownessId, slownessOf } from '../../lambdas/delivery/slowness-store.ts';
 import type { Kind } from './kinds.ts';
 import { documentsOf, type Registration } from './population.ts';
 import { accountsOf, startSettledRun } from './settled-run.ts';

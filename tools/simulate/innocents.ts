@@ -1,6 +1,4 @@
-import { slowAfter } from '../../lambdas/delivery/limits.ts';
-import { makeRecentCounts } from '../../lambdas/delivery/recent-counts.ts';
-import { planOf } from '../../lambdas/delivery/slow-backlog.ts';
+import { makeRecentCounts } from '../../lambdas/delivery/isolation/recent-counts.ts';
 import {
   isSlow,
   mayRecover,
@@ -11,7 +9,9 @@ import {
   unknownSlowness,
   withDuration,
   withSlowAttempts,
-} from '../../lambdas/delivery/slowness.ts';
+} from '../../lambdas/delivery/isolation/slowness.ts';
+import { slowAfter } from '../../lambdas/delivery/limits.ts';
+import { planOf } from '../../lambdas/delivery/sweeper/slow-backlog.ts';
 import type { Random } from '../../test/chaos/random.ts';
 import { makeVirtualTime } from './virtual-time.ts';
 

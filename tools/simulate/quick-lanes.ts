@@ -1,17 +1,5 @@
-import { type AttemptsUnderWay, makeAttemptsUnderWay } from '../../lambdas/delivery/attempts-under-way.ts';
-import { laneBeyond } from '../../lambdas/delivery/lane.ts';
-import {
-  attemptsPerProcess,
-  attemptsPerWebhook,
-  crowdedWait,
-  giveUpAfter,
-  giveUpEvery,
-  longestReceivePause,
-  receivePauseWhileMore,
-  shortestReceivePause,
-  slowAfter,
-} from '../../lambdas/delivery/limits.ts';
-import { makeRecentCounts, type RecentCounts } from '../../lambdas/delivery/recent-counts.ts';
+import { type AttemptsUnderWay, makeAttemptsUnderWay } from '../../lambdas/delivery/isolation/attempts-under-way.ts';
+import { makeRecentCounts, type RecentCounts } from '../../lambdas/delivery/isolation/recent-counts.ts';
 import {
   isSlow,
   mayRecover,
@@ -23,7 +11,19 @@ import {
   withDuration,
   withSlowAttempts,
   withSlowName,
-} from '../../lambdas/delivery/slowness.ts';
+} from '../../lambdas/delivery/isolation/slowness.ts';
+import { laneBeyond } from '../../lambdas/delivery/lane-routing.ts';
+import {
+  attemptsPerProcess,
+  attemptsPerWebhook,
+  crowdedWait,
+  giveUpAfter,
+  giveUpEvery,
+  longestReceivePause,
+  receivePauseWhileMore,
+  shortestReceivePause,
+  slowAfter,
+} from '../../lambdas/delivery/limits.ts';
 import type { Random } from '../../test/chaos/random.ts';
 import { type LaneQueue, makeLaneQueue } from './lane-queue.ts';
 import { makeVirtualTime, type VirtualTime } from './virtual-time.ts';

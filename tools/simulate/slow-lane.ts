@@ -1,6 +1,4 @@
-import { attemptsPerProcess, hangsAfter } from '../../lambdas/delivery/limits.ts';
-import { retryWait } from '../../lambdas/delivery/retry-schedule.ts';
-import { planOf } from '../../lambdas/delivery/slow-backlog.ts';
+import { retryWait } from '../../lambdas/delivery/backoff.ts';
 import {
   reserveTurn,
   type Slowness,
@@ -8,7 +6,9 @@ import {
   unknownSlowness,
   withDuration,
   withSlowName,
-} from '../../lambdas/delivery/slowness.ts';
+} from '../../lambdas/delivery/isolation/slowness.ts';
+import { attemptsPerProcess, hangsAfter } from '../../lambdas/delivery/limits.ts';
+import { planOf } from '../../lambdas/delivery/sweeper/slow-backlog.ts';
 import type { Random } from '../../test/chaos/random.ts';
 import { Fifo } from './fifo.ts';
 import type { Places } from './quick-lanes.ts';

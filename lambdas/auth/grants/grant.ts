@@ -1,10 +1,10 @@
-import type { Decision } from '../audit.ts';
-import type { Client } from '../client.ts';
 import type { Parameters } from '../form-request.ts';
 import { type OAuthCase, OAuthError } from '../oauth-error.ts';
+import type { Client } from '../principals/client.ts';
+import { parseScope, type Scope } from '../principals/scope.ts';
+import type { Decision } from '../protection/audit.ts';
 import type { Reads, Records } from '../records.ts';
-import { parseScope, type Scope } from '../scope.ts';
-import type { TokenResponse } from '../token-issue.ts';
+import type { TokenResponse } from './token-issue.ts';
 
 /** A request whose client is authenticated and allowed to use the grant. */
 export interface GrantRequest {

@@ -1,21 +1,29 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import type { Client } from '../client.ts';
-import type { Family } from '../family.ts';
-import type { FamilyStore } from '../family-store.ts';
 import type { Parameters } from '../form-request.ts';
-import type { Lockout } from '../lockout.ts';
-import type { LoginStore } from '../login-store.ts';
 import { OAuthError } from '../oauth-error.ts';
-import type { PasswordHashing } from '../password-hash.ts';
-import type { RateLimit } from '../rate-limit.ts';
+import type { Client } from '../principals/client.ts';
+import type { LoginStore } from '../principals/credential-store.ts';
+import type { PasswordHashing } from '../principals/password-hash.ts';
+import { commonScopes, formatScope, type Scope, scopesAllowed } from '../principals/scope.ts';
+import {
+  type Login,
+  loginAddress,
+  normaliseEmail,
+  parseLogin,
+  parseUser,
+  type User,
+  userAddress,
+} from '../principals/user.ts';
+import type { UserTables } from '../principals/user-store.ts';
+import type { Lockout } from '../protection/lockout.ts';
+import type { RateLimit } from '../protection/rate-limit.ts';
 import { readRecords } from '../records.ts';
-import { commonScopes, formatScope, type Scope, scopesAllowed } from '../scope.ts';
-import type { PrepareTokens, TokenResponse } from '../token-issue.ts';
-import { type Login, loginAddress, normaliseEmail, parseLogin, parseUser, type User, userAddress } from '../user.ts';
-import type { UserTables } from '../user-store.ts';
+import type { Family } from '../sessions/session.ts';
+import type { FamilyStore } from '../sessions/session-store.ts';
 import { type Grant, refuseForeignScopes, requestedScope, requireParameter } from './grant.ts';
+import type { PrepareTokens, TokenResponse } from './token-issue.ts';
 
 /** What the password grant needs. */
 export interface PasswordGrantDependencies {

@@ -1,18 +1,18 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { Keyring } from '../../platform/keyring.ts';
-import { type Decision, reuseReason } from '../audit.ts';
-import type { Client } from '../client.ts';
-import { type Family, familyAddress, isExpired, parseFamily } from '../family.ts';
-import type { FamilyStore } from '../family-store.ts';
-import { sessionFault } from '../live-session.ts';
 import { OAuthError } from '../oauth-error.ts';
-import { makeRefreshTokenVerification, type PresentedRefreshToken } from '../refresh-token.ts';
-import { commonScopes, type Scope, scopesAllowed, storedScope } from '../scope.ts';
-import type { PrepareTokens, TokenResponse } from '../token-issue.ts';
-import { parseUser, type User, userAddress } from '../user.ts';
-import type { UserTables } from '../user-store.ts';
+import type { Client } from '../principals/client.ts';
+import { commonScopes, type Scope, scopesAllowed, storedScope } from '../principals/scope.ts';
+import { parseUser, type User, userAddress } from '../principals/user.ts';
+import type { UserTables } from '../principals/user-store.ts';
+import { type Decision, reuseReason } from '../protection/audit.ts';
+import { sessionFault } from '../sessions/active-session.ts';
+import { makeRefreshTokenVerification, type PresentedRefreshToken } from '../sessions/refresh-token.ts';
+import { type Family, familyAddress, isExpired, parseFamily } from '../sessions/session.ts';
+import type { FamilyStore } from '../sessions/session-store.ts';
 import { type Grant, type GrantRequest, refuseForeignScopes, requestedScope, requireParameter } from './grant.ts';
+import type { PrepareTokens, TokenResponse } from './token-issue.ts';
 
 /** What the refresh grant stands on; the keyring must be able to open MAC keys. */
 export interface RefreshTokenGrantDependencies {

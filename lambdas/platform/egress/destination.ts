@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
-import { guardAddresses } from './address-guard.ts';
 import { withoutTrailingDot } from './host-name.ts';
 import { ResolutionError, type Resolve } from './resolver.ts';
+import { guardAddresses } from './ssrf-guard.ts';
 import { parseWebhookUrl, type UrlFinding } from './url-policy.ts';
 
 /**

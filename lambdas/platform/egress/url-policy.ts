@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
-import { guardAddresses } from './address-guard.ts';
 import { findNameFault, withoutTrailingDot } from './host-name.ts';
+import { guardAddresses } from './ssrf-guard.ts';
 
 /** One broken rule; `detail` is for the person who registered the URL. */
 export interface UrlFinding {

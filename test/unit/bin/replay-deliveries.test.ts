@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { replayDeliveries } from '../../../bin/ops/replay-deliveries.ts';
-import type { Replay } from '../../../lambdas/delivery/replay.ts';
-import type { ReplayRange } from '../../../lambdas/delivery/replay-start.ts';
+import type { Replay } from '../../../lambdas/delivery/replay/replay.ts';
+import type { ReplayRange } from '../../../lambdas/delivery/replay/replay-start.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { aWebhook, noon } from '../delivery/builders.ts';
 

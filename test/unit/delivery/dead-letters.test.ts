@@ -2,8 +2,8 @@ import type { SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { makeDeadLetters } from '../../../lambdas/delivery/dead-letters.ts';
-import { makeDeliver } from '../../../lambdas/delivery/deliver.ts';
-import { makeRedeliver } from '../../../lambdas/delivery/redeliver.ts';
+import { makeDeliver } from '../../../lambdas/delivery/worker/first-attempt.ts';
+import { makeRedeliver } from '../../../lambdas/delivery/worker/retry.ts';
 import { fakeTelemetry } from './builders.ts';
 
 const recordOf = (attributes: Partial<SQSRecord['attributes']>, body = 'no JSON') =>

@@ -4,7 +4,7 @@ import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
 import { type Delivery, settled } from '../../../lambdas/delivery/delivery.ts';
 import { backlogShardsOf, dueShards } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
-import { waitingForTurn } from '../../../lambdas/delivery/lifecycle.ts';
+import { waitingForTurn } from '../../../lambdas/delivery/transitions.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
 import { aDelivery, aRecord, aWebhook, noon } from './builders.ts';

@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeBatchedReads } from '../../../lambdas/platform/batched-reads.ts';
-import { UnprocessedKeysError } from '../../../lambdas/platform/dynamodb.ts';
+import { UnprocessedKeysError } from '../../../lambdas/platform/dynamo.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
 
 const user = (userId: string) => ({ table: 'Users', key: { userId } });

@@ -13,7 +13,7 @@ describe('the bundle of the function Deliver', () => {
 
   it('imports neither node:process nor node:util, each of which took milliseconds of its start', () => {
     const file = join(directory, 'index.mjs');
-    bundleHandler('lambdas/delivery/deliver.handler.ts', file);
+    bundleHandler('lambdas/delivery/worker/deliver-first.handler.ts', file);
     const imported = [...readFileSync(file, 'utf8').matchAll(/from"([^"]+)"/g)].map(([, name]) => name);
     expect(imported).toContain('node:crypto');
     expect(imported).not.toContain('node:process');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { makeClientStore } from '../../../lambdas/auth/client-store.ts';
-import { makeUserStore } from '../../../lambdas/auth/user-store.ts';
+import { makeClientStore } from '../../../lambdas/auth/principals/client-store.ts';
+import { makeUserStore } from '../../../lambdas/auth/principals/user-store.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
 import { makeWebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';

@@ -77,9 +77,9 @@ describe('what is thrown in a bundled function', () => {
 
 it('the map that is shipped holds no text of sources and no packages, and names files from the project’s root', () => {
   const asset = join(directory, 'token.mjs');
-  bundleHandler('lambdas/auth/token.handler.ts', asset);
+  bundleHandler('lambdas/auth/endpoints/token.handler.ts', asset);
   const map = JSON.parse(readFileSync(`${asset}.map`, 'utf8'));
   expect(map).not.toHaveProperty('sourcesContent');
-  expect(map.sources).toContain('lambdas/auth/token-endpoint.ts');
+  expect(map.sources).toContain('lambdas/auth/endpoints/token-endpoint.ts');
   expect(map.sources.filter((source: string) => !source.startsWith('lambdas/'))).toEqual([]);
 });

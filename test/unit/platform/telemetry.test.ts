@@ -7,7 +7,7 @@ import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { BatchGetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clientSettings } from '../../../lambdas/platform/client-settings.ts';
-import { makeDocuments } from '../../../lambdas/platform/dynamodb.ts';
+import { makeDocuments } from '../../../lambdas/platform/dynamo.ts';
 import { describeError } from '../../../lambdas/platform/telemetry.ts';
 
 const canary = 'canary-7f3a';

@@ -1,0 +1,48 @@
+import { decodeFormComponent } from '../form.ts';
+import type { Parameters } from '../form-request.ts';
+import type { OAuthCase } from '../oauth-error.ts';
+
+/** Who a request says it comes from; not yet whether that is true. */
+export type PresentedClient =
+  | { readonly outcome: 'presented'; readonly clientId: string; readonly clientSecret: string }
+  | { readonly outcome: 'unusable'; readonly oauthCase: OAuthCase };
+
+/** Finds the client credentials of a request: HTTP Basic or the body, never both (RFC 6749 section 2.3). */
+export function presentedClient(authorization: string | undefined, parameters: Parameters): PresentedClient {
+  const header = authorization?.trim() ?? '';
+  if (header === '') return presented(parameters.get('client_id'), parameters.get('client_secret'));
+  const [, scheme = '', credentials = ''] = authorizationHeader.exec(header) ?? [];
+  return scheme.toLowerCase() === 'basic' ? fromBasic(credentials, parameters) : unusable('scheme_unsupported');
+}
+
+function presented(clientId = '', clientSecret = ''): PresentedClient {
+  return clientId === '' || clientSecret === ''
+    ? unusable('client_missing')
+    : { outcome: 'presented', clientId, clientSecret };
+}
+
+const authorizationHeader = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:[\t ]+(.*))?$/;
+
+function fromBasic(encoded: string, parameters: Parameters): PresentedClient {
+  const credentials = decodeBasic(encoded);
+  if (!credentials) return unusable('basic_malformed');
+  if (parameters.has('client_secret')) return unusable('client_two_ways');
+  const [id, secret] = credentials;
+  if ((parameters.get('client_id') ?? id) !== id) return unusable('client_ids_differ');
+  return presented(id, secret);
+}
+
+function unusable(oauthCase: OAuthCase): PresentedClient {
+  return { outcome: 'unusable', oauthCase };
+}
+
+/** RFC 7617, with each half form-encoded as RFC 6749 section 2.3.1 asks. `undefined` when it does not decode. */
+function decodeBasic(encoded: string): readonly [id: string, secret: string] | undefined {
+  const bytes = Buffer.from(encoded, 'base64');
+  if (bytes.toString('base64') !== encoded) return undefined; // Buffer skips what is not base64: only exact text counts
+  const colon = bytes.indexOf(':');
+  if (colon === -1) return undefined;
+  const id = decodeFormComponent(bytes.subarray(0, colon));
+  const secret = decodeFormComponent(bytes.subarray(colon + 1));
+  return id === undefined || secret === undefined ? undefined : [id, secret];
+}

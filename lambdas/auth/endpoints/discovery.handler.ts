@@ -1,0 +1,23 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import middy from '@middy/core';
+import { systemClock } from '../../platform/clock.ts';
+import { makeDocuments } from '../../platform/dynamo.ts';
+import { readEnvironment } from '../../platform/environment.ts';
+import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
+import { makeKeyring } from '../../platform/keyring.ts';
+import { makeTelemetry } from '../../platform/telemetry.ts';
+import { discoveryEnvironment } from '../environment.ts';
+import { makeDiscovery } from './discovery.ts';
+
+const environment = readEnvironment(discoveryEnvironment);
+const { logger } = makeTelemetry('discovery');
+const keyring = makeKeyring({
+  documents: makeDocuments(),
+  tableName: environment.KEYRING_TABLE,
+  now: systemClock,
+});
+
+/** GET /.well-known/*, and whatever no other route of {auth_url} takes. */
+export const handler = middy<HttpRequest, HttpResponse>()
+  .use(injectLambdaContext(logger, { logEvent: false }))
+  .handler(makeDiscovery({ keyring, issuer: environment.ISSUER, log: logger }));

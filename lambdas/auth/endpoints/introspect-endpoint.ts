@@ -1,0 +1,96 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Clock } from '../../platform/clock.ts';
+import { OAuthError } from '../oauth-error.ts';
+import { type Client, clientAddress, parseClient } from '../principals/client.ts';
+import { commonScopes, formatScope, scopesAllowed, storedScope } from '../principals/scope.ts';
+import { parseUser, userAddress } from '../principals/user.ts';
+import { readRecords } from '../records.ts';
+import type { AccessTokenClaims, AccessTokenRealm } from '../sessions/access-token.ts';
+import { type AuthorizedSession, liveSession, type SessionTables } from '../sessions/active-session.ts';
+import type { PresentedRefreshToken } from '../sessions/refresh-token.ts';
+import { familyAddress, parseFamily } from '../sessions/session.ts';
+import type { AuthenticatedForm } from './authenticated-form.ts';
+import type { Answer } from './oauth-endpoint.ts';
+
+/** What introspection stands on. */
+export interface IntrospectEndpointDependencies extends AccessTokenRealm {
+  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly tables: SessionTables;
+  readonly readForm: (...request: Parameters<Answer>) => Promise<AuthenticatedForm>;
+  readonly verifyAccessToken: (token: string) => Promise<AccessTokenClaims | undefined>;
+  readonly readSession: (claims: AccessTokenClaims) => Promise<AuthorizedSession | undefined>;
+  readonly verifyRefreshToken: (token: string) => Promise<PresentedRefreshToken | undefined>;
+  readonly now: Clock;
+}
+
+/** Token introspection (RFC 7662), for access tokens and refresh tokens alike; `token_type_hint` is not needed. */
+export function makeIntrospectEndpoint(dependencies: IntrospectEndpointDependencies): Answer {
+  const { documents, tables, issuer, audience, verifyAccessToken, readSession, verifyRefreshToken, now } = dependencies;
+
+  const describeAccessToken = async (claims: AccessTokenClaims, caller: Client): Promise<object> => {
+    const session = maySee(caller, claims.client_id) ? await readSession(claims) : undefined;
+    if (!session) return inactive;
+    const { scope: _, ...others } = claims;
+    const scope = formatScope(session.scopes);
+    return {
+      active: true,
+      token_type: 'Bearer',
+      ...(scope === '' ? {} : { scope }),
+      ...others,
+      iss: issuer,
+      aud: audience,
+    };
+  };
+
+  const describeRefreshToken = async (token: PresentedRefreshToken, caller: Client): Promise<object> => {
+    const records = await readRecords(documents, {
+      user: userAddress(tables.users, token.userId),
+      family: familyAddress(tables.families, token.familyId),
+    });
+    const family = parseFamily(records.family);
+    if (!family || !maySee(caller, family.clientId)) return inactive;
+    const address = clientAddress(tables.clients, family.clientId);
+    const client =
+      family.clientId === caller.clientId
+        ? caller
+        : parseClient((await readRecords(documents, { client: address })).client);
+    const session = liveSession(client, parseUser(records.user), family, now());
+    const isCurrent = token.counter === family.counter && token.keyId === family.keyId;
+    if (!session || !isCurrent) return inactive;
+    const scope = formatScope(commonScopes(storedScope(family.scope), scopesAllowed(session.client, session.user)));
+    return {
+      active: true,
+      ...(scope === '' ? {} : { scope }),
+      client_id: family.clientId,
+      sub: family.userId,
+      account_id: family.accountId,
+      sid: family.familyId,
+      iss: issuer,
+      iat: Math.floor(family.rotatedAt / 1_000),
+      exp: Math.floor(Math.min(family.idleExpiresAt, family.absoluteExpiresAt) / 1_000),
+    };
+  };
+
+  const describeToken = async (token: string, caller: Client): Promise<object> => {
+    const refreshToken = await verifyRefreshToken(token);
+    if (refreshToken) return describeRefreshToken(refreshToken, caller);
+    const claims = await verifyAccessToken(token);
+    return claims ? describeAccessToken(claims, caller) : inactive;
+  };
+
+  return async function introspectEndpoint(request, decision) {
+    const { client, parameters } = await dependencies.readForm(request, decision);
+    const token = parameters.get('token');
+    if (token === undefined) throw new OAuthError('token_missing');
+    const description = await describeToken(token, client);
+    if (description === inactive) decision.reason = 'token_inactive';
+    return description;
+  };
+}
+
+function maySee(caller: Client, clientId: string): boolean {
+  return caller.introspect || caller.clientId === clientId;
+}
+
+/** All that is ever said of a token that is expired, revoked, malformed or none of the caller's business (RFC 7662 section 2.2). */
+const inactive = { active: false };

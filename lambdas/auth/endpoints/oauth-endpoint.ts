@@ -1,0 +1,43 @@
+import { isUnavailable } from '../../platform/dynamo.ts';
+import { callerAddress, type HttpRequest, type HttpResponse } from '../../platform/http.ts';
+import { describeError, type Log } from '../../platform/telemetry.ts';
+import { OAuthError } from '../oauth-error.ts';
+import type { Audit, Decision } from '../protection/audit.ts';
+import { errorResponse, okResponse } from './oauth-response.ts';
+
+/** Answers one request with a response body, or throws; notes in the decision what it finds out. */
+export type Answer = (request: HttpRequest, decision: Decision) => Promise<object>;
+
+/** What an OAuth endpoint stands on. */
+export interface OAuthEndpointDependencies {
+  readonly endpoint: Decision['endpoint'];
+  readonly audit: Audit;
+  readonly log: Log;
+  readonly answer: Answer;
+}
+
+/** The edge of an endpoint: the one place where failures become responses and decisions become audit lines. */
+export function makeOAuthEndpoint({ endpoint, audit, log, answer }: OAuthEndpointDependencies) {
+  return async function oAuthEndpoint(request: HttpRequest): Promise<HttpResponse> {
+    const decision: Decision = { endpoint, address: callerAddress(request) };
+    try {
+      const body = await answer(request, decision);
+      audit.granted(decision);
+      return okResponse(body);
+    } catch (cause) {
+      const error = asOAuthError(cause, log);
+      audit.refused(decision, error);
+      return errorResponse(error);
+    }
+  };
+}
+
+function asOAuthError(error: unknown, log: Log): OAuthError {
+  if (error instanceof OAuthError) return error;
+  if (isUnavailable(error)) {
+    log.error('dependency.unavailable', describeError(error));
+    return new OAuthError('dependency_unavailable', { retryAfterSeconds: 1 });
+  }
+  log.error('request.failed', describeError(error));
+  return new OAuthError('unforeseen');
+}

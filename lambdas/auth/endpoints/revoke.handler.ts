@@ -1,0 +1,28 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
+import { KMSClient } from '@aws-sdk/client-kms';
+import middy from '@middy/core';
+import { clientSettings } from '../../platform/client-settings.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { makeDocuments } from '../../platform/dynamo.ts';
+import { readEnvironment } from '../../platform/environment.ts';
+import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
+import { makeTelemetry } from '../../platform/telemetry.ts';
+import { revokeEnvironment } from '../environment.ts';
+import { makeRevokeFunction } from './token-check-function.ts';
+
+const { logger, metrics } = makeTelemetry('revoke');
+const answer = makeRevokeFunction({
+  environment: readEnvironment(revokeEnvironment),
+  documents: makeDocuments(),
+  kms: new KMSClient(clientSettings),
+  log: logger,
+  count: name => metrics.addMetric(name, 'Count', 1),
+  now: systemClock,
+});
+
+/** POST {auth_url}/oauth/v1/revoke. Events carry tokens: they are never logged, whatever the environment asks for. */
+export const handler = middy<HttpRequest, HttpResponse>()
+  .use(injectLambdaContext(logger, { logEvent: false }))
+  .use(logMetrics(metrics))
+  .handler(answer);

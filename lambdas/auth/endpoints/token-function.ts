@@ -1,0 +1,92 @@
+import type { KMSClient } from '@aws-sdk/client-kms';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type * as z from 'zod/mini';
+import type { Clock } from '../../platform/clock.ts';
+import type { MakeId } from '../../platform/identifiers.ts';
+import { makeKeyring } from '../../platform/keyring.ts';
+import type { Log } from '../../platform/telemetry.ts';
+import type { tokenEnvironment } from '../environment.ts';
+import { makePasswordGrant } from '../grants/password.ts';
+import { makeRefreshTokenGrant } from '../grants/refresh-token.ts';
+import { makeTokenIssue } from '../grants/token-issue.ts';
+import { makeLoginStore } from '../principals/credential-store.ts';
+import type { PasswordHashing } from '../principals/password-hash.ts';
+import { makeAudit } from '../protection/audit.ts';
+import { makeLockout } from '../protection/lockout.ts';
+import { makeRateLimit } from '../protection/rate-limit.ts';
+import { makeAccessTokenMint } from '../sessions/access-token.ts';
+import { makeFamilyStore } from '../sessions/session-store.ts';
+import { makeClientAuthentication } from './client-authentication.ts';
+import { makeOAuthEndpoint } from './oauth-endpoint.ts';
+import { makeTokenEndpoint } from './token-endpoint.ts';
+
+/** What the whole token function stands on: the outside world, and nothing of this service. */
+export interface TokenFunctionDependencies {
+  readonly environment: z.output<typeof tokenEnvironment>;
+  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly kms: Pick<KMSClient, 'send'>;
+  readonly passwords: PasswordHashing;
+  readonly log: Log;
+  /** Adds one to the metric of that name. */
+  readonly count: (metric: string) => void;
+  readonly now: Clock;
+  readonly makeId: MakeId;
+}
+
+/** Puts the token function together. */
+export function makeTokenFunction(dependencies: TokenFunctionDependencies) {
+  const { environment, documents, kms, passwords, log, count, now, makeId } = dependencies;
+  const userTables = { users: environment.USERS_TABLE, logins: environment.LOGINS_TABLE };
+  const lockouts = { documents, tableName: environment.LOCKOUTS_TABLE, now };
+  const keyring = makeKeyring({ documents, kms, tableName: environment.KEYRING_TABLE, now });
+  const families = makeFamilyStore({ documents, tableName: environment.FAMILIES_TABLE });
+  const clientLimit = makeRateLimit({ ...lockouts, kind: 'client', limit: environment.CLIENT_FAILURE_LIMIT });
+
+  const prepareTokens = makeTokenIssue({
+    keyring,
+    accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
+    mint: makeAccessTokenMint({
+      keyring,
+      issuer: environment.ISSUER,
+      audience: environment.AUDIENCE,
+      lifetimeSeconds: environment.ACCESS_TOKEN_SECONDS,
+      now,
+      makeId,
+    }),
+  });
+  const grantDependencies = {
+    documents,
+    userTables,
+    familiesTable: environment.FAMILIES_TABLE,
+    logins: makeLoginStore({ documents, tableName: userTables.logins, now }),
+    families,
+    passwords,
+    lockout: makeLockout({ ...lockouts, keyring }),
+    clientLimit,
+    keyring,
+    prepareTokens,
+    refreshIdleSeconds: environment.REFRESH_IDLE_SECONDS,
+    refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
+    now,
+    makeId,
+  };
+
+  return makeOAuthEndpoint({
+    endpoint: 'token',
+    audit: makeAudit({ log, count }),
+    log,
+    answer: makeTokenEndpoint({
+      documents,
+      authentication: makeClientAuthentication({
+        clientsTable: environment.CLIENTS_TABLE,
+        addressLimit: makeRateLimit({ ...lockouts, kind: 'address', limit: environment.ADDRESS_FAILURE_LIMIT }),
+        now,
+      }),
+      clientLimit,
+      grants: {
+        password: makePasswordGrant(grantDependencies),
+        refresh_token: makeRefreshTokenGrant(grantDependencies),
+      },
+    }),
+  });
+}

@@ -1,0 +1,33 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
+import { KMSClient } from '@aws-sdk/client-kms';
+import middy from '@middy/core';
+import { clientSettings } from '../../platform/client-settings.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { makeDocuments } from '../../platform/dynamo.ts';
+import { readEnvironment } from '../../platform/environment.ts';
+import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
+import { randomId } from '../../platform/identifiers.ts';
+import { makeTelemetry } from '../../platform/telemetry.ts';
+import { tokenEnvironment } from '../environment.ts';
+import { passwordHashing } from '../principals/password-hash.ts';
+import { makeTokenFunction } from './token-function.ts';
+
+const environment = readEnvironment(tokenEnvironment);
+const { logger, metrics } = makeTelemetry('token');
+const answer = makeTokenFunction({
+  environment,
+  documents: makeDocuments(),
+  kms: new KMSClient(clientSettings),
+  passwords: passwordHashing,
+  log: logger,
+  count: name => metrics.addMetric(name, 'Count', 1),
+  now: systemClock,
+  makeId: randomId,
+});
+
+/** POST {auth_url}/oauth/v1/token. Events carry passwords: they are never logged, whatever the environment asks for. */
+export const handler = middy<HttpRequest, HttpResponse>()
+  .use(injectLambdaContext(logger, { logEvent: false }))
+  .use(logMetrics(metrics))
+  .handler(answer);

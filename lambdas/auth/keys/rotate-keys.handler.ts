@@ -1,0 +1,30 @@
+import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
+import { KMSClient } from '@aws-sdk/client-kms';
+import middy from '@middy/core';
+import { clientSettings } from '../../platform/client-settings.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { makeDocuments } from '../../platform/dynamo.ts';
+import { readEnvironment } from '../../platform/environment.ts';
+import { randomId } from '../../platform/identifiers.ts';
+import { makeTelemetry } from '../../platform/telemetry.ts';
+import { rotateKeysEnvironment } from '../environment.ts';
+import { makeRotateKeysFunction } from './rotate-keys-function.ts';
+
+const environment = readEnvironment(rotateKeysEnvironment);
+const { logger, metrics } = makeTelemetry('rotate-keys');
+const rotation = makeRotateKeysFunction({
+  environment,
+  documents: makeDocuments(),
+  kms: new KMSClient(clientSettings),
+  now: systemClock,
+  makeId: randomId,
+});
+
+/** Runs at every deployment and once a day; the event says nothing. */
+export const handler = middy()
+  .use(logMetrics(metrics))
+  .handler(async () => {
+    const results = await rotation.rotateKeys();
+    for (const result of results) logger.info('keys.rotated', { ...result });
+    metrics.addMetric('KeyCreated', 'Count', results.filter(({ created }) => created !== undefined).length);
+  });

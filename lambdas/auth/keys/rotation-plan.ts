@@ -1,0 +1,81 @@
+import type { KeyKind, KeyringKey, SigningAlgorithm } from '../../platform/keyring.ts';
+
+/** How long keys of one kind are used and kept; all in milliseconds. */
+export interface RotationPolicy {
+  /** From a key's first use to its successor's. */
+  readonly period: number;
+  /** From the last use of a key until nothing made with it can matter any more; `undefined` keeps keys for ever. */
+  readonly keptAfterUse: number | undefined;
+}
+
+/** What is to be done to the keys of one kind. */
+export interface RotationPlan {
+  readonly create?: { readonly generation: number; readonly activeFrom: number };
+  readonly remove: readonly KeyringKey[];
+}
+
+/** What the policies follow from; in seconds. */
+export interface RotationTimes {
+  readonly periodSeconds: number;
+  readonly accessTokenSeconds: number;
+  readonly refreshAbsoluteSeconds: number;
+}
+
+/**
+ * Signing keys stay until the last token they signed has expired; MAC keys as long as the family of any refresh token
+ * they made, so that its second use is still noticed; sealing keys for ever, since what they sealed stays.
+ */
+export function rotationPolicies(times: RotationTimes): Record<KeyKind, RotationPolicy> {
+  const period = times.periodSeconds * 1_000;
+  return {
+    signing: { period, keptAfterUse: times.accessTokenSeconds * 1_000 + day },
+    mac: { period, keptAfterUse: times.refreshAbsoluteSeconds * 1_000 + day },
+    sealing: { period, keptAfterUse: undefined },
+  };
+}
+
+/** Where a key stands in its life: published but not used yet, in use, or kept for what was made with it. */
+export type KeyState = 'next' | 'active' | 'retiring';
+
+/** The state of a key among all keys of its kind; told by the clock, since none is stored. */
+export function keyState(key: KeyringKey, keys: readonly KeyringKey[], now: number): KeyState {
+  if (lastUse(key, keys) <= now) return 'retiring';
+  return key.activeFrom <= now ? 'active' : 'next';
+}
+
+/**
+ * Plans the rotation of one kind of key, given all its keys, oldest first. The first key is active at once. A changed
+ * signing algorithm makes a new key due too.
+ */
+export function planRotation(
+  keys: readonly KeyringKey[],
+  { period, keptAfterUse }: RotationPolicy,
+  now: number,
+  algorithm?: SigningAlgorithm,
+): RotationPlan {
+  const newest = keys.at(-1);
+  if (!newest) return { create: { generation: 1, activeFrom: now }, remove: [] };
+
+  const isOtherAlgorithm = newest.algorithm !== algorithm;
+  const due = isOtherAlgorithm ? now : newest.activeFrom + period;
+  const isDue = isOtherAlgorithm || now >= due - madeBeforeUse;
+  const create = {
+    generation: newest.generation + 1,
+    activeFrom: Math.max(due, now + publishedBeforeUse),
+  };
+  const remove = keptAfterUse === undefined ? [] : keys.filter(key => lastUse(key, keys) + keptAfterUse <= now);
+  return { ...(isDue ? { create } : {}), remove };
+}
+
+const day = 86_400_000;
+
+/** When a key stops being the active one: the first use of any later one; `Infinity` while there is none. */
+function lastUse(key: KeyringKey, keys: readonly KeyringKey[]): number {
+  return Math.min(...keys.filter(({ generation }) => generation > key.generation).map(({ activeFrom }) => activeFrom));
+}
+
+/** A key is published at least this long before its first use, so that every cache has it by then. */
+const publishedBeforeUse = day;
+
+/** Made this early, a key is published in time even if the daily run fails once. */
+const madeBeforeUse = 2 * publishedBeforeUse;

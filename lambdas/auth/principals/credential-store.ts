@@ -1,0 +1,111 @@
+import {
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import type { Clock } from '../../platform/clock.ts';
+import { type Item, isConditionFailed, isPossibleKey } from '../../platform/dynamo.ts';
+import { type Login, loginAddress, parseLogin } from './user.ts';
+
+/** Writes to logins; each is one write of one item, and tells whether its condition held. Addresses are normalised. */
+export interface LoginStore {
+  findLogin(email: string): Promise<Login | undefined>;
+  /** False where the address is taken. */
+  addLogin(login: Login): Promise<boolean>;
+  /** Gives an address that was left behind to the user of another login. False where it is no longer as it was found. */
+  takeOverLogin(left: Login, login: Login): Promise<boolean>;
+  /** A new password of the same user; a newer version is never replaced by an older one. */
+  setPasswordHash(login: Pick<Login, 'email' | 'userId' | 'passwordHash' | 'credentialVersion'>): Promise<boolean>;
+  /** Stores the hash unless another was stored meanwhile. Ends no session. */
+  replacePasswordHash(email: string, oldHash: string, newHash: string): Promise<boolean>;
+  deleteLogin(email: string, userId: string): Promise<boolean>;
+}
+
+/** What a login store needs. */
+export interface LoginStoreDependencies {
+  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly tableName: string;
+  readonly now: Clock;
+}
+
+/** Makes the store of table `Logins`: partition `email`, which makes addresses unique. */
+export function makeLoginStore({ documents, tableName, now }: LoginStoreDependencies): LoginStore {
+  const keyOf = (email: string): Item => loginAddress(tableName, email).key;
+
+  const update = (email: string, condition: string, set: string, values: Item): Promise<boolean> => {
+    const command = new UpdateCommand({
+      TableName: tableName,
+      Key: keyOf(email),
+      ConditionExpression: condition,
+      UpdateExpression: `SET ${set}`,
+      ExpressionAttributeValues: values,
+    });
+    return holds(documents.send(command));
+  };
+
+  return {
+    findLogin: async email => {
+      if (!isPossibleKey({ email })) return undefined;
+      const command = new GetCommand({ TableName: tableName, Key: keyOf(email), ConsistentRead: true });
+      return parseLogin((await documents.send(command)).Item);
+    },
+
+    addLogin: login =>
+      holds(
+        documents.send(
+          new PutCommand({ TableName: tableName, Item: login, ConditionExpression: 'attribute_not_exists(email)' }),
+        ),
+      ),
+
+    takeOverLogin: (left, login) =>
+      update(
+        left.email,
+        'userId = :left AND passwordHash = :leftHash',
+        'userId = :userId, passwordHash = :hash, credentialVersion = :version, createdAt = :now',
+        {
+          ':left': left.userId,
+          ':leftHash': left.passwordHash,
+          ':userId': login.userId,
+          ':hash': login.passwordHash,
+          ':version': login.credentialVersion,
+          ':now': now(),
+        },
+      ),
+
+    setPasswordHash: ({ email, userId, passwordHash, credentialVersion }) =>
+      update(
+        email,
+        'userId = :userId AND credentialVersion <= :version',
+        'passwordHash = :hash, credentialVersion = :version',
+        { ':userId': userId, ':hash': passwordHash, ':version': credentialVersion },
+      ),
+
+    replacePasswordHash: (email, oldHash, newHash) =>
+      update(email, 'passwordHash = :old', 'passwordHash = :hash', { ':old': oldHash, ':hash': newHash }),
+
+    deleteLogin: (email, userId) =>
+      holds(
+        documents.send(
+          new DeleteCommand({
+            TableName: tableName,
+            Key: keyOf(email),
+            ConditionExpression: 'userId = :userId',
+            ExpressionAttributeValues: { ':userId': userId },
+          }),
+        ),
+      ),
+  };
+}
+
+/** Whether a write's condition held. */
+async function holds(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    if (isConditionFailed(error)) return false;
+    throw error;
+  }
+}

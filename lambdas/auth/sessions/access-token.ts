@@ -1,0 +1,157 @@
+import { createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { errors, jwtVerify } from 'jose';
+import * as z from 'zod/mini';
+import type { Clock } from '../../platform/clock.ts';
+import type { MakeId } from '../../platform/identifiers.ts';
+import type { Keyring } from '../../platform/keyring.ts';
+
+/** What an access token says (RFC 9068 section 2.2). `iat` and `exp` are in seconds since the epoch. */
+export type AccessTokenClaims = z.output<typeof claimsSchema>;
+
+/** Who an access token is for. */
+export type AccessTokenSubject = Pick<AccessTokenClaims, 'sub' | 'client_id' | 'account_id' | 'sid'> & {
+  /** Space-separated; empty for none. */
+  readonly scope: string;
+};
+
+/** The issuer and the one audience of access tokens. */
+export interface AccessTokenRealm {
+  readonly issuer: string;
+  readonly audience: string;
+}
+
+/** What minting needs; the keyring must be able to open signing keys. */
+export interface AccessTokenMintDependencies extends AccessTokenRealm {
+  readonly keyring: Keyring;
+  readonly lifetimeSeconds: number;
+  readonly now: Clock;
+  readonly makeId: MakeId;
+}
+
+/** Signs access tokens with the active signing key. */
+export function makeAccessTokenMint(dependencies: AccessTokenMintDependencies) {
+  const { keyring, issuer, audience, lifetimeSeconds, now, makeId } = dependencies;
+
+  return async function accessTokenMint({ scope, ...subject }: AccessTokenSubject): Promise<string> {
+    const key = await keyring.active('signing');
+    const iat = Math.floor(now() / 1_000);
+    const header = { alg: key.algorithm, typ: tokenType, kid: key.keyId };
+    const claims = {
+      iss: issuer,
+      aud: audience,
+      ...subject,
+      ...(scope === '' ? {} : { scope }),
+      iat,
+      exp: iat + lifetimeSeconds,
+      jti: makeId(22),
+    };
+    return signJwt(header, claims, await keyring.open(key));
+  };
+}
+
+/** What verification needs; the keyring only lists signing keys. */
+export interface AccessTokenVerificationDependencies extends AccessTokenRealm {
+  readonly keyring: Pick<Keyring, 'find'>;
+  readonly now: Clock;
+}
+
+/** What may be overlooked in a token; for its revocation, and for nothing else. */
+export interface VerificationOptions {
+  readonly mayBeExpired?: boolean;
+}
+
+/**
+ * Verifies access tokens: our own key and its one algorithm, `typ`, `iss`, `aud` and `exp`, without skew, because
+ * issuer and verifier are one (RFC 9068 section 4, RFC 8725 section 3). Gives the claims, or `undefined`.
+ * Whether the session behind the token still lives is another question: see live-session.ts.
+ */
+export function makeAccessTokenVerification(dependencies: AccessTokenVerificationDependencies) {
+  const { keyring, issuer, audience, now } = dependencies;
+  const publicKeys = new Map<string, KeyObject>();
+
+  const publicKey = (keyId: string, der: Uint8Array): KeyObject => {
+    const known = publicKeys.get(keyId);
+    if (known) return known;
+    const read = createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' });
+    publicKeys.set(keyId, read);
+    return read;
+  };
+
+  return async function accessTokenVerification(
+    token: string,
+    { mayBeExpired = false }: VerificationOptions = {},
+  ): Promise<AccessTokenClaims | undefined> {
+    const header = readHeader(token);
+    const key = header && (await keyring.find('signing', header.kid));
+    if (!key?.algorithm || !key.publicKey) return undefined;
+    try {
+      const { payload } = await jwtVerify(token, publicKey(key.keyId, key.publicKey), {
+        algorithms: [key.algorithm],
+        typ: tokenType,
+        issuer,
+        audience,
+        currentDate: new Date(now()),
+        ...(mayBeExpired ? { clockTolerance: Number.MAX_SAFE_INTEGER } : {}),
+      });
+      return claimsSchema.safeParse(payload).data;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
+  };
+}
+
+const name = z.string().check(z.minLength(1));
+
+// an empty claim names nobody
+
+const claimsSchema = z.object({
+  sub: name,
+  client_id: name,
+  account_id: name,
+  /** The refresh family the token belongs to. */
+  sid: name,
+  scope: z.optional(z.string()),
+  jti: name,
+  iat: z.number(),
+  exp: z.number(),
+});
+
+/** The media type of JWT access tokens, as their header names it (RFC 9068 section 2.1). */
+const tokenType = 'at+jwt';
+
+/**
+ * A JWT in the compact form (RFC 7515 section 7.1), by ES256 or RS256 as the key has it (RFC 7518 section 3): signing in
+ * place takes half the time of going through WebCrypto, which every library does.
+ */
+function signJwt(header: object, claims: object, key: KeyObject): string {
+  const signed = `${encode(header)}.${encode(claims)}`;
+  return `${signed}.${sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
+}
+
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
+}
+
+/**
+ * Reads a JWT's header if it is one this service writes: compact, and with no parameter but ours, so that nothing in it
+ * (`jwk`, `jku`, `x5u`, `crit`) can point verification elsewhere.
+ */
+function readHeader(token: string): z.output<typeof headerSchema> | undefined {
+  const [header = '', claims = '', signature = '', ...more] = token.split('.');
+  const isCanonical = signature !== '' && Buffer.from(signature, 'base64url').toString('base64url') === signature;
+  if (more.length > 0 || !isCanonical || decode(claims) === undefined) return undefined;
+  return headerSchema.safeParse(decode(header)).data;
+}
+
+const headerSchema = z.strictObject({ alg: z.string(), typ: z.literal(tokenType), kid: z.string() });
+
+/** Reads one part of a JWT if it is spelled as `encode` spells it: no padding, no spare bits, no member twice. */
+function decode(part: string): unknown {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    return typeof value === 'object' && value !== null && encode(value) === part ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { Keyring } from '../../platform/keyring.ts';
+
+/** What a refresh token says: which token of which family, under which MAC key. Nothing of it is secret but the MAC. */
+export interface RefreshTokenContent {
+  /** `<userId>-<random>` */
+  readonly familyId: string;
+  /** 1 for the login's own token, one more with each rotation. */
+  readonly counter: number;
+  readonly keyId: string;
+}
+
+/** A refresh token as it was presented: well-formed, but not yet known to be ours. */
+export interface PresentedRefreshToken extends RefreshTokenContent {
+  readonly userId: string;
+  readonly mac: Buffer;
+}
+
+/** Writes a refresh token: `familyId.counter.keyId.MAC`. The same content and key give the same token. */
+export function writeRefreshToken(content: RefreshTokenContent, macKey: KeyObject): string {
+  return `${content.familyId}.${content.counter}.${content.keyId}.${macOf(content, macKey).toString('base64url')}`;
+}
+
+/** Reads a refresh token; `undefined` unless it is spelled exactly as `writeRefreshToken` would spell it. */
+export function readRefreshToken(token: string): PresentedRefreshToken | undefined {
+  const { familyId, userId, counter, keyId, mac } = form.exec(token)?.groups ?? {};
+  if (!familyId || !userId || !counter || !keyId || !mac) return undefined;
+  const bytes = Buffer.from(mac, 'base64url');
+  if (bytes.toString('base64url') !== mac) return undefined; // the last character has two bits to spare
+  return { familyId, userId, counter: Number(counter), keyId, mac: bytes };
+}
+
+/** Whether a presented refresh token was written by this service. */
+export function isAuthentic(token: PresentedRefreshToken, macKey: KeyObject): boolean {
+  return timingSafeEqual(macOf(token, macKey), token.mac);
+}
+
+/** Reads refresh tokens and gives those this service wrote; the keyring must be able to open MAC keys. */
+export function makeRefreshTokenVerification(keyring: Pick<Keyring, 'find' | 'open'>) {
+  return async function refreshTokenVerification(text: string): Promise<PresentedRefreshToken | undefined> {
+    const token = readRefreshToken(text);
+    const key = token && (await keyring.find('mac', token.keyId));
+    return key && isAuthentic(token, await keyring.open(key)) ? token : undefined;
+  };
+}
+
+function macOf({ familyId, counter, keyId }: RefreshTokenContent, macKey: KeyObject): Buffer {
+  return createHmac('sha256', macKey).update(`${familyId}.${counter}.${keyId}`).digest();
+}
+
+const form =
+  /^(?<familyId>(?<userId>[0-9A-Za-z]{1,64})-[0-9A-Za-z]{1,64})\.(?<counter>[1-9]\d{0,14})\.(?<keyId>[0-9A-Za-z]{1,64})\.(?<mac>[\w-]{43})$/;

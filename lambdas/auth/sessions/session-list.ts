@@ -1,0 +1,83 @@
+import { BatchWriteCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { type Item, isPossibleKey, readTogether } from '../../platform/dynamo.ts';
+import { type Family, familyAddress, parseFamily } from './session.ts';
+
+/** Whose sessions: one user's, or those that began through one client. */
+export type SessionOwner = { readonly userId: string } | { readonly clientId: string };
+
+/** What operators see of sessions, and what is left of those whose user is gone. */
+export interface SessionList {
+  /** By id. @param after - the last session id of the page before. */
+  listFamilies(owner: SessionOwner, limit: number, after?: string): Promise<SessionPage>;
+  /** Deletes what is kept of a user's sessions. */
+  deleteFamilies(userId: string): Promise<void>;
+}
+
+/** What lists of sessions need. */
+export interface SessionListDependencies {
+  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly tableName: string;
+}
+
+/** Makes the lists over table `Families`, by query and never by scan. */
+export function makeSessionList({ documents, tableName }: SessionListDependencies): SessionList {
+  const query = async (owner: SessionOwner, limit: number, after: string | undefined) => {
+    const [[name = '', id = ''] = []] = Object.entries(owner);
+    if (!isPossibleKey({ id })) return { items: [], next: undefined };
+    const isOfUser = name === 'userId';
+    const start = after === undefined ? undefined : { ...familyAddress(tableName, after).key, [name]: id };
+    const answer = await documents.send(
+      new QueryCommand({
+        TableName: tableName,
+        ...(isOfUser ? { ConsistentRead: true } : { IndexName: byClient }),
+        KeyConditionExpression: '#owner = :owner',
+        ExpressionAttributeNames: { '#owner': name },
+        ExpressionAttributeValues: { ':owner': id },
+        Limit: limit,
+        ExclusiveStartKey: start,
+      }),
+    );
+    const last: unknown = answer.LastEvaluatedKey?.familyId;
+    return { items: answer.Items ?? [], next: typeof last === 'string' ? last : undefined };
+  };
+
+  const parseAll = (items: readonly (Item | undefined)[]): Family[] =>
+    items.map(parseFamily).filter(family => family !== undefined);
+
+  return {
+    listFamilies: async (owner, limit, after) => {
+      const { items, next } = await query(owner, limit, after);
+      if ('userId' in owner) return { families: parseAll(items), next };
+      const addresses = items.map(({ familyId }) => familyAddress(tableName, String(familyId)));
+      return { families: parseAll(await readTogether(documents, addresses)), next };
+    },
+
+    deleteFamilies: async userId => {
+      let after: string | undefined;
+      do {
+        const { items, next } = await query({ userId }, batchSize, after);
+        let requests: Item[] = items.map(item => ({ DeleteRequest: { Key: { userId, familyId: item.familyId } } }));
+        for (let attempt = 0; requests.length > 0; attempt++) {
+          if (attempt === 5)
+            throw new Error('DynamoDB is busy: repeat the command to delete the rest of the sessions.');
+          const answer = await documents.send(new BatchWriteCommand({ RequestItems: { [tableName]: requests } }));
+          requests = answer.UnprocessedItems?.[tableName] ?? [];
+        }
+        after = next;
+      } while (after !== undefined);
+    },
+  };
+}
+
+/** A part of a list of sessions. */
+interface SessionPage {
+  readonly families: readonly Family[];
+  /** Where the next page begins; `undefined` after the last one. */
+  readonly next: string | undefined;
+}
+
+/** The index of table `Families`: partition `clientId`, range `familyId`; it holds keys alone, which no rotation changes. */
+const byClient = 'byClient';
+
+/** As many as one batch deletes. */
+const batchSize = 25;

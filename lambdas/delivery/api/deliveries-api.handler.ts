@@ -1,0 +1,96 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
+import middy from '@middy/core';
+import { resourceMetadataUrl } from '../../api/protected-resource.ts';
+import { makeApi } from '../../api/router.ts';
+import { makeBearerAuthentication } from '../../auth/sessions/bearer.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { makeDocuments } from '../../platform/dynamo.ts';
+import { readEnvironment } from '../../platform/environment.ts';
+import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
+import { randomId } from '../../platform/identifiers.ts';
+import { makeKeyring } from '../../platform/keyring.ts';
+import { makeWebhookStore } from '../../webhooks/webhook-store.ts';
+import { makeReadHistory } from '../delivery-history.ts';
+import { makeDeliveryStore } from '../delivery-store.ts';
+import { historyEnvironment } from '../environment.ts';
+import { makeFindWebhook, makeLookup } from '../lookup.ts';
+import { makeRunReplay, replayPage } from '../replay/replay-runner.ts';
+import { makeStartReplay } from '../replay/replay-start.ts';
+import { makeReplayStore } from '../replay/replay-store.ts';
+import { makeRetryQueue } from '../retry-queue.ts';
+import { makeSqs } from '../sqs-client.ts';
+import { makeDeliveryTelemetry } from '../telemetry.ts';
+import { makeHistoryOperations } from './deliveries.ts';
+import { makeReplayOperations } from './replays.ts';
+import { makeRequestLimits } from './request-limits.ts';
+import { makeResend } from './resend.ts';
+import { makeHistoryResources } from './routes.ts';
+import { makeTestOperation } from './test-event.ts';
+
+const environment = readEnvironment(historyEnvironment);
+const telemetry = makeDeliveryTelemetry('history');
+const documents = makeDocuments();
+const now = systemClock;
+
+const table = environment.DELIVERIES_TABLE;
+const stored = { documents, table, now, historyDays: environment.HISTORY_DAYS };
+const store = makeDeliveryStore(stored);
+const replays = makeReplayStore(stored);
+const retryQueue = makeRetryQueue({ sqs: makeSqs(), queueUrl: environment.RETRY_QUEUE_URL, now });
+const findWebhook = makeFindWebhook(documents, environment.WEBHOOKS_TABLE);
+
+const webhooks = makeWebhookStore({ documents, tableName: environment.WEBHOOKS_TABLE });
+
+const lookup = makeLookup(store, { deliveries: table, webhooks: environment.WEBHOOKS_TABLE });
+const readHistory = makeReadHistory({ documents, table, store });
+const shared = { ...telemetry, store, retryQueue, findWebhook, now };
+
+const limits = makeRequestLimits({
+  documents,
+  table,
+  now,
+  testLimit: environment.TEST_LIMIT,
+  resendLimit: environment.RESEND_LIMIT,
+});
+
+const run = makeRunReplay({ ...shared, replays, readHistory, page: replayPage });
+
+/** {base_url}: what concerns a webhook's deliveries, under /v1/webhooks/{evento}. Bodies name business: never logged. */
+export const handler = middy<HttpRequest, HttpResponse>()
+  .use(injectLambdaContext(telemetry.logger, { logEvent: false }))
+  .use(logMetrics(telemetry.metrics))
+  .handler(
+    makeApi({
+      log: telemetry.log,
+      docsUrl: environment.DOCS_URL,
+      resourceMetadata: resourceMetadataUrl(environment.AUDIENCE),
+      authenticate: makeBearerAuthentication({
+        documents,
+        keyring: makeKeyring({ documents, tableName: environment.KEYRING_TABLE, now }),
+        tables: {
+          clients: environment.CLIENTS_TABLE,
+          users: environment.USERS_TABLE,
+          families: environment.FAMILIES_TABLE,
+        },
+        issuer: environment.ISSUER,
+        audience: environment.AUDIENCE,
+        now,
+      }),
+      resources: makeHistoryResources({
+        history: makeHistoryOperations({ findWebhook, lookup, readHistory, limits, resend: makeResend(shared) }),
+        replays: makeReplayOperations({
+          ...shared,
+          replays,
+          startReplay: makeStartReplay({ ...shared, replays, run, makeId: randomId }),
+        }),
+        test: makeTestOperation({
+          ...shared,
+          webhooks,
+          limits,
+          demandsUrl: environment.DEMANDS_URL,
+          makeId: randomId,
+        }),
+      }),
+    }),
+  );

@@ -1,0 +1,97 @@
+import * as z from 'zod/mini';
+import { Problem, validationFailed, webhookNotFound } from '../../api/problem.ts';
+import { readJson } from '../../api/request-body.ts';
+import { answer, type Call, eventIn, noContent, type Operation } from '../../api/route.ts';
+import { readBody } from '../../api/validation.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Webhook } from '../../webhooks/webhook.ts';
+import type { FindWebhook } from '../lookup.ts';
+import { isReplayId, type PastReplay, progressAt, type Replay } from '../replay/replay.ts';
+import type { StartReplay } from '../replay/replay-start.ts';
+import type { FoundReplay, ReplayStore } from '../replay/replay-store.ts';
+import { webhookSuspended } from './deliveries.ts';
+import { replayRequest } from './input.ts';
+
+/** A replay as responses show it. */
+export const replayRecord = z.object({
+  id: z.string(),
+  estado: z.enum(['em_andamento', 'concluido', 'cancelado']),
+  /** Deliveries that it is to send; `null` until they are counted. */
+  total: z.nullable(z.int().check(z.nonnegative())),
+  enviadas: z.int().check(z.nonnegative()),
+});
+
+/** What the operations on replays are made of. */
+export interface ReplayOperationDependencies {
+  readonly findWebhook: FindWebhook;
+  readonly replays: Pick<ReplayStore, 'find' | 'cancel' | 'forget'>;
+  readonly startReplay: StartReplay;
+  readonly now: Clock;
+}
+
+/** Makes the operations on replays: start, show, cancel. */
+export function makeReplayOperations(dependencies: ReplayOperationDependencies) {
+  const { findWebhook, replays, startReplay, now } = dependencies;
+
+  const webhookOf = async (call: Call): Promise<Webhook> => {
+    const webhook = await findWebhook(call.caller.accountId, eventIn(call));
+    if (!webhook) throw webhookNotFound();
+    return webhook;
+  };
+
+  const shownAs = (replay: Replay) => toRecord({ ...replay, ...progressAt(replay, now()) });
+
+  /** Replays outlive their webhook, as the history does. */
+  const findReplay = async (call: Call): Promise<FoundReplay> => {
+    const evento = eventIn(call);
+    const { id = '' } = call.path;
+    const found = isReplayId(id) ? await replays.find(call.caller.accountId, evento, id) : undefined;
+    if (found && !found.replay.isForgotten) return found;
+    await webhookOf(call);
+    throw new Problem(404, 'replay_not_found', 'There is no such replay of this webhook.');
+  };
+
+  const start: Operation = async call => {
+    const { value, findings } = readBody(replayRequest, readJson(call.request));
+    if (value === undefined) throw validationFailed(findings);
+    const webhook = await webhookOf(call);
+    if (webhook.status === 'suspenso') throw webhookSuspended();
+    const { desde: from, ate: to, estado: wanted } = value;
+    const replay = await startReplay(webhook, { from, to, wanted });
+    if (!replay) throw inProgress();
+    return answer(202, shownAs(replay), { location: `/v1/webhooks/${webhook.evento}/reenvios/${replay.id}` });
+  };
+
+  const show: Operation = async call => {
+    const { replay, latest } = await findReplay(call);
+    return answer(200, replay.id === latest.id ? shownAs(latest) : toRecord(replay));
+  };
+
+  /** Cancels a replay that is under way; has one that ended shown no more. */
+  const cancel: Operation = async call => {
+    const found = await findReplay(call);
+    const { replay, latest } = found;
+    if (replay.id === latest.id && (await replays.cancel(latest))) return noContent;
+    await replays.forget(found);
+    return noContent;
+  };
+
+  return { start, show, cancel } satisfies Record<string, Operation>;
+}
+
+function toRecord({ id, state, total, countedTo, sent }: PastReplay): z.infer<typeof replayRecord> {
+  return {
+    id,
+    estado: state,
+    total: countedTo === null ? total : null,
+    enviadas: sent,
+  };
+}
+
+function inProgress(): Problem {
+  return new Problem(
+    409,
+    'replay_in_progress',
+    'A replay of this webhook is under way: wait for its end, or cancel it.',
+  );
+}

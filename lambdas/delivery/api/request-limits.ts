@@ -1,0 +1,36 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Clock } from '../../platform/clock.ts';
+import { makeFixedWindow } from '../../platform/fixed-window.ts';
+import type { EventName } from '../../webhooks/webhook.ts';
+
+/**
+ * What an account's requests may cause in a minute. Each gives the whole seconds until there may be another, where a limit
+ * is reached: then nothing is counted.
+ */
+export interface RequestLimits {
+  countTest(accountId: string): Promise<number | undefined>;
+  countResend(accountId: string, evento: EventName): Promise<number | undefined>;
+}
+
+/** What the limits need. */
+export interface RequestLimitDependencies {
+  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  /** The table `Deliveries`: items `limit#tests#<account>` and `limit#resends#<account>#<event>`. */
+  readonly table: string;
+  readonly now: Clock;
+  /** Tests of an account in a minute. */
+  readonly testLimit: number;
+  /** Resends in a minute of what belongs to one event of an account: registering anew does not begin anew. */
+  readonly resendLimit: number;
+}
+
+/** Makes the limits. */
+export function makeRequestLimits(dependencies: RequestLimitDependencies): RequestLimits {
+  const { documents, table, now, testLimit, resendLimit } = dependencies;
+  const tests = makeFixedWindow({ documents, now, limit: testLimit });
+  const resends = makeFixedWindow({ documents, now, limit: resendLimit });
+  return {
+    countTest: accountId => tests({ table, key: { id: `limit#tests#${accountId}` } }),
+    countResend: (accountId, evento) => resends({ table, key: { id: `limit#resends#${accountId}#${evento}` } }),
+  };
+}

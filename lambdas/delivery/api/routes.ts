@@ -1,0 +1,25 @@
+import { managing, managingByBody, type Operation, type Resource, reading } from '../../api/route.ts';
+import type { makeHistoryOperations } from './deliveries.ts';
+import type { makeReplayOperations } from './replays.ts';
+
+/** What the paths lead to. */
+export interface HistoryApiOperations {
+  readonly history: ReturnType<typeof makeHistoryOperations>;
+  readonly replays: ReturnType<typeof makeReplayOperations>;
+  readonly test: Operation;
+}
+
+/** The paths under a webhook that concern its deliveries. */
+export function makeHistoryResources({ history, replays, test }: HistoryApiOperations): readonly Resource[] {
+  return [
+    { path: '/v1/webhooks/{evento}/teste', methods: { POST: managing(test) } },
+    { path: '/v1/webhooks/{evento}/entregas', methods: { GET: reading(history.list) } },
+    { path: '/v1/webhooks/{evento}/entregas/{id}', methods: { GET: reading(history.show) } },
+    { path: '/v1/webhooks/{evento}/entregas/{id}/reenvio', methods: { POST: managing(history.resend) } },
+    { path: '/v1/webhooks/{evento}/reenvios', methods: { POST: managingByBody(replays.start) } },
+    {
+      path: '/v1/webhooks/{evento}/reenvios/{id}',
+      methods: { GET: reading(replays.show), DELETE: managing(replays.cancel) },
+    },
+  ];
+}

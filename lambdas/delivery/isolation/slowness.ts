@@ -1,0 +1,143 @@
+import {
+  assumedAttempt,
+  fewestSlowAttempts,
+  furthestTurn,
+  longestHold,
+  manySlowAttempts,
+  relapseWindow,
+  shortestHold,
+  slowAttemptsUnderWay,
+  slownessWindow,
+  slowShare,
+} from '../limits.ts';
+
+/*
+ * The rules of the slow lane, a bulkhead: a receiver that is slow to answer takes places of that lane only. Everything here
+ * is pure; `slowness-store.ts` keeps the state, and `tools/simulate` runs these functions in virtual time.
+ */
+
+/** What is known of how slowly the receiver of one (account, event) answers. Times in milliseconds since the epoch. */
+export interface Slowness {
+  /** The attempts of the last window that were noted, oldest first; quick ones only beside slow ones. */
+  readonly tallies: readonly AttemptTally[];
+  /** Since when attempts are made in the slow lane. */
+  readonly slowSince?: number | undefined;
+  /** The last moment at which slow attempts reached their share, or a name did not resolve in time. */
+  readonly reachedAt?: number | undefined;
+  /** How long after that a quick success may end the slowness. */
+  readonly hold?: number | undefined;
+  /** When the latest slowness ended. */
+  readonly endedAt?: number | undefined;
+  /** The longest attempt of the last minute, and when it was measured. */
+  readonly longestAttempt?: number | undefined;
+  readonly measuredAt?: number | undefined;
+}
+
+/** Nothing is known: no slow attempt was ever noted. */
+export const unknownSlowness: Slowness = { tallies: [] };
+
+/** Whether a webhook's attempts are made in the slow lane. */
+export function isSlow({ slowSince }: Slowness): boolean {
+  return slowSince !== undefined;
+}
+
+/**
+ * Adds attempts to the tally: slow ones, and the quick ones beside them. Where slow ones reach their share the webhook is
+ * slow, or stays so for longer.
+ */
+export function withSlowAttempts(slowness: Slowness, added: { slow: number; quick: number }, now: number): Slowness {
+  const tallies = addTally(slowness.tallies, added, now);
+  const tallied = { ...slowness, tallies };
+  return reachesShare(tallies) ? slowedDown(tallied, now) : tallied;
+}
+
+/** A name that did not resolve in time makes its webhook slow by itself. */
+export function withSlowName(slowness: Slowness, now: number): Slowness {
+  return slowedDown(slowness, now);
+}
+
+/** Whether a quick success that comes now ends the slowness. */
+export function mayRecover({ slowSince, reachedAt = 0, hold = shortestHold }: Slowness, now: number): boolean {
+  return slowSince !== undefined && now >= reachedAt + hold;
+}
+
+/** The slowness after a quick success that ends it. What was tallied counts no more. */
+export function recovered(slowness: Slowness, now: number): Slowness {
+  return { ...slowness, tallies: [], slowSince: undefined, endedAt: now };
+}
+
+/**
+ * Notes how long an attempt took. The longest of the last minute stands; gives `undefined` where that changes nothing.
+ */
+export function withDuration(slowness: Slowness, duration: number, now: number): Slowness | undefined {
+  const { longestAttempt = 0, measuredAt = Number.NEGATIVE_INFINITY } = slowness;
+  const age = now - measuredAt;
+  const isOutdated = age >= slownessWindow;
+  // One as long as the longest renews it, but not each time: a busy webhook would write its item with every attempt.
+  const renews = duration >= longestAttempt && (duration > longestAttempt * 1.1 || age >= slownessWindow / 2);
+  return isOutdated || renews ? { ...slowness, longestAttempt: duration, measuredAt: now } : undefined;
+}
+
+/**
+ * Milliseconds between two attempts that begin at a slow webhook: as many a second as keep about 60 under way at the
+ * longest duration of the last minute, and `rate` a second at most.
+ */
+export function turnInterval({ longestAttempt = 0 }: Slowness, rate: number): number {
+  return Math.max(1_000 / rate, longestAttempt / slowAttemptsUnderWay);
+}
+
+/**
+ * Reserves the next turn of a slow webhook, a paced start of an attempt. Gives the moment of the turn and of the one after
+ * it, or `undefined` where the turn is too far off to be reserved.
+ */
+export function reserveTurn(
+  nextTurnAt: number,
+  interval: number,
+  now: number,
+): { readonly at: number; readonly next: number } | undefined {
+  const at = Math.max(nextTurnAt, now);
+  return at - now > furthestTurn ? undefined : { at, next: at + interval };
+}
+
+/** Attempts that ended in, or were still slow in, one piece of the window. */
+interface AttemptTally {
+  /** When the piece began. */
+  readonly at: number;
+  readonly slow: number;
+  readonly quick: number;
+}
+
+function addTally(
+  tallies: readonly AttemptTally[],
+  { slow, quick }: { slow: number; quick: number },
+  now: number,
+): readonly AttemptTally[] {
+  const recent = tallies.filter(({ at }) => now - at < slownessWindow);
+  const last = recent.at(-1);
+  if (!last || now - last.at >= tallyLength) return [...recent, { at: now, slow, quick }];
+  return [...recent.slice(0, -1), { at: last.at, slow: last.slow + slow, quick: last.quick + quick }];
+}
+
+function reachesShare(tallies: readonly AttemptTally[]): boolean {
+  const slow = tallies.reduce((sum, tally) => sum + tally.slow, 0);
+  const all = tallies.reduce((sum, tally) => sum + tally.quick, slow);
+  return slow >= manySlowAttempts || (slow >= fewestSlowAttempts && slow >= slowShare * all);
+}
+
+function slowedDown(slowness: Slowness, now: number): Slowness {
+  const { slowSince, endedAt, hold = shortestHold } = slowness;
+  if (slowSince !== undefined) return { ...slowness, reachedAt: now };
+  const isRelapse = endedAt !== undefined && now - endedAt < relapseWindow;
+  return {
+    ...slowness,
+    slowSince: now,
+    reachedAt: now,
+    // It may hang: until the first attempt in the slow lane is measured, turns are given as if it did.
+    longestAttempt: assumedAttempt,
+    measuredAt: undefined,
+    hold: isRelapse ? Math.min(hold * 2, longestHold) : shortestHold,
+  };
+}
+
+/** Tallies are kept in pieces of the window this long, so that their number is bounded. */
+const tallyLength = 5_000;

@@ -1,0 +1,72 @@
+import { otherDomainsUnanswered, slowAfter, unansweredWindow } from '../limits.ts';
+
+/** Tells whether it is a receiver's name server that does not answer, or the resolver of this process. */
+export interface UnansweredNames {
+  /** Begins a resolution for an account. Gives what ends it. */
+  begin(host: string, accountId: string): () => void;
+  /**
+   * Whether names of so many other domains go unanswered, too, that the resolver must be slow. Those of the same account
+   * prove nothing: it may own several domains whose name servers fall silent together.
+   */
+  isResolverSlow(host: string, accountId: string): boolean;
+}
+
+/** Makes an empty record. It lives as long as the process; what is in it counts for ten seconds. */
+export function makeUnansweredNames(now: () => number): UnansweredNames {
+  const pending = new Map<symbol, Resolution & { readonly since: number }>();
+  const unanswered = new Map<string, Resolution & { readonly at: number }>();
+
+  const note = ({ domain, accountId }: Resolution): void => {
+    const key = `${accountId} ${domain}`;
+    unanswered.delete(key);
+    unanswered.set(key, { domain, accountId, at: now() });
+    const first = unanswered.size > mostDomains ? unanswered.keys().next().value : undefined;
+    if (first !== undefined) unanswered.delete(first);
+  };
+
+  return {
+    begin(host, accountId) {
+      const key = Symbol(host);
+      const begun = { domain: domainOf(host), accountId, since: now() };
+      pending.set(key, begun);
+      return function end() {
+        if (pending.delete(key) && now() - begun.since > slowAfter) note(begun);
+      };
+    },
+    isResolverSlow(host, accountId) {
+      const moment = now();
+      const own = { domain: domainOf(host), accountId };
+      note(own);
+      const slow = [
+        ...[...unanswered.values()].filter(({ at }) => moment - at <= unansweredWindow),
+        ...[...pending.values()].filter(({ since }) => moment - since >= almostSlow),
+      ];
+      const others = slow.filter(other => other.accountId !== accountId && other.domain !== own.domain);
+      return new Set(others.map(({ domain }) => domain)).size >= otherDomainsUnanswered;
+    },
+  };
+}
+
+interface Resolution {
+  readonly domain: string;
+  readonly accountId: string;
+}
+
+/** Domains that are remembered at most; the one that was noted first is forgotten first. */
+const mostDomains = 1_000;
+
+/**
+ * The part of a name that one owner has, as far as its form tells: two labels, or three where the second is as short as
+ * those under which names are given to the public.
+ */
+function domainOf(host: string): string {
+  const labels = host.split('.').filter(label => label !== '');
+  const isPublic = (labels.at(-2)?.length ?? 0) <= longestPublicLabel && (labels.at(-1)?.length ?? 0) <= 2;
+  return labels.slice(isPublic ? -3 : -2).join('.');
+}
+
+/** A resolution that has taken this long already counts beside one that has taken too long. Milliseconds. */
+const almostSlow = slowAfter / 2;
+
+/** Labels under which names are given to the public: `a.com.br` and `b.com.br` are two domains. */
+const longestPublicLabel = 3;

@@ -1,0 +1,31 @@
+import type { Webhook } from '../webhooks/webhook.ts';
+import { isSlow, type Slowness } from './isolation/slowness.ts';
+
+/**
+ * The lanes are bulkheads: each is a queue and a consumer with places of its own. `first` makes first attempts; `retry`
+ * further ones, and the first ones of webhooks that keep failing; `slow` makes all attempts of webhooks that are slow to
+ * answer, since each of them takes a place for as long as an attempt may last.
+ */
+export const lanes = ['first', 'retry', 'slow'] as const;
+
+/** One of the lanes. */
+export type Lane = (typeof lanes)[number];
+
+/** A lane that only this service sends messages to. */
+export type LaterLane = Exclude<Lane, 'first'>;
+
+/** The lane that an attempt which is about to be made in `lane` must move to, if any. Nothing ever moves back. */
+export function laneBeyond(
+  lane: Lane,
+  { failingSince }: Pick<Webhook, 'failingSince'>,
+  slowness: Slowness,
+  now: number,
+): LaterLane | undefined {
+  if (lane === 'slow') return undefined;
+  if (isSlow(slowness)) return 'slow';
+  const isFailing = failingSince !== undefined && now - failingSince >= failingForLong;
+  return lane === 'first' && isFailing ? 'retry' : undefined;
+}
+
+/** A webhook keeps failing when it has done nothing else for so long, in milliseconds. */
+const failingForLong = 60_000;

@@ -1,0 +1,148 @@
+import type { Clock } from '../../platform/clock.ts';
+import { settled, type WaitingDelivery } from '../delivery.ts';
+import { backlogShardsOf } from '../delivery-item.ts';
+import type { DeliveryStore, DueEntry } from '../delivery-store.ts';
+import { isSlow, turnInterval } from '../isolation/slowness.ts';
+import type { SlownessStore, StoredSlowness } from '../isolation/slowness-store.ts';
+import { backlogAttention, releasedPerSweep, releaseRate, turnsAhead } from '../limits.ts';
+import type { RetryQueue } from '../retry-queue.ts';
+import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
+import { hasOutlived, putOff, queuedInSlowLane, withTurn } from '../transitions.ts';
+import type { Errand } from './sweep.ts';
+
+/** What giving turns depends on. */
+export interface SlowBacklogDependencies extends DeliveryTelemetry {
+  readonly slownessStore: Pick<SlownessStore, 'read' | 'claim' | 'reserveUntil' | 'endBacklog' | 'endWaiting'>;
+  readonly store: Pick<DeliveryStore, 'waitingForTurn' | 'update'>;
+  readonly queues: Readonly<Record<'retry' | 'slow', Pick<RetryQueue, 'sendAll'>>>;
+  /** Turns a second that a slow webhook has at most. */
+  readonly slowRate: number;
+  readonly now: Clock;
+}
+
+/** The turns until the next sweep, or what is released until then where the webhook is slow no more. */
+export function planOf(slowness: StoredSlowness, slowRate: number, now: number): Plan {
+  if (!isSlow(slowness)) return { to: 'retry', beginAt: now, interval: 1_000 / releaseRate, most: releasedPerSweep };
+  const interval = turnInterval(slowness, slowRate);
+  const beginAt = Math.max(slowness.nextTurnAt, now);
+  return { to: 'slow', beginAt, interval, most: Math.max(0, Math.floor((now + turnsAhead - beginAt) / interval)) };
+}
+
+/**
+ * Makes the sweeper's part in the slow lane: each minute it gives turns to what waits in the table, the longest due first,
+ * or, once the webhook is slow no more, brings all of it forward.
+ */
+export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Errand {
+  const { slownessStore, store, queues, slowRate, now, log, count } = dependencies;
+
+  const end = async (delivery: WaitingDelivery) => {
+    if (!(await store.update(delivery, settled(delivery, 'falhou', now())))) return;
+    count('Exhausted');
+    log.warn('delivery.outlived', describeDelivery(delivery));
+  };
+
+  const areSent = async (batch: readonly WaitingDelivery[], to: Plan['to']): Promise<boolean> => {
+    const failed = await queues[to].sendAll(batch);
+    if (failed === 0) return true;
+    count('RetryNotSent', failed);
+    log.error('delivery.not_sent', { failed });
+    return false;
+  };
+
+  /** The messages go first: until it is noted that they are there, the next sweep finds the deliveries waiting. */
+  const giveToSlowLane = async (batch: readonly WaitingDelivery[]): Promise<boolean> => {
+    if (!(await areSent(batch, 'slow'))) return false;
+    await Promise.all(batch.map(delivery => store.update(delivery, queuedInSlowLane(delivery))));
+    count('MovedToSlowLane', batch.length);
+    return true;
+  };
+
+  /** The notes go first: the retry lane drops what still waits for a turn. What is not sent then is overdue after 2 min. */
+  const bringForward = async (batch: readonly WaitingDelivery[]): Promise<boolean> => {
+    const stored = await Promise.all(batch.map(delivery => store.update(delivery, delivery)));
+    const due = batch.filter((_, index) => stored[index]);
+    if (due.length > 0 && (await areSent(due, 'retry'))) count('BroughtForward', due.length);
+    return true;
+  };
+
+  /** Gives whether all were handed over: what was not would be found again at once. */
+  const giveTurns = async (deliveries: readonly WaitingDelivery[], plan: Plan, hasTime: () => boolean) => {
+    let isComplete = true;
+    const alive = deliveries.filter(delivery => !hasOutlived(delivery, now()));
+    const turns = alive.map((delivery, index) => {
+      const at = plan.beginAt + index * plan.interval;
+      return plan.to === 'slow' ? withTurn(delivery, at) : putOff(delivery, now(), Math.max(0, at - now()));
+    });
+    for (let start = 0; start < turns.length && hasTime(); start += sendBatch * batchesAtOnce) {
+      const batches = Array.from({ length: batchesAtOnce }, (_, index) => {
+        const first = start + index * sendBatch;
+        return turns.slice(first, first + sendBatch);
+      });
+      const handOver = plan.to === 'slow' ? giveToSlowLane : bringForward;
+      const handedOver = await Promise.all(batches.filter(batch => batch.length > 0).map(handOver));
+      isComplete &&= handedOver.every(isOver => isOver);
+    }
+    return isComplete;
+  };
+
+  /** Where all that waits gets a turn now, arrivals need not wait behind it. The task goes on until none can come any more. */
+  const endWhereQuiet = async (slowness: StoredSlowness, found: number) => {
+    if (found === 0 && now() - (slowness.waitingAt ?? 0) > backlogAttention) await slownessStore.endWaiting(slowness);
+    else if (slowness.backlogAt !== undefined) await slownessStore.endBacklog(slowness);
+  };
+
+  return async function giveTurnsToBacklog(entry: DueEntry, hasTime) {
+    if (!hasTime()) return; // turns that nobody gives out would be lost
+    const read = await slownessStore.read(entry.id);
+    if (read?.dueAt !== entry.dueAt) return; // the index is behind
+    if (!(await slownessStore.claim(entry, now() + claimLength))) return;
+
+    let slowness = read;
+    let given = 0;
+    const plan = planOf(slowness, slowRate, now());
+    const shards = backlogShardsOf(slowness.accountId, slowness.evento);
+    while (hasTime()) {
+      const beginAt = plan.beginAt + given * plan.interval;
+      const most = Math.min(plan.most - given, chunk);
+      const { deliveries, isAll } = await store.waitingForTurn(shards, most);
+      await Promise.all(deliveries.filter(delivery => hasOutlived(delivery, now())).map(end));
+      if (plan.to === 'slow' && deliveries.length > 0) {
+        const nextTurnAt = beginAt + deliveries.length * plan.interval;
+        if (!(await slownessStore.reserveUntil(slowness, nextTurnAt))) return;
+        slowness = { ...slowness, nextTurnAt };
+      }
+      if (isAll) await endWhereQuiet(slowness, given + deliveries.length); // only now: arrivals would reserve those very turns
+      const isComplete = await giveTurns(deliveries, { ...plan, beginAt }, hasTime);
+      given += deliveries.length;
+      if (isAll || !isComplete || deliveries.length === 0) break;
+    }
+    if (given === 0) return;
+    log.info('slow_lane.turns_given', {
+      account: slowness.accountId,
+      event: slowness.evento,
+      lane: plan.to,
+      deliveries: given,
+    });
+  };
+}
+
+/** How the next deliveries are handed over. */
+interface Plan {
+  readonly to: 'retry' | 'slow';
+  /** When the first attempt begins, and how long after it the second. */
+  readonly beginAt: number;
+  readonly interval: number;
+  readonly most: number;
+}
+
+/** What a queue takes in one call. */
+const sendBatch = 10;
+
+/** Batches that are sent and stored at once. */
+const batchesAtOnce = 8;
+
+/** Nobody else takes the task in hand before the next sweep. Milliseconds. */
+const claimLength = 50_000;
+
+/** Deliveries that are read and handed over at a time: each may hold thirty attempts with a KiB of answer each. */
+const chunk = 400;

@@ -1,0 +1,90 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
+import middy from '@middy/core';
+import type { Context } from 'aws-lambda';
+import { systemClock } from '../../platform/clock.ts';
+import { makeDocuments } from '../../platform/dynamo.ts';
+import { readEnvironment } from '../../platform/environment.ts';
+import { makeReadHistory } from '../delivery-history.ts';
+import { makeDeliveryStore } from '../delivery-store.ts';
+import { sweepEnvironment } from '../environment.ts';
+import { makeSlownessStore, slownessPrefix } from '../isolation/slowness-store.ts';
+import { makeFindWebhook } from '../lookup.ts';
+import { makeReplayErrand } from '../replay/replay-errand.ts';
+import { makeRunReplay, replayPage } from '../replay/replay-runner.ts';
+import { makeReplayStore, replaysPrefix } from '../replay/replay-store.ts';
+import { makeRetryQueue } from '../retry-queue.ts';
+import { makeSqs } from '../sqs-client.ts';
+import { makeDeliveryTelemetry } from '../telemetry.ts';
+import { makeAnnounce } from './announcements.ts';
+import { makePublishAnnouncement } from './operations-topic.ts';
+import { makeSlowBacklogTask } from './slow-backlog.ts';
+import { makeSweep } from './sweep.ts';
+
+/** What is left to the next minute's sweep: a page takes less than this, in milliseconds. */
+const timeForOnePage = 12_000;
+
+const environment = readEnvironment(sweepEnvironment);
+const telemetry = makeDeliveryTelemetry('sweep');
+const now = systemClock;
+
+const documents = makeDocuments();
+const table = environment.DELIVERIES_TABLE;
+const stored = { documents, table, now, historyDays: environment.HISTORY_DAYS };
+const store = makeDeliveryStore(stored);
+const replays = makeReplayStore(stored);
+const sqs = makeSqs();
+const queues = {
+  retry: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
+  slow: makeRetryQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
+};
+const slownessStore = makeSlownessStore({ documents, table, now, rate: environment.SLOW_RATE });
+const findWebhook = makeFindWebhook(documents, environment.WEBHOOKS_TABLE);
+
+const readHistory = makeReadHistory({ documents, table, store });
+const run = makeRunReplay({
+  ...telemetry,
+  replays,
+  readHistory,
+  store,
+  findWebhook,
+  retryQueue: queues.retry,
+  page: replayPage,
+  now,
+});
+const announce = makeAnnounce({
+  ...telemetry,
+  documents,
+  table: environment.WEBHOOKS_TABLE,
+  publish: makePublishAnnouncement(environment.OPERATIONS_TOPIC_ARN),
+});
+
+const sweep = makeSweep({
+  ...telemetry,
+  store,
+  queues,
+  now,
+  errands: {
+    [slownessPrefix]: makeSlowBacklogTask({
+      ...telemetry,
+      slownessStore,
+      store,
+      queues,
+      slowRate: environment.SLOW_RATE,
+      now,
+    }),
+    [replaysPrefix]: makeReplayErrand({ replays, run, now }),
+  },
+});
+
+/** Every minute: sends what falls due, brings back what is overdue, drives replays, and publishes what webhooks have to announce. */
+export const handler = middy()
+  .use(injectLambdaContext(telemetry.logger))
+  .use(logMetrics(telemetry.metrics))
+  .handler(async (_event: unknown, context: Context) => {
+    telemetry.count('SweptDue', 0); // the sweeper's heartbeat
+    const hasTime = () => context.getRemainingTimeInMillis() > timeForOnePage;
+    const [swept, announced] = await Promise.allSettled([sweep(hasTime), announce(hasTime)]);
+    if (swept.status === 'rejected') throw swept.reason;
+    if (announced.status === 'rejected') throw announced.reason;
+  });

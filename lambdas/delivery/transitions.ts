@@ -1,0 +1,164 @@
+import type { Clock } from '../platform/clock.ts';
+import { faultWait, type Random, retryWait } from './backoff.ts';
+import {
+  type AttemptRecord,
+  type Delivery,
+  isTest,
+  keptAttempts,
+  settled,
+  type Wait,
+  type WaitingDelivery,
+} from './delivery.ts';
+import { slowQueueOverdue } from './limits.ts';
+import type { AttemptOutcome } from './worker/attempt.ts';
+
+/** The longest that a queue holds a message back, in milliseconds. Longer waits are the sweeper's. */
+export const longestQueueDelay = 900_000;
+
+/** Whether the next attempt's message is the outcome's to send, or was sent: otherwise it is the sweeper's. */
+export function isHandedOver({ nextAttemptAt, lookAt }: Wait): boolean {
+  return lookAt > nextAttemptAt;
+}
+
+/** A delivery whose attempt is put off, and made by the consumer of the retry queue. */
+export function putOff(delivery: Delivery, now: number, waitMs: number): WaitingDelivery {
+  return {
+    ...delivery,
+    wait: waitOf(waitMs, now),
+  };
+}
+
+/** A delivery that waits in the table for a turn of its slow webhook, in the order of when it was due. */
+export function waitingForTurn(delivery: Delivery, now: number): WaitingDelivery {
+  const nextAttemptAt = delivery.wait?.nextAttemptAt ?? now;
+  return { ...delivery, wait: { nextAttemptAt, lookAt: nextAttemptAt, pickups: 0, slowLane: 'waiting' } };
+}
+
+/** A delivery that has a turn in the slow lane. Until its message is sent, the sweeper finds it overdue after 2 min. */
+export function withTurn(delivery: Delivery, turnAt: number): WaitingDelivery {
+  return {
+    ...delivery,
+    wait: { nextAttemptAt: Math.round(turnAt), lookAt: Math.round(turnAt) + overdueAfter, pickups: 0 },
+  };
+}
+
+/** A delivery whose message is in the slow queue, where it may wait for long. */
+export function queuedInSlowLane(delivery: WaitingDelivery): WaitingDelivery {
+  const { nextAttemptAt, pickups } = delivery.wait;
+  return {
+    ...delivery,
+    wait: { nextAttemptAt, lookAt: nextAttemptAt + slowQueueOverdue, pickups, slowLane: 'queued' },
+  };
+}
+
+/** A delivery whose next attempt is due now: the consumer that receives its message makes it. */
+export function dueNow(delivery: Delivery, now: number): WaitingDelivery {
+  return putOff(delivery, now, 0);
+}
+
+/**
+ * A delivery that begins a new schedule: due now, or after `waitMs` milliseconds, and nothing charged. Its numbers go on,
+ * so that messages of its earlier life stay stale.
+ */
+export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingDelivery {
+  const { settledAt: _, replayId: __, ...rest } = delivery;
+  return { ...rest, state: 'pendente', scheduledAt: now, charged: 0, faults: 0, wait: waitOf(waitMs, now) };
+}
+
+/**
+ * A waiting delivery whose next attempt is brought forward to now; nothing, where that is due or under way. It is no
+ * replay's any more: to cancel that does not stop it.
+ */
+export function broughtForward(
+  { replayId: _, ...delivery }: WaitingDelivery,
+  now: number,
+): WaitingDelivery | undefined {
+  const { nextAttemptAt, slowLane } = delivery.wait;
+  if (nextAttemptAt <= now && slowLane !== 'waiting') return undefined;
+  const originalDueAt = delivery.broughtForward?.originalDueAt ?? nextAttemptAt;
+  return { ...delivery, broughtForward: { at: now, originalDueAt }, wait: waitOf(0, now) };
+}
+
+/** The wait after the sweeper sends a delivery's message: its due time stays, the next look doubles if it was overdue. */
+export function afterSweep(wait: Wait, now: number): Wait {
+  return isHandedOver(wait)
+    ? { ...wait, lookAt: now + overdueAfterOf(wait) * 2 ** (wait.pickups + 1), pickups: wait.pickups + 1 }
+    : { ...wait, lookAt: Math.max(wait.nextAttemptAt, now) + overdueAfter };
+}
+
+/** Whether a delivery has been kept from its attempts for so long that it ends. */
+export function hasOutlived(delivery: Delivery, now: number): boolean {
+  return now - delivery.scheduledAt >= longestLife;
+}
+
+/** What deciding on a delivery's next step depends on. */
+export interface LifecycleRules {
+  /** The waits between attempts in milliseconds. */
+  readonly schedule: readonly number[];
+  readonly now: Clock;
+  readonly random: Random;
+}
+
+/** What becomes of a delivery after an attempt: pure but for the clock and the spread of the waits. */
+export type AfterAttempt = (delivery: Delivery, outcome: AttemptOutcome) => Delivery;
+
+/** Makes the decision on what becomes of a delivery after an attempt. */
+export function makeAfterAttempt({ schedule, now, random }: LifecycleRules): AfterAttempt {
+  return function afterAttempt(delivery, outcome) {
+    const moment = now();
+    const { broughtForward, ...rest } = delivery;
+    const attempted: Delivery = {
+      ...rest,
+      attempt: delivery.attempt + 1,
+      faults: 0,
+      attempts: withRecord(delivery.attempts, outcome.record),
+    };
+    const originalWait = broughtForward && waitOf(Math.max(0, broughtForward.originalDueAt - moment), moment);
+    if (isTest(delivery)) return settled(attempted, outcome.outcome === 'delivered' ? 'entregue' : 'falhou', moment);
+    switch (outcome.outcome) {
+      case 'delivered':
+        return settled(attempted, 'entregue', moment);
+      case 'gone':
+        return settled(attempted, 'retida', moment);
+      case 'failed': {
+        if (originalWait) return { ...attempted, wait: originalWait };
+        const charged = delivery.charged + 1;
+        const wait = retryWait(schedule, { charged, askedWaitMs: outcome.askedWaitMs }, random);
+        if (wait === undefined) return settled({ ...attempted, charged }, 'falhou', moment);
+        return { ...attempted, charged, wait: waitOf(wait, moment) };
+      }
+      case 'given_up':
+        return { ...attempted, ...(broughtForward && { broughtForward }), wait: waitOf(0, moment) };
+      case 'own_fault': {
+        if (hasOutlived(delivery, moment)) return settled(attempted, 'falhou', moment);
+        const faults = delivery.faults + 1;
+        return { ...attempted, faults, wait: originalWait ?? waitOf(faultWait(faults), moment) };
+      }
+    }
+  };
+}
+
+function waitOf(waitMs: number, now: number): Wait {
+  const nextAttemptAt = now + Math.round(waitMs);
+  const lookAt = waitMs <= longestQueueDelay ? nextAttemptAt + overdueAfter : nextAttemptAt - handOverBefore;
+  return { nextAttemptAt, lookAt, pickups: 0 };
+}
+
+/** The sweeper brings back what is overdue by this much, in milliseconds, and doubles it each time. */
+const overdueAfter = 120_000;
+
+/** The sweeper runs every minute: it hands a long wait over to the queue in its last minute, in milliseconds. */
+const handOverBefore = 60_000;
+
+function overdueAfterOf({ slowLane }: Wait): number {
+  return slowLane === 'queued' ? slowQueueOverdue : overdueAfter;
+}
+
+/** Deliveries that our own faults keep from being attempted end after ten days, in milliseconds. */
+const longestLife = 10 * 24 * 60 * 60_000;
+
+/** A fault of our own that repeats is one line in the history, or ten days of them would push everything else out. */
+function withRecord(attempts: readonly AttemptRecord[], record: AttemptRecord): readonly AttemptRecord[] {
+  const repeats = record.resultado === 'interno' && attempts.at(-1)?.resultado === 'interno';
+  return [...(repeats ? attempts.slice(0, -1) : attempts), record].slice(-keptAttempts);
+}

@@ -1,0 +1,166 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { GuardedPost, PostOutcome } from '../../platform/egress/guarded-post.ts';
+import type { Sealing } from '../../platform/sealing.ts';
+import { describeError } from '../../platform/telemetry.ts';
+import { isSigning } from '../../webhooks/signing-secret.ts';
+import { authorizationBinding, secretBinding, type Webhook } from '../../webhooks/webhook.ts';
+import { askedWait } from '../backoff.ts';
+import type { AttemptRecord, AttemptResult, Delivery } from '../delivery.ts';
+import { makeRedaction } from './redaction.ts';
+import { signatureHeader } from './signature.ts';
+import type { AttemptWatch } from './slow-attempt-timer.ts';
+
+/**
+ * What came of one attempt:
+ * - `delivered`: complete 2xx headers, whatever the body then did;
+ * - `gone`: 410, the receiver wants no more;
+ * - `failed`: anything else a receiver or its network did, and addresses that the guard refuses; charged;
+ * - `given_up`: not answered in time in a quick lane; repeated in the slow one, not charged;
+ * - `own_fault`: keys, sockets or network of ours; not charged. `detail` says which, for our log only.
+ */
+export type AttemptOutcome = {
+  readonly record: AttemptRecord;
+  /** Milliseconds from the beginning of connecting to the last header, or the failure; not there if it never began. */
+  readonly sinceConnectingMs?: number;
+} & (
+  | { readonly outcome: 'delivered' | 'gone' | 'given_up' }
+  | { readonly outcome: 'failed'; readonly askedWaitMs: number | undefined; readonly detail: string }
+  | { readonly outcome: 'own_fault'; readonly detail: string }
+);
+
+/** Makes one attempt. Never throws. */
+export type Attempt = (webhook: Webhook, delivery: Delivery, watch?: AttemptProgress) => Promise<AttemptOutcome>;
+
+/** What an attempt stands on. */
+export interface AttemptDependencies {
+  readonly post: GuardedPost;
+  readonly sealing: Pick<Sealing, 'open'>;
+  readonly now: Clock;
+  /** Milliseconds from resolving the name to the last response header. */
+  readonly timeoutMs: number;
+  /** Milliseconds in which each address of a receiver must accept a connection. */
+  readonly connectTimeoutMs: number;
+  readonly serviceVersion: string;
+}
+
+/** Makes the attempt: opens the webhook's credentials, signs, posts through the guard, and says what came of it. */
+export function makeAttempt(dependencies: AttemptDependencies): Attempt {
+  const { post, sealing, now, timeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
+
+  const send = (
+    webhook: Webhook,
+    { id, body }: Delivery,
+    { authorization, secrets }: Credentials,
+    at: number,
+    watch: AttemptProgress | undefined,
+  ) => {
+    watch?.onResolving();
+    const timestamp = Math.floor(at / 1_000);
+    return post({
+      url: webhook.url,
+      headers: {
+        'Content-Type': 'application/json',
+        'User-Agent': `Emissor/${serviceVersion}`,
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': signatureHeader({ id, timestamp, body }, secrets),
+        ...(authorization !== undefined && { Authorization: authorization }),
+      },
+      body,
+      deadlineMs: timeoutMs,
+      connectTimeoutMs,
+      redact: makeRedaction(authorization),
+      ...(watch && { signal: watch.signal, onConnecting: watch.onConnecting, onAnswered: watch.onAnswered }),
+    });
+  };
+
+  return async (webhook, delivery, watch) => {
+    const startedAt = now();
+    const record = (posted: PostOutcome): AttemptRecord => ({
+      numero: delivery.attempt,
+      iniciada_em: new Date(startedAt).toISOString(),
+      duracao_ms: Math.round(posted.durationMs),
+      resultado: resultOf(posted),
+      status: posted.outcome === 'response' ? posted.status : null,
+      resposta: posted.outcome === 'response' ? posted.bodyStart : null,
+    });
+    const ownFault = (detail: string): AttemptOutcome => ({
+      outcome: 'own_fault',
+      detail,
+      record: record({ outcome: 'own_fault', detail, durationMs: now() - startedAt, resolutionMs: 0 }),
+    });
+
+    let posted: PostOutcome;
+    try {
+      posted = await send(webhook, delivery, await openCredentials(sealing, webhook, startedAt), startedAt, watch);
+    } catch (error) {
+      return ownFault(describeError(error).errorName);
+    }
+    const made = {
+      record: record(posted),
+      ...(posted.sinceConnectingMs !== undefined && { sinceConnectingMs: posted.sinceConnectingMs }),
+    };
+    switch (posted.outcome) {
+      case 'response': {
+        const { status, headers } = posted;
+        if (isSuccess(status)) return { outcome: 'delivered', ...made };
+        if (status === 410) return { outcome: 'gone', ...made };
+        const askedWaitMs = askedWait(status, headers['retry-after'], now());
+        return { outcome: 'failed', askedWaitMs, detail: `HTTP ${status}`, ...made };
+      }
+      case 'given_up':
+        return { outcome: 'given_up', ...made };
+      case 'own_fault':
+        return { outcome: 'own_fault', detail: posted.detail, ...made };
+      default:
+        return { outcome: 'failed', askedWaitMs: undefined, detail: posted.detail, ...made };
+    }
+  };
+}
+
+/** Is told how an attempt goes, and may give it up. */
+type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onConnecting' | 'onAnswered'>;
+
+interface Credentials {
+  readonly authorization: string | undefined;
+  readonly secrets: readonly string[];
+}
+
+/** The one place where what happened on the network becomes a result on the wire. */
+function resultOf(posted: PostOutcome): AttemptResult {
+  switch (posted.outcome) {
+    case 'response':
+      return isSuccess(posted.status) ? 'entregue' : 'http';
+    case 'timeout':
+      return 'tempo_esgotado';
+    case 'connection':
+      return 'conexao';
+    case 'tls':
+      return 'tls';
+    case 'dns':
+      return 'dns';
+    case 'blocked':
+      return 'bloqueada';
+    case 'given_up':
+      return 'lenta';
+    case 'own_fault':
+      return 'interno';
+  }
+}
+
+async function openCredentials(
+  sealing: AttemptDependencies['sealing'],
+  { accountId, evento, sealedAuthorization, secrets }: Webhook,
+  now: number,
+): Promise<Credentials> {
+  const signing = secrets.filter(secret => isSigning(secret, now));
+  const [authorization, ...opened] = await Promise.all([
+    sealedAuthorization && sealing.open(sealedAuthorization, authorizationBinding(accountId, evento)),
+    ...signing.map(({ sealed }) => sealing.open(sealed, secretBinding(accountId, evento))),
+  ]);
+  return { authorization: authorization || undefined, secrets: opened.filter(secret => secret !== undefined) };
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}

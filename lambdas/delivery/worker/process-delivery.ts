@@ -1,0 +1,192 @@
+import type { Clock } from '../../platform/clock.ts';
+import { describeError } from '../../platform/telemetry.ts';
+import type { Webhook } from '../../webhooks/webhook.ts';
+import type { Random } from '../backoff.ts';
+import { type Delivery, isTest, settled, type WaitingDelivery } from '../delivery.ts';
+import type { AttemptsUnderWay } from '../isolation/attempts-under-way.ts';
+import type { HandOver, Save } from '../isolation/slow-lane.ts';
+import { type StoredSlowness, slownessId } from '../isolation/slowness-store.ts';
+import { type Lane, type LaterLane, laneBeyond } from '../lane-routing.ts';
+import { crowdedWait } from '../limits.ts';
+import type { RetryQueue } from '../retry-queue.ts';
+import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from '../telemetry.ts';
+import { type AfterAttempt, isHandedOver, putOff } from '../transitions.ts';
+import type { Attempt, AttemptOutcome } from './attempt.ts';
+import type { NoteHealth } from './health-notes.ts';
+import type { HeedGone } from './heed-gone.ts';
+import type { WatchAttempt } from './slow-attempt-timer.ts';
+
+/**
+ * Gives a delivery its turn: attempt, record the outcome, send the next attempt's message. Without its webhook it is
+ * cancelled, while that is suspended it is held (a test is not), and an attempt that belongs in another lane is left to
+ * that one: it changes who makes it, never the schedule. Throws only when the outcome could not be stored, or when a
+ * message that is left to another lane could not be sent.
+ */
+export type TakeTurn = (
+  delivery: Delivery,
+  known: { readonly webhook: Webhook | undefined; readonly slowness: StoredSlowness },
+  save: Save,
+  atReceiver?: AtReceiver,
+) => Promise<void>;
+
+/** Called when an attempt begins, from when on it waits for its receiver and not for us. Gives what is called when it is over. */
+export type AtReceiver = () => () => void;
+
+/** What a turn stands on. */
+export interface TurnDependencies extends DeliveryTelemetry {
+  readonly attempt: Attempt;
+  readonly afterAttempt: AfterAttempt;
+  readonly watchAttempt: WatchAttempt;
+  /** Attempts of this process at each webhook. */
+  readonly underWay: AttemptsUnderWay;
+  readonly handOver: HandOver;
+  readonly heedGone: HeedGone;
+  readonly noteHealth: NoteHealth;
+  /** The lane whose consumer is at work. */
+  readonly lane: Lane;
+  readonly queues: Readonly<Record<LaterLane, Pick<RetryQueue, 'send'>>>;
+  readonly now: Clock;
+  readonly random: Random;
+}
+
+/** Makes the turn that all consumers give their deliveries. */
+export function makeTakeTurn(dependencies: TurnDependencies): TakeTurn {
+  const {
+    attempt,
+    watchAttempt,
+    underWay,
+    handOver,
+    afterAttempt,
+    heedGone,
+    noteHealth,
+    lane,
+    queues,
+    now,
+    random,
+    log,
+    count,
+  } = dependencies;
+
+  const sendNext = async (delivery: WaitingDelivery) => {
+    if (!isHandedOver(delivery.wait)) return;
+    try {
+      await queues.retry.send(delivery);
+    } catch (error) {
+      count('RetryNotSent');
+      log.error('delivery.not_sent', { ...describeDelivery(delivery), ...describeError(error) });
+    }
+  };
+
+  /** What is stored decides: an attempt that lost the race records nothing. */
+  const isStored = async (before: Delivery, after: Delivery, save: Save) => {
+    if (await save(after)) return true;
+    count('StaleDropped');
+    log.info('delivery.stale', describeDelivery(before));
+    return false;
+  };
+
+  const endWithoutAttempt = async (before: Delivery, state: 'cancelada' | 'retida', save: Save) => {
+    if (!(await isStored(before, settled(before, state, now()), save))) return;
+    if (!isTest(before)) count(state === 'retida' ? 'Held' : 'Cancelled');
+    log.info(state === 'retida' ? 'delivery.held' : 'delivery.cancelled', describeDelivery(before));
+  };
+
+  /** What is stored already only has its message moved; nothing is known yet of what is not. */
+  const move = async (delivery: Delivery, save: Save, to: LaterLane, waitMs = 0) => {
+    const waiting = putOff(delivery, now(), waitMs);
+    if (delivery.wait) await queues[to].send(waiting);
+    else if (await isStored(delivery, waiting, save)) await sendNext(waiting);
+    else return;
+    count(to === 'slow' ? 'MovedToSlowLane' : 'MovedToRetryLane');
+    log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
+  };
+
+  const logAttempt = (before: Delivery, after: Delivery, outcome: AttemptOutcome, { url }: Webhook) => {
+    const line = {
+      ...describeDelivery(before),
+      ...describeAttempt(outcome.record),
+      ...('detail' in outcome && { detail: outcome.detail }),
+      host: URL.parse(url)?.host,
+      state: after.state,
+      ...(after.wait && { nextAttemptAt: new Date(after.wait.nextAttemptAt).toISOString() }),
+    };
+    if (outcome.outcome === 'own_fault') log.error('delivery.attempt', line);
+    else if (outcome.outcome === 'delivered') log.info('delivery.attempt', line);
+    else log.warn('delivery.attempt', line);
+  };
+
+  const makeAttempt = async (
+    delivery: Delivery,
+    webhook: Webhook,
+    slowness: StoredSlowness,
+    save: Save,
+    atReceiver: AtReceiver | undefined,
+  ) => {
+    const watch = isTest(delivery) ? undefined : watchAttempt(webhook, slowness);
+    const isBack = atReceiver?.();
+    const made = await attempt(webhook, delivery, watch);
+    isBack?.();
+    await watch?.end(made);
+    const outcome = isTest(delivery) ? made : await heedGone(webhook, made);
+    const after = afterAttempt(delivery, outcome);
+    if (!isTest(delivery)) await noteHealth(webhook, outcome, after);
+    if (outcome.outcome === 'given_up') return repeatInSlowLane(delivery, after, outcome, webhook, slowness, save);
+
+    if (!(await isStored(delivery, after, save))) return;
+    const ended = isTest(after) ? undefined : endMetrics[after.state];
+    if (ended) count(ended);
+    count(metricOf(outcome));
+    logAttempt(delivery, after, outcome, webhook);
+    if (after.wait) await sendNext({ ...after, wait: after.wait });
+  };
+
+  /** An attempt that was given up is stored as it is handed over: what is to come next is known only then. */
+  const repeatInSlowLane = async (
+    before: Delivery,
+    { wait: _, ...after }: Delivery,
+    outcome: AttemptOutcome,
+    webhook: Webhook,
+    slowness: StoredSlowness,
+    save: Save,
+  ) => {
+    await handOver(after, slowness, async handedOver => {
+      if (!(await save(handedOver))) return false;
+      count('GivenUp');
+      logAttempt(before, handedOver, outcome, webhook);
+      return true;
+    });
+  };
+
+  return async function takeTurn(delivery, { webhook, slowness }, save, atReceiver) {
+    if (webhook?.webhookId !== delivery.webhookId) return endWithoutAttempt(delivery, 'cancelada', save);
+    if (webhook.status === 'suspenso' && !isTest(delivery)) return endWithoutAttempt(delivery, 'retida', save);
+    // A test that was asked for before an operator suspended.
+    if (webhook.suspensionReason === 'operador') return endWithoutAttempt(delivery, 'cancelada', save);
+    // A test says nothing of its webhook's health, and so would hold a place of the retry lane each time its receiver hangs.
+    if (isTest(delivery) && lane === 'retry') return move(delivery, save, 'slow');
+    const beyond = isTest(delivery) ? undefined : laneBeyond(lane, webhook, slowness, now());
+    if (beyond === 'slow') return handOver(delivery, slowness, save);
+    if (beyond === 'retry') return move(delivery, save, 'retry');
+
+    const leave = lane === 'slow' ? () => undefined : underWay.enter(slownessId(slowness));
+    if (!leave) return move(delivery, save, 'retry', crowdedWait(random));
+    try {
+      await makeAttempt(delivery, webhook, slowness, save, atReceiver);
+    } finally {
+      leave();
+    }
+  };
+}
+
+const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
+  falhou: 'Exhausted',
+  retida: 'Held',
+  cancelada: 'Cancelled',
+};
+
+function metricOf({ outcome, record }: AttemptOutcome): DeliveryMetric {
+  if (outcome === 'delivered') return 'Delivered';
+  if (outcome === 'own_fault') return 'OwnFault';
+  if (outcome === 'given_up') return 'GivenUp';
+  return record.resultado === 'bloqueada' ? 'Blocked' : 'AttemptFailed';
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { SendToDeadLetters } from '../dead-letters.ts';
+import { type Delivery, settled } from '../delivery.ts';
+import type { DeliveryStore } from '../delivery-store.ts';
+import type { Lane } from '../lane-routing.ts';
+import type { Lookup } from '../lookup.ts';
+import { turnOf, wasCancelledBefore } from '../replay/replay.ts';
+import type { ReplayStore } from '../replay/replay-store.ts';
+import { type RetryMessage, retryMessage } from '../retry-queue.ts';
+import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
+import type { ProcessRecord } from './first-attempt.ts';
+import type { TakeTurn } from './process-delivery.ts';
+
+/** What further attempts stand on. */
+export interface RedeliverDependencies extends DeliveryTelemetry {
+  readonly lookup: Lookup;
+  readonly takeTurn: TakeTurn;
+  readonly store: Pick<DeliveryStore, 'update'>;
+  readonly replays: Pick<ReplayStore, 'find'>;
+  readonly sendToDeadLetters: SendToDeadLetters;
+  /** The lane whose queue is consumed. */
+  readonly lane: Lane;
+  readonly now: Clock;
+}
+
+/** Makes a further attempt, unless that attempt's outcome is stored already. */
+export function makeRedeliver(dependencies: RedeliverDependencies): ProcessRecord {
+  const { lookup, takeTurn, store, replays, sendToDeadLetters, lane, now, log, count } = dependencies;
+
+  /** What a delivery goes back to when its replay was cancelled before its turn came. */
+  const withdrawnTo = async (delivery: Delivery) => {
+    const { accountId, evento, replayId } = delivery;
+    const turn = turnOf(delivery);
+    if (turn === undefined || replayId === undefined) return undefined;
+    const replay = (await replays.find(accountId, evento, replayId))?.replay;
+    return replay && wasCancelledBefore(replay, turn) ? replay.wanted : undefined;
+  };
+
+  return async function redeliver(record, atReceiver) {
+    const { body, messageId } = record;
+    const message = parseRetryMessage(body);
+    if (!message) {
+      await sendToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' });
+      count('DeadLettered');
+      log.error('retry.refused', { messageId, reason: 'malformed' });
+      return;
+    }
+    const { id, id_conta: accountId, evento, tentativa } = message;
+    const { delivery, webhook, slowness } = await lookup(id, accountId, evento);
+    if (delivery && isDueIn(lane, delivery, message)) {
+      const withdrawn = webhook?.webhookId === delivery.webhookId ? await withdrawnTo(delivery) : undefined;
+      if (withdrawn) {
+        await store.update(delivery, settled(delivery, withdrawn, now()));
+        log.info('delivery.replay_cancelled', { ...describeDelivery(delivery), state: withdrawn });
+        return;
+      }
+      await takeTurn(delivery, { webhook, slowness }, after => store.update(delivery, after), atReceiver);
+      return;
+    }
+    count('StaleDropped');
+    log.info('delivery.stale', { deliveryId: id, account: accountId, event: evento, attempt: tentativa });
+  };
+}
+
+function parseRetryMessage(body: string) {
+  try {
+    return retryMessage.safeParse(JSON.parse(body)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A message of the retry queue is stale, too, once its delivery was handed over to the slow lane, and any that was sent
+ * before a resend brought its attempt forward.
+ */
+function isDueIn(lane: Lane, delivery: Delivery, { tentativa, adiantada }: RetryMessage): boolean {
+  const { state, attempt, wait, broughtForward } = delivery;
+  if (state !== 'pendente' || attempt !== tentativa || adiantada !== broughtForward?.at) return false;
+  return lane === 'slow' || wait?.slowLane === undefined;
+}

@@ -1,0 +1,116 @@
+import { KMSClient } from '@aws-sdk/client-kms';
+import { makeBatchedReads } from '../../platform/batched-reads.ts';
+import { clientSettings } from '../../platform/client-settings.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { makeDocuments } from '../../platform/dynamo.ts';
+import { makeGuardedPost } from '../../platform/egress/guarded-post.ts';
+import { makeReachability } from '../../platform/egress/reachability.ts';
+import { makeResolver } from '../../platform/egress/resolver.ts';
+import { readEnvironment } from '../../platform/environment.ts';
+import { makeKeyring } from '../../platform/keyring.ts';
+import { makeSealing } from '../../platform/sealing.ts';
+import { makeDeadLetters } from '../dead-letters.ts';
+import { makeDeliveryStore } from '../delivery-store.ts';
+import { deliverEnvironment } from '../environment.ts';
+import { makeAttemptsUnderWay } from '../isolation/attempts-under-way.ts';
+import { makeProcessLateness } from '../isolation/process-lateness.ts';
+import { makeAreMessagesWaiting } from '../isolation/queue-waiting.ts';
+import { makeRecentCounts } from '../isolation/recent-counts.ts';
+import { makeHandOver } from '../isolation/slow-lane.ts';
+import { makeSlownessNotes } from '../isolation/slowness-notes.ts';
+import { makeSlownessStore } from '../isolation/slowness-store.ts';
+import { makeUnansweredNames } from '../isolation/unanswered-names.ts';
+import { attemptsPerWebhook, connectTimeouts, storingPatience } from '../limits.ts';
+import { makeLookup } from '../lookup.ts';
+import { makeRetryQueue } from '../retry-queue.ts';
+import { makeSqs } from '../sqs-client.ts';
+import { makeDeliveryTelemetry } from '../telemetry.ts';
+import { makeAfterAttempt } from '../transitions.ts';
+import { makeAttempt } from './attempt.ts';
+import { makeNoteHealth } from './health-notes.ts';
+import { makeHeedGone } from './heed-gone.ts';
+import { makeTakeTurn } from './process-delivery.ts';
+import { makeWatchAttempt, systemTimer } from './slow-attempt-timer.ts';
+import { makeWebhookHealth } from './webhook-health.ts';
+
+/** Builds, from the environment, what all consumers stand on: they differ only in how they read their messages. */
+export function wireConsumer(serviceName: string) {
+  const environment = readEnvironment(deliverEnvironment);
+  const telemetry = makeDeliveryTelemetry(serviceName);
+  const documents = makeDocuments();
+  const sqs = makeSqs();
+  const kms = new KMSClient(clientSettings);
+  const now = systemClock;
+
+  const deliveries = {
+    documents,
+    table: environment.DELIVERIES_TABLE,
+    now,
+    historyDays: environment.HISTORY_DAYS,
+  };
+  const store = makeDeliveryStore({
+    ...deliveries,
+    readItems: makeBatchedReads(documents),
+    patience: storingPatience,
+  });
+  const attempt = makeAttempt({
+    post: makeGuardedPost({
+      resolve: makeResolver(),
+      ownHosts: environment.OWN_HOSTS,
+      reachability: makeReachability({ now }),
+      now,
+      random: Math.random,
+    }),
+    sealing: makeSealing(makeKeyring({ documents, kms, tableName: environment.KEYRING_TABLE, now })),
+    now,
+    timeoutMs: environment.ATTEMPT_TIMEOUT_MS,
+    connectTimeoutMs: connectTimeouts[environment.LANE],
+    serviceVersion: environment.SERVICE_VERSION,
+  });
+  const health = makeWebhookHealth({ documents, table: environment.WEBHOOKS_TABLE, now });
+  const slownessStore = makeSlownessStore({
+    documents,
+    table: environment.DELIVERIES_TABLE,
+    now,
+    rate: environment.SLOW_RATE,
+  });
+  const queues = {
+    retry: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
+    slow: makeRetryQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
+  };
+  const takeTurn = makeTakeTurn({
+    ...telemetry,
+    attempt,
+    afterAttempt: makeAfterAttempt({ schedule: environment.RETRY_SCHEDULE, now, random: Math.random }),
+    watchAttempt: makeWatchAttempt({
+      notes: makeSlownessNotes({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
+      lateness: makeProcessLateness(),
+      names: makeUnansweredNames(now),
+      areMessagesWaiting: makeAreMessagesWaiting({ ...telemetry, sqs, queueUrl: environment.QUEUE_URL, now }),
+      after: systemTimer,
+      now,
+      lane: environment.LANE,
+      giveUp: environment.GIVE_UP,
+      attemptTimeout: environment.ATTEMPT_TIMEOUT_MS,
+    }),
+    underWay: makeAttemptsUnderWay(attemptsPerWebhook),
+    handOver: makeHandOver({ ...telemetry, slownessStore, store, slowQueue: queues.slow, now }),
+    heedGone: makeHeedGone({ ...telemetry, health }),
+    noteHealth: makeNoteHealth({ ...telemetry, health, now }),
+    lane: environment.LANE,
+    queues,
+    now,
+    random: Math.random,
+  });
+  return {
+    environment,
+    telemetry,
+    sqs,
+    now,
+    deliveries,
+    store,
+    takeTurn,
+    lookup: makeLookup(store, { deliveries: environment.DELIVERIES_TABLE, webhooks: environment.WEBHOOKS_TABLE }),
+    sendToDeadLetters: makeDeadLetters({ sqs, queueUrl: environment.DEAD_LETTER_QUEUE_URL }),
+  };
+}

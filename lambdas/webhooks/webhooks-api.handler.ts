@@ -1,0 +1,68 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { KMSClient } from '@aws-sdk/client-kms';
+import middy from '@middy/core';
+import { makeProtectedResource, resourceMetadataUrl } from '../api/protected-resource.ts';
+import { makeApi } from '../api/router.ts';
+import { makeBearerAuthentication } from '../auth/sessions/bearer.ts';
+import { clientSettings } from '../platform/client-settings.ts';
+import { systemClock } from '../platform/clock.ts';
+import { makeDocuments } from '../platform/dynamo.ts';
+import { makeResolver } from '../platform/egress/resolver.ts';
+import { readEnvironment } from '../platform/environment.ts';
+import type { HttpRequest, HttpResponse } from '../platform/http.ts';
+import { randomId } from '../platform/identifiers.ts';
+import { makeKeyring } from '../platform/keyring.ts';
+import { makeSealing } from '../platform/sealing.ts';
+import { makeTelemetry } from '../platform/telemetry.ts';
+import { webhooksEnvironment } from './environment.ts';
+import { makeOperations } from './operations.ts';
+import { makeWebhookResources } from './routes.ts';
+import { makeSigningSecret } from './signing-secret.ts';
+import { makeUrlCheck } from './validate-url.ts';
+import { makeWebhookStore } from './webhook-store.ts';
+
+const environment = readEnvironment(webhooksEnvironment);
+const { logger } = makeTelemetry('webhooks');
+const documents = makeDocuments();
+const keyring = makeKeyring({
+  documents,
+  kms: new KMSClient(clientSettings),
+  tableName: environment.KEYRING_TABLE,
+  now: systemClock,
+});
+
+/** {base_url}: everything under /v1/webhooks, and whatever no other route takes. Bodies carry secrets: never logged. */
+export const handler = middy<HttpRequest, HttpResponse>()
+  .use(injectLambdaContext(logger, { logEvent: false }))
+  .handler(
+    makeApi({
+      log: logger,
+      docsUrl: environment.DOCS_URL,
+      resourceMetadata: resourceMetadataUrl(environment.AUDIENCE),
+      authenticate: makeBearerAuthentication({
+        documents,
+        keyring,
+        tables: {
+          clients: environment.CLIENTS_TABLE,
+          users: environment.USERS_TABLE,
+          families: environment.FAMILIES_TABLE,
+        },
+        issuer: environment.ISSUER,
+        audience: environment.AUDIENCE,
+        now: systemClock,
+      }),
+      resources: [
+        makeProtectedResource({ audience: environment.AUDIENCE, issuer: environment.ISSUER }),
+        ...makeWebhookResources(
+          makeOperations({
+            store: makeWebhookStore({ documents, tableName: environment.WEBHOOKS_TABLE }),
+            sealing: makeSealing(keyring),
+            checkUrl: makeUrlCheck({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
+            makeSecret: makeSigningSecret,
+            makeId: randomId,
+            now: systemClock,
+          }),
+        ),
+      ],
+    }),
+  );

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Problem } from '../../../lambdas/api/problem.ts';
+import { readJson } from '../../../lambdas/api/request-body.ts';
+
+const read = (
+  body: string | Buffer | undefined,
+  contentType: string | undefined = 'application/json',
+  isOptional = false,
+) =>
+  readJson(
+    {
+      headers: contentType === undefined ? {} : { 'content-type': contentType },
+      ...(body === undefined ? {} : { body: Buffer.from(body).toString('base64') }),
+      isBase64Encoded: true,
+    },
+    isOptional,
+  );
+
+const codeOf = (run: () => unknown): string | undefined => {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return error instanceof Problem ? `${error.status} ${error.code}` : `not a problem: ${error}`;
+  }
+};
+
+describe('readJson', () => {
+  it.each([
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'application/json; charset="utf-8"',
+    'application/json; profile=x',
+  ])('takes %s', contentType => {
+    expect(read('{"a":1}', contentType)).toEqual({ a: 1 });
+  });
+
+  it.each([
+    '',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'application/problem+json',
+    'application/jsonx',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset=utf-16',
+    'application/json, application/json',
+  ])('refuses %j', contentType => {
+    expect(codeOf(() => read('{}', contentType))).toBe('415 unsupported_media_type');
+  });
+
+  it('refuses a body without a type', () => {
+    const bare = { headers: {}, body: '{}', isBase64Encoded: false };
+    expect(codeOf(() => readJson(bare))).toBe('415 unsupported_media_type');
+  });
+
+  it('counts the size in bytes', () => {
+    const padded = (bytes: number) => `"${'ã'.repeat((bytes - 2) / 2)}"`;
+    expect(codeOf(() => read(padded(16_384)))).toBeUndefined();
+    expect(codeOf(() => read(padded(16_386)))).toBe('413 payload_too_large');
+  });
+
+  it.each<[string, string | Buffer | undefined]>([
+    ['no body', undefined],
+    ['an empty body', ''],
+    ['white space', ' \n'],
+    ['a broken body', '{"a":'],
+    ['single quotes', "{'a':1}"],
+    ['a comment', '{"a":1} // x'],
+    ['two values', '{} {}'],
+    ['NaN', '{"a":NaN}'],
+    ['a form', 'a=1'],
+    ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['an overlong encoding', Buffer.from([0x22, 0xc0, 0xaf, 0x22])],
+    ['UTF-16', Buffer.from('{"a":1}', 'utf16le')],
+    ['a name given twice', '{"url":"a","url":"b"}'],
+    ['a name given twice in two spellings', '{"url":"a","\\u0075rl":"b"}'],
+    ['a name given twice behind nesting', '{"url":{"x":["url",{"url":1}]},"b":"\\"url\\":","url":1}'],
+  ])('refuses %s', (_case, body) => {
+    expect(codeOf(() => read(body))).toBe('400 invalid_json');
+  });
+
+  it.each(['{"a":{"a":1},"b":[{"a":1},{"a":2}]}', '{"a":"\\"a\\":1","b":"a"}', '["a","a"]', 'null', '"a:a"'])(
+    'takes %s: no name is given twice',
+    body => {
+      expect(read(body)).toEqual(JSON.parse(body));
+    },
+  );
+
+  it('reads whatever JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), value => {
+        expect(read(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  it.each([
+    ['deep nesting', '['.repeat(8_192) + ']'.repeat(8_192)],
+    ['deep objects', `${'{"a":'.repeat(2_700)}1${'}'.repeat(2_700)}`],
+    ['backslashes', `{"a":"${'\\\\'.repeat(4_000)}"}`],
+    ['many texts, none of them a name', `[${'"a",'.repeat(4_000)}1]`],
+    ['white space behind texts', `[${`"a"${' '.repeat(100)},`.repeat(150)}1]`],
+    ['one name again and again, one level down', `{"a":{${Array(2_000).fill('"b":1').join()}}}`],
+  ])('takes %s in time linear in their length', (_case, body) => {
+    const begun = performance.now();
+    expect(codeOf(() => read(body))).toBeUndefined();
+    expect(performance.now() - begun).toBeLessThan(500);
+  });
+
+  it('says no word of the body', () => {
+    try {
+      read('{"autorizacao":"s3cret",');
+    } catch (error) {
+      expect(JSON.stringify(error) + String(error) + String((error as Error).cause)).not.toContain('s3cret');
+    }
+    expect.assertions(1);
+  });
+
+  it('takes nothing for {} where the body is optional, whatever type it claims', () => {
+    expect(read(undefined, 'text/plain', true)).toEqual({});
+    expect(codeOf(() => read('{}', 'text/plain', true))).toBe('415 unsupported_media_type');
+  });
+});

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { moment } from '../../../lambdas/api/time-range.ts';
+
+const read = (text: unknown) => moment.safeParse(text);
+
+describe('a moment (RFC 3339 section 5.6)', () => {
+  it.each([
+    ['2026-11-20T12:00:00Z', Date.UTC(2026, 10, 20, 12)],
+    ['2026-11-20T09:00:00-03:00', Date.UTC(2026, 10, 20, 12)],
+    ['2026-11-20T17:30:00+05:30', Date.UTC(2026, 10, 20, 12)],
+    ['2026-11-20t12:00:00z', Date.UTC(2026, 10, 20, 12)],
+    ['2026-11-20T12:00:00.25Z', Date.UTC(2026, 10, 20, 12, 0, 0, 250)],
+    ['2024-02-29T00:00:00Z', Date.UTC(2024, 1, 29)],
+    ['2026-11-20T12:00:00.123000Z', Date.UTC(2026, 10, 20, 12, 0, 0, 123)],
+    ['2026-11-20T12:00:00.1230001Z', Date.UTC(2026, 10, 20, 12, 0, 0, 124)],
+    ['2026-11-20T12:00:00.9999Z', Date.UTC(2026, 10, 20, 12, 0, 1)],
+  ])('%s is read', (text, milliseconds) => {
+    expect(read(text).data).toBe(milliseconds);
+  });
+
+  it.each([
+    '2026-11-20',
+    '2026-11-20T12:00:00',
+    '2026-11-20T12:00Z',
+    '2026-11-20 12:00:00Z',
+    '2026-11-20T12:00:00+0300',
+    '2026-11-20T12:00:00 03:00',
+    '2026-11-20T24:00:00Z',
+    '2026-11-20T12:60:00Z',
+    '2026-02-29T12:00:00Z',
+    '2026-13-01T12:00:00Z',
+    '+002026-11-20T12:00:00Z',
+    ' 2026-11-20T12:00:00Z',
+    '2026-11-20T12:00:00Z\n',
+    '2026-11-20T12:00:00.Z',
+    '٢٠٢٦-11-20T12:00:00Z',
+    '',
+    1_795_176_000_000,
+    null,
+  ])('%j is none', text => {
+    expect(read(text).success).toBe(false);
+  });
+
+  it('reads back what it wrote, at any offset, and sorts by time as text does', () => {
+    const years = fc.date({
+      min: new Date('0001-01-01T00:00:00Z'),
+      max: new Date('9998-12-31T00:00:00Z'),
+      noInvalidDate: true,
+    });
+    fc.assert(
+      fc.property(years, fc.integer({ min: -1_439, max: 1_439 }), (date, offset) => {
+        const shifted = new Date(date.getTime() + offset * 60_000).toISOString().slice(0, -1);
+        const sign = offset < 0 ? '-' : '+';
+        const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60];
+        const text = `${shifted}${sign}${String(hours).padStart(2, '0')}:${String(minutes).padStart(2, '0')}`;
+        expect(read(text).data).toBe(date.getTime());
+      }),
+    );
+  });
+
+  it.each(['0000-01-01T00:00:00+23:59', '9999-12-31T23:59:59.9999-23:59'])('%s stays within four digits', text => {
+    expect(new Date(read(text).data ?? Number.NaN).toISOString()).toMatch(/^\d{4}-/);
+  });
+
+  it('takes a long fraction in time linear in its length', () => {
+    const text = `2026-11-20T12:00:00.${'0'.repeat(1_000_000)}`;
+    const begun = performance.now();
+    expect(read(`${text}Z`).data).toBe(Date.UTC(2026, 10, 20, 12));
+    expect(read(`${text}1x`).success).toBe(false);
+    expect(performance.now() - begun).toBeLessThan(1_000);
+  });
+});

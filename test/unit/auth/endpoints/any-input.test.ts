@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeDiscovery } from '../../../../lambdas/auth/endpoints/discovery.ts';
+import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
+import { makeBearerAuthentication } from '../../../../lambdas/auth/sessions/bearer.ts';
+import { type AuthService, audience, basic, issuer, startAuthService } from '../../../support/auth-service.ts';
+import { httpRequest } from '../../../support/http-request.ts';
+
+let service: AuthService;
+let client: { id: string; secret: string };
+let user: { username: string; password: string };
+let tokens: { access_token: string; refresh_token: string };
+beforeAll(async () => {
+  service = await startAuthService({ passwords: { ...passwordHashing, verify: async () => true } });
+  client = await service.makeClient();
+  user = await service.makeUser();
+  const form = { grant_type: 'password', client_id: client.id, client_secret: client.secret, ...user };
+  tokens = (await service.post('token', { ...form })).json;
+});
+afterAll(() => service.stop());
+
+/** What somebody may write where a name or a value is expected: blanks, letters that grow, controls, and what is known. */
+const text = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom('', ' ', '\t', '\u00a0', '\ufeff', '\u2003 ', '%20', '+', '\u0130', '-', '.'),
+  },
+  { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
+  { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 300 }) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      'known id',
+      'known secret',
+      'known username',
+      'access token',
+      'refresh token',
+      'expired',
+    ),
+  },
+);
+const known = (value: string): string =>
+  ({
+    'known id': client.id,
+    'known secret': client.secret,
+    'known username': user.username,
+    'access token': tokens.access_token,
+    'refresh token': tokens.refresh_token,
+  })[value] ?? value;
+
+const names = [
+  'grant_type',
+  'client_id',
+  'client_secret',
+  'username',
+  'password',
+  'refresh_token',
+  'scope',
+  'token',
+  'token_type_hint',
+] as const;
+const fields = fc.uniqueArray(fc.tuple(fc.constantFrom<string>(...names), text), { selector: ([name]) => name });
+const grantType = fc.constantFrom('password', 'refresh_token', 'client_credentials', ' ', '__proto__');
+
+/** With good client credentials, so that what lies behind them is reached too; or with whatever was drawn. */
+const formOf = (drawn: readonly (readonly [string, string])[], grant: string, isKnown: boolean) => ({
+  ...Object.fromEntries(drawn.map(([name, value]) => [name, known(value)])),
+  grant_type: grant,
+  ...(isKnown ? { client_id: client.id, client_secret: client.secret } : {}),
+});
+
+const headers = fc.record(
+  {
+    authorization: fc.oneof(
+      text,
+      text.map(value => `Basic ${value}`),
+      text.map(value => `Basic ${Buffer.from(value).toString('base64')}`),
+      text.map(value => `Bearer ${value}`),
+      fc.tuple(text, text).map(([id, secret]) => basic(encodeURIComponent(id.toWellFormed()), secret)),
+    ),
+    'content-type': fc.oneof(text, fc.constant('application/x-www-form-urlencoded;charset=utf8')),
+  },
+  { requiredKeys: [] },
+);
+
+const endpoints = ['token', 'revoke', 'introspect'] as const;
+const runs = { numRuns: 300 };
+
+describe('no input is a fault of ours (contract 2: "no input causes a 500"):', () => {
+  it.each(endpoints)('no form at %s', async endpoint => {
+    await fc.assert(
+      fc.asyncProperty(fields, grantType, fc.boolean(), async (drawn, grant, isKnown) => {
+        const answer = await service.post(endpoint, formOf(drawn, grant, isKnown));
+        expect(answer.status).toBeLessThan(500);
+      }),
+      runs,
+    );
+  });
+
+  it.each(endpoints)('no headers and no body at %s', async endpoint => {
+    await fc.assert(
+      fc.asyncProperty(headers, fc.uint8Array({ maxLength: 200 }), text, async (given, body, query) => {
+        const answer = await service.send(endpoint, { headers: given, body, query });
+        expect(answer.status).toBeLessThan(500);
+      }),
+      runs,
+    );
+  });
+
+  it('no Authorization header at {base_url}', async () => {
+    const authenticate = makeBearerAuthentication({
+      keyring: service.keyring,
+      issuer,
+      audience,
+      documents: service.dynalite.documents,
+      tables: { clients: 'Clients', users: 'Users', families: 'Families' },
+      now: service.clock.now,
+    });
+    await fc.assert(
+      fc.asyncProperty(headers, async ({ authorization }) => {
+        expect(['missing', 'invalid']).toContain((await authenticate(authorization)).outcome);
+      }),
+      runs,
+    );
+  });
+
+  it('no path and no method at the rest of {auth_url}', async () => {
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined } as never;
+    const discover = makeDiscovery({ keyring: service.keyring, issuer, log });
+    await fc.assert(
+      fc.asyncProperty(text, fc.constantFrom('GET', 'HEAD', 'POST', 'OPTIONS', ''), async (path, method) => {
+        expect((await discover(httpRequest({ path: `/${path}`, method }))).statusCode).toBe(404);
+      }),
+      runs,
+    );
+  });
+});
+
+describe('a user name of nothing but blanks', () => {
+  it.each([' ', '\t', '\u00a0', '\ufeff', ' \u2003 '])('%j is a missing one, whoever asks', async username => {
+    const answer = await service.post('token', {
+      grant_type: 'password',
+      client_id: client.id,
+      client_secret: client.secret,
+      username,
+      password: 'x',
+    });
+    expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
+    const stranger = { grant_type: 'password', client_id: 'nobody', client_secret: 'x', username, password: 'x' };
+    expect((await service.post('token', stranger)).status).toBe(401);
+  });
+});

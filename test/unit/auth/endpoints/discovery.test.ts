@@ -1,0 +1,88 @@
+import { createPublicKey } from 'node:crypto';
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeDiscovery } from '../../../../lambdas/auth/endpoints/discovery.ts';
+import type { Keyring } from '../../../../lambdas/platform/keyring.ts';
+import { type AuthService, issuer, startAuthService } from '../../../support/auth-service.ts';
+import { httpRequest } from '../../../support/http-request.ts';
+
+let service: AuthService;
+beforeAll(async () => {
+  service = await startAuthService();
+});
+afterAll(() => service.stop());
+
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined } as never;
+const ask = async (path: string, method = 'GET', keyring: Pick<Keyring, 'list'> = service.keyring) => {
+  const {
+    statusCode,
+    headers,
+    body = '',
+  } = await makeDiscovery({ keyring, issuer, log })(httpRequest({ path, method }));
+  return { status: statusCode, headers, text: body, json: body === '' ? undefined : JSON.parse(body) };
+};
+const documents = ['/.well-known/jwks.json', '/.well-known/oauth-authorization-server'];
+
+describe('discovery', () => {
+  it('describes the server (RFC 8414)', async () => {
+    const { status, headers, json } = await ask('/.well-known/oauth-authorization-server');
+    expect(status).toBe(200);
+    expect(headers).toEqual({ 'content-type': 'application/json', 'cache-control': 'public, max-age=300' });
+    expect(json).toMatchObject({
+      issuer,
+      token_endpoint: `${issuer}/oauth/v1/token`,
+      revocation_endpoint: `${issuer}/oauth/v1/revoke`,
+      introspection_endpoint: `${issuer}/oauth/v1/introspect`,
+      jwks_uri: `${issuer}/.well-known/jwks.json`,
+      grant_types_supported: ['password', 'refresh_token'],
+      response_types_supported: [],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    });
+  });
+
+  it('publishes the keys that access tokens verify under, the next one too, and no private half (RFC 7517)', async () => {
+    const { id, secret } = await service.makeClient();
+    const { username, password } = await service.makeUser();
+    const form = { grant_type: 'password', client_id: id, client_secret: secret, username, password };
+    const { json: tokens } = await service.post('token', form);
+    service.clock.advance(89 * 86_400_000);
+    await service.rotation.rotateKeys();
+
+    const { headers, json } = await ask('/.well-known/jwks.json');
+    expect(headers).toMatchObject({ 'cache-control': 'public, max-age=300' });
+    expect(json.keys).toHaveLength(2);
+    for (const key of json.keys) {
+      expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+      expect(key).toMatchObject({ alg: 'ES256', use: 'sig' });
+      createPublicKey({ key, format: 'jwk' });
+    }
+    const currentDate = new Date(service.clock.now() - 89 * 86_400_000);
+    const verified = await jwtVerify(tokens.access_token, createLocalJWKSet(json), { currentDate, issuer });
+    expect(verified.payload.client_id).toBe(id);
+  });
+
+  it.each(documents)('%s takes GET and HEAD only', async path => {
+    const { status, text } = await ask(path, 'HEAD');
+    expect({ status, text }).toEqual({ status: 200, text: (await ask(path)).text }); // what the gateway takes its length from
+    const refused = await ask(path, 'POST');
+    expect(refused).toMatchObject({ status: 405, json: { error: 'invalid_request' }, headers: { allow: 'GET, HEAD' } });
+  });
+
+  it.each(['/', '/oauth/v1/token/', '/oauth/v2/token', '/.well-known/openid-configuration', '/constructor'])(
+    'answers 404 at %s',
+    async path => {
+      expect(await ask(path, 'POST')).toMatchObject({ status: 404, json: { error: 'invalid_request' } });
+    },
+  );
+
+  it.each([
+    ['ThrottlingException', 503, 'temporarily_unavailable'],
+    ['TimeoutError', 503, 'temporarily_unavailable'],
+    ['Error', 500, 'server_error'],
+  ])('answers %s of the store with %i', async (name, status, error) => {
+    const keyring = { list: () => Promise.reject(Object.assign(new Error('inside'), { name })) };
+    const answer = await ask('/.well-known/jwks.json', 'GET', keyring);
+    expect(answer).toMatchObject({ status, json: { error } });
+    expect(answer.text).not.toContain('inside');
+  });
+});

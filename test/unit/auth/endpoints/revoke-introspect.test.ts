@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Answer, type AuthService, audience, issuer, startAuthService } from '../../../support/auth-service.ts';
+
+let service: AuthService;
+let client: { id: string; secret: string };
+let tokens: { access_token: string; refresh_token: string };
+let userId: string;
+beforeAll(async () => {
+  service = await startAuthService();
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  client = await service.makeClient();
+  const { user, username, password } = await service.makeUser();
+  ({ userId } = user);
+  tokens = (await call('token', { grant_type: 'password', username, password })).json;
+});
+
+const call = (
+  endpoint: 'token' | 'revoke' | 'introspect',
+  form: Record<string, string>,
+  from = client,
+): Promise<Answer> => service.post(endpoint, { client_id: from.id, client_secret: from.secret, ...form });
+const refresh = (token = tokens.refresh_token) => call('token', { grant_type: 'refresh_token', refresh_token: token });
+const introspect = (token: string, from = client) => call('introspect', { token }, from);
+const inactive = { status: 200, json: { active: false } };
+const kinds = ['access_token', 'refresh_token'] as const;
+
+describe.each(['revoke', 'introspect'] as const)('%s, as at the token endpoint,', endpoint => {
+  it.each([
+    ['another method', { method: 'GET' }, 405, 'invalid_request'],
+    ['another content type', { headers: { 'content-type': 'application/json' } }, 400, 'invalid_request'],
+    ['a malformed form', { body: 'token=%' }, 400, 'invalid_request'],
+    ['a parameter twice', { body: 'token=a&token=b' }, 400, 'invalid_request'],
+    ['a secret in the query string', { query: 'client_secret=x', body: 'token=a' }, 400, 'invalid_request'],
+    ['no client', { body: 'token=a' }, 401, 'invalid_client'],
+  ])('refuses %s', async (_, request, status, error) => {
+    const answer = await service.send(endpoint, request);
+    expect(answer).toMatchObject({ status, json: { error }, headers: { 'cache-control': 'no-store' } });
+  });
+
+  it('refuses a wrong client secret and a missing token', async () => {
+    expect(await call(endpoint, { token: 'x', client_secret: 'wrong' })).toMatchObject({ status: 401 });
+    expect(await call(endpoint, {})).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
+  });
+});
+
+describe('revocation (RFC 7009)', () => {
+  it.each(kinds)('of an %s ends the whole family', async kind => {
+    const successor = (await refresh()).json.refresh_token;
+    expect(await call('revoke', { token: tokens[kind] })).toMatchObject({ status: 200 });
+    expect(await refresh(successor)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+    expect(await introspect(tokens.access_token)).toMatchObject(inactive);
+    expect(await call('revoke', { token: tokens[kind] })).toMatchObject({ status: 200 });
+  });
+
+  it('of an expired access token ends the family too, as long as its key is published', async () => {
+    service.clock.advance(3_600_000);
+    expect(await introspect(tokens.access_token)).toMatchObject(inactive);
+    expect(await call('revoke', { token: tokens.access_token })).toMatchObject({ status: 200 });
+    expect(await refresh()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+  });
+
+  it('of an expired access token is no business of another client', async () => {
+    service.clock.advance(3_600_000);
+    const other = await service.makeClient();
+    expect(await call('revoke', { token: tokens.access_token }, other)).toMatchObject({ status: 400 });
+    expect((await refresh()).status).toBe(200);
+  });
+
+  it('ignores the hint, even a wrong one (RFC 7009 2.1)', async () => {
+    const answer = await call('revoke', { token: tokens.refresh_token, token_type_hint: 'access_token' });
+    expect(answer.status).toBe(200);
+    expect(await refresh()).toMatchObject({ status: 400 });
+  });
+
+  it.each(['unknown', 'a.b.c.d', 'a.b.c', ' '])('answers 200 for %j, which is no token (RFC 7009 2.2)', async token => {
+    expect(await call('revoke', { token })).toMatchObject({ status: 200, json: {} });
+  });
+
+  it.each(kinds)('refuses the %s of another client, and leaves it alive', async kind => {
+    const other = await service.makeClient();
+    const answer = await call('revoke', { token: tokens[kind] }, other);
+    expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
+    expect(await introspect(tokens.access_token)).toMatchObject({ json: { active: true } });
+    expect((await refresh()).status).toBe(200);
+  });
+});
+
+describe('introspection (RFC 7662)', () => {
+  it('describes an access token', async () => {
+    const now = Math.floor(service.clock.now() / 1_000);
+    expect((await introspect(tokens.access_token)).json).toEqual({
+      active: true,
+      token_type: 'Bearer',
+      scope: 'webhooks:read webhooks:manage',
+      client_id: client.id,
+      sub: userId,
+      account_id: 'acme',
+      sid: expect.stringContaining(userId),
+      iss: issuer,
+      aud: audience,
+      iat: now,
+      exp: now + 900,
+      jti: expect.any(String),
+    });
+  });
+
+  it('describes the refresh token to use next, and no earlier one', async () => {
+    const successor = (await refresh()).json.refresh_token;
+    const now = Math.floor(service.clock.now() / 1_000);
+    expect((await introspect(successor)).json).toEqual({
+      active: true,
+      scope: 'webhooks:read webhooks:manage',
+      client_id: client.id,
+      sub: userId,
+      account_id: 'acme',
+      sid: expect.stringContaining(userId),
+      iss: issuer,
+      iat: now,
+      exp: now + 14 * 86_400,
+    });
+    expect(await introspect(tokens.refresh_token)).toMatchObject(inactive);
+  });
+
+  it.each(kinds)('shows the %s of another client only to who may see all', async kind => {
+    const other = await service.makeClient();
+    const privileged = await service.makeClient({ introspect: true });
+    const hidden = await introspect(tokens[kind], other);
+    expect(hidden.json).toEqual({ active: false });
+    expect((await introspect(tokens[kind], privileged)).json).toMatchObject({ active: true, client_id: client.id });
+    await service.clients.setClientStatus(client.id, 'disabled');
+    expect((await introspect(tokens[kind], privileged)).json).toEqual({ active: false });
+  });
+
+  it.each(kinds)('calls the %s of a disabled user inactive', async kind => {
+    await service.users.setUserStatus(userId, 'disabled');
+    expect(await introspect(tokens[kind])).toMatchObject(inactive);
+  });
+
+  it('shows the scopes the role still has', async () => {
+    await service.users.setUserRole(userId, 'member');
+    for (const kind of kinds) expect((await introspect(tokens[kind])).json).not.toHaveProperty('scope');
+  });
+
+  it('calls everything else inactive', async () => {
+    for (const token of ['x', 'a.b.c', 'a-b.1.c.d']) expect((await introspect(token)).json).toEqual({ active: false });
+    service.clock.advance(900_000);
+    expect((await introspect(tokens.access_token)).json).toEqual({ active: false });
+  });
+});

@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type KeyRotation, makeKeyRotation } from '../../../../lambdas/auth/keys/key-rotation.ts';
+import { keyState, rotationPolicies } from '../../../../lambdas/auth/keys/rotation-plan.ts';
+import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { type KeyKind, makeKeyring, type SigningAlgorithm } from '../../../../lambdas/platform/keyring.ts';
+import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type FakeKms, makeFakeKms } from '../../../support/fake-kms.ts';
+
+const day = 86_400_000;
+const kinds: readonly KeyKind[] = ['signing', 'mac', 'sealing'];
+
+let clock: FrozenClock;
+let dynalite: Dynalite;
+let kms: FakeKms;
+let rotation: KeyRotation;
+beforeEach(async () => {
+  clock = frozenClock();
+  kms = makeFakeKms();
+  dynalite = await startDynalite('Keyring');
+  rotation = rotationWith('ES256');
+});
+afterEach(() => dynalite.stop());
+
+const rotationWith = (algorithm: SigningAlgorithm): KeyRotation =>
+  makeKeyRotation({
+    documents: dynalite.documents,
+    kms: kms.client,
+    tableName: 'Keyring',
+    keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
+    algorithm,
+    policies: rotationPolicies({
+      periodSeconds: 90 * 86_400,
+      accessTokenSeconds: 900,
+      refreshAbsoluteSeconds: 90 * 86_400,
+    }),
+    now: clock.now,
+    makeId: randomId,
+  });
+const keyring = () =>
+  makeKeyring({ documents: dynalite.documents, kms: kms.client, tableName: 'Keyring', now: clock.now });
+const generations = async (kind: KeyKind) => (await keyring().list(kind)).map(({ generation }) => generation);
+
+describe('the rotation of keys', () => {
+  it('makes the first key of each kind, in use at once and open to who may open it', async () => {
+    await rotation.rotateKeys();
+    for (const kind of kinds) {
+      const ring = keyring();
+      const key = await ring.active(kind);
+      expect(key).toMatchObject({ kind, generation: 1, activeFrom: clock.now() });
+      expect((await ring.open(key)).type).toBe(kind === 'signing' ? 'private' : 'secret');
+      await expect(ring.open({ ...key, keyId: 'other', kind: kind === 'mac' ? 'sealing' : 'mac' })).rejects.toThrow();
+    }
+  });
+
+  it('keeps the first sealing key for ten years: what it sealed could not be opened without', async () => {
+    for (let quarter = 0; quarter < 40; quarter++) {
+      await rotation.rotateKeys(['sealing']);
+      clock.advance(90 * 86_400_000);
+    }
+    expect((await generations('sealing'))[0]).toBe(1);
+  });
+
+  it('may run again, or twice at once, and makes nothing twice', async () => {
+    await Promise.all([rotation.rotateKeys(), rotation.rotateKeys(), rotation.rotateKeys()]);
+    await rotation.rotateKeys();
+    for (const kind of kinds) expect(await generations(kind)).toEqual([1]);
+  });
+
+  it('goes on where a run died half-way', async () => {
+    kms.fail('GenerateDataKeyWithoutPlaintextCommand', 'InternalException');
+    await expect(rotation.rotateKeys()).rejects.toThrow();
+    kms.fail('GenerateDataKeyWithoutPlaintextCommand', undefined);
+    await rotation.rotateKeys();
+    for (const kind of kinds) expect(await generations(kind)).toEqual([1]);
+  });
+
+  it('run every day, changes keys every 90 days and publishes each a day or more before its first use', async () => {
+    const start = clock.now();
+    await rotation.rotateKeys();
+    const seen = new Map<number, { publishedAt: number; activeFrom: number }>();
+    for (let days = 0; days < 400; days++) {
+      clock.advance(day);
+      await rotation.rotateKeys();
+      for (const key of await keyring().list('signing')) {
+        if (!seen.has(key.generation))
+          seen.set(key.generation, { publishedAt: clock.now(), activeFrom: key.activeFrom });
+      }
+    }
+    expect([...seen.values()].map(({ activeFrom }) => (activeFrom - start) / day)).toEqual([0, 90, 180, 270, 360]);
+    for (const [generation, { publishedAt, activeFrom }] of seen) {
+      if (generation > 1) expect(activeFrom - publishedAt).toBeGreaterThanOrEqual(day);
+    }
+  }, 60_000);
+
+  it('publishes a day ahead even when it comes late', async () => {
+    await rotation.rotateKeys();
+    clock.advance(200 * day);
+    await rotation.rotateKeys();
+    const [first, second] = await keyring().list('signing');
+    expect(second?.activeFrom).toBe(clock.now() + day);
+    expect((await keyring().active('signing')).keyId).toBe(first?.keyId);
+    clock.advance(day);
+    expect((await keyring().active('signing')).keyId).toBe(second?.keyId);
+  });
+
+  it('deletes a key when nothing can depend on it any more: a sealing key never', async () => {
+    await rotation.rotateKeys();
+    clock.advance(89 * day);
+    await rotation.rotateKeys();
+    clock.advance(day + day + 899_000); // second keys in use for a day and nearly a token's life
+    await rotation.rotateKeys();
+    expect(await generations('signing')).toEqual([1, 2]);
+    clock.advance(1_000);
+    await rotation.rotateKeys();
+    expect(await generations('signing')).toEqual([2]);
+    expect(await generations('mac')).toEqual([1, 2]);
+    clock.advance(90 * day);
+    await rotation.rotateKeys();
+    expect(await generations('mac')).not.toContain(1);
+    expect(await generations('sealing')).toContain(1);
+  });
+
+  it('makes a key of the algorithm that is configured now', async () => {
+    await rotation.rotateKeys();
+    const other = rotationWith('RS256');
+    await other.rotateKeys();
+    await other.rotateKeys();
+    expect((await keyring().list('signing')).map(({ algorithm }) => algorithm)).toEqual(['ES256', 'RS256']);
+    expect((await keyring().active('signing')).algorithm).toBe('ES256');
+    clock.advance(day);
+    expect((await keyring().active('signing')).algorithm).toBe('RS256');
+  });
+});
+
+describe('the state of a key', () => {
+  const states = async () => {
+    const keys = await keyring().list('mac');
+    return keys.map(key => keyState(key, keys, clock.now()));
+  };
+
+  it('is next, active, retiring, as the clock says', async () => {
+    await rotation.rotateKeys();
+    expect(await states()).toEqual(['active']);
+    clock.advance(88 * day);
+    await rotation.rotateKeys();
+    expect(await states()).toEqual(['active', 'next']);
+    clock.advance(2 * day - 1);
+    expect(await states()).toEqual(['active', 'next']);
+    clock.advance(1);
+    expect(await states()).toEqual(['retiring', 'active']);
+  });
+
+  it('is retiring for a key that was overtaken before its first use', async () => {
+    await rotation.rotateKeys();
+    clock.advance(89 * day);
+    await rotation.rotateKeys();
+    await rotation.rotateNow('mac');
+    expect(await states()).toEqual(['retiring', 'retiring', 'active']);
+  });
+});
+
+describe('an emergency rotation', () => {
+  it('makes a key that is used at once, before one that was to come', async () => {
+    await rotation.rotateKeys();
+    clock.advance(89 * day);
+    await rotation.rotateKeys();
+    expect(await rotation.rotateNow('signing')).toEqual({ kind: 'signing', created: 3, removed: [] });
+    expect((await keyring().active('signing')).generation).toBe(3);
+    clock.advance(2 * day);
+    expect((await keyring().active('signing')).generation).toBe(3);
+  });
+
+  it('revokes all other keys when asked to', async () => {
+    await rotation.rotateKeys();
+    expect(await rotation.rotateNow('signing', { revoke: true })).toEqual({
+      kind: 'signing',
+      created: 2,
+      removed: [1],
+    });
+    expect(await generations('signing')).toEqual([2]);
+    expect(await generations('mac')).toEqual([1]);
+  });
+});

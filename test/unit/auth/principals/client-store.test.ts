@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Client, matchesClientSecret } from '../../../../lambdas/auth/principals/client.ts';
+import { type ClientStore, makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
+import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+
+const clock = frozenClock();
+let dynalite: Dynalite;
+let store: ClientStore;
+beforeAll(async () => {
+  dynalite = await startDynalite('Clients');
+  store = makeClientStore({ documents: dynalite.documents, tableName: 'Clients', now: clock.now, makeId: randomId });
+});
+afterAll(() => dynalite.stop());
+
+const isGood = (client: Client | undefined, secret: string) => matchesClientSecret(client, secret, clock.now());
+
+describe('clients', () => {
+  it('are made with an id and a secret of letters and digits, and strict defaults', async () => {
+    const { client, clientSecret } = await store.createClient({ name: 'Shop', grants: ['refresh_token'] });
+    expect(client).toMatchObject({ name: 'Shop', grants: ['refresh_token'], graceSeconds: 30, introspect: false });
+    expect(client).toMatchObject({ status: 'enabled', createdAt: clock.now() });
+    expect(client).not.toHaveProperty('accountId');
+    expect(client.clientId).toMatch(/^[0-9A-Za-z]{22}$/);
+    expect(clientSecret).toMatch(/^[0-9A-Za-z]{43}$/);
+    expect(JSON.stringify(client)).not.toContain(clientSecret);
+    expect(await store.findClient(client.clientId)).toEqual(client);
+    expect(isGood(client, clientSecret)).toBe(true);
+    expect(isGood(client, `${clientSecret}x`)).toBe(false);
+  });
+
+  it('are listed by name', async () => {
+    await store.createClient({ name: 'B', grants: [], accountId: 'acme', graceSeconds: 0, introspect: true });
+    await store.createClient({ name: 'A', grants: ['password'] });
+    const names = (await store.listClients()).map(({ name }) => name);
+    expect(names).toEqual([...names].sort());
+    expect(names).toEqual(expect.arrayContaining(['A', 'B']));
+  });
+
+  it('are disabled and enabled again', async () => {
+    const { client } = await store.createClient({ name: 'C', grants: [] });
+    expect(await store.setClientStatus(client.clientId, 'disabled')).toMatchObject({ status: 'disabled' });
+    expect(await store.setClientStatus(client.clientId, 'enabled')).toMatchObject({ status: 'enabled' });
+    expect(await store.setClientStatus('nobody', 'enabled')).toBeUndefined();
+    expect(await store.findClient('nobody')).toBeUndefined();
+  });
+
+  it('are found, changed and deleted by no empty or impossible id', async () => {
+    for (const id of ['', 'x'.repeat(3_000)]) {
+      expect(await store.findClient(id)).toBeUndefined();
+      expect(await store.setClientStatus(id, 'disabled')).toBeUndefined();
+      expect(await store.updateClient(id, { name: 'X' })).toBeUndefined();
+      expect(await store.deleteClient(id)).toBeUndefined();
+    }
+  });
+
+  it('change what was given and nothing else', async () => {
+    const { client } = await store.createClient({ name: 'C', grants: ['password'], accountId: 'acme' });
+    clock.advance(1);
+    const changed = await store.updateClient(client.clientId, {
+      name: 'D',
+      scopes: ['webhooks:read'],
+      graceSeconds: 5,
+    });
+    const { updatedAt } = changed ?? {};
+    expect(changed).toEqual({ ...client, name: 'D', scopes: ['webhooks:read'], graceSeconds: 5, updatedAt });
+    clock.advance(1);
+    expect(await store.updateClient(client.clientId, { accountId: null })).not.toHaveProperty('accountId');
+    clock.advance(1);
+    expect(await store.updateClient(client.clientId, { accountId: 'other' })).toMatchObject({ accountId: 'other' });
+    expect(await store.updateClient('nobody', { name: 'X' })).toBeUndefined();
+  });
+
+  it('end their sessions by a version that grows with what ends them, and with nothing else', async () => {
+    const { client } = await store.createClient({ name: 'C', grants: ['password'] });
+    const id = client.clientId;
+    const versionAfter = async (change: Promise<Client | { client: Client } | undefined>) => {
+      const answer = await change;
+      clock.advance(1);
+      return answer && 'client' in answer ? answer.client.version : answer?.version;
+    };
+    expect(await versionAfter(store.setClientStatus(id, 'disabled'))).toBe(2);
+    expect(await versionAfter(store.setClientStatus(id, 'enabled'))).toBe(2);
+    expect(await versionAfter(store.updateClient(id, { name: 'D', scopes: [], grants: [], introspect: true }))).toBe(2);
+    expect(await versionAfter(store.rotateClientSecret(id))).toBe(2);
+    expect(await versionAfter(store.updateClient(id, { accountId: 'acme' }))).toBe(3);
+    expect(await versionAfter(store.updateClient(id, { accountId: 'acme' }))).toBe(3);
+    expect(await versionAfter(store.updateClient(id, { accountId: null }))).toBe(4);
+    expect(await versionAfter(store.endClientSessions(id))).toBe(5);
+    expect(await store.deleteClient(id)).toMatchObject({ clientId: id });
+    expect(await store.findClient(id)).toBeUndefined();
+    expect(await store.deleteClient(id)).toBeUndefined();
+  });
+
+  it('are listed page by page, each once', async () => {
+    const all = (await store.listClients()).map(({ clientId }) => clientId);
+    const paged: string[] = [];
+    for (let after: string | undefined; ; after = paged.at(-1)) {
+      const page = await store.listClients({ limit: 2, ...(after === undefined ? {} : { after }) });
+      if (page.length === 0) break;
+      paged.push(...page.map(({ clientId }) => clientId));
+    }
+    expect(paged.toSorted()).toEqual(all.toSorted());
+  });
+});
+
+describe('client secrets', () => {
+  it('overlap while they are replaced, two at a time', async () => {
+    const { client, clientSecret: first } = await store.createClient({ name: 'D', grants: [] });
+    const second = await store.rotateClientSecret(client.clientId, { overlapSeconds: 60 });
+    if (!second) throw new Error('The client is gone.');
+    expect([first, second.clientSecret].map(secret => isGood(second.client, secret))).toEqual([true, true]);
+
+    clock.advance(59_999);
+    await expect(store.rotateClientSecret(client.clientId)).rejects.toMatchObject({ name: 'TwoSecretsError' });
+    const third = await store.rotateClientSecret(client.clientId, { dropOldest: true });
+    if (!third) throw new Error('The client is gone.');
+    const secrets = [first, second.clientSecret, third.clientSecret];
+    expect(secrets.map(secret => isGood(third.client, secret))).toEqual([false, true, true]);
+    clock.advance(86_400_000);
+    expect(secrets.map(secret => isGood(third.client, secret))).toEqual([false, false, true]);
+  });
+
+  it('all end at once with no overlap, of two that work too', async () => {
+    const { client, clientSecret: first } = await store.createClient({ name: 'G', grants: [] });
+    const second = await store.rotateClientSecret(client.clientId);
+    const third = await store.rotateClientSecret(client.clientId, { overlapSeconds: 0 });
+    const secrets = [first, second?.clientSecret ?? '', third?.clientSecret ?? ''];
+    expect(secrets.map(secret => isGood(third?.client, secret))).toEqual([false, false, true]);
+    expect(third?.client.secrets).toHaveLength(1);
+  });
+
+  it('end at once with no overlap', async () => {
+    const { client, clientSecret } = await store.createClient({ name: 'E', grants: [] });
+    const rotated = await store.rotateClientSecret(client.clientId, { overlapSeconds: 0 });
+    expect(isGood(rotated?.client, clientSecret)).toBe(false);
+    expect(isGood(rotated?.client, rotated?.clientSecret ?? '')).toBe(true);
+    expect(await store.rotateClientSecret('nobody')).toBeUndefined();
+  });
+
+  it('are never given out and ended in the same moment', async () => {
+    const { client } = await store.createClient({ name: 'F', grants: [] });
+    const rotations = await Promise.allSettled([1, 2, 3].map(() => store.rotateClientSecret(client.clientId)));
+    const stored = await store.findClient(client.clientId);
+    for (const rotation of rotations) {
+      if (rotation.status === 'fulfilled') expect(isGood(stored, rotation.value?.clientSecret ?? '')).toBe(true);
+      else
+        expect(rotation.reason).toMatchObject({ name: expect.stringMatching(/ClientConflictError|TwoSecretsError/) });
+    }
+  });
+
+  it('open nothing for a client there is not', () => {
+    expect(isGood(undefined, '')).toBe(false);
+  });
+});

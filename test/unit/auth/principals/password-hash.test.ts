@@ -1,0 +1,61 @@
+import { argon2Sync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import {
+  hashPassword,
+  needsRehash,
+  passwordHashing,
+  verifyPassword,
+} from '../../../../lambdas/auth/principals/password-hash.ts';
+
+/** Of the reference implementation: `password`, salt `somesalt`, 64 MiB, two passes, one lane. */
+const reference = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
+
+describe('password hashes', () => {
+  it('stand on an argon2id that is the standard one (RFC 9106 section 5.3)', () => {
+    const tag = argon2Sync('argon2id', {
+      message: Buffer.alloc(32, 1),
+      nonce: Buffer.alloc(16, 2),
+      secret: Buffer.alloc(8, 3),
+      associatedData: Buffer.alloc(12, 4),
+      parallelism: 4,
+      tagLength: 32,
+      memory: 32,
+      passes: 3,
+    });
+    expect(tag.toString('hex')).toBe('0d640df58d78766c08c037a34a8b53c9d01ef0452d75b65eb52520e96b01e659');
+  });
+
+  it('verify a hash of the reference implementation', async () => {
+    expect(await verifyPassword('password', reference)).toBe(true);
+    expect(await verifyPassword('passworD', reference)).toBe(false);
+  });
+
+  it('are PHC strings with a salt of their own', async () => {
+    const [one, other] = await Promise.all([hashPassword('a'), hashPassword('a')]);
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+    expect(one).not.toBe(other);
+    expect(await verifyPassword('a', one)).toBe(true);
+    expect(await verifyPassword('b', one)).toBe(false);
+  });
+
+  it('normalise to NFC, and neither trim nor fold', async () => {
+    const stored = await hashPassword('Caf\u00e9 ');
+    expect(await verifyPassword('Cafe\u0301 ', stored)).toBe(true);
+    expect(await verifyPassword('Caf\u00e9', stored)).toBe(false);
+    expect(await verifyPassword('caf\u00e9 ', stored)).toBe(false);
+  });
+
+  it('say when they should be made anew', async () => {
+    expect(needsRehash(reference)).toBe(true);
+    expect(needsRehash(await hashPassword('a'))).toBe(false);
+  });
+
+  it('have a dummy that costs as much as a real one and that nothing matches', async () => {
+    expect(needsRehash(passwordHashing.dummy)).toBe(false);
+    expect(await verifyPassword('', passwordHashing.dummy)).toBe(false);
+  });
+
+  it('are refused when they are something else', async () => {
+    await expect(verifyPassword('a', '$2b$10$abc')).rejects.toThrow('no argon2id PHC string');
+  });
+});

@@ -1,0 +1,240 @@
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type LoginStore, makeLoginStore } from '../../../../lambdas/auth/principals/credential-store.ts';
+import { verifyPassword } from '../../../../lambdas/auth/principals/password-hash.ts';
+import { type Login, parseLogin, type User } from '../../../../lambdas/auth/principals/user.ts';
+import { makeUserStore, type UserStore } from '../../../../lambdas/auth/principals/user-store.ts';
+import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+
+const clock = frozenClock();
+let dynalite: Dynalite;
+let store: UserStore;
+let logins: LoginStore;
+beforeAll(async () => {
+  dynalite = await startDynalite('Users', 'Logins');
+  const tables = { users: 'Users', logins: 'Logins' };
+  logins = makeLoginStore({ documents: dynalite.documents, tableName: 'Logins', now: clock.now });
+  store = makeUserStore({ documents: dynalite.documents, tables, now: clock.now, makeId: randomId });
+});
+afterAll(() => dynalite.stop());
+
+/** What a user would log in with. */
+const loginOf = async (email: string): Promise<Login | undefined> =>
+  parseLogin((await dynalite.documents.send(new GetCommand({ TableName: 'Logins', Key: { email } }))).Item);
+
+const describeUser = (email: string) => ({ email, password: 'secret', accountId: 'acme', role: 'admin' }) as const;
+
+describe('users', () => {
+  it('are found by id and by address, however it is typed', async () => {
+    const user = await store.createUser(describeUser(' Jos\u0065\u0301@Example.COM '));
+    expect(user).toMatchObject({
+      email: 'jos\u00e9@example.com',
+      role: 'admin',
+      status: 'enabled',
+      credentialVersion: 1,
+    });
+    expect(JSON.stringify(user)).not.toContain('argon2id');
+    expect(await verifyPassword('secret', (await loginOf(user.email))?.passwordHash ?? '')).toBe(true);
+    expect(await store.findUser(user.userId)).toEqual(user);
+    expect(await store.findUserByEmail('JOS\u00c9@example.com')).toEqual(user);
+    expect(await store.findUser('nobody')).toBeUndefined();
+    expect(await store.findUserByEmail('nobody@example.com')).toBeUndefined();
+  });
+
+  it('have an address of their own', async () => {
+    await store.createUser(describeUser('one@example.com'));
+    await expect(store.createUser(describeUser('ONE@example.com'))).rejects.toMatchObject({ name: 'EmailTakenError' });
+  });
+
+  it('are made once when made twice at once', async () => {
+    const made = await Promise.allSettled([1, 2, 3].map(() => store.createUser(describeUser('race@example.com'))));
+    const users = made.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []));
+    expect(users).toHaveLength(1);
+    expect(await store.findUserByEmail('race@example.com')).toEqual(users[0]);
+  });
+
+  it('are made where an earlier attempt died half-way', async () => {
+    const Item = { email: 'dangling@example.com', userId: 'half', passwordHash: 'earlier', credentialVersion: 1 };
+    await dynalite.documents.send(new PutCommand({ TableName: 'Logins', Item }));
+    expect(await store.findUserByEmail('dangling@example.com')).toBeUndefined();
+    const user = await store.createUser(describeUser('dangling@example.com'));
+    expect(user.userId).not.toBe('half');
+    expect(await store.findUserByEmail('dangling@example.com')).toEqual(user);
+    const { passwordHash = '' } = (await loginOf('dangling@example.com')) ?? {};
+    expect(await verifyPassword('secret', passwordHash)).toBe(true);
+  });
+
+  it('are listed by address', async () => {
+    const emails = (await store.listUsers()).map(({ email }) => email);
+    expect(emails).toEqual(['dangling@example.com', 'jos\u00e9@example.com', 'one@example.com', 'race@example.com']);
+  });
+
+  it('change status and role', async () => {
+    const { userId } = await store.createUser(describeUser('change@example.com'));
+    clock.advance(1_000);
+    expect(await store.setUserStatus(userId, 'disabled')).toMatchObject({ status: 'disabled', updatedAt: clock.now() });
+    expect(await store.setUserRole(userId, 'member')).toMatchObject({ role: 'member', credentialVersion: 1 });
+    expect(await store.setUserStatus('nobody', 'disabled')).toBeUndefined();
+    expect(await store.setUserRole('nobody', 'member')).toBeUndefined();
+  });
+});
+
+describe('what ends sessions', () => {
+  it('is told by a version that grows with it, and with nothing else', async () => {
+    const { userId, version: first } = await store.createUser(describeUser('version@example.com'));
+    const grown = async (change: Promise<User | undefined>) => ((await change)?.version ?? 0) - first;
+    expect(await grown(store.setUserRole(userId, 'member'))).toBe(0);
+    expect(await grown(store.setUserEmail(userId, 'version2@example.com'))).toBe(0);
+    expect(await grown(store.setUserStatus(userId, 'enabled'))).toBe(0);
+    expect(await grown(store.setUserStatus(userId, 'disabled'))).toBe(1);
+    expect(await grown(store.setUserStatus(userId, 'enabled'))).toBe(1);
+    expect(await grown(store.setUserPassword(userId, 'new'))).toBe(2);
+    expect(await grown(store.endUserSessions(userId))).toBe(3);
+  });
+});
+
+describe('the empty name and names no key can be', () => {
+  it.each(['', 'x'.repeat(3_000)])('belong to nobody', async name => {
+    expect(await store.findUser(name)).toBeUndefined();
+    expect(await store.findUserByEmail(name)).toBeUndefined();
+    expect(await store.setUserStatus(name, 'disabled')).toBeUndefined();
+    await store.deleteUser(name);
+  });
+});
+
+/** A store whose process dies at the n-th write. */
+const dyingStore = (atWrite: number): UserStore => {
+  let writes = 0;
+  const send = (command: object) => {
+    const isWrite = /^(Put|Update|Delete)/.test(command.constructor.name);
+    if (isWrite && ++writes === atWrite) return Promise.reject(new Error('killed'));
+    return dynalite.documents.send(command as never);
+  };
+  const tables = { users: 'Users', logins: 'Logins' };
+  return makeUserStore({ documents: { send } as never, tables, now: clock.now, makeId: randomId });
+};
+
+describe('a change of address', () => {
+  it('moves the login with its password, and frees the old address', async () => {
+    const { userId, version } = await store.createUser(describeUser('old@example.com'));
+    const before = await loginOf('old@example.com');
+    expect(await store.setUserEmail(userId, ' NEW@example.com')).toMatchObject({ email: 'new@example.com', version });
+    expect(await loginOf('old@example.com')).toBeUndefined();
+    expect(await loginOf('new@example.com')).toMatchObject({ userId, passwordHash: before?.passwordHash });
+    expect(await store.findUserByEmail('old@example.com')).toBeUndefined();
+    expect(await store.createUser(describeUser('old@example.com'))).toMatchObject({ email: 'old@example.com' });
+    expect(await store.setUserEmail('nobody', 'nobody@example.com')).toBeUndefined();
+  });
+
+  it('to an address of somebody else is refused, and changes nothing', async () => {
+    const one = await store.createUser(describeUser('first@example.com'));
+    await store.createUser(describeUser('second@example.com'));
+    clock.advance(3_600_000);
+    await expect(store.setUserEmail(one.userId, 'second@example.com')).rejects.toMatchObject({
+      name: 'EmailTakenError',
+    });
+    expect(await store.findUserByEmail('first@example.com')).toEqual(one);
+  });
+
+  it.each([1, 2, 3, 4])('that died at its write %i opens one login at most, and is completed by another', async at => {
+    const [from, to] = [`from${at}@example.com`, `to${at}@example.com`];
+    const { userId } = await store.createUser(describeUser(from));
+    await expect(dyingStore(at).setUserEmail(userId, to)).rejects.toThrow('killed');
+    const opened = await Promise.all([from, to].map(email => store.findUserByEmail(email)));
+    expect(opened.filter(user => user !== undefined)).toHaveLength(1);
+    expect(await store.setUserEmail(userId, to)).toMatchObject({ email: to });
+    expect(await loginOf(from)).toBeUndefined();
+    expect(await store.findUserByEmail(to)).toMatchObject({ userId });
+    expect(await store.findUser(userId)).not.toHaveProperty('formerEmail');
+  });
+
+  it('that died and is forgotten leaves its addresses to others, after a minute', async () => {
+    const { userId } = await store.createUser(describeUser('kept@example.com'));
+    await expect(dyingStore(2).setUserEmail(userId, 'left@example.com')).rejects.toThrow('killed');
+    await expect(store.createUser(describeUser('left@example.com'))).rejects.toMatchObject({ name: 'EmailTakenError' });
+    clock.advance(60_001);
+    const other = await store.createUser(describeUser('left@example.com'));
+    expect(other.userId).not.toBe(userId);
+    expect(await store.findUserByEmail('left@example.com')).toEqual(other);
+    expect(await store.findUserByEmail('kept@example.com')).toMatchObject({ userId });
+  });
+
+  it('at the same moment as a new password keeps that', async () => {
+    const { userId } = await store.createUser(describeUser('both@example.com'));
+    await Promise.all([
+      store.setUserEmail(userId, 'moved@example.com').catch(() => undefined),
+      store.setUserPassword(userId, 'changed'),
+    ]);
+    const user = await store.findUser(userId);
+    const login = await loginOf(user?.email ?? '');
+    if (login?.credentialVersion === user?.credentialVersion) {
+      expect(await verifyPassword('changed', login?.passwordHash ?? '')).toBe(true);
+    }
+  });
+});
+
+describe('a deletion', () => {
+  it('leaves neither user nor hash, and frees the address', async () => {
+    const { userId } = await store.createUser(describeUser('gone@example.com'));
+    await store.releaseEmail(userId, 'gone@example.com');
+    expect(await loginOf('gone@example.com')).toBeDefined(); // the user is there still
+    await store.deleteUser(userId);
+    expect(await store.findUserByEmail('gone@example.com')).toBeUndefined();
+    expect(await store.findOwner('GONE@example.com')).toBe(userId); // for whoever repeats it after it died here
+    await store.releaseEmail(userId, 'gone@example.com');
+    expect(await loginOf('gone@example.com')).toBeUndefined();
+  });
+
+  it('that died half-way revives nothing of the user for who takes the address', async () => {
+    const first = await store.createUser(describeUser('again@example.com'));
+    await store.deleteUser(first.userId);
+    clock.advance(60_000);
+    const second = await store.createUser({ ...describeUser('again@example.com'), password: 'another' });
+    expect(second.userId).not.toBe(first.userId);
+    expect(await verifyPassword('another', (await loginOf('again@example.com'))?.passwordHash ?? '')).toBe(true);
+  });
+});
+
+describe('passwords', () => {
+  it('grow a version with each change', async () => {
+    const { userId, email } = await store.createUser(describeUser('password@example.com'));
+    expect(await store.setUserPassword(userId, 'new')).toMatchObject({ credentialVersion: 2 });
+    const login = await loginOf(email);
+    expect(login?.credentialVersion).toBe(2);
+    expect(await verifyPassword('new', login?.passwordHash ?? '')).toBe(true);
+    expect(await store.setUserPassword('nobody', 'new')).toBeUndefined();
+  });
+
+  it('are hashed anew only while they are the same', async () => {
+    const { email } = await store.createUser(describeUser('rehash@example.com'));
+    const { passwordHash = '' } = (await loginOf(email)) ?? {};
+    expect(await logins.replacePasswordHash(email, 'another', 'lost')).toBe(false);
+    expect(await loginOf(email)).toMatchObject({ passwordHash });
+    expect(await logins.replacePasswordHash(email, passwordHash, 'better')).toBe(true);
+    expect(await loginOf(email)).toMatchObject({ passwordHash: 'better', credentialVersion: 1 });
+  });
+
+  it('set twice at once leave one that fits, under the latest version', async () => {
+    const { userId, email } = await store.createUser(describeUser('twice@example.com'));
+    await Promise.all(['one', 'two', 'three'].map(password => store.setUserPassword(userId, password)));
+    expect(await store.findUser(userId)).toMatchObject({ credentialVersion: 4 });
+    expect(await loginOf(email)).toMatchObject({ credentialVersion: 4 });
+  });
+
+  it('fit no more when the change died half-way, until they are set again', async () => {
+    const dying: typeof dynalite.documents.send = (command: object) =>
+      JSON.stringify(command).includes('passwordHash = :hash')
+        ? Promise.reject(new Error('killed'))
+        : dynalite.documents.send(command as never);
+    const common = { tables: { users: 'Users', logins: 'Logins' }, now: clock.now, makeId: randomId };
+    const { userId, email } = await store.createUser(describeUser('died@example.com'));
+    await expect(
+      makeUserStore({ ...common, documents: { send: dying } as never }).setUserPassword(userId, 'new'),
+    ).rejects.toThrow('killed');
+    expect((await loginOf(email))?.credentialVersion).not.toBe((await store.findUser(userId))?.credentialVersion);
+    await store.setUserPassword(userId, 'again');
+    expect((await loginOf(email))?.credentialVersion).toBe((await store.findUser(userId))?.credentialVersion);
+  });
+});

@@ -1,0 +1,247 @@
+import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
+import { type Answer, type AuthService, startAuthService } from '../../../support/auth-service.ts';
+
+/** Verification without the cost, since hundreds of guesses are made here; one that is slow waits for its sign. */
+let hold = Promise.withResolvers<void>();
+const verify = async (password: string): Promise<boolean> => {
+  if (password.startsWith('slow')) await hold.promise;
+  return !password.endsWith('wrong');
+};
+
+let service: AuthService;
+let client: { id: string; secret: string };
+beforeAll(async () => {
+  service = await startAuthService({ passwords: { ...passwordHashing, verify } });
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  hold = Promise.withResolvers<void>();
+  client = await service.makeClient();
+});
+
+const login = (username: string, password: string, from = client): Promise<Answer> =>
+  service.post('token', {
+    grant_type: 'password',
+    client_id: from.id,
+    client_secret: from.secret,
+    username,
+    password,
+  });
+const fail = async (times: number, username: string, from = client): Promise<void> => {
+  for (let time = 0; time < times; time++) await login(username, 'wrong', from);
+};
+const refused = { status: 400, json: { error: 'invalid_grant' } };
+
+describe('the lockout', () => {
+  it('begins with the fifth failure at 1 s and doubles with each further one', async () => {
+    const { username, password } = await service.makeUser();
+    await fail(4, username);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+
+    await fail(5, username);
+    for (const seconds of [1, 2, 4]) {
+      service.clock.advance(seconds * 1_000 - 1);
+      expect(await login(username, password)).toMatchObject(refused);
+      service.clock.advance(1);
+      await fail(1, username);
+    }
+    service.clock.advance(8_000);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('never lasts longer than 15 minutes', async () => {
+    const { username, password } = await service.makeUser();
+    await fail(4, username);
+    for (let time = 0; time < 11; time++) {
+      await fail(1, username); // the last one is the 15th: without the cap it locked for 1,024 s
+      service.clock.advance(15 * 60_000);
+    }
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('is neither counted up nor extended by tries while it stands', async () => {
+    const { username, password } = await service.makeUser();
+    await fail(5, username);
+    service.clock.advance(999);
+    await fail(20, username);
+    service.clock.advance(1);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    ['a success', async (username: string, password: string) => void (await login(username, password))],
+    ['24 hours', async () => service.clock.advance(24 * 3_600_000)],
+  ])('is cleared by %s', async (_, clear) => {
+    const { username, password } = await service.makeUser();
+    await fail(4, username);
+    await clear(username, password);
+    await fail(4, username);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('keeps nobody out at other clients below the 50th failure, and everybody from there', async () => {
+    const { username, password } = await service.makeUser();
+    const attackers = await Promise.all(Array.from({ length: 12 }, () => service.makeClient()));
+    for (const attacker of attackers) await fail(4, username, attacker); // 48
+    await fail(1, username); // 49
+    expect(await login(username, 'wrong')).toMatchObject(refused); // 50
+    expect(await login(username, password)).toMatchObject(refused);
+    expect(service.logs.at(-1)).toContain('user_locked');
+    service.clock.advance(1_000);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('tells nobody who reads the table whose addresses were tried', async () => {
+    await fail(1, 'canary-7f3a@example.com');
+    const { Items } = await service.dynalite.documents.send(new ScanCommand({ TableName: 'Lockouts' }));
+    expect(Items?.length).toBeGreaterThan(0);
+    expect(JSON.stringify(Items)).not.toContain('canary-7f3a');
+  });
+
+  it('holds for addresses nobody has as well', async () => {
+    await fail(5, 'nobody@example.com');
+    await login('NOBODY@example.com', 'wrong');
+    expect(service.logs.at(-1)).toContain('user_locked');
+  });
+
+  it('lets no right guess through that raced enough wrong ones', async () => {
+    const { username, password } = await service.makeUser();
+    hold = Promise.withResolvers<void>();
+    const right = login(username, `slow ${password}`);
+    await fail(5, username);
+    hold.resolve();
+    expect(await right).toMatchObject(refused);
+    expect(service.logs.at(-1)).toContain('user_locked');
+  });
+
+  it('counts every wrong guess that is judged at the same moment', async () => {
+    const { username, password } = await service.makeUser();
+    const guesses = Array.from({ length: 7 }, () => login(username, 'slow wrong'));
+    hold.resolve();
+    await Promise.all(guesses);
+    service.clock.advance(3_999); // seven were counted: 4 s
+    expect(await login(username, password)).toMatchObject(refused);
+    service.clock.advance(1);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('counts a failure that was judged while a lock fell', async () => {
+    const { username, password } = await service.makeUser();
+    const late = login(username, 'slow wrong');
+    await fail(5, username);
+    hold.resolve();
+    await late;
+    service.clock.advance(1_999); // six: 2 s
+    expect(await login(username, password)).toMatchObject(refused);
+    service.clock.advance(1);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('refuses a right guess when a lock has fallen since it was read, also one that is over by now', async () => {
+    const { username, password } = await service.makeUser();
+    const right = login(username, `slow ${password}`);
+    await fail(5, username);
+    service.clock.advance(1_000);
+    hold.resolve();
+    expect(await right).toMatchObject(refused);
+    expect(service.logs.at(-1)).toContain('user_locked_meanwhile');
+  });
+
+  it('adds at most ten failures of one client to the sum', async () => {
+    const { username, password } = await service.makeUser();
+    const guess = (from: { id: string; secret: string }) => login(username, 'slow wrong', from);
+    const attackers = await Promise.all(Array.from({ length: 4 }, () => service.makeClient()));
+    const bursts = attackers.flatMap(attacker => Array.from({ length: 30 }, () => guess(attacker)));
+    hold.resolve();
+    await Promise.all(bursts); // 120 failures, 40 of the sum
+    for (const last of [await service.makeClient(), await service.makeClient()]) await fail(4, username, last); // 48
+    await fail(1, username); // 49
+    expect(await login(username, password, await service.makeClient())).toMatchObject({ status: 200 });
+    await fail(1, username); // 50
+    expect(await login(username, password, await service.makeClient())).toMatchObject(refused);
+    service.clock.advance(1_000);
+    expect(await login(username, password, await service.makeClient())).toMatchObject({ status: 200 });
+  });
+
+  it('is not held up for all by a client that has added its ten already', async () => {
+    const { username, password } = await service.makeUser();
+    const attackers = await Promise.all(Array.from({ length: 6 }, () => service.makeClient()));
+    for (const attacker of attackers) {
+      const burst = Array.from({ length: 15 }, () => login(username, 'slow wrong', attacker));
+      hold.resolve();
+      await Promise.all(burst);
+      hold = Promise.withResolvers<void>();
+    }
+    expect(await login(username, password)).toMatchObject(refused); // 60 of the sum: the longest lock
+    service.clock.advance(15 * 60_000);
+    await fail(1, username, attackers[0]);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('takes a client’s failures out of the sum when the user logs in through it', async () => {
+    const { username, password } = await service.makeUser();
+    const others = await Promise.all(Array.from({ length: 12 }, () => service.makeClient()));
+    for (const other of others) await fail(4, username, other); // 48
+    await login(username, password, others[0]); // 44
+    await fail(4, username); // 48
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('begins anew with failures side by side when the last one is a day old', async () => {
+    const { username, password } = await service.makeUser();
+    await fail(4, username);
+    service.clock.advance(24 * 3_600_000);
+    const guesses = Array.from({ length: 6 }, () => login(username, 'slow wrong'));
+    hold.resolve();
+    await Promise.all(guesses);
+    service.clock.advance(1_999); // six, not ten and not one
+    expect(await login(username, password)).toMatchObject(refused);
+    service.clock.advance(1);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it('keeps counts of no client that failed a day ago', async () => {
+    const { user, username } = await service.makeUser();
+    for (const old of await Promise.all([service.makeClient(), service.makeClient()])) await fail(1, username, old);
+    service.clock.advance(24 * 3_600_000);
+    await fail(1, username);
+    const { key } = await service.lockout.place(client.id, user.email);
+    const { Item } = await service.dynalite.documents.send(new GetCommand({ TableName: 'Lockouts', Key: key }));
+    expect(Object.keys(Item ?? {}).filter(name => name.startsWith('total_'))).toHaveLength(1);
+  });
+
+  it('is ended by unlocking, for all clients', async () => {
+    const { username, password } = await service.makeUser();
+    const other = await service.makeClient();
+    for (const from of [client, other]) await fail(5, username, from);
+    await service.lockout.unlock(username);
+    for (const from of [client, other]) expect(await login(username, password, from)).toMatchObject({ status: 200 });
+  });
+
+  it('lets a success through while other clients fail by the dozen', async () => {
+    const { username, password } = await service.makeUser();
+    const other = await service.makeClient();
+    const right = login(username, `slow ${password}`);
+    const wrong = Array.from({ length: 60 }, () => login(username, 'slow wrong', other));
+    hold.resolve();
+    await Promise.all(wrong);
+    expect(await right).toMatchObject({ status: 200 });
+  });
+
+  it('keeps a burst through one client from locking the user for the others', async () => {
+    const { username, password } = await service.makeUser();
+    const other = await service.makeClient();
+    await Promise.all(Array.from({ length: 64 }, () => login(username, 'wrong')));
+    await login(username, 'wrong');
+    expect(await login(username, password)).toMatchObject(refused);
+    expect(await login(username, password, other)).toMatchObject({ status: 200 });
+  });
+
+  it('never makes valid logins of one user wait for each other', async () => {
+    const { username, password } = await service.makeUser();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => login(username, password)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+});

@@ -1,0 +1,251 @@
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { User } from '../../../../lambdas/auth/principals/user.ts';
+import { type BearerAuthentication, makeBearerAuthentication } from '../../../../lambdas/auth/sessions/bearer.ts';
+import { makeKeyring } from '../../../../lambdas/platform/keyring.ts';
+import { type AuthService, audience, issuer, startAuthService } from '../../../support/auth-service.ts';
+
+describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algorithm => {
+  let service: AuthService;
+  let authenticate: BearerAuthentication;
+  let client: { id: string; secret: string };
+  let user: User;
+  let token: string;
+  beforeAll(async () => {
+    service = await startAuthService({ algorithm });
+    const { documents } = service.dynalite;
+    const { now } = service.clock;
+    authenticate = makeBearerAuthentication({
+      keyring: makeKeyring({ documents, tableName: 'Keyring', now }), // public halves only
+      issuer,
+      audience,
+      documents,
+      tables: { clients: 'Clients', users: 'Users', families: 'Families' },
+      now,
+    });
+  });
+  afterAll(() => service.stop());
+  beforeEach(async () => {
+    client = await service.makeClient();
+    const made = await service.makeUser();
+    user = made.user;
+    const answer = await service.post('token', {
+      grant_type: 'password',
+      client_id: client.id,
+      client_secret: client.secret,
+      username: made.username,
+      password: made.password,
+    });
+    token = answer.json.access_token;
+  });
+
+  const outcome = async (text = token) => (await authenticate(`Bearer ${text}`)).outcome;
+  const decode = (part: number) => JSON.parse(Buffer.from(token.split('.')[part] ?? '', 'base64url').toString());
+  const encode = (value: unknown) =>
+    Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
+  const familyId = () => decode(1).sid as string;
+
+  it('tells who is asking, in one uncached round trip', async () => {
+    await authenticate(`Bearer ${token}`);
+    service.dynalite.operations.length = 0;
+    expect(await authenticate(`bearer   ${token}`)).toEqual({
+      outcome: 'authenticated',
+      principal: {
+        clientId: client.id,
+        userId: user.userId,
+        familyId: familyId(),
+        accountId: 'acme',
+        role: 'admin',
+        scopes: new Set(['webhooks:manage', 'webhooks:read']),
+      },
+    });
+    expect(service.dynalite.operations).toEqual(['BatchGetItemCommand']);
+  });
+
+  it.each([undefined, '', 'Basic abc', 'Bearerx abc'])('finds no token in %j (RFC 6750 3.1)', async header => {
+    expect(await authenticate(header)).toEqual({ outcome: 'missing' });
+  });
+
+  it.each(['Bearer', 'Bearer ', 'Bearer abc', 'Bearer a.b.c', 'Bearer ..', 'Bearer a, Bearer b'])(
+    'finds no good token in %j',
+    async header => {
+      expect(await authenticate(header)).toEqual({ outcome: 'invalid' });
+    },
+  );
+
+  it('lets a token live to the second, and not beyond', async () => {
+    service.clock.set(decode(1).exp * 1_000 - 1);
+    expect(await outcome()).toBe('authenticated');
+    service.clock.advance(1);
+    expect(await outcome()).toBe('invalid');
+  });
+
+  it.each([
+    ['the client is disabled', () => service.clients.setClientStatus(client.id, 'disabled')],
+    ['the user is disabled', () => service.users.setUserStatus(user.userId, 'disabled')],
+    ['the password was changed', () => service.users.setUserPassword(user.userId, 'new')],
+    ['the family was revoked', () => service.families.revokeFamily(familyId(), 'reuse', 1)],
+    [
+      'the signing keys were revoked',
+      async () => {
+        await service.rotation.rotateNow('signing', { revoke: true });
+        service.clock.advance(31_000);
+      },
+    ],
+  ])('refuses when %s', async (_, happen) => {
+    expect(await outcome()).toBe('authenticated');
+    await happen();
+    expect(await outcome()).toBe('invalid');
+  });
+
+  it('gives a demoted user no scopes', async () => {
+    await service.users.setUserRole(user.userId, 'member');
+    expect(await authenticate(`Bearer ${token}`)).toMatchObject({
+      outcome: 'authenticated',
+      principal: { role: 'member', scopes: new Set() },
+    });
+  });
+
+  it('accepts tokens of a retiring key', async () => {
+    await service.rotation.rotateNow('signing');
+    service.clock.advance(31_000);
+    expect(await outcome()).toBe('authenticated');
+  });
+
+  describe('refuses forgeries (RFC 8725):', () => {
+    const resigned = async (header: object, claims: object = {}, own = false) => {
+      const keys = await service.keyring.list('signing');
+      const real = keys.find(({ keyId }) => keyId === decode(0).kid);
+      const foreign =
+        algorithm === 'ES256'
+          ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+          : generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+      const key = own && real ? await service.keyring.open(real) : foreign;
+      return new SignJWT({ ...decode(1), ...claims }).setProtectedHeader({ ...decode(0), ...header }).sign(key);
+    };
+
+    it('signed by another key', async () => {
+      expect(await outcome(await resigned({}))).toBe('invalid');
+      expect(await outcome(await resigned({}, {}, true))).toBe('authenticated'); // the forgery tool itself works
+    });
+
+    it('alg none', async () => {
+      for (const alg of ['none', 'None', 'NONE', '']) {
+        const unsigned = `${encode({ ...decode(0), alg })}.${token.split('.')[1]}.`;
+        expect(await outcome(unsigned)).toBe('invalid');
+        expect(await outcome(`${unsigned}AA`)).toBe('invalid');
+      }
+    });
+
+    it('HS256 with the public key as secret', async () => {
+      const [key] = (await service.keyring.list('signing')).filter(({ keyId }) => keyId === decode(0).kid);
+      const signed = `${encode({ ...decode(0), alg: 'HS256' })}.${token.split('.')[1]}`;
+      const mac = createHmac('sha256', key?.publicKey ?? '')
+        .update(signed)
+        .digest('base64url');
+      expect(await outcome(`${signed}.${mac}`)).toBe('invalid');
+    });
+
+    it.each([
+      ['an embedded key', { jwk: { kty: 'oct', k: 'AA' } }],
+      ['a key URL', { jku: 'https://attacker.example/jwks.json' }],
+      ['a certificate URL', { x5u: 'https://attacker.example/x5u' }],
+      ['a key id that is a path', { kid: '../../dev/null' }],
+      ['an unknown key id', { kid: 'nobody' }],
+      ['a plain JWT', { typ: 'JWT' }],
+      ['no type', { typ: undefined }],
+      ['the long form of the type', { typ: 'application/at+jwt' }],
+      ['an extra parameter', { cty: 'JWT' }],
+    ])('%s in the header, even under our own signature', async (_, header) => {
+      expect(await outcome(await resigned(header, {}, true))).toBe('invalid');
+    });
+
+    it.each([
+      ['another issuer', { iss: 'https://attacker.example' }],
+      ['another audience', { aud: 'https://attacker.example' }],
+      ['no expiry', { exp: undefined }],
+      ['no family', { sid: undefined }],
+      ['an empty family', { sid: '' }],
+      ['an empty user', { sub: '' }],
+      ['an empty client', { client_id: '' }],
+      ['an empty account', { account_id: '' }],
+      ['a family without a random half', { sid: '-' }],
+      ['another account', { account_id: 'another' }],
+      ['another client', { client_id: 'another' }],
+    ])('%s in the claims, even under our own signature', async (_, claims) => {
+      expect(await outcome(await resigned({}, claims, true))).toBe('invalid');
+    });
+
+    it('claims changed', async () => {
+      const [header, , signature] = token.split('.');
+      const changed = encode({ ...decode(1), account_id: 'another' });
+      expect(await outcome(`${header}.${changed}.${signature}`)).toBe('invalid');
+    });
+
+    /** Our own signature, over whatever it is. */
+    const signText = async (header: string, claims: string) => {
+      const [key] = (await service.keyring.list('signing')).filter(({ keyId }) => keyId === decode(0).kid);
+      if (!key) throw new Error('The key is gone.');
+      const text = `${encode(header)}.${encode(claims)}`;
+      const signature = sign('sha256', Buffer.from(text), {
+        key: await service.keyring.open(key),
+        dsaEncoding: 'ieee-p1363',
+      });
+      return `${text}.${signature.toString('base64url')}`;
+    };
+
+    it('a claim or a header parameter given twice, even under our own signature (RFC 7519 4)', async () => {
+      const [header, claims] = [JSON.stringify(decode(0)), JSON.stringify(decode(1))];
+      expect(await outcome(await signText(header, claims))).toBe('authenticated'); // the forgery tool itself works
+      const twice = (text: string, member: string) => [
+        text.replace('{', `{${member},`),
+        text.replace(/}$/, `,${member}}`),
+      ];
+      for (const doubled of twice(claims, '"account_id":"another"')) {
+        expect(await outcome(await signText(header, doubled))).toBe('invalid');
+      }
+      for (const doubled of twice(header, '"alg":"none"')) {
+        expect(await outcome(await signText(doubled, claims))).toBe('invalid');
+      }
+      const repeated = claims.replace(/"sub":"[^"]*"/, member => `${member},${member}`);
+      expect(await outcome(await signText(header, repeated))).toBe('invalid');
+    });
+
+    it.each([
+      ['with blanks', (json: string) => json.replaceAll(',', ', ')],
+      ['with a line break at the end', (json: string) => `${json}\n`],
+      ['with an escaped letter', (json: string) => json.replace('"sub"', '"\\u0073ub"')],
+      ['that is no object', () => '[]'],
+      ['that is no JSON', () => 'sub=me'],
+    ])('claims %s, even under our own signature', async (_, respell) => {
+      const token = await signText(JSON.stringify(decode(0)), respell(JSON.stringify(decode(1))));
+      expect(await outcome(token)).toBe('invalid');
+    });
+
+    it('an empty signature, and one of zeros', async () => {
+      const signed = token.slice(0, token.lastIndexOf('.') + 1);
+      const length = Buffer.from(token.slice(signed.length), 'base64url').length;
+      for (const size of [0, 1, length]) {
+        expect(await outcome(signed + Buffer.alloc(size).toString('base64url'))).toBe('invalid');
+      }
+    });
+
+    it('another spelling of the same bytes', async () => {
+      const [header, claims, signature = ''] = token.split('.');
+      for (const spelled of [
+        `${token}=`,
+        `${token}==`,
+        `${header}=.${claims}.${signature}`,
+        `${token}\n`,
+        `${token}.`,
+      ]) {
+        expect(await outcome(`x${spelled}`)).toBe('invalid');
+        expect((await authenticate(`Bearer ${spelled}`.replace('\n', '%0A'))).outcome).toBe('invalid');
+      }
+      const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+      const others = [...alphabet].filter(last => last !== signature.at(-1));
+      for (const last of others) expect(await outcome(`${token.slice(0, -1)}${last}`)).toBe('invalid');
+    });
+  });
+});

@@ -1,0 +1,176 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeBearerAuthentication } from '../../../../lambdas/auth/sessions/bearer.ts';
+import { type Answer, type AuthService, audience, issuer, startAuthService } from '../../../support/auth-service.ts';
+
+let service: AuthService;
+let client: { id: string; secret: string };
+let user: Awaited<ReturnType<AuthService['makeUser']>>;
+beforeAll(async () => {
+  service = await startAuthService();
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  client = await service.makeClient();
+  user = await service.makeUser();
+});
+
+const call = (endpoint: 'token' | 'introspect', form: Record<string, string>): Promise<Answer> =>
+  service.post(endpoint, { client_id: client.id, client_secret: client.secret, ...form });
+const login = () => call('token', { grant_type: 'password', username: user.username, password: user.password });
+const refresh = (token: string) => call('token', { grant_type: 'refresh_token', refresh_token: token });
+const bearer = async (token: string): Promise<string> => {
+  const authenticate = makeBearerAuthentication({
+    keyring: service.keyring,
+    issuer,
+    audience,
+    documents: service.dynalite.documents,
+    tables: { clients: 'Clients', users: 'Users', families: 'Families' },
+    now: service.clock.now,
+  });
+  return (await authenticate(`Bearer ${token}`)).outcome;
+};
+
+/** Each ends the session, and then undoes what can be undone. */
+const ends: readonly (readonly [string, () => Promise<unknown>])[] = [
+  [
+    'its user was disabled and enabled',
+    async () => {
+      await service.users.setUserStatus(user.user.userId, 'disabled');
+      await service.users.setUserStatus(user.user.userId, 'enabled');
+    },
+  ],
+  [
+    'its client was disabled and enabled',
+    async () => {
+      await service.clients.setClientStatus(client.id, 'disabled');
+      await service.clients.setClientStatus(client.id, 'enabled');
+    },
+  ],
+  ['the same password was set again', () => service.users.setUserPassword(user.user.userId, user.password)],
+  ['all of the user’s sessions were ended', () => service.users.endUserSessions(user.user.userId)],
+  ['all of the client’s sessions were ended', () => service.clients.endClientSessions(client.id)],
+  [
+    'its client was bound to the user’s account and unbound',
+    async () => {
+      await service.clients.updateClient(client.id, { accountId: 'acme' });
+      service.clock.advance(1);
+      await service.clients.updateClient(client.id, { accountId: null });
+    },
+  ],
+];
+
+describe('a session is over for good, with all its tokens, when', () => {
+  it.each(ends)('%s', async (_, end) => {
+    const first = await login();
+    const second = await refresh(first.json.refresh_token);
+    await end();
+    for (const token of [first.json.refresh_token, second.json.refresh_token]) {
+      // the first is inside its grace period
+      expect(await refresh(token)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+      expect((await call('introspect', { token })).json).toEqual({ active: false });
+    }
+    expect((await call('introspect', { token: second.json.access_token })).json).toEqual({ active: false });
+    expect(await bearer(second.json.access_token)).toBe('invalid');
+    expect(await login()).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a session lives on, with all its tokens, when', () => {
+  it.each([
+    ['the role changes', () => service.users.setUserRole(user.user.userId, 'member')],
+    ['the address changes', () => service.users.setUserEmail(user.user.userId, `moved-${user.username}`)],
+    ['the client’s scopes change', () => service.clients.updateClient(client.id, { scopes: ['webhooks:read'] })],
+    ['the client’s secret is replaced', () => service.clients.rotateClientSecret(client.id)],
+    ['the client is named anew', () => service.clients.updateClient(client.id, { name: 'New' })],
+  ] as const)('%s', async (_, change) => {
+    const first = await login();
+    expect(await change()).toBeDefined();
+    expect(await bearer(first.json.access_token)).toBe('authenticated');
+    expect(await refresh(first.json.refresh_token)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a deleted user', () => {
+  it('has no session, and none comes back with a user of the same address', async () => {
+    const first = await login();
+    await service.users.deleteUser(user.user.userId);
+    expect(await refresh(first.json.refresh_token)).toMatchObject({ status: 400 });
+    expect(await bearer(first.json.access_token)).toBe('invalid');
+    expect(await login()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+    service.clock.advance(60_000);
+    const { username: email, password } = user;
+    await service.users.createUser({ email, password, accountId: 'acme', role: 'admin' }); // takes the login that was left
+    expect(await login()).toMatchObject({ status: 200 });
+    expect(await refresh(first.json.refresh_token)).toMatchObject({ status: 400 });
+    expect(await bearer(first.json.access_token)).toBe('invalid');
+  });
+
+  it('cannot be logged in as by an address that the user has given up', async () => {
+    const { userId, email } = user.user;
+    await service.dynalite.documents.send(
+      new UpdateCommand({
+        TableName: 'Users',
+        Key: { userId },
+        UpdateExpression: 'SET email = :other',
+        ExpressionAttributeValues: { ':other': `other-${email}` },
+      }),
+    );
+    expect(await login()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+  });
+});
+
+describe('lists of sessions', () => {
+  const listAll = async (owner: { userId: string } | { clientId: string }, limit: number): Promise<string[]> => {
+    const ids: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await service.sessions.listFamilies(owner, limit, after);
+      expect(page.families.length).toBeLessThanOrEqual(limit);
+      ids.push(...page.families.map(({ familyId }) => familyId));
+      after = page.next;
+    } while (after !== undefined);
+    return ids;
+  };
+
+  it.each([1, 2, 100])('give each session once, of a user and of a client, %i a page', async limit => {
+    const other = await service.makeUser();
+    const answers = [await login(), await login(), await login()];
+    user = other;
+    answers.push(await login());
+    const ids = answers.map(({ json }) => json.refresh_token.split('.')[0] as string);
+    expect((await listAll({ clientId: client.id }, limit)).toSorted()).toEqual(ids.toSorted());
+    expect(await listAll({ userId: other.user.userId }, limit)).toEqual([ids[3]]);
+    expect(await listAll({ userId: 'nobody' }, limit)).toEqual([]);
+    expect(await listAll({ userId: '' }, limit)).toEqual([]);
+  });
+
+  it('are read by queries, never by a scan', async () => {
+    service.dynalite.operations.length = 0;
+    await listAll({ userId: user.user.userId }, 100);
+    await listAll({ clientId: client.id }, 100);
+    expect(service.dynalite.operations).not.toContain('ScanCommand');
+  });
+
+  it('are empty after all of a user were deleted, however many', async () => {
+    for (let time = 0; time < 30; time++) await service.families.createFamily(family(time));
+    await service.sessions.deleteFamilies(user.user.userId);
+    expect(await listAll({ userId: user.user.userId }, 100)).toEqual([]);
+  });
+
+  const family = (time: number) => ({
+    familyId: `${user.user.userId}-${time}`,
+    clientId: client.id,
+    userId: user.user.userId,
+    accountId: 'acme',
+    userVersion: 1,
+    clientVersion: 1,
+    scope: '',
+    counter: 1,
+    keyId: 'k',
+    createdAt: 1,
+    rotatedAt: 1,
+    idleExpiresAt: 1,
+    absoluteExpiresAt: 1,
+  });
+});

@@ -1,0 +1,75 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
+import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+
+let service: AuthService;
+let client: { id: string; secret: string };
+/** Happens once, before the next operation of that name leaves. */
+let meanwhile: { readonly operation: string; readonly act: () => Promise<unknown> } | undefined;
+beforeAll(async () => {
+  service = await startAuthService({
+    passwords: { ...passwordHashing, verify: async password => password !== 'wrong' },
+  });
+  service.dynalite.documents.middlewareStack.add(
+    (next, context) => async args => {
+      const due = meanwhile;
+      if (!due || !context.commandName?.startsWith(due.operation)) return next(args);
+      meanwhile = undefined;
+      await due.act();
+      return next(args);
+    },
+    { step: 'initialize', name: 'meanwhile' },
+  );
+  client = await service.makeClient();
+});
+afterAll(() => service.stop());
+const login = (username: string, password = 'x') =>
+  service.post('token', {
+    grant_type: 'password',
+    client_id: client.id,
+    client_secret: client.secret,
+    username,
+    password,
+  });
+const refused = { status: 400, json: { error: 'invalid_grant' } };
+
+describe('between two steps of a request, a login', () => {
+  it.each([4, 0])('is refused when the lock comes between its reading, at %i failures, and its success', async seen => {
+    const { username } = await service.makeUser();
+    const fail = async (times: number) => {
+      for (let time = 0; time < times; time++) await login(username, 'wrong');
+    };
+    await fail(seen);
+    meanwhile = { operation: 'Update', act: () => fail(5 - seen) };
+    expect(await login(username)).toMatchObject(refused);
+    expect(meanwhile).toBeUndefined();
+    expect(service.logs.at(-1)).toContain('user_locked_meanwhile');
+  });
+  it('with a password whose change died half-way is refused', async () => {
+    const { user, username } = await service.makeUser();
+    await service.dynalite.documents.send(
+      new UpdateCommand({
+        TableName: 'Users',
+        Key: { userId: user.userId },
+        UpdateExpression: 'SET credentialVersion = :next',
+        ExpressionAttributeValues: { ':next': 2 },
+      }),
+    );
+    expect(await login(username)).toMatchObject(refused);
+    expect(service.logs.at(-1)).toContain('password_changed');
+  });
+  it('is not refreshed when it is revoked between reading and rotating', async () => {
+    const { username } = await service.makeUser();
+    const { json } = await login(username);
+    const form = { client_id: client.id, client_secret: client.secret };
+    meanwhile = {
+      operation: 'Update',
+      act: () => service.families.revokeFamily(json.refresh_token.split('.')[0], 'revocation', 1),
+    };
+    expect(
+      await service.post('token', { ...form, grant_type: 'refresh_token', refresh_token: json.refresh_token }),
+    ).toMatchObject(refused);
+    expect(meanwhile).toBeUndefined();
+  });
+});

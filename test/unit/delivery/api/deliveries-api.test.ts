@@ -1,0 +1,668 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { deliveryDetail, deliveryRecord } from '../../../../lambdas/delivery/representation.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { answer, secret } from '../builders.ts';
+import { type Answered, type Sent, schedule, simulate } from '../simulation.ts';
+
+let dynalite: Dynalite;
+let world: Awaited<ReturnType<typeof simulate>>;
+beforeAll(async () => {
+  dynalite = await startDynalite('Deliveries', 'Webhooks');
+});
+afterAll(() => dynalite.stop());
+beforeEach(async () => {
+  world = await simulate(dynalite);
+});
+
+const base = '/v1/webhooks/demanda.criada';
+const eventId = `evt_${'0'.repeat(27)}`;
+const range = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00-03:00', estado: 'falhou' };
+
+const request = async (method: string, path: string, sent: Sent = {}): Promise<Answered> => {
+  const answered = await world.request(method, path, sent);
+  if (!answered) throw new Error('no answer');
+  expect(answered.headers['cache-control']).toBe('no-store');
+  return answered;
+};
+const codeOf = ({ status, json }: Answered) => `${status} ${json?.code}`;
+const findingsOf = ({ json }: Answered) =>
+  json.errors.map(({ parameter, code }: { parameter: string; code: string }) => `${parameter} ${code}`);
+
+/** Publishes an event; what becomes of it is up to `answers`. */
+const publish = (id: string, changes: object = {}) =>
+  world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id, ...changes });
+const publishAndSettle = async (count: number, status: number) => {
+  for (let number = 0; number < count; number++) {
+    world.answers.push(answer(status));
+    publish(`${status}-${number}-${world.clock.now()}`);
+    await world.deliverNext();
+    world.clock.advance(1_000);
+  }
+};
+const list = async (query = '') => (await request('GET', `${base}/entregas`, { query })).json;
+const oneId = async (): Promise<string> => (await list()).entregas[0].id;
+
+const endpoints = [
+  ['POST', '/teste', undefined],
+  ['GET', '/entregas', undefined],
+  ['GET', `/entregas/${eventId}`, undefined],
+  ['POST', `/entregas/${eventId}/reenvio`, undefined],
+  ['POST', '/reenvios', range],
+  ['GET', '/reenvios/reenvio_x', undefined],
+  ['DELETE', '/reenvios/reenvio_x', undefined],
+] as const;
+
+describe('every endpoint', () => {
+  it.each(endpoints)('%s %s: token, role, scope, in this order', async (method, path, body) => {
+    const send = (token: string) => request(method, base + path, { token, ...(body && { raw: 'x' }) });
+    expect(codeOf(await request(method, base + path, { headers: { authorization: 'Basic eDp5' } }))).toBe(
+      '401 token_missing',
+    );
+    expect(codeOf(await send('none'))).toBe('401 invalid_token');
+    expect(codeOf(await send('member|webhooks:manage|conta-1'))).toBe('403 admin_required');
+    expect(codeOf(await send('admin||conta-1'))).toBe('403 insufficient_scope');
+    expect((await send('admin|webhooks:read|conta-1')).status === 403).toBe(method !== 'GET');
+    expect((await send('admin|webhooks:manage|conta-1')).status).not.toBe(403);
+  });
+
+  it.each(endpoints)('%s %s needs a webhook of the account for the event', async (method, path, body) => {
+    await world.register();
+    const send = (prefix: string, account: string) =>
+      request(method, prefix + path, { token: `admin|webhooks:manage|${account}`, ...(body && { body }) });
+    expect(codeOf(await send('/v1/webhooks/demanda.criada', 'conta-2'))).toBe('404 webhook_not_found');
+    expect(codeOf(await send('/v1/webhooks/demanda.cancelada', 'conta-1'))).toBe('404 webhook_not_found');
+    expect(codeOf(await send('/v1/webhooks/demanda.feita', 'conta-1'))).toBe('404 webhook_not_found');
+    expect(codeOf(await send('/v1/webhooks/%zz', 'conta-1'))).toBe('404 webhook_not_found');
+    expect(codeOf(await send('/v1/webhooks/__proto__', 'conta-1'))).toBe('404 webhook_not_found');
+  });
+
+  it.each([
+    ['/teste', 'POST', ['GET', 'DELETE', 'HEAD', 'OPTIONS', 'toString']],
+    ['/entregas', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
+    ['/entregas/x', 'GET, HEAD', ['POST', 'DELETE']],
+    ['/entregas/x/reenvio', 'POST', ['GET', 'HEAD', 'PUT']],
+    ['/reenvios', 'POST', ['GET', 'HEAD', 'DELETE']],
+    ['/reenvios/x', 'GET, HEAD, DELETE', ['POST', 'PUT']],
+  ])('%s takes %s', async (path, allow, others) => {
+    for (const method of others) {
+      const refused = await request(method, base + path, { token: 'none' });
+      expect(codeOf(refused)).toBe('405 method_not_allowed');
+      expect(refused.headers.allow).toBe(allow);
+    }
+  });
+
+  it.each(['/teste/', '/testes', '/entregas/', '/entregas//reenvio', '/entregas/x/reenvio/', '/reenvios/', ''])(
+    '%j is nowhere',
+    async path => expect(codeOf(await request('GET', base + path, { token: 'none' }))).toBe('404 not_found'),
+  );
+});
+
+describe('GET …/entregas', () => {
+  beforeEach(() => world.register());
+
+  it('lists newest first, with state, times and the number of attempts', async () => {
+    world.answers.push(answer(200), answer(500), answer(410));
+    for (const id of ['a', 'b', 'c']) {
+      publish(id);
+      await world.deliverNext();
+      world.clock.advance(1_000);
+    }
+    const { entregas, proximo_cursor } = await list();
+    expect(proximo_cursor).toBeNull();
+    const shown = entregas.map(({ id, ...rest }: { id: string }) => rest);
+    expect(shown).toEqual([
+      {
+        estado: 'retida',
+        criado_em: '2026-11-20T12:00:02.000Z',
+        proxima_tentativa_em: null,
+        tentativas: 1,
+        ultimo_resultado: 'http',
+        ultimo_status: 410,
+      },
+      {
+        estado: 'pendente',
+        criado_em: '2026-11-20T12:00:01.000Z',
+        proxima_tentativa_em: '2026-11-20T12:00:05.500Z',
+        tentativas: 1,
+        ultimo_resultado: 'http',
+        ultimo_status: 500,
+      },
+      {
+        estado: 'entregue',
+        criado_em: '2026-11-20T12:00:00.000Z',
+        proxima_tentativa_em: null,
+        tentativas: 1,
+        ultimo_resultado: 'entregue',
+        ultimo_status: 200,
+      },
+    ]);
+    for (const entrega of entregas) expect(() => z.strictObject(deliveryRecord.shape).parse(entrega)).not.toThrow();
+  });
+
+  it('goes on from page to page by cursor, and says where the list ends', async () => {
+    await publishAndSettle(20, 200);
+    const whole = (await list('limite=100')).entregas.map(({ id }: { id: string }) => id);
+    for (const limite of [1, 3, 10, 19]) {
+      const ids: string[] = [];
+      for (let cursor = ''; ; ) {
+        const page = await list(`limite=${limite}&cursor=${cursor}`);
+        ids.push(...page.entregas.map(({ id }: { id: string }) => id));
+        expect(page.entregas.length).toBeGreaterThan(0);
+        if (page.proximo_cursor === null) break;
+        cursor = page.proximo_cursor;
+      }
+      expect(ids).toEqual(whole);
+    }
+    expect((await list()).entregas).toHaveLength(20);
+    expect((await list()).proximo_cursor).toBeNull(); // exactly as many as a page holds
+  });
+
+  it('of one state shows those only; empty parameters count as absent', async () => {
+    await publishAndSettle(3, 200);
+    await publishAndSettle(1, 410);
+    expect((await list('estado=retida')).entregas).toHaveLength(1);
+    expect((await list('estado=falhou')).entregas).toEqual([]);
+    expect((await list('estado=&limite=&cursor=')).entregas).toHaveLength(4);
+  });
+
+  it.each([
+    ['estado=ENTREGUE', ['estado invalid_value']],
+    ['limite=0', ['limite invalid_value']],
+    ['limite=101', ['limite invalid_value']],
+    ['limite=-1', ['limite invalid_value']],
+    ['limite=1.5', ['limite invalid_value']],
+    ['limite=1e1', ['limite invalid_value']],
+    ['limite=vinte', ['limite invalid_value']],
+    ['limite=99999999999999999999', ['limite invalid_value']],
+    ['cursor=x', ['cursor invalid_value']],
+    ['cursor=%FF', ['cursor invalid_value']],
+    ['limit=5', ['limit unknown_field']],
+    ['a/b~c=5', ['a/b~c unknown_field']],
+    ['pagina=', ['pagina unknown_field']],
+    ['limite=5&limite=6', ['limite repeated']],
+    ['estado=&estado=falhou', ['estado repeated']],
+    ['x=1&x=2', ['x repeated', 'x unknown_field']],
+    ['__proto__=1', ['__proto__ unknown_field']],
+    ['desde=ontem', ['desde invalid_value']],
+    ['desde=2026-11-20T12:00:00', ['desde invalid_value']],
+    ['desde=2026-11-20T12:00Z', ['desde invalid_value']],
+    ['desde=2026-02-30T12:00:00Z', ['desde invalid_value']],
+    ['ate=2026-11-20T12:00:00+03:00', ['ate invalid_value']], // an unescaped + is a space
+    ['desde=2026-11-20T12:00:00Z&ate=2026-11-20T12:00:00Z', ['ate invalid_value']],
+    ['desde=2026-11-20T12:00:00Z&ate=2026-11-20T08:59:59-03:00', ['ate invalid_value']],
+    ['desde=2026-11-20T12:00:00Z&ate=2026-11-20T12:00:00Z&limite=0', ['ate invalid_value', 'limite invalid_value']],
+    [
+      'estado=x&limite=0&cursor=x&pagina=2',
+      ['cursor invalid_value', 'estado invalid_value', 'limite invalid_value', 'pagina unknown_field'],
+    ],
+  ])('refuses %s with every finding', async (query, findings) => {
+    const refused = await request('GET', `${base}/entregas`, { query });
+    expect(codeOf(refused)).toBe('422 validation_failed');
+    expect(findingsOf(refused).toSorted()).toEqual(findings);
+    expect(codeOf(await request('GET', '/v1/webhooks/demanda.feita/entregas', { query }))).toBe(
+      '422 validation_failed',
+    );
+  });
+
+  // A secret in the place of a name was logged when it was given twice.
+  it.each([
+    ['whsec_abc&whsec_abc', ['repeated', 'unknown_field']],
+    ['whsec_abc=1', ['unknown_field']],
+    ['__proto__=1&__proto__=2', ['repeated', 'unknown_field']],
+    ['whsec_abc=&whsec_abc=x&limite=5&limite=6', ['limite repeated', 'repeated', 'unknown_field']],
+  ])('logs no name that is not ours: %s', async (query, findings) => {
+    await request('GET', `${base}/entregas`, { query });
+    const [message, fields] = JSON.parse(world.lines.at(-1) ?? '[]');
+    expect(message).toBe('webhook.refused');
+    expect(fields.findings.toSorted()).toEqual(findings);
+    expect(world.lines.join()).not.toMatch(/whsec_abc|__proto__/);
+  });
+
+  it('of a span of time shows what was accepted from its beginning and before its end', async () => {
+    await publishAndSettle(5, 200); // at noon, and each second after
+    const seconds = async (query: string) =>
+      (await list(query)).entregas.map(({ criado_em }: { criado_em: string }) => new Date(criado_em).getUTCSeconds());
+    expect(await seconds('desde=2026-11-20T12:00:01Z&ate=2026-11-20T12:00:03Z')).toEqual([2, 1]);
+    expect(await seconds('desde=2026-11-20T12:00:03.000Z')).toEqual([4, 3]);
+    expect(await seconds('desde=2026-11-20T12:00:03.0000001Z')).toEqual([4]);
+    expect(await seconds('ate=2026-11-20T12:00:01Z')).toEqual([0]);
+    expect(await seconds('ate=2026-11-20T12:00:01.0000001Z')).toEqual([1, 0]);
+    expect(await seconds('ate=2026-11-20t09:00:02-03:00')).toEqual([1, 0]);
+    expect(await seconds('ate=2026-11-20T15:00:02%2B03:00')).toEqual([1, 0]);
+    expect(await seconds('desde=0000-01-01T00:00:00%2B23:59&ate=9999-12-31T23:59:59-23:59')).toEqual([4, 3, 2, 1, 0]);
+    expect(await seconds('desde=9999-12-31T23:59:59-23:59')).toEqual([]);
+    expect(await seconds('ate=0000-01-01T00:00:00%2B23:59')).toEqual([]);
+  });
+
+  it('goes on by cursor within a span of time', async () => {
+    await publishAndSettle(7, 200);
+    const span = 'desde=2026-11-20T12:00:01Z&ate=2026-11-20T12:00:06Z&limite=2';
+    const found: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page = await list(`${span}&cursor=${cursor}`);
+      found.push(...page.entregas.map(({ criado_em }: { criado_em: string }) => criado_em.slice(18, 19)));
+      cursor = page.proximo_cursor;
+    }
+    expect(found).toEqual(['5', '4', '3', '2', '1']);
+  });
+
+  it('goes nowhere from a cursor outside of the span', async () => {
+    await publishAndSettle(3, 200);
+    const { proximo_cursor } = await list('limite=2');
+    expect(await list(`desde=2026-11-20T12:00:02Z&cursor=${proximo_cursor}`)).toEqual({
+      entregas: [],
+      proximo_cursor: null,
+    });
+  });
+
+  describe('when the registration is gone', () => {
+    beforeEach(async () => {
+      await publishAndSettle(1, 200);
+      await publishAndSettle(1, 500); // it waits for its second attempt
+      await publishAndSettle(1, 410);
+    });
+
+    it.each([
+      ['and there is none', () => world.remove()],
+      ['and there is another one', () => world.register({ webhookId: 'webhook-2' })],
+    ])('shows, and filters, what waits as cancelada: %s', async (_, change) => {
+      await change();
+      const all = (await list()).entregas;
+      expect(all.map(({ estado }: { estado: string }) => estado)).toEqual(['retida', 'cancelada', 'entregue']);
+      expect(all[1]).toMatchObject({ proxima_tentativa_em: null, tentativas: 1 });
+      expect((await list('estado=pendente')).entregas).toEqual([]);
+      expect((await list('estado=cancelada')).entregas).toEqual([all[1]]);
+      expect((await request('GET', `${base}/entregas/${all[1].id}`)).json).toMatchObject({
+        estado: 'cancelada',
+        proxima_tentativa_em: null,
+        tentativas: [{ status: 500 }],
+      });
+      await world.settle();
+      expect((await list()).entregas).toEqual(all);
+    });
+
+    it('says 404 of what is not in the history, and of an event without one', async () => {
+      await world.remove();
+      const events = ['demanda.criada', 'demanda.cancelada'];
+      const codes = events.map(async event =>
+        codeOf(await request('GET', `/v1/webhooks/${event}/entregas/${eventId}`)),
+      );
+      expect(await Promise.all(codes)).toEqual(['404 delivery_not_found', '404 webhook_not_found']);
+      expect(codeOf(await request('POST', `${base}/entregas/${await oneId()}/reenvio`))).toBe('404 webhook_not_found');
+      expect((await list('estado=falhou')).entregas).toEqual([]);
+    });
+
+    it('has nothing any more once the history is past its time', async () => {
+      await world.remove();
+      await world.settle();
+      world.clock.advance(31 * 24 * 60 * 60_000);
+      expect(codeOf(await request('GET', `${base}/entregas`))).toBe('404 webhook_not_found');
+    });
+  });
+
+  // With the two that tell who asks, these are 40.
+  it.each([
+    ['estado=falhou&limite=1'],
+    ['estado=cancelada&limite=100'],
+    ['limite=100'],
+    ['limite=100&desde=2026-11-20T12:00:00Z&ate=2026-11-20T12:00:01Z'],
+  ])('costs at most 38 calls, whether there is a webhook, history, or neither: %s', async query => {
+    const cost = async () => {
+      dynalite.operations.length = 0;
+      await request('GET', `${base}/entregas`, { query });
+      return dynalite.operations.length;
+    };
+    const costs = [await cost()];
+    await publishAndSettle(3, 200);
+    await publishAndSettle(3, 500);
+    costs.push(await cost());
+    await world.remove();
+    costs.push(await cost());
+    world.clock.advance(31 * 24 * 60 * 60_000); // indexes still lead to what is past its time
+    costs.push(await cost());
+    expect(Math.max(...costs)).toBeLessThanOrEqual(38);
+  });
+
+  it.each([
+    ['another place of the table', `2026-11-20T12:00:00.000Z#reenvios#conta-1#demanda.criada`],
+    ['no time', 'x#evt_000000000000000000000000000'],
+    ['bytes that are not text', Buffer.from([0xff, 0xfe])],
+    ['something added', `2026-11-20T12:00:00.000Z#${eventId}\n`],
+  ])('refuses a cursor of our form that leads to %s', async (_case, place) => {
+    const query = `cursor=${Buffer.from(place).toString('base64url')}`;
+    expect(codeOf(await request('GET', `${base}/entregas`, { query }))).toBe('422 validation_failed');
+  });
+
+  it('refuses a cursor spelt otherwise than it was given out', async () => {
+    const cursor = Buffer.from(`2026-11-20T12:00:00.000Z#${eventId}`).toString('base64url');
+    expect((await list(`cursor=${cursor}`)).entregas).toEqual([]);
+    for (const other of [`${cursor}=`, `${cursor}%20`, ` ${cursor}`, cursor.slice(0, -1)]) {
+      expect(codeOf(await request('GET', `${base}/entregas`, { query: `cursor=${other}` }))).toBe(
+        '422 validation_failed',
+      );
+    }
+  });
+
+  it('shows nothing of another account that has the same webhook', async () => {
+    await publishAndSettle(2, 200);
+    await world.register({ accountId: 'conta-2', webhookId: 'webhook-2' });
+    const token = 'admin|webhooks:read|conta-2';
+    expect((await request('GET', `${base}/entregas`, { token })).json.entregas).toEqual([]);
+  });
+});
+
+describe('GET …/entregas/{id}', () => {
+  beforeEach(() => world.register());
+
+  it('shows the body exactly as it is signed, and every attempt', async () => {
+    world.answers.push(answer(500, {}, 'oops'), answer(200, {}, 'ok'));
+    publish('a');
+    await world.settle();
+    const { status, json } = await request('GET', `${base}/entregas/${await oneId()}`);
+    expect(status).toBe(200);
+    expect(() => z.strictObject(deliveryDetail.shape).parse(json)).not.toThrow();
+    expect(json.corpo).toBe('{"event":"demanda.criada","id_demanda":7}');
+    expect(json.estado).toBe('entregue');
+    expect(json.tentativas).toEqual([
+      {
+        numero: 1,
+        iniciada_em: '2026-11-20T12:00:00.000Z',
+        duracao_ms: 12,
+        resultado: 'http',
+        status: 500,
+        resposta: 'oops',
+      },
+      {
+        numero: 2,
+        iniciada_em: '2026-11-20T12:00:05.000Z',
+        duracao_ms: 12,
+        resultado: 'entregue',
+        status: 200,
+        resposta: 'ok',
+      },
+    ]);
+    expect(JSON.stringify(json)).not.toContain(secret);
+  });
+
+  it.each([
+    eventId,
+    `teste_${'0'.repeat(22)}`,
+    'x',
+    'x'.repeat(5_000),
+    'reenvios#conta-1#demanda.criada',
+    'testes#conta-1#demanda.criada',
+    '%00',
+    '..',
+  ])('knows no %s', async id => {
+    for (const [method, path] of [
+      ['GET', ''],
+      ['POST', '/reenvio'],
+    ] as const) {
+      expect(codeOf(await request(method, `${base}/entregas/${id}${path}`))).toBe('404 delivery_not_found');
+    }
+  });
+
+  it('never shows or sends another account’s, nor another event’s', async () => {
+    publish('a');
+    await world.settle();
+    const id = await oneId();
+    await world.register({ accountId: 'conta-2', webhookId: 'webhook-2' });
+    await world.register({ evento: 'demanda.cancelada', webhookId: 'webhook-3' });
+    const token = 'admin|webhooks:manage|conta-2';
+    const other = '/v1/webhooks/demanda.cancelada';
+    expect(codeOf(await request('GET', `${base}/entregas/${id}`, { token }))).toBe('404 delivery_not_found');
+    expect(codeOf(await request('POST', `${base}/entregas/${id}/reenvio`, { token }))).toBe('404 delivery_not_found');
+    expect(codeOf(await request('GET', `${other}/entregas/${id}`))).toBe('404 delivery_not_found');
+    expect(codeOf(await request('POST', `${other}/entregas/${id}/reenvio`))).toBe('404 delivery_not_found');
+    await world.settle();
+    expect(world.posts).toHaveLength(1);
+  });
+
+  it('is gone 30 days after its end', async () => {
+    publish('a');
+    await world.settle();
+    const id = await oneId();
+    world.clock.advance(30 * 24 * 60 * 60_000 + 1_000);
+    expect(codeOf(await request('GET', `${base}/entregas/${id}`))).toBe('404 delivery_not_found');
+    expect((await list()).entregas).toEqual([]);
+  });
+});
+
+describe('POST …/entregas/{id}/reenvio', () => {
+  beforeEach(() => world.register());
+
+  it('begins a new schedule from now', async () => {
+    world.answers.push(...Array.from({ length: schedule.length + 1 }, () => answer(500)), answer(500), answer(200));
+    publish('a');
+    await world.settle();
+    const id = await oneId();
+    expect((await list()).entregas[0].estado).toBe('falhou');
+    world.clock.advance(3_600_000);
+    const { status, json } = await request('POST', `${base}/entregas/${id}/reenvio`);
+    expect([status, json]).toEqual([202, { id }]);
+    expect((await list()).entregas[0]).toMatchObject({
+      estado: 'pendente',
+      proxima_tentativa_em: new Date(world.clock.now()).toISOString(),
+    });
+    await world.settle();
+    expect((await list()).entregas[0]).toMatchObject({ estado: 'entregue', tentativas: schedule.length + 3 });
+  });
+
+  it('is refused while the webhook is suspended', async () => {
+    await publishAndSettle(1, 410);
+    const id = await oneId();
+    expect(codeOf(await request('POST', `${base}/entregas/${id}/reenvio`))).toBe('409 webhook_suspended');
+    await world.register();
+    expect((await request('POST', `${base}/entregas/${id}/reenvio`)).status).toBe(202);
+    await world.settle();
+    expect((await list()).entregas[0].estado).toBe('entregue');
+  });
+
+  // It was 202, and turned falhou into cancelada.
+  it.each(['entregue', 'falhou'])('of an earlier registration’s is refused, and stays %s', async estado => {
+    await publishAndSettle(1, 200);
+    if (estado === 'falhou') {
+      world.answers.push(...Array.from({ length: schedule.length + 1 }, () => answer(500)));
+      publish('b');
+      await world.settle();
+    }
+    const sent = world.posts.length;
+    await world.register({ webhookId: 'webhook-2' });
+    const refused = await request('POST', `${base}/entregas/${await oneId()}/reenvio`);
+    expect(codeOf(refused)).toBe('409 webhook_replaced');
+    await world.settle();
+    expect((await list()).entregas[0].estado).toBe(estado);
+    expect(world.posts).toHaveLength(sent);
+  });
+
+  it('brings the next attempt of what waits forward', async () => {
+    world.answers.push(answer(503, { 'retry-after': '86400' }));
+    publish('a');
+    await world.deliverNext();
+    world.clock.advance(60_000);
+    expect((await request('POST', `${base}/entregas/${await oneId()}/reenvio`)).status).toBe(202);
+    expect((await list()).entregas[0]).toMatchObject({
+      estado: 'pendente',
+      proxima_tentativa_em: '2026-11-20T12:01:00.000Z',
+    });
+    await world.redeliverNext();
+    expect((await list()).entregas[0]).toMatchObject({ estado: 'entregue', tentativas: 2 });
+  });
+
+  it('is given sixty times a minute per webhook, whatever delivery it is of', async () => {
+    await publishAndSettle(2, 200);
+    const ids = (await list()).entregas.map(({ id }: { id: string }) => id);
+    const all = await Promise.all(
+      Array.from({ length: 64 }, (_, at) => request('POST', `${base}/entregas/${ids[at % 2]}/reenvio`)),
+    );
+    expect(all.filter(({ status }) => status === 202)).toHaveLength(60);
+    const [refused] = all.filter(({ status }) => status === 429);
+    expect(refused && codeOf(refused)).toBe('429 rate_limited');
+    expect(refused?.headers['retry-after']).toBe('60');
+    world.clock.advance(60_000);
+    expect((await request('POST', `${base}/entregas/${ids[0]}/reenvio`)).status).toBe(202);
+  });
+
+  it('that is refused for another reason is not counted', async () => {
+    await publishAndSettle(1, 410);
+    const id = await oneId();
+    for (let turn = 0; turn < 61; turn++) await request('POST', `${base}/entregas/${id}/reenvio`);
+    await world.register();
+    expect((await request('POST', `${base}/entregas/${id}/reenvio`)).status).toBe(202);
+  });
+});
+
+describe('POST …/teste', () => {
+  const test = (sent: Sent = {}) => request('POST', `${base}/teste`, sent);
+
+  it.each([
+    ['demanda.criada', '{"event":"demanda.criada","id_demanda":0}'],
+    [
+      'proposta.recebida',
+      '{"event":"proposta.recebida","id_proposta":0,"id_demanda":0,"link":"https://demandas.com.br/propostas/0/0"}',
+    ],
+    [
+      'mensagem.recebida',
+      '{"event":"mensagem.recebida","id_proposta":0,"id_demanda":0,"link":"https://demandas.com.br/propostas/0"}',
+    ],
+  ] as const)('sends a sample of %s, and shows what came of it', async (evento, body) => {
+    await world.register({ evento, sealedAuthorization: undefined });
+    world.answers.push(answer(200, {}, 'thanks'));
+    const { status, json } = await request('POST', `/v1/webhooks/${evento}/teste`);
+    expect(status).toBe(202);
+    expect(json).toEqual({ id: expect.stringMatching(/^teste_[A-Za-z0-9]{22}$/) });
+    const path = `/v1/webhooks/${evento}/entregas`;
+    expect((await request('GET', path)).json.entregas).toMatchObject([{ id: json.id, estado: 'pendente' }]);
+    await world.settle();
+    expect(world.posts).toMatchObject([{ id: json.id, body }]);
+    expect((await request('GET', `${path}/${json.id}`)).json).toMatchObject({
+      estado: 'entregue',
+      corpo: body,
+      tentativas: [{ numero: 1, resultado: 'entregue', status: 200, resposta: 'thanks' }],
+    });
+  });
+
+  it.each([
+    ['500', answer(500), 'http'],
+    ['429 with Retry-After', answer(429, { 'retry-after': '5' }), 'http'],
+    ['410', answer(410), 'http'],
+    ['a timeout', { outcome: 'timeout', detail: '', durationMs: 1, resolutionMs: 0 }, 'tempo_esgotado'],
+    ['an address that is refused', { outcome: 'blocked', detail: '', durationMs: 1, resolutionMs: 0 }, 'bloqueada'],
+    ['a fault of our own', { outcome: 'own_fault', detail: '', durationMs: 1, resolutionMs: 0 }, 'interno'],
+  ] as const)('makes one attempt and no more after %s, without effect on health', async (_case, posted, resultado) => {
+    await world.register();
+    world.answers.push(posted);
+    const { json } = await test();
+    const before = await world.webhook();
+    await world.settle();
+    expect(world.posts).toHaveLength(1);
+    expect((await request('GET', `${base}/entregas/${json.id}`)).json).toMatchObject({
+      estado: 'falhou',
+      tentativas: [{ resultado }],
+    });
+    expect(await world.webhook()).toEqual(before);
+    expect(world.announced).toEqual([]);
+    expect(world.counts).not.toHaveProperty('Exhausted');
+  });
+
+  it('does not make a failing or slow webhook well either', async () => {
+    await world.register({ failingSince: 1 });
+    const slowness = await world.slowDown();
+    await test();
+    world.clock.advance(60_000); // long enough for a quick success of an event to end it
+    await world.settle();
+    expect(world.posts).toMatchObject([{ lane: 'slow', status: 200 }]);
+    expect(await world.webhook()).toMatchObject({ failingSince: 1 });
+    expect(await world.slowness()).toEqual(slowness);
+  });
+
+  // What an operator had suspended was still sent to, ten times a minute.
+  it('is refused while an operator suspends, and does not count', async () => {
+    await world.register({ status: 'suspenso', suspensionReason: 'operador' });
+    for (let turn = 0; turn < 11; turn++) expect(codeOf(await test())).toBe('409 suspended_by_operator');
+    await world.settle();
+    expect(world.posts).toEqual([]);
+    await world.register();
+    expect((await test()).status).toBe(202);
+  });
+
+  it('that was asked for before an operator suspended is not sent', async () => {
+    await world.register();
+    await test();
+    await world.register({ status: 'suspenso', suspensionReason: 'operador' });
+    await world.settle();
+    expect(world.posts).toEqual([]);
+    expect((await list()).entregas).toMatchObject([{ estado: 'cancelada', tentativas: 0 }]);
+  });
+
+  it.each(['gone', 'sem_sucesso'] as const)('goes out while suspended: %s', async suspensionReason => {
+    await world.register({ status: 'suspenso', suspensionReason });
+    const { json } = await test();
+    await world.settle();
+    expect(world.posts).toHaveLength(1);
+    expect((await request('GET', `${base}/entregas/${json.id}`)).json.estado).toBe('entregue');
+    expect(await world.webhook()).toMatchObject({ status: 'suspenso', suspensionReason });
+  });
+
+  it('is cancelled when the webhook is deleted before it', async () => {
+    await world.register();
+    await test();
+    await world.remove();
+    await world.settle();
+    expect(world.posts).toEqual([]);
+    expect(await world.all()).toMatchObject([{ state: 'cancelada' }]);
+  });
+
+  it('is given up to ten times a minute for the whole account, whatever is registered anew', async () => {
+    await world.register();
+    await world.register({ evento: 'demanda.cancelada', webhookId: 'webhook-9' });
+    await world.register({ accountId: 'conta-2', webhookId: 'webhook-10' });
+    const other = (token?: string) =>
+      request('POST', '/v1/webhooks/demanda.cancelada/teste', token === undefined ? {} : { token });
+    for (let number = 0; number < 5; number++) {
+      expect((await test()).status).toBe(202);
+      expect((await other()).status).toBe(202);
+      world.clock.advance(2_000);
+    }
+    await world.remove();
+    await world.register({ webhookId: 'webhook-2' });
+    for (const refused of [await test(), await other()]) {
+      expect(codeOf(refused)).toBe('429 rate_limited');
+      expect(refused.headers['retry-after']).toBe('50');
+    }
+    expect((await test({ token: 'admin|webhooks:manage|conta-2' })).status).toBe(202);
+    world.clock.advance(49_999);
+    expect((await test()).headers['retry-after']).toBe('1');
+    world.clock.advance(1);
+    expect((await test()).status).toBe(202);
+  });
+
+  it('is counted exactly when many are asked for at once', async () => {
+    await world.register();
+    const statuses = (await Promise.all(Array.from({ length: 16 }, () => test()))).map(({ status }) => status);
+    expect(statuses.filter(status => status === 202)).toHaveLength(10);
+    expect(statuses.filter(status => status === 429)).toHaveLength(6);
+  });
+
+  it('is found by the sweeper when it could not be sent', async () => {
+    await world.register();
+    // reading the webhook, counting, storing; then the process dies before the message is sent
+    await world.request('POST', `${base}/teste`, {}, { afterCalls: 4, hasEffect: false });
+    expect(world.retries).toEqual([]);
+    await world.settle();
+    expect(world.posts).toHaveLength(1);
+    expect(world.counts).toMatchObject({ SweptOverdue: 1 });
+  });
+
+  it('is never sent again', async () => {
+    await world.register();
+    world.answers.push(answer(500));
+    const { json } = await test();
+    await world.settle();
+    expect(codeOf(await request('POST', `${base}/entregas/${json.id}/reenvio`))).toBe('409 test_delivery');
+    await world.settle();
+    expect(world.posts).toHaveLength(1);
+    expect((await list()).entregas).toMatchObject([{ estado: 'falhou', tentativas: 1 }]);
+  });
+});

@@ -1,0 +1,281 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeResend, resendRefusal } from '../../../../lambdas/delivery/api/resend.ts';
+import { settled, type WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
+import { makeAfterAttempt } from '../../../../lambdas/delivery/transitions.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { aDelivery, answer, aRecord, aWebhook, failure, noon, success } from '../builders.ts';
+import { schedule, simulate } from '../simulation.ts';
+
+let dynalite: Dynalite;
+let world: Awaited<ReturnType<typeof simulate>>;
+beforeAll(async () => {
+  dynalite = await startDynalite('Deliveries', 'Webhooks');
+});
+afterAll(() => dynalite.stop());
+beforeEach(async () => {
+  world = await simulate(dynalite);
+  await world.register();
+  world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
+});
+
+const hour = 3_600_000;
+const only = async () => {
+  const [delivery] = await world.all();
+  if (!delivery) throw new Error('nothing is stored');
+  return delivery;
+};
+const resend = async () => world.resend(await only());
+
+describe('a resend of what has ended', () => {
+  it('begins a whole new schedule, under the same id, with numbers that go on', async () => {
+    const attempts = schedule.length + 1;
+    world.answers.push(...Array.from({ length: 2 * attempts }, () => answer(500)));
+    await world.settle();
+    world.clock.advance(hour);
+    await resend();
+    expect(await only()).toMatchObject({ state: 'pendente', attempt: attempts + 1, charged: 0 });
+    await world.settle();
+    expect(await only()).toMatchObject({ state: 'falhou', attempt: 2 * attempts + 1 });
+    expect(new Set(world.posts.map(({ id }) => id)).size).toBe(1);
+    expect((await only()).attempts.map(({ numero }) => numero)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
+  it('delivers what was held, after reactivation', async () => {
+    world.answers.push(answer(410));
+    await world.settle();
+    await world.register();
+    await resend();
+    await world.settle();
+    expect(await only()).toMatchObject({ state: 'entregue' });
+  });
+
+  it('delivers again what was delivered', async () => {
+    await world.settle();
+    await resend();
+    await world.settle();
+    expect(world.posts).toHaveLength(2);
+  });
+
+  it('by several at once is one', async () => {
+    await world.settle();
+    const delivery = await only();
+    await Promise.all([world.resend(delivery), world.resend(delivery), world.resend(delivery)]);
+    await world.settle();
+    expect(world.posts).toHaveLength(2);
+  });
+
+  it('that cannot be sent is found by the sweeper', async () => {
+    await world.settle();
+    const sent: WaitingDelivery[] = [];
+    const send = async (delivery: WaitingDelivery) => {
+      sent.push(delivery);
+      throw new Error('the queue is down');
+    };
+    await makeResend({ ...world, retryQueue: { send }, now: world.clock.now })(await only());
+    expect(sent).toHaveLength(1);
+    await world.settle();
+    expect(world.posts).toHaveLength(2);
+    expect(world.counts).toMatchObject({ RetryNotSent: 1, SweptOverdue: 1 });
+  });
+});
+
+describe('a resend of what waits', () => {
+  // A receiver that asked for a day's wait and was mended after a minute got nothing for a day.
+  it('brings its next attempt forward, over Retry-After too', async () => {
+    world.answers.push(answer(503, { 'retry-after': '86400' }));
+    await world.deliverNext();
+    world.clock.advance(60_000);
+    await resend();
+    expect(await only()).toMatchObject({
+      wait: { nextAttemptAt: noon + 60_000 },
+      broughtForward: { at: noon + 60_000, originalDueAt: noon + 24 * hour },
+    });
+    await world.redeliverNext();
+    expect(world.posts.map(({ at }) => at)).toEqual([noon, noon + 60_000]);
+    expect(await only()).toMatchObject({ state: 'entregue', attempt: 3 });
+    await world.settle();
+    expect(world.posts).toHaveLength(2);
+  });
+
+  it.each([
+    ['a wait that the queue holds', answer(500), 4_500],
+    ['a wait that the sweeper holds', answer(429, { 'retry-after': '7200' }), 2 * hour],
+  ])('is not charged, and keeps %s when it fails', async (_, first, wait) => {
+    world.answers.push(first, answer(429, { 'retry-after': '80000' }));
+    await world.deliverNext();
+    world.clock.advance(1_000);
+    await resend();
+    while (await world.redeliverNext()) if (world.posts.length === 2) break;
+    const delivery = await only();
+    expect(delivery).toMatchObject({ state: 'pendente', attempt: 3, charged: 1 });
+    expect(delivery.wait?.nextAttemptAt).toBe(noon + wait);
+    expect(delivery).not.toHaveProperty('broughtForward');
+    await world.settle();
+    expect(world.posts).toHaveLength(3);
+    // The queue delays by whole seconds, and never less than was asked for.
+    expect((world.posts[2]?.at ?? 0) - noon).toBeGreaterThanOrEqual(wait);
+    expect((world.posts[2]?.at ?? 0) - noon).toBeLessThan(wait + 1_000);
+    expect(await only()).toMatchObject({ state: 'entregue', attempt: 4 });
+  });
+
+  it('keeps the whole schedule: of a delivery that fails for good it adds attempts and takes none', async () => {
+    world.answers.push(...Array.from({ length: 20 }, () => answer(500)));
+    await world.deliverNext();
+    for (let extra = 0; extra < 3; extra++) {
+      world.clock.advance(1_000);
+      await resend();
+      while ((await only()).attempt < extra + 3 && (await world.redeliverNext()));
+    }
+    await world.settle();
+    expect(await only()).toMatchObject({ state: 'falhou', charged: schedule.length + 1 });
+    expect(world.posts).toHaveLength(schedule.length + 1 + 3);
+  });
+
+  it('leaves the schedule as it is where the attempt fails for a fault of ours', async () => {
+    world.answers.push(answer(500), { outcome: 'own_fault', detail: '', durationMs: 1, resolutionMs: 0 });
+    await world.deliverNext();
+    world.clock.advance(1_000);
+    await resend();
+    while (world.posts.length < 2 && (await world.redeliverNext()));
+    expect(await only()).toMatchObject({ charged: 1, faults: 1, wait: { nextAttemptAt: noon + 4_500 } });
+  });
+
+  it('of two messages for one attempt the one that stood before is dropped, unsent', async () => {
+    world.answers.push(answer(500));
+    await world.deliverNext();
+    expect(world.retries).toHaveLength(1);
+    world.clock.advance(2_000);
+    await resend();
+    expect(world.retries).toHaveLength(2);
+    // The earlier one comes first, late though it is, and does not make the attempt.
+    world.clock.advance(10_000);
+    await world.redeliverNext();
+    expect(world.posts).toHaveLength(1);
+    await world.redeliverNext();
+    expect(world.posts).toHaveLength(2);
+    expect(world.counts).toMatchObject({ StaleDropped: 1 });
+  });
+
+  it('drops the message that stood also while the attempt that was brought forward is under way', async () => {
+    world.answers.push(answer(500));
+    await world.deliverNext();
+    world.clock.advance(2_000);
+    await resend();
+    world.retries.reverse();
+    world.during.push(async () => {
+      world.clock.advance(10_000);
+      await world.redeliverNext();
+    });
+    await world.redeliverNext();
+    expect(world.posts).toHaveLength(2);
+    expect(await only()).toMatchObject({ state: 'entregue', attempt: 3 });
+  });
+
+  it('while the attempt is due or under way changes nothing: its outcome counts', async () => {
+    world.answers.push(answer(500), answer(500));
+    await world.deliverNext();
+    world.clock.advance(5_000);
+    world.during.push(resend);
+    await world.redeliverNext();
+    expect(await only()).toMatchObject({ state: 'pendente', attempt: 3, charged: 2 });
+    expect(world.posts).toHaveLength(2);
+    expect(world.retries).toHaveLength(1);
+  });
+
+  // It answered 202, and the delivery waited for its turn all the same.
+  it('while the delivery waits in the table for a turn of its slow webhook makes the attempt now', async () => {
+    await world.slowDown();
+    await world.takeTurns();
+    await world.deliverNext();
+    expect(await only()).toMatchObject({ wait: { slowLane: 'waiting' } });
+    world.clock.advance(5_000);
+    await resend();
+    await world.redeliverNext();
+    await world.redeliverSlowNext();
+    expect(world.posts).toMatchObject([{ lane: 'slow', status: 200 }]);
+    expect(await only()).toMatchObject({ state: 'entregue' });
+  });
+
+  it('that comes as the outcome is stored leaves that', async () => {
+    world.answers.push(answer(500));
+    await world.deliverNext();
+    const read = await only();
+    world.clock.advance(4_000);
+    await world.resend(read);
+    await world.redeliverNext();
+    await world.resend(read);
+    expect(await only()).toMatchObject({ state: 'entregue' });
+    expect(world.posts).toHaveLength(2);
+  });
+
+  it('twice is once', async () => {
+    world.answers.push(answer(503, { 'retry-after': '3600' }), answer(500));
+    await world.deliverNext();
+    world.clock.advance(1_000);
+    await resend();
+    await resend();
+    world.clock.advance(1_000);
+    await world.redeliverNext();
+    await world.redeliverNext();
+    expect(world.posts).toHaveLength(2);
+    expect((await only()).wait?.nextAttemptAt).toBe(noon + hour);
+  });
+
+  it('whose message is lost is found by the sweeper, and still not charged', async () => {
+    world.answers.push(answer(503, { 'retry-after': '36000' }), answer(500));
+    await world.deliverNext();
+    world.clock.advance(1_000);
+    await resend();
+    world.retries.length = 0;
+    world.clock.advance(121_000);
+    await world.sweep();
+    await world.redeliverNext();
+    expect(world.posts).toHaveLength(2);
+    expect(await only()).toMatchObject({ charged: 1, wait: { nextAttemptAt: noon + 10 * hour } });
+  });
+});
+
+describe('an attempt that was brought forward', () => {
+  const broughtForward = { at: noon, originalDueAt: noon + hour };
+  const wait = { nextAttemptAt: noon, lookAt: noon + 120_000, pickups: 0 };
+  const delivery = aDelivery({ attempt: 2, charged: 1, wait, broughtForward });
+  const afterAttempt = makeAfterAttempt({ schedule, now: () => noon + 5_000, random: () => 1 });
+
+  it('and given up is repeated at once, and still not charged', () => {
+    const repeated = afterAttempt(delivery, { outcome: 'given_up', record: aRecord({ resultado: 'lenta' }) });
+    expect(repeated).toMatchObject({ state: 'pendente', attempt: 3, charged: 1, broughtForward });
+    expect(afterAttempt(repeated, failure())).toMatchObject({
+      attempt: 4,
+      charged: 1,
+      wait: { nextAttemptAt: noon + hour },
+    });
+    expect(afterAttempt(repeated, failure())).not.toHaveProperty('broughtForward');
+  });
+
+  it('whose due time has passed meanwhile is followed by the attempt of that time, at once', () => {
+    const late = { ...delivery, broughtForward: { at: noon, originalDueAt: noon + 1_000 } };
+    expect(afterAttempt(late, failure())).toMatchObject({ charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
+  });
+
+  it('and that ends leaves nothing behind', () => {
+    expect(afterAttempt(delivery, success)).not.toHaveProperty('broughtForward');
+    expect(settled(delivery, 'retida', noon)).not.toHaveProperty('broughtForward');
+  });
+});
+
+describe('what is not sent again', () => {
+  it.each([
+    ['what an active webhook may get', {}, {}, undefined],
+    ['anything of a suspended webhook', {}, { status: 'suspenso', suspensionReason: 'gone' }, 'webhook_suspended'],
+    ['what was for an earlier registration', {}, { webhookId: 'webhook-2' }, 'webhook_replaced'],
+    ['a test', { id: `teste_${'0'.repeat(22)}` }, {}, 'test_delivery'],
+    [
+      'what was for an earlier registration than one that an operator suspended',
+      {},
+      { webhookId: 'webhook-2', status: 'suspenso', suspensionReason: 'operador' },
+      'webhook_suspended',
+    ],
+  ] as const)('%s', (_, delivery, webhook, refusal) => {
+    expect(resendRefusal(aDelivery(delivery), aWebhook(webhook))).toBe(refusal);
+  });
+});

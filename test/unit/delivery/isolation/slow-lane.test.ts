@@ -1,0 +1,313 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
+import { makeHandOver } from '../../../../lambdas/delivery/isolation/slow-lane.ts';
+import { slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';
+import { simulate } from '../simulation.ts';
+
+const second = 1_000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
+
+let dynalite: Dynalite;
+let world: Awaited<ReturnType<typeof simulate>>;
+beforeAll(async () => {
+  dynalite = await startDynalite('Deliveries', 'Webhooks');
+});
+afterAll(() => dynalite.stop());
+const begin = async () => {
+  world = await simulate(dynalite);
+  await world.register();
+};
+beforeEach(begin);
+
+let events = 0;
+const publish = () => world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: ++events });
+const first = async () => (await world.all())[0];
+const names = () => world.lines.map(line => JSON.parse(line)[0]);
+const late = { ...answer(200), sinceConnectingMs: 3_000 };
+
+/** A retry of a webhook that became slow meanwhile: its message is in the retry queue. */
+const failOnce = async () => {
+  publish();
+  world.answers.push(answer(500));
+  await world.deliverNext();
+  await world.slowDown();
+  world.clock.advance(5 * second);
+};
+
+describe('a delivery of a slow webhook', () => {
+  it('is handed over with the next turn, and may then wait in the slow queue for half an hour', async () => {
+    await world.slowDown();
+    for (let event = 0; event < 3; event++) {
+      publish();
+      await world.deliverNext();
+    }
+    const now = world.clock.now();
+    expect(world.posts).toEqual([]);
+    expect(world.retries).toEqual([]);
+    expect(world.slow.map(({ visibleAt }) => visibleAt - now)).toEqual([0, second, second]); // whole seconds
+    const waits = (await world.all()).map(({ wait }) => wait);
+    expect(waits.map(wait => (wait?.nextAttemptAt ?? 0) - now).toSorted((one, other) => one - other)).toEqual([
+      0, 250, 500,
+    ]);
+    for (const wait of waits) {
+      expect(wait).toMatchObject({ slowLane: 'queued', lookAt: (wait?.nextAttemptAt ?? 0) + 30 * minute });
+    }
+    expect(world.counts).toMatchObject({ MovedToSlowLane: 3 });
+  });
+
+  it('is handed over by the retry lane as it is, uncharged, and its attempt is made with the whole deadline', async () => {
+    await failOnce();
+    await world.redeliverNext();
+    expect(world.slow).toHaveLength(1);
+    expect(await first()).toMatchObject({ attempt: 2, charged: 1, wait: { slowLane: 'queued' } });
+    world.answers.push({ ...answer(200), sinceConnectingMs: 14_000 });
+    await world.redeliverSlowNext();
+    expect(await first()).toMatchObject({
+      state: 'entregue',
+      attempts: [{ resultado: 'http' }, { resultado: 'entregue' }],
+    });
+  });
+
+  it('is handed over once: a copy of its message on the retry queue is dropped', async () => {
+    await failOnce();
+    await world.redeliverNext(undefined, true);
+    world.clock.advance(4 * minute);
+    await world.redeliverNext();
+    expect(world.retries).toEqual([]);
+    expect(world.slow).toHaveLength(1);
+    expect(world.counts).toMatchObject({ StaleDropped: 1, MovedToSlowLane: 1 });
+  });
+
+  it('waits in the table where its turn is too far off: in no queue, uncharged, and not for the sweeper’s own look', async () => {
+    await world.slowDown();
+    await world.takeTurns();
+    publish();
+    await world.deliverNext();
+    expect([...world.slow, ...world.retries]).toEqual([]);
+    const now = world.clock.now();
+    expect(await first()).toMatchObject({ attempt: 1, charged: 0, wait: { slowLane: 'waiting', nextAttemptAt: now } });
+    const [item] = (await world.items()).filter(({ id }) => id.startsWith('evt_'));
+    expect(item?.dueShard).toMatch(/^backlog#conta-1#demanda\.criada#\d$/);
+    expect(await world.slowness()).toMatchObject({ backlogAt: now, waitingAt: now });
+    expect(world.counts).toMatchObject({ WaitsForTurn: 1 });
+  });
+
+  it('waits behind what waits, though turns are free again', async () => {
+    await world.slowDown();
+    await world.takeTurns();
+    publish();
+    await world.deliverNext();
+    world.clock.advance(89 * second);
+    publish();
+    await world.deliverNext();
+    expect((await world.all()).map(({ wait }) => wait?.slowLane)).toEqual(['waiting', 'waiting']);
+  });
+
+  it('ends as falhou when it is handed over ten days after acceptance', async () => {
+    await failOnce();
+    world.clock.advance(10 * day);
+    await world.redeliverNext();
+    expect(await first()).toMatchObject({ state: 'falhou', charged: 1 });
+    expect(world.slow).toEqual([]);
+    expect(world.counts).toMatchObject({ Exhausted: 1 });
+    expect(names()).toContain('delivery.outlived');
+  });
+
+  it('is overdue for the sweeper after 30 min only, and then sent to the slow queue again', async () => {
+    await world.slowDown();
+    publish();
+    await world.deliverNext();
+    world.slow.length = 0; // its message is lost
+    const times: number[] = [];
+    for (let passed = 0; passed <= 95; passed++) {
+      await world.sweep();
+      expect(world.retries).toEqual([]);
+      if (world.slow.splice(0).length > 0) times.push(passed);
+      world.clock.advance(minute);
+    }
+    expect(times).toEqual([30, 90]);
+  });
+
+  it('is found by the sweeper after 2 min where its message could not be sent', async () => {
+    await world.slowDown();
+    publish();
+    await world.deliverNext({ afterCalls: 3, hasEffect: false }); // its outcome and turn are stored
+    expect(world.slow).toEqual([]);
+    expect(await first()).toMatchObject({ wait: { pickups: 0 } });
+    world.clock.advance(2 * minute);
+    await world.sweep();
+    expect(world.retries).toHaveLength(1);
+    await world.redeliverNext();
+    expect(world.slow).toHaveLength(1);
+  });
+});
+
+describe('handing over', () => {
+  const waiting: WaitingDelivery = {
+    ...aDelivery({ attempt: 2 }),
+    wait: { nextAttemptAt: noon, lookAt: noon, pickups: 0 },
+  };
+  const handingOver = ({ isQueueDown = false, isStoreDown = false, isStale = false } = {}) => {
+    const did: string[] = [];
+    const telemetry = fakeTelemetry();
+    const handOver = makeHandOver({
+      ...telemetry,
+      slownessStore: { reserve: async () => noon + 250, beginWaiting: async () => undefined },
+      store: {
+        update: async () => {
+          did.push('mark');
+          if (isStoreDown) throw new Error('the store is down');
+          return true;
+        },
+      },
+      slowQueue: {
+        send: async ({ wait }) => {
+          did.push(`send for ${wait.nextAttemptAt - noon}`);
+          if (isQueueDown) throw new Error('the queue is down');
+        },
+      },
+      now: frozenClock().now,
+    });
+    const slowness = slownessOf({ accountId: 'conta-1', evento: 'demanda.criada' }, undefined);
+    const save = async () => {
+      did.push('save');
+      return !isStale;
+    };
+    return { handOver: (delivery: Delivery) => handOver(delivery, slowness, save), did, ...telemetry };
+  };
+
+  it('stores what is not stored yet, sends its message, and then notes where that is', async () => {
+    const { handOver, did } = handingOver();
+    await handOver(aDelivery());
+    expect(did).toEqual(['save', 'send for 250', 'mark']);
+  });
+
+  it('sends the message of what is stored already, and then notes where that is', async () => {
+    const { handOver, did } = handingOver();
+    await handOver(waiting);
+    expect(did).toEqual(['send for 250', 'mark']);
+  });
+
+  it('sends nothing where a copy was stored first', async () => {
+    const { handOver, did, counts } = handingOver({ isStale: true });
+    await handOver(aDelivery());
+    expect(did).toEqual(['save']);
+    expect(counts).toEqual({ StaleDropped: 1 });
+  });
+
+  it('leaves to the sweeper what is stored and could not be sent', async () => {
+    const { handOver, counts } = handingOver({ isQueueDown: true });
+    await handOver(aDelivery());
+    expect(counts).toEqual({ RetryNotSent: 1 });
+  });
+
+  it('lets a retry’s message come back where it could not be sent on', async () => {
+    await expect(handingOver({ isQueueDown: true }).handOver(waiting)).rejects.toThrow('the queue is down');
+  });
+
+  it('is done where the message is sent, though that could not be noted', async () => {
+    const { handOver, counts, lines } = handingOver({ isStoreDown: true });
+    await handOver(aDelivery());
+    expect(counts).toEqual({ MovedToSlowLane: 1 });
+    expect(lines.join()).toContain('delivery.not_marked');
+  });
+});
+
+describe('an attempt that is slow while messages wait in its lane’s queue', () => {
+  it('is given up, uncharged, and made again at once in the slow lane with the whole deadline', async () => {
+    publish();
+    publish();
+    world.answers.push(late, late);
+    await world.deliverNext();
+    const given = (await world.all())[0];
+    expect(given).toMatchObject({
+      state: 'pendente',
+      attempt: 2,
+      charged: 0,
+      faults: 0,
+      attempts: [{ resultado: 'lenta' }],
+    });
+    expect(world.slow).toHaveLength(1);
+    expect(world.slow[0]?.visibleAt).toBe(world.clock.now());
+    expect(await world.webhook()).not.toHaveProperty('failingSince');
+    await world.redeliverSlowNext();
+    expect(await world.all()).toMatchObject([
+      {
+        state: 'entregue',
+        attempts: [
+          { numero: 1, resultado: 'lenta' },
+          { numero: 2, resultado: 'entregue' },
+        ],
+      },
+    ]);
+    expect(new Set(world.posts.map(({ id }) => id)).size).toBe(1);
+    expect(world.counts).toMatchObject({ GivenUp: 1, Delivered: 1 });
+  });
+
+  it('ends no failure either', async () => {
+    await world.register({ failingSince: world.clock.now() - 1 });
+    publish();
+    publish();
+    world.answers.push(late);
+    await world.deliverNext();
+    expect(await world.webhook()).toHaveProperty('failingSince');
+  });
+
+  it('is made once where nobody waits: a receiver that starts slowly on a quiet day gets no event twice', async () => {
+    publish();
+    world.answers.push(late);
+    await world.deliverNext();
+    await world.settle();
+    expect(world.posts).toHaveLength(1);
+    expect(await first()).toMatchObject({ state: 'entregue', attempts: [{ resultado: 'entregue' }] });
+    expect((await world.slowness())?.slowSince).toBeUndefined();
+  });
+});
+
+describe('a process that dies at any step while it hands over', () => {
+  const crashes = Array.from({ length: 9 }, (_, afterCalls) =>
+    [false, true].map(hasEffect => ({ afterCalls, hasEffect })),
+  ).flat();
+  const cases = [
+    ['a first attempt, with a turn', async () => void publish(), 'deliverNext', false],
+    ['a first attempt, into the table', async () => void publish(), 'deliverNext', true],
+    ['a retry, with a turn', failOnce, 'redeliverNext', false],
+    ['a retry, into the table', failOnce, 'redeliverNext', true],
+  ] as const;
+
+  it.each(cases)(
+    'loses nothing: %s',
+    async (_, prepare, step, areTurnsTaken) => {
+      for (const crash of crashes) {
+        await begin();
+        await prepare();
+        await world.slowDown();
+        if (areTurnsTaken) await world.takeTurns();
+        const before = world.posts.length;
+        await world[step](crash);
+        await world.settle();
+        const after = await first();
+        expect(after?.state).toBe('entregue');
+        expect(world.posts.length - before).toBe(1);
+      }
+    },
+    30_000,
+  );
+
+  it('loses nothing: an attempt that was given up', async () => {
+    for (const crash of crashes) {
+      await begin();
+      publish();
+      publish();
+      world.answers.push(late);
+      await world.deliverNext(crash);
+      await world.settle();
+      expect((await world.all()).map(({ state }) => state)).toEqual(['entregue', 'entregue']);
+      expect(world.posts.length).toBeLessThanOrEqual(4);
+    }
+  }, 30_000);
+});

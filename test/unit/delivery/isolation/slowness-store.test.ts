@@ -1,0 +1,288 @@
+import { GetCommand, type PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { dueShards, taskShard } from '../../../../lambdas/delivery/delivery-item.ts';
+import { makeDeliveryStore } from '../../../../lambdas/delivery/delivery-store.ts';
+import {
+  isSlow,
+  withDuration,
+  withSlowAttempts,
+  withSlowName,
+} from '../../../../lambdas/delivery/isolation/slowness.ts';
+import {
+  makeSlownessStore,
+  type StoredSlowness,
+  slownessId,
+  slownessOf,
+} from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
+import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { aWebhook, noon } from '../builders.ts';
+
+const minute = 60_000;
+let dynalite: Dynalite;
+beforeAll(async () => {
+  dynalite = await startDynalite('Deliveries', 'Webhooks');
+});
+afterAll(() => dynalite.stop());
+
+const clock = frozenClock();
+let accounts = 0;
+let owner: { accountId: string; evento: 'demanda.criada' };
+beforeEach(() => {
+  clock.set(noon);
+  owner = { accountId: `conta-${++accounts}`, evento: 'demanda.criada' };
+});
+
+/** The store as one process has it. `rate` turns a second. */
+const storeAt = (rate = 20) =>
+  makeSlownessStore({ documents: dynalite.documents, table: 'Deliveries', now: clock.now, rate });
+const itemOf = async () => {
+  const Key = { id: slownessId(owner) };
+  return (await dynalite.documents.send(new GetCommand({ TableName: 'Deliveries', Key, ConsistentRead: true }))).Item;
+};
+const known = async (): Promise<StoredSlowness> => slownessOf(owner, await itemOf());
+const many = <Result>(count: number, make: (at: number) => Promise<Result>) =>
+  Promise.all(Array.from({ length: count }, (_, at) => make(at)));
+const tasks = async () => {
+  const store = makeDeliveryStore({
+    documents: dynalite.documents,
+    table: 'Deliveries',
+    now: clock.now,
+    historyDays: 30,
+  });
+  const all = (await Promise.all([taskShard, ...dueShards].map(shard => store.due(shard)))).flat();
+  return all.filter(({ id }) => id === slownessId(owner));
+};
+
+describe('what is known of how slowly a receiver answers', () => {
+  it('is given back as it was changed', async () => {
+    const store = storeAt();
+    expect(await store.read(slownessId(owner))).toBeUndefined();
+    await store.change(owner, slowness => withSlowAttempts(slowness, { slow: 2, quick: 3 }, noon));
+    expect(await store.read(slownessId(owner))).toMatchObject({
+      ...owner,
+      tallies: [{ at: noon, slow: 2, quick: 3 }],
+      slowSince: noon,
+      reachedAt: noon,
+      hold: minute,
+    });
+  });
+
+  it('is not written where nothing changes', async () => {
+    dynalite.operations.length = 0;
+    await storeAt().change(owner, () => undefined);
+    expect(dynalite.operations).toEqual(['BatchGetItemCommand']);
+    expect(await itemOf()).toBeUndefined();
+  });
+
+  it('loses nothing of what six processes note at the same moment', async () => {
+    await many(6, () => storeAt().change(owner, slowness => withSlowAttempts(slowness, { slow: 1, quick: 4 }, noon)));
+    expect(await known()).toMatchObject({ tallies: [{ slow: 6, quick: 24 }], version: 6 });
+  });
+
+  it('loses no note of an attempt beside turns that are reserved and arrivals that begin to wait', async () => {
+    const slowness = await storeAt().change(owner, before => withSlowName(before, noon));
+    await Promise.all([
+      many(5, () => storeAt().change(owner, before => withSlowAttempts(before, { slow: 1, quick: 0 }, noon))),
+      many(10, () => storeAt().reserve(slowness)),
+      many(5, () => storeAt().beginWaiting(slowness)),
+    ]);
+    expect(await known()).toMatchObject({
+      tallies: [{ slow: 5 }],
+      nextTurnAt: noon + 10 * 250,
+      backlogAt: noon,
+      waitingAt: noon,
+    });
+  });
+
+  it('says what is stored where it lost every race', async () => {
+    let races = 0;
+    const other = storeAt();
+    const busy = makeSlownessStore({
+      documents: {
+        send: (async (command: PutCommand) => {
+          if (races++ % 2 === 1)
+            await other.change(owner, before => withSlowAttempts(before, { slow: 1, quick: 99 }, noon));
+          return dynalite.documents.send(command);
+        }) as typeof dynalite.documents.send,
+      },
+      table: 'Deliveries',
+      now: clock.now,
+      rate: 20,
+    });
+    const said = await busy.change(owner, slowness => withSlowName(slowness, noon));
+    expect(isSlow(said)).toBe(false);
+    expect(said).toEqual(await known());
+  });
+
+  // Callers have a webhook at hand, whose fields are more than the owner's.
+  it('holds nothing of the webhook: no URL, no credential, no secret', async () => {
+    const webhook = aWebhook({ ...owner, sealedAuthorization: 'canary-authorization', failingSince: 1 });
+    await storeAt().change(webhook, slowness => withSlowName(slowness, noon));
+    await storeAt().beginWaiting(await known());
+    const names = [
+      'accountId',
+      'evento',
+      'id',
+      'tallies',
+      'version',
+      'slowSince',
+      'reachedAt',
+      'hold',
+      'longestAttempt',
+      'ttl',
+    ];
+    const backlog = ['backlogAt', 'waitingAt', 'dueAt', 'dueShard'];
+    expect(Object.keys((await itemOf()) ?? {}).toSorted()).toEqual([...names, ...backlog].toSorted());
+    expect(JSON.stringify(await itemOf())).not.toContain('canary');
+  });
+
+  it('outlives every change of the webhook: PUT, suspension and reactivation, deletion, a new registration', async () => {
+    const webhooks = makeWebhookStore({ documents: dynalite.documents, tableName: 'Webhooks' });
+    const operator = makeOperatorStore({ documents: dynalite.documents, tableName: 'Webhooks', now: clock.now });
+    const { accountId, evento } = owner;
+    await webhooks.create(aWebhook(owner));
+    await storeAt().change(owner, slowness => withSlowAttempts(slowness, { slow: 3, quick: 0 }, noon));
+    await storeAt().beginWaiting(await known());
+    const before = await itemOf();
+    await webhooks.replace(aWebhook(owner), {
+      url: 'https://new.example.com/',
+      sealedAuthorization: 'x',
+      updatedAt: 1,
+    });
+    await operator.suspend(accountId, evento);
+    await operator.reactivate(accountId, evento);
+    await webhooks.remove(accountId, evento, 2);
+    await webhooks.create(aWebhook({ ...owner, webhookId: 'webhook-2' }));
+    await webhooks.reactivate(accountId, evento, 2);
+    expect(await itemOf()).toEqual(before);
+  });
+
+  it('is cleaned up long after whatever may wait has ended', async () => {
+    await storeAt().change(owner, slowness => withDuration(slowness, 15_000, noon));
+    expect(((await itemOf())?.ttl ?? 0) - noon / 1_000).toBeGreaterThanOrEqual(40 * 24 * 60 * 60);
+  });
+});
+
+describe('the turns of a slow webhook', () => {
+  it('are each given once, spaced by the interval, whoever reserves them at the same moment', async () => {
+    const stale = await known();
+    const turns = await many(40, () => storeAt().reserve(stale));
+    const given = turns.filter(turn => turn !== undefined).toSorted((one, other) => one - other);
+    expect(given).toHaveLength(40);
+    expect(given).toEqual(given.map((_, at) => noon + at * 50));
+    expect(await known()).toMatchObject({ nextTurnAt: noon + 2_000 });
+  });
+
+  it('are four a second where the longest attempt of the last minute took 15 s', async () => {
+    const slowness = await storeAt().change(owner, before => withDuration(before, 15_000, noon));
+    const turns = [];
+    for (let turn = 0; turn < 4; turn++) turns.push(await storeAt().reserve(slowness));
+    expect(turns).toEqual([noon, noon + 250, noon + 500, noon + 750]);
+  });
+
+  it('begin now again when the last one is over', async () => {
+    const stale = await known();
+    await storeAt().reserve(stale);
+    clock.advance(10_000);
+    expect(await many(3, () => storeAt().reserve(stale))).toEqual(
+      expect.arrayContaining([noon + 10_000, noon + 10_050, noon + 10_100]),
+    );
+  });
+
+  it('are not given more than a minute ahead, also to those who know nothing of the others', async () => {
+    const stale = await known();
+    const turns = await many(75, () => storeAt(1).reserve(stale));
+    const given = turns.filter(turn => turn !== undefined);
+    expect(given).toHaveLength(61);
+    expect(Math.max(...given)).toBe(noon + minute);
+    dynalite.operations.length = 0;
+    expect(await storeAt(1).reserve(await known())).toBeUndefined();
+    expect(dynalite.operations).toEqual(['GetItemCommand']); // nothing is written where that is known already
+  });
+
+  it('are taken by the sweeper, unless somebody reserved one meanwhile', async () => {
+    const slowness = await storeAt().change(owner, before => withSlowName(before, noon));
+    const results = await many(5, () => storeAt().reserveUntil(slowness, noon + 30_000));
+    expect(results.filter(Boolean)).toHaveLength(1);
+    const then = await known();
+    expect(then.nextTurnAt).toBe(noon + 30_000);
+    expect(await storeAt().reserve(slowness)).toBe(noon + 30_000);
+    expect(await storeAt().reserveUntil(then, noon + 40_000)).toBe(false);
+  });
+});
+
+describe('the backlog of a slow webhook', () => {
+  it('makes a task of the sweeper, once', async () => {
+    await many(10, async () => storeAt().beginWaiting(await known()));
+    expect(await tasks()).toHaveLength(1);
+    expect(await storeAt().read(slownessId(owner))).toMatchObject({ ...owner, backlogAt: noon, waitingAt: noon });
+  });
+
+  it('is renewed by arrivals every 30 s only', async () => {
+    await storeAt().beginWaiting(await known());
+    clock.advance(29_999);
+    dynalite.operations.length = 0;
+    const slowness = await known();
+    await many(3, () => storeAt().beginWaiting(slowness));
+    expect(dynalite.operations).toEqual(['GetItemCommand']);
+    clock.advance(1);
+    await storeAt().beginWaiting(slowness);
+    expect(await known()).toMatchObject({ backlogAt: noon, waitingAt: noon + 30_000 });
+    expect((await known()).dueAt).toBe(slowness.dueAt);
+  });
+
+  it('is claimed by one sweeper', async () => {
+    await storeAt().beginWaiting(await known());
+    const [task] = await tasks();
+    if (!task) throw new Error('there is no task');
+    const claims = await many(5, () => storeAt().claim(task, noon + 50_000));
+    expect(claims.filter(Boolean)).toHaveLength(1);
+    expect(await tasks()).toEqual([]);
+    clock.advance(50_000);
+    expect(await tasks()).toHaveLength(1);
+  });
+
+  it('ends for arrivals, and the task stays', async () => {
+    await storeAt().beginWaiting(await known());
+    await storeAt().endBacklog(await known());
+    expect((await known()).backlogAt).toBeUndefined();
+    expect(await tasks()).toHaveLength(1);
+  });
+
+  it('does not end where something began to wait meanwhile: neither the backlog nor the task', async () => {
+    await storeAt().beginWaiting(await known());
+    const seen = await known();
+    clock.advance(31_000);
+    await storeAt().beginWaiting(seen);
+    await storeAt().endBacklog(seen);
+    expect(await storeAt().endWaiting(seen)).toBe(false);
+    expect(await known()).toMatchObject({ backlogAt: noon, waitingAt: noon + 31_000 });
+    expect(await tasks()).toHaveLength(1);
+  });
+
+  it('ends with its task, and begins again with a new one', async () => {
+    await storeAt().beginWaiting(await known());
+    expect(await storeAt().endWaiting(await known())).toBe(true);
+    expect(await tasks()).toEqual([]);
+    expect(await known()).toEqual({ ...owner, tallies: [], version: 0, nextTurnAt: 0 });
+    await storeAt().beginWaiting(await known());
+    expect(await tasks()).toHaveLength(1);
+  });
+
+  it('is there, or will be looked after, whoever is quicker: one that begins to wait or the sweeper that ends', async () => {
+    for (let race = 0; race < 20; race++) {
+      owner = { ...owner, accountId: `race-${race}` };
+      clock.set(noon);
+      await storeAt().beginWaiting(await known());
+      const seen = await known();
+      clock.advance(6 * minute);
+      await Promise.all([storeAt().endWaiting(seen), storeAt().beginWaiting(seen)]);
+      expect(await tasks()).toHaveLength(1);
+      expect(await known()).toMatchObject({ waitingAt: noon + 6 * minute });
+      expect((await known()).backlogAt).toBeDefined();
+    }
+  });
+});

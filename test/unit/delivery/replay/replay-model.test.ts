@@ -1,0 +1,288 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
+import type { Replay } from '../../../../lambdas/delivery/replay/replay.ts';
+import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { aDelivery } from '../builders.ts';
+import { simulate } from '../simulation.ts';
+import { afterWrites, type Begun, shortestGap, watchWorkers } from './replay-workers.ts';
+
+const page = 3;
+
+/**
+ * Where a worker stands still: among its writes. A sweeper claims, reserves turns, sends a page in them, and saves; a start
+ * begins, and counts before it does the same.
+ */
+const writes = fc.oneof({ weight: 3, arbitrary: fc.nat(5) }, { weight: 1, arbitrary: fc.nat(14) });
+const stall = fc.option(fc.record({ writes, hasEffect: fc.boolean() }), { nil: undefined, freq: 2 });
+type StallPlan = typeof stall extends fc.Arbitrary<infer Value | undefined> ? NonNullable<Value> : never;
+const wanted = fc.constantFrom('falhou' as const, 'retida' as const);
+
+const action = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('start' as const), wanted, stall }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('sweep' as const), stall }) },
+  // two have a replay in hand at once, and either is done first
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant('sweep twice' as const), stall, other: stall, inOrder: fc.boolean() }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('go on' as const), worker: fc.nat(3) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('redeliver' as const),
+      count: fc.integer({ min: 1, max: 9 }),
+      isTwice: fc.boolean(),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('redeliver slow' as const),
+      count: fc.integer({ min: 1, max: 9 }),
+      isTwice: fc.boolean(),
+    }),
+  },
+  // what a replay sends to a slow webhook is handed over, with turns of that
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('slow down' as const, 'speed up' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(300, 10_000, 130_000) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('resend' as const), delivery: fc.nat(60) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constantFrom('suspend' as const, 'reactivate' as const, 'register' as const) }),
+  },
+);
+type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
+
+const state = fc.oneof(
+  { weight: 5, arbitrary: fc.constant('falhou' as const) },
+  { weight: 2, arbitrary: fc.constant('retida' as const) },
+  { weight: 1, arbitrary: fc.constantFrom('entregue' as const, 'cancelada' as const) },
+);
+const stored = fc.array(state, { minLength: 4, maxLength: 12, size: 'max' });
+const actions = fc.array(action, { minLength: 4, maxLength: 12, size: 'max' });
+
+/** For how long turns are given out already when the first replay begins: those of one that was cancelled. */
+const given = fc.constantFrom(0, 110_000, 110_000);
+
+const webhookPath = '/v1/webhooks/demanda.criada';
+const day = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-22T00:00:00Z' };
+
+/** The sweeper comes when the claim of the last one is just over. */
+const betweenSweeps = 52_000;
+
+const stallOf = (plan: StallPlan | undefined) => plan && afterWrites(plan.writes, plan.hasEffect);
+
+/** Whether a delivery is still as the replay was to find it. */
+const isOf = ({ wanted, startedAt }: Begun, { state, settledAt = Number.NaN }: Delivery) =>
+  state === wanted && settledAt < startedAt;
+
+/** A replay that has given out turns. */
+const aReplay = (paceAt: number): Replay => ({
+  id: 'reenvio_cancelled',
+  accountId: 'conta-1',
+  evento: 'demanda.criada',
+  webhookId: 'webhook-1',
+  from: 0,
+  to: 0,
+  wanted: 'falhou',
+  state: 'em_andamento',
+  startedAt: 0,
+  total: 0,
+  countedTo: null,
+  sent: 0,
+  lastTurnAt: 0,
+  sentTo: '',
+  inHand: [],
+  paceAt,
+  claim: 1,
+  lookAt: 0,
+});
+
+let dynalite: Dynalite;
+beforeAll(async () => {
+  dynalite = await startDynalite('Deliveries', 'Webhooks');
+});
+afterAll(() => dynalite.stop());
+
+describe('replays', () => {
+  it('send each delivery of their range, ten a second, and say so, whatever happens between any two steps', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        stored,
+        given,
+        actions,
+        stall,
+        fc.boolean(),
+        async (states, given, actions, firstStall, allGoOn) => {
+          const watched = watchWorkers(dynalite);
+          const { work, still, begun, restarts } = watched;
+          const world = await simulate(watched.dynalite, page);
+          let registration = 1;
+          let isActive = true;
+          const webhookId = () => `webhook-${registration}`;
+          const register = (changes: object = {}) =>
+            world.register({ webhookId: webhookId(), url: `https://r${registration}.example.com/`, ...changes });
+          await register();
+          const ids = await Promise.all(
+            states.map(async (state, number) => {
+              const id = `evt_${String(number).padStart(27, '0')}`;
+              const createdAt = world.clock.now() - (100 - number) * 1_000;
+              const delivery = aDelivery({ id, createdAt, scheduledAt: createdAt, webhookId: webhookId() });
+              await world.store.create(settled(delivery, state, createdAt + 500));
+              return id;
+            }),
+          );
+
+          const { now } = world.clock;
+          const replays = makeReplayStore({ documents: dynalite.documents, table: 'Deliveries', now, historyDays: 30 });
+          const earlier = aReplay(now() + given);
+          await replays.start(earlier, undefined);
+          await replays.cancel(earlier);
+
+          /** What each replay is to send. */
+          const expected = new Map<string, Set<string>>();
+          const cancelled: { id: string; at: number; already: number; underWay: number }[] = [];
+          const resent: string[] = [];
+          const forgotten = new Set<string>();
+          const sweep = (stall: StallPlan | undefined) => {
+            world.clock.advance(betweenSweeps);
+            return work(() => world.sweep(), stallOf(stall));
+          };
+          const sentBy = (replayId: string) => restarts.filter(restart => restart.replayId === replayId);
+
+          /** What had not had its turn when its replay was cancelled is not sent. */
+          const expectNothingWithdrawn = (before: number) => {
+            for (const { id } of world.posts.slice(before).filter(({ id }) => !resent.includes(id))) {
+              const { replayId, nextAttemptAt = 0 } = restarts.findLast(restart => restart.id === id) ?? {};
+              const end = cancelled.find(({ id }) => id === replayId);
+              expect(nextAttemptAt).toBeLessThanOrEqual(end?.at ?? Number.POSITIVE_INFINITY);
+            }
+          };
+
+          const run = async (step: Action) => {
+            switch (step.do) {
+              case 'start': {
+                const before = await world.all();
+                const already = begun.length;
+                const body = { ...day, estado: step.wanted };
+                await work(() => world.request('POST', `${webhookPath}/reenvios`, { body }), stallOf(step.stall));
+                const replay = begun[already];
+                if (!replay) return;
+                const matching = before.filter(
+                  delivery => delivery.webhookId === replay.webhookId && isOf(replay, delivery),
+                );
+                expected.set(replay.replayId, new Set(matching.map(({ id }) => id)));
+                return;
+              }
+              case 'sweep':
+                await sweep(step.stall);
+                return;
+              case 'sweep twice': {
+                const both = [await sweep(step.stall), await sweep(step.other)];
+                for (const goOn of step.inOrder ? both : both.toReversed()) await goOn();
+                return;
+              }
+              case 'go on':
+                return [...still][step.worker % still.size]?.();
+              case 'redeliver':
+                for (let turn = 0; turn < step.count; turn++) await world.redeliverNext(undefined, step.isTwice);
+                return;
+              case 'redeliver slow':
+                for (let turn = 0; turn < step.count; turn++) await world.redeliverSlowNext(undefined, step.isTwice);
+                return;
+              case 'slow down':
+                return world.slowDown();
+              case 'speed up':
+                return world.speedUp();
+              case 'wait':
+                return world.clock.advance(step.ms);
+              case 'cancel': {
+                const id = begun.at(-1)?.replayId ?? '';
+                const shown = await world.request('GET', `${webhookPath}/reenvios/${id}`);
+                if (shown?.status === 200 && shown.json.estado !== 'em_andamento') forgotten.add(id);
+                const already = sentBy(id).length;
+                const answered = await world.request('DELETE', `${webhookPath}/reenvios/${id}`);
+                if (answered?.status === 204) cancelled.push({ id, at: now(), already, underWay: still.size });
+                return;
+              }
+              case 'resend': {
+                const id = ids[step.delivery % ids.length] ?? '';
+                const answered = await world.request('POST', `${webhookPath}/entregas/${id}/reenvio`);
+                if (answered?.status !== 202) return;
+                resent.push(id);
+                return;
+              }
+              case 'suspend':
+                isActive = false;
+                return register({ status: 'suspenso', suspensionReason: 'operador' });
+              case 'reactivate':
+                isActive = true;
+                return register();
+              case 'register':
+                isActive = true;
+                registration++;
+                return register();
+            }
+          };
+          const first = { do: 'start', wanted: 'falhou', stall: firstStall } as const;
+          for (const step of [first, ...actions]) {
+            const before = world.posts.length;
+            const [active, current] = [isActive, registration];
+            await run(step);
+            // only what belongs to the registration of that moment leaves, and nothing while it is suspended
+            for (const { url } of world.posts.slice(before)) {
+              expect(active).toBe(true);
+              expect(current).toBe(1);
+              expect(url).toBe('https://r1.example.com/');
+            }
+            expectNothingWithdrawn(before);
+          }
+          const before = world.posts.length;
+          await work(() => world.settle());
+          expectNothingWithdrawn(before);
+          if (allGoOn && still.size > 0) {
+            for (const goOn of [...still]) await goOn();
+            await work(() => world.settle());
+          }
+
+          const deliveries = await world.all();
+          expect(deliveries.filter(({ state }) => state === 'pendente')).toEqual([]);
+          for (const replay of begun) {
+            const { replayId } = replay;
+            const { status, json } = (await world.request('GET', `${webhookPath}/reenvios/${replayId}`)) ?? {};
+            expect(status).toBe(forgotten.has(replayId) ? 404 : 200);
+            if (status !== 200) continue;
+            const sent = new Set(sentBy(replayId).map(({ id }) => id));
+            expect(json.estado).not.toBe('em_andamento');
+            expect(json.enviadas).toBeLessThanOrEqual(sent.size);
+            if (json.estado !== 'concluido') continue;
+            const left = deliveries.filter(({ webhookId }) => webhookId === replay.webhookId);
+            expect(left.filter(delivery => isOf(replay, delivery))).toEqual([]); // none is left out
+            expect(json.enviadas).toBeLessThanOrEqual(json.total);
+            if (resent.length > 0) continue; // what somebody else sends again, a crash may leave uncounted
+            expect(json.enviadas).toBe(sent.size);
+            const all = expected.get(replayId);
+            if (!all || restarts.some(restart => restart.replayId !== replayId && all.has(restart.id))) continue;
+            expect(sent).toEqual(all);
+            expect(json.total).toBe(all.size);
+          }
+          for (const { id, already, underWay } of cancelled) {
+            expect(sentBy(id).length - already).toBeLessThanOrEqual(underWay * page);
+          }
+          for (let number = 1; number <= registration; number++) {
+            const replays = begun.filter(({ webhookId }) => webhookId === `webhook-${number}`);
+            const own = new Set(replays.map(({ replayId }) => replayId));
+            const turns = restarts.filter(({ replayId }) => own.has(replayId));
+            expect(shortestGap(turns)).toBeGreaterThanOrEqual(100);
+          }
+          // every receiver answers 200: one POST for each time a delivery was sent again, at most
+          expect(world.posts.length).toBeLessThanOrEqual(restarts.length + resent.length);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  }, 120_000);
+});

@@ -1,0 +1,491 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { itemFromDelivery } from '../../../../lambdas/delivery/delivery-item.ts';
+import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { aDelivery, answer } from '../builders.ts';
+import { type Answered, type Sent, simulate } from '../simulation.ts';
+import { afterRestarts, afterWrites, beforeRestart, shortestGap, watchWorkers } from './replay-workers.ts';
+
+let dynalite: Dynalite;
+let watched: ReturnType<typeof watchWorkers>;
+let world: Awaited<ReturnType<typeof simulate>>;
+beforeAll(async () => {
+  dynalite = await startDynalite('Deliveries', 'Webhooks');
+});
+afterAll(() => dynalite.stop());
+beforeEach(async () => {
+  watched = watchWorkers(dynalite);
+  world = await simulate(watched.dynalite);
+  await world.register();
+}, 30_000); // a test before may have left hundreds of deliveries to be deleted
+
+const path = '/v1/webhooks/demanda.criada/reenvios';
+const hour = 3_600_000;
+const iso = (moment: number) => new Date(moment).toISOString();
+
+const request = async (method: string, at: string, sent: Sent = {}): Promise<Answered> => {
+  const answered = await world.request(method, at, sent);
+  if (!answered) throw new Error('no answer');
+  return answered;
+};
+const codeOf = ({ status, json }: Answered) => `${status} ${json?.code}`;
+
+/** Stores ended deliveries, one accepted each second from noon, and gives them oldest first. */
+const fill = async (count: number, state: Exclude<DeliveryState, 'pendente'>, changes: Partial<Delivery> = {}) => {
+  const noon = world.clock.now();
+  const made = Array.from({ length: count }, (_, number) => {
+    const id = `evt_${state.slice(0, 4)}${String(number).padStart(23, '0')}`;
+    const createdAt = noon + number * 1_000;
+    return settled(aDelivery({ id, createdAt, scheduledAt: createdAt, attempt: 5, ...changes }), state, createdAt + 1);
+  });
+  for (let first = 0; first < count; first += 25) {
+    const puts = made
+      .slice(first, first + 25)
+      .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
+    await dynalite.documents.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+  }
+  world.clock.advance(count * 1_000 + 1);
+  return made;
+};
+
+/** A start writes the replay, what it counted, and the turns that it reserves. */
+const beforeReservation = afterWrites(2, false);
+const beforeRestarts = afterWrites(2, true);
+
+const day = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T23:00:00Z' };
+const start = (estado: 'falhou' | 'retida' = 'falhou', changes: object = {}) =>
+  request('POST', path, { body: { ...day, estado, ...changes } });
+const show = async (id: string) => (await request('GET', `${path}/${id}`)).json;
+
+describe('a replay', { timeout: 30_000 }, () => {
+  it('sends what failed in the range again, newest first, and shows how far it has come', async () => {
+    await fill(3, 'falhou');
+    await fill(2, 'retida');
+    await fill(2, 'entregue');
+    const { status, headers, json } = await start();
+    expect([status, headers.location]).toEqual([202, `${path}/${json.id}`]);
+    expect(json).toEqual({ id: expect.stringMatching(/^reenvio_/), estado: 'em_andamento', total: 3, enviadas: 1 });
+    await world.settle();
+    expect(world.posts.map(({ id }) => Number(id.slice(-1)))).toEqual([2, 1, 0]);
+    expect(await show(json.id)).toEqual({ id: json.id, estado: 'concluido', total: 3, enviadas: 3 });
+    const states = (await world.all()).map(({ state }) => state);
+    expect(states.toSorted()).toEqual([...Array(5).fill('entregue'), 'retida', 'retida']);
+    expect(world.counts).toMatchObject({ Replayed: 3 });
+  });
+
+  it('takes the beginning of the range and not its end, and what was in its state when it began', async () => {
+    const [, second, , fourth] = await fill(5, 'falhou');
+    const { json } = await start('falhou', { desde: iso(second?.createdAt ?? 0), ate: iso(fourth?.createdAt ?? 0) });
+    expect(json).toMatchObject({ total: 2 });
+    world.answers.push(...Array.from({ length: 8 }, () => answer(500)));
+    await world.settle();
+    expect((await world.all()).filter(({ state }) => state === 'falhou')).toHaveLength(5);
+    expect(await show(json.id)).toMatchObject({ total: 2, enviadas: 2 });
+  });
+
+  it('leaves alone what only reached its state after it began', async () => {
+    const [first] = await fill(3, 'falhou');
+    // webhook, latest replay, begin: then the process dies
+    await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
+    world.clock.advance(1);
+    const late = aDelivery({ id: `evt_${'9'.repeat(27)}`, createdAt: first?.createdAt ?? 0 });
+    await world.store.create(settled(late, 'falhou', world.clock.now()));
+    await world.settle();
+    expect(new Set(world.posts.map(({ id }) => id)).size).toBe(3);
+    expect((await world.all()).filter(({ state }) => state === 'falhou')).toMatchObject([{ id: late.id }]);
+  });
+
+  it('sends ten a second: what is due soon at once, then a minute’s worth with each sweep', async () => {
+    await fill(800, 'retida');
+    world.clock.advance(hour);
+    const begun = world.clock.now();
+    const { json } = await start('retida');
+    expect(json).toMatchObject({ estado: 'em_andamento', total: 800, enviadas: 1 });
+    while ((await show(json.id)).estado === 'em_andamento') {
+      world.clock.advance(60_000);
+      await world.sweep();
+    }
+    expect(await show(json.id)).toMatchObject({ estado: 'concluido', total: 800, enviadas: 800 });
+    const dues = (await world.all()).map(({ wait }) => (wait?.nextAttemptAt ?? 0) - begun).toSorted((a, b) => a - b);
+    expect(dues[0]).toBe(0);
+    for (const [at, due] of dues.entries())
+      expect(due - (dues[at - 10] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(1_000);
+    expect(dues.at(-1)).toBeLessThan(800 * 100 + 2 * 60_000);
+  });
+
+  // It read the whole history twice: 31 pages of a hundred for 1,500 deliveries.
+  it('of a rare state in a long history is counted and sent in two pages', async () => {
+    await fill(1, 'falhou');
+    await fill(1_000, 'entregue');
+    await fill(500, 'retida');
+    dynalite.operations.length = 0;
+    const { json } = await start();
+    expect(dynalite.operations.filter(operation => operation === 'QueryCommand')).toHaveLength(2 * 8);
+    expect(json).toMatchObject({ total: 1 });
+    await world.settle();
+    expect(await show(json.id)).toMatchObject({ estado: 'concluido', total: 1, enviadas: 1 });
+  });
+
+  it('of nothing is over at once', async () => {
+    await fill(2, 'entregue');
+    expect((await start()).json).toMatchObject({ estado: 'concluido', total: 0, enviadas: 0 });
+  });
+
+  it('leaves tests alone', async () => {
+    world.answers.push(answer(500));
+    await request('POST', '/v1/webhooks/demanda.criada/teste');
+    await world.settle();
+    world.clock.advance(1);
+    expect((await start()).json).toMatchObject({ total: 0 });
+  });
+
+  it('is one at a time for each webhook; those that were are still shown', async () => {
+    await fill(200, 'falhou');
+    const first = (await start()).json;
+    expect(first.estado).toBe('em_andamento');
+    expect(codeOf(await start())).toBe('409 replay_in_progress');
+    await world.register({ evento: 'demanda.cancelada', webhookId: 'webhook-2' });
+    const other = { body: { ...day, estado: 'falhou' } };
+    expect((await request('POST', '/v1/webhooks/demanda.cancelada/reenvios', other)).status).toBe(202);
+    await world.settle();
+    const second = (await start()).json;
+    expect(second).toMatchObject({ total: 0 });
+    expect(await show(first.id)).toEqual({ id: first.id, estado: 'concluido', total: 200, enviadas: 200 });
+    expect(await show(second.id)).toMatchObject({ estado: 'concluido' });
+  });
+
+  it('of several that are asked for at once begins one', async () => {
+    await fill(200, 'falhou');
+    const answers = await Promise.all([start(), start(), start()]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 409, 409]);
+  });
+
+  it('can be cancelled: nothing more leaves, and another can begin', async () => {
+    await fill(250, 'falhou');
+    const { json } = await start();
+    expect((await request('DELETE', `${path}/${json.id}`)).status).toBe(204);
+    await world.settle();
+    expect(world.posts).toHaveLength(1);
+    expect(await show(json.id)).toEqual({ id: json.id, estado: 'cancelado', total: 250, enviadas: 1 });
+    const states = (await world.all()).map(({ state }) => state);
+    expect(states.toSorted()).toEqual(['entregue', ...Array(249).fill('falhou')]);
+    world.clock.advance(1);
+    expect((await start()).json).toMatchObject({ total: 249 });
+  });
+
+  // It was over as soon as the queue had them all: a second one could begin, and a cancelled one went on sending.
+  it('is under way until the turn of its last delivery, and can be cancelled until then', async () => {
+    await fill(20, 'falhou');
+    const { json } = await start();
+    world.clock.advance(550);
+    expect(await show(json.id)).toMatchObject({ estado: 'em_andamento', total: 20, enviadas: 6 });
+    expect(codeOf(await start())).toBe('409 replay_in_progress');
+    expect((await request('DELETE', `${path}/${json.id}`)).status).toBe(204);
+    expect(await show(json.id)).toMatchObject({ estado: 'cancelado', total: 20, enviadas: 6 });
+    await world.settle();
+    expect(world.posts).toHaveLength(6);
+    expect(await show(json.id)).toMatchObject({ estado: 'cancelado', total: 20, enviadas: 6 });
+    const [left] = (await world.all()).filter(({ state }) => state === 'falhou');
+    expect((await request('POST', `/v1/webhooks/demanda.criada/entregas/${left?.id}/reenvio`)).status).toBe(202);
+    await world.settle();
+    expect(world.posts).toHaveLength(7);
+  });
+
+  it('that ended is forgotten by a second DELETE, and what it did still holds', async () => {
+    await fill(20, 'falhou');
+    const { json } = await start();
+    const remove = () => request('DELETE', `${path}/${json.id}`);
+    expect((await remove()).status).toBe(204);
+    expect(await show(json.id)).toMatchObject({ estado: 'cancelado' });
+    expect((await remove()).status).toBe(204);
+    expect(codeOf(await request('GET', `${path}/${json.id}`))).toBe('404 replay_not_found');
+    expect(codeOf(await remove())).toBe('404 replay_not_found');
+    await world.settle(); // the queue still holds what was cancelled
+    expect(world.posts).toHaveLength(1);
+    world.clock.advance(1);
+    expect((await start()).json).toMatchObject({ total: 19 });
+    expect(codeOf(await request('GET', `${path}/${json.id}`))).toBe('404 replay_not_found');
+  });
+
+  it('stays forgotten when a start that had read it before goes on', async () => {
+    const { now } = world.clock;
+    const store = makeReplayStore({ documents: dynalite.documents, table: 'Deliveries', now, historyDays: 30 });
+    const { json } = await start(); // of nothing: it ended at once
+    const read = await store.findLatest('conta-1', 'demanda.criada');
+    if (!read) throw new Error('no replay');
+    const next = (name: string) => ({ ...read, id: `reenvio_${name}` });
+    const remove = () => request('DELETE', `${path}/${json.id}`);
+    const isForgotten = async () => codeOf(await request('GET', `${path}/${json.id}`)) === '404 replay_not_found';
+    world.clock.advance(1);
+    expect((await remove()).status).toBe(204);
+    expect(await store.start(next('stalled'), read)).toBe(false);
+    expect(await isForgotten()).toBe(true);
+
+    const forgotten = await store.findLatest('conta-1', 'demanda.criada');
+    expect(await store.start(next('second'), forgotten)).toBe(true);
+    expect(await isForgotten()).toBe(true);
+    expect(await store.start(next('stalled'), read)).toBe(false);
+    expect(await isForgotten()).toBe(true);
+  });
+
+  it('of an earlier time is shown for 30 days, however many came after it, and can be forgotten', async () => {
+    await fill(1, 'entregue');
+    const ids: string[] = [];
+    for (let turn = 0; turn < 25; turn++) {
+      ids.push((await start()).json.id);
+      world.clock.advance(1_000);
+    }
+    for (const id of ids) expect(await show(id)).toEqual({ id, estado: 'concluido', total: 0, enviadas: 0 });
+    const [first = '', second = ''] = ids;
+    expect((await request('DELETE', `${path}/${second}`)).status).toBe(204);
+    expect(codeOf(await request('GET', `${path}/${second}`))).toBe('404 replay_not_found');
+    expect(await show(first)).toMatchObject({ estado: 'concluido' });
+    world.clock.advance(30 * 24 * hour - 26_000);
+    expect(await show(first)).toMatchObject({ estado: 'concluido' });
+    world.clock.advance(3_000);
+    expect(codeOf(await request('GET', `${path}/${first}`))).toBe('404 replay_not_found');
+  });
+
+  it('is still shown, and can be cancelled, when its webhook is deleted', async () => {
+    await fill(150, 'falhou');
+    const { json } = await start();
+    await world.remove();
+    expect(await show(json.id)).toMatchObject({ id: json.id, total: 150 });
+    expect((await request('DELETE', `${path}/${json.id}`)).status).toBe(204);
+    expect(await show(json.id)).toMatchObject({ estado: 'cancelado' });
+    expect(codeOf(await request('GET', `${path}/reenvio_${'0'.repeat(22)}`))).toBe('404 webhook_not_found');
+  });
+
+  // What an earlier registration had failed to deliver ended as cancelada.
+  it('leaves out what was for an earlier registration: its final state never changes', async () => {
+    await fill(3, 'falhou');
+    await world.register({ webhookId: 'webhook-2' });
+    expect((await start()).json).toMatchObject({ total: 0 });
+    await world.settle();
+    expect((await world.all()).map(({ state }) => state)).toEqual(['falhou', 'falhou', 'falhou']);
+  });
+
+  it('that was cancelled does not stop what is resent by itself before its turn', async () => {
+    await fill(20, 'falhou');
+    const { json } = await start();
+    const later = (await world.all()).find(({ wait }) => (wait?.nextAttemptAt ?? 0) > world.clock.now() + 1_000);
+    await request('DELETE', `${path}/${json.id}`);
+    world.clock.advance(1);
+    expect((await request('POST', `/v1/webhooks/demanda.criada/entregas/${later?.id}/reenvio`)).status).toBe(202);
+    await world.settle();
+    expect(world.posts.map(({ id }) => id)).toContain(later?.id);
+    expect(world.posts).toHaveLength(2);
+  });
+
+  it('that was cancelled before its first turns were reserved sends nothing, however late that is noticed', async () => {
+    await fill(30, 'falhou');
+    const goOn = await watched.work(start, beforeReservation);
+    await request('DELETE', `${path}/${watched.begun[0]?.replayId}`);
+    await goOn();
+    expect(watched.restarts).toEqual([]);
+  });
+
+  it('of what was held is possible after reactivation', async () => {
+    await fill(3, 'retida');
+    await world.register({ status: 'suspenso', suspensionReason: 'gone' });
+    expect(codeOf(await start('retida'))).toBe('409 webhook_suspended');
+    await world.register();
+    await start('retida');
+    await world.settle();
+    expect(await world.all()).toMatchObject(Array(3).fill({ state: 'entregue' }));
+  });
+
+  it('ends when the webhook is suspended meanwhile; what had left is held again, nothing is sent', async () => {
+    await fill(250, 'falhou');
+    const { json } = await start();
+    await world.register({ status: 'suspenso', suspensionReason: 'operador' });
+    await world.settle();
+    expect(await show(json.id)).toMatchObject({ estado: 'cancelado', enviadas: 100 });
+    const states = (await world.all()).map(({ state }) => state);
+    expect(states.filter(state => state === 'retida')).toHaveLength(100);
+    expect(states.filter(state => state === 'falhou')).toHaveLength(150);
+    expect(world.posts).toEqual([]);
+  });
+
+  it('ends when the webhook is another one: nothing is sent to that, and its own replay is not held up', async () => {
+    await fill(250, 'falhou');
+    const { json } = await start();
+    await world.register({ webhookId: 'webhook-2' });
+    const next = (await start()).json;
+    expect(next).toMatchObject({ total: 0, enviadas: 0 });
+    await world.settle();
+    expect(world.posts).toEqual([]);
+    const states = (await world.all()).map(({ state }) => state);
+    expect(states.filter(state => state === 'cancelada')).toHaveLength(100); // what had begun a new schedule
+    expect(states.filter(state => state === 'falhou')).toHaveLength(150);
+    expect((await show(json.id)).estado).toBe('cancelado');
+  });
+
+  it('goes on by the sweeper when its beginning fails', async () => {
+    await fill(3, 'falhou');
+    // webhook, latest replay, begin: then the process dies
+    await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
+    expect((await world.all()).every(({ state }) => state === 'falhou')).toBe(true);
+    await world.settle();
+    expect(world.posts).toHaveLength(3);
+  });
+
+  it('keeps to ten a second, and counts each once, when two have it in hand, both of them slow', async () => {
+    await fill(600, 'falhou');
+    // webhook, latest replay, begin: then the process dies
+    await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
+    world.clock.advance(20_000);
+    const goOn = await watched.work(() => world.sweep(), beforeRestart(510));
+    world.clock.advance(51_000);
+    const goOnToo = await watched.work(() => world.sweep(), beforeRestart(40));
+    await goOn();
+    await goOnToo();
+    expect(watched.restarts).toHaveLength(600);
+    expect(shortestGap(watched.restarts)).toBe(100);
+    const [replay] = (await world.items()).filter(({ id }) => id.startsWith('reenvios#'));
+    expect(replay).toMatchObject({ state: 'concluido', total: 600, sent: 600 });
+  });
+
+  // Found by the model: it was over at the last turn that was saved, and what a dead process had sent could not be stopped.
+  it('can be cancelled until the last turn that a process gave out before it died', async () => {
+    await fill(600, 'falhou');
+    await watched.work(start, afterWrites(0, true));
+    world.clock.advance(20_000);
+    await watched.work(() => world.sweep(), afterRestarts(600));
+    world.clock.advance(52_000);
+    await world.sweep();
+    const [{ replayId = '' } = {}] = watched.begun;
+    expect(await show(replayId)).toMatchObject({ estado: 'em_andamento', total: 600, enviadas: 521 });
+    expect((await request('DELETE', `${path}/${replayId}`)).status).toBe(204);
+    await world.settle();
+    expect(world.posts).toHaveLength(521);
+    expect(await show(replayId)).toEqual({ id: replayId, estado: 'cancelado', total: 600, enviadas: 521 });
+  });
+
+  it('is in one hand only when two sweepers take it at the same time', async () => {
+    await fill(20, 'falhou');
+    // webhook, latest replay, begin: then the process dies
+    await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
+    world.clock.advance(20_000);
+    const goOn = await watched.work(() => world.sweep(), afterWrites(0, false));
+    const goOnToo = await watched.work(() => world.sweep(), beforeRestart(5));
+    await goOn();
+    expect(watched.restarts.length).toBeLessThan(5);
+    await goOnToo();
+    expect(watched.restarts).toHaveLength(20);
+  });
+
+  it('is not sent in a burst by a process that stood still: what it is too late for gets other turns', async () => {
+    await fill(100, 'falhou');
+    const goOn = await watched.work(start, beforeRestart(31));
+    world.clock.advance(9_000);
+    const before = world.retries.length;
+    await goOn();
+    const left = world.retries.slice(before).filter(({ visibleAt }) => visibleAt <= world.clock.now());
+    expect(left.length).toBeLessThanOrEqual(10);
+    expect(shortestGap(watched.restarts)).toBe(100);
+    await world.settle();
+    expect(world.posts).toHaveLength(100);
+  });
+
+  it('keeps the turns that it is a little late for as they are', async () => {
+    await fill(30, 'falhou');
+    const goOn = await watched.work(start, beforeRestarts);
+    world.clock.advance(900);
+    await goOn();
+    expect(watched.restarts).toHaveLength(30);
+    expect(shortestGap(watched.restarts)).toBe(100);
+  });
+
+  it.each([42, 47, 100])('leaves ten at most to the sweeper when a process dies after %i calls', async afterCalls => {
+    await fill(120, 'falhou');
+    await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls, hasEffect: true });
+    await world.settle();
+    expect(world.posts).toHaveLength(120);
+    expect(world.counts.SweptOverdue ?? 0).toBeLessThanOrEqual(10);
+  });
+
+  it('that follows a cancelled one waits for what that has still to send', async () => {
+    await fill(200, 'falhou');
+    let first = '';
+    await watched.work(async () => {
+      first = (await start()).json.id;
+    });
+    await request('DELETE', `${path}/${first}`);
+    world.clock.advance(6_000);
+    await watched.work(start);
+    expect(watched.restarts).toHaveLength(200);
+    expect(shortestGap(watched.restarts)).toBe(100);
+  });
+
+  it('is gone with the history', async () => {
+    await fill(1, 'falhou');
+    const { json } = await start();
+    world.clock.advance(31 * 24 * hour);
+    expect(codeOf(await request('GET', `${path}/${json.id}`))).toBe('404 replay_not_found');
+    expect((await start()).status).toBe(202);
+  });
+});
+
+describe('a request for a replay', () => {
+  it.each([
+    [{}, ['/ate required', '/desde required', '/estado required']],
+    [{ ...day, estado: 'entregue' }, ['/estado invalid_value']],
+    [{ ...day, estado: 'pendente' }, ['/estado invalid_value']],
+    [{ ...day, estado: 1 }, ['/estado wrong_type']],
+    [{ ...day, estado: 'falhou', desde: '2026-11-20' }, ['/desde invalid_value']],
+    [{ ...day, estado: 'falhou', desde: '2026-11-20T00:00:00' }, ['/desde invalid_value']],
+    [{ ...day, estado: 'falhou', ate: '2026-02-30T00:00:00Z' }, ['/ate invalid_value']],
+    [{ ...day, estado: 'falhou', ate: 1_795_000_000 }, ['/ate wrong_type']],
+    [{ ...day, estado: 'falhou', ate: '2026-11-19T23:59:59Z' }, ['/ate invalid_value']],
+    [{ ...day, estado: 'falhou', ate: day.desde }, ['/ate invalid_value']],
+    [{ ...day, ate: day.desde, outro: 1 }, ['/ate invalid_value', '/estado required', '/outro unknown_field']],
+    [{ ...day, ate: '2026-11-20T00:00Z', estado: 'falhou' }, ['/ate invalid_value']],
+    [null, [' wrong_type']],
+    [{ ...day, estado: 'falhou', evento: 'demanda.criada' }, ['/evento unknown_field']],
+    [[], [' wrong_type']],
+  ])('%j is refused with every finding', async (body, findings) => {
+    const refused = await request('POST', path, { body });
+    expect(codeOf(refused)).toBe('422 validation_failed');
+    const found = refused.json.errors.map(
+      ({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`,
+    );
+    expect(found.toSorted()).toEqual(findings);
+  });
+
+  it('is read as strictly as other bodies, in the same order', async () => {
+    const type = { 'content-type': 'text/plain' };
+    const big = 'x'.repeat(20_000);
+    expect(codeOf(await request('POST', path, { raw: big, headers: type }))).toBe('415 unsupported_media_type');
+    expect(codeOf(await request('POST', path))).toBe('415 unsupported_media_type');
+    expect(codeOf(await request('POST', path, { raw: big }))).toBe('413 payload_too_large');
+    expect(codeOf(await request('POST', path, { raw: '{' }))).toBe('400 invalid_json');
+    await world.remove();
+    expect(codeOf(await request('POST', path, { body: {} }))).toBe('422 validation_failed');
+    expect(codeOf(await start())).toBe('404 webhook_not_found');
+  });
+
+  it('takes offsets, and an end that is still to come', async () => {
+    await fill(1, 'falhou');
+    const late = { desde: '2026-11-20T09:00:00-03:00', ate: '9999-12-31T23:59:59-12:00' };
+    expect((await start('falhou', late)).json).toMatchObject({ total: 1 });
+  });
+});
+
+describe('a replay that is not there', () => {
+  it.each([
+    `reenvio_${'0'.repeat(22)}`,
+    `reenvio_${'0'.repeat(22)}\n`,
+    'reenvio_x',
+    'x',
+    '%00',
+    'x'.repeat(3_000),
+    '__proto__',
+  ])('%s', async id => {
+    for (const method of ['GET', 'DELETE']) {
+      expect(codeOf(await request(method, `${path}/${id}`))).toBe('404 replay_not_found');
+    }
+  });
+});

@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeAnnounce } from '../../../../lambdas/delivery/sweeper/announcements.ts';
+import { makeWebhookHealth } from '../../../../lambdas/delivery/worker/webhook-health.ts';
+import { mostAnnouncements } from '../../../../lambdas/webhooks/announcement.ts';
+import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { answer, aWebhook, noon } from '../builders.ts';
+import { simulate } from '../simulation.ts';
+
+let dynalite: Dynalite;
+let world: Awaited<ReturnType<typeof simulate>>;
+beforeAll(async () => {
+  dynalite = await startDynalite('Deliveries', 'Webhooks');
+});
+afterAll(() => dynalite.stop());
+beforeEach(async () => {
+  world = await simulate(dynalite);
+  await world.register();
+});
+
+const publish = () =>
+  world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: `${Math.random()}` });
+const day = 24 * 60 * 60_000;
+const iso = (moment: number) => new Date(moment).toISOString();
+
+const hold = { status: 'suspenso', suspensionReason: 'operador' };
+
+const announcement = {
+  type: 'webhook.suspended',
+  accountId: 'conta-1',
+  event: 'demanda.criada',
+  webhookId: 'webhook-1',
+  since: '2026-11-20T12:00:00.000Z',
+  reason: 'gone',
+  lastResult: 'http',
+};
+
+describe('a suspension', () => {
+  it('is announced once, with its reason', async () => {
+    world.answers.push(answer(410));
+    publish();
+    await world.settle();
+    await world.announce();
+    expect(world.announced).toEqual([announcement]);
+    world.clock.advance(3_600_000);
+    await world.announce();
+    expect(world.announced).toHaveLength(1);
+    expect(await world.webhook()).not.toHaveProperty('announcementShard');
+  });
+
+  it.each(Array.from({ length: 12 }, (_, call) => [call % 6, call >= 6] as const))(
+    'that dies at call %i (after its effect: %s) is announced if and only if it was made',
+    async (afterCalls, hasEffect) => {
+      world.answers.push(answer(410));
+      publish();
+      await world.deliverNext({ afterCalls, hasEffect });
+      const suspended = (await world.webhook())?.status === 'suspenso';
+      await world.announce();
+      expect(world.announced).toEqual(suspended ? [announcement] : []);
+    },
+  );
+
+  it.each(Array.from({ length: 10 }, (_, call) => [call % 5, call >= 5] as const))(
+    'is announced at least once though the sweeper dies at its call %i (after its effect: %s)',
+    async (afterCalls, hasEffect) => {
+      world.answers.push(answer(410));
+      publish();
+      await world.deliverNext();
+      await world.announce({ afterCalls, hasEffect });
+      await world.announce();
+      expect(world.announced.length).toBeGreaterThanOrEqual(1);
+      expect(world.announced.length).toBeLessThanOrEqual(2);
+      expect(world.announced[0]).toEqual(announcement);
+    },
+  );
+
+  it('and its end are announced in this order, also when both come before the sweeper', async () => {
+    world.answers.push(answer(410));
+    publish();
+    await world.settle();
+    world.clock.advance(1_000);
+    await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
+    await world.announce();
+    expect(world.announced).toEqual([
+      announcement,
+      { ...announcement, type: 'webhook.reactivated', since: iso(noon + 1_000), reason: null, lastResult: null },
+    ]);
+  });
+
+  it('of a webhook that is deleted meanwhile is not', async () => {
+    world.answers.push(answer(410));
+    publish();
+    await world.settle();
+    await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now());
+    await world.announce();
+    expect(world.announced).toEqual([]);
+  });
+
+  it('of what is not registered is announced to nobody, and forgotten', async () => {
+    await world.remove();
+    const operator = makeOperatorStore({ documents: dynalite.documents, tableName: 'Webhooks', now: world.clock.now });
+    await operator.suspend('conta-1', 'demanda.criada');
+    await world.announce();
+    expect(world.announced).toEqual([]);
+    expect(await world.webhook()).not.toHaveProperty('announcementShard');
+  });
+
+  it('that is added while another is published is not lost', async () => {
+    world.answers.push(answer(410));
+    publish();
+    await world.settle();
+    const told: string[] = [];
+    const announce = makeAnnounce({
+      ...world,
+      documents: dynalite.documents,
+      table: 'Webhooks',
+      publish: async ({ type }) => {
+        told.push(type);
+        world.clock.advance(1);
+        if (told.length === 1) await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
+      },
+    });
+    await announce(() => true);
+    await announce(() => true);
+    expect(told).toEqual(['webhook.suspended', 'webhook.reactivated']);
+    expect(await world.webhook()).not.toHaveProperty('announcementShard');
+  });
+
+  it('that cannot be published does not hold up the others, and is published later', async () => {
+    await world.register({ evento: 'demanda.cancelada' });
+    for (const event of ['demanda.criada', 'demanda.cancelada']) {
+      world.answers.push(answer(410));
+      world.publish({ id_conta: 'conta-1', event, id_demanda: 7 });
+      await world.settle();
+    }
+    const told: string[] = [];
+    let failures = 1;
+    const announce = makeAnnounce({
+      ...world,
+      documents: dynalite.documents,
+      table: 'Webhooks',
+      publish: async ({ event }) => {
+        if (failures-- > 0) throw new Error('the topic is down');
+        told.push(event);
+      },
+    });
+    await expect(announce(() => true)).rejects.toThrow('the topic is down');
+    expect(told).toHaveLength(1);
+    await announce(() => true);
+    expect(told.toSorted()).toEqual(['demanda.cancelada', 'demanda.criada']);
+  });
+});
+
+describe('an account that toggles its suspension', () => {
+  const health = () => makeWebhookHealth({ documents: dynalite.documents, table: 'Webhooks', now: world.clock.now });
+  /** A 410, and a reactivation a second later. */
+  const toggle = async () => {
+    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended');
+    world.clock.advance(1_000);
+    const webhook = await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
+    expect(webhook?.status).toBe('ativo');
+    world.clock.advance(1_000);
+  };
+  it('has a few announcements published: the first failure, and the latest state', async () => {
+    for (let round = 0; round < 30; round++) await toggle();
+    expect((await world.webhook())?.announcements).toHaveLength(mostAnnouncements);
+    await world.announce();
+    expect(world.announced).toHaveLength(mostAnnouncements);
+    expect(world.announced[0]).toMatchObject({ type: 'webhook.suspended', since: iso(noon) });
+    expect(world.announced.at(-1)).toMatchObject({ type: 'webhook.reactivated', since: iso(noon + 59_000) });
+    expect(await world.webhook()).not.toHaveProperty('announcementShard');
+  });
+
+  // All taken out or nothing: with something new each second, what was published was published again each minute.
+  it('has each announcement published once though it goes on meanwhile', async () => {
+    const told: string[] = [];
+    const announce = makeAnnounce({
+      ...world,
+      documents: dynalite.documents,
+      table: 'Webhooks',
+      publish: async ({ type, since }) => {
+        told.push(`${type} ${since}`);
+        if (told.length < 40) await toggle();
+      },
+    });
+    await toggle();
+    for (let run = 0; run < 3; run++) {
+      const before = told.length;
+      await announce(() => true);
+      expect(told.length - before).toBeLessThanOrEqual(mostAnnouncements);
+      expect(told.length).toBeGreaterThan(before);
+    }
+    expect(new Set(told).size).toBe(told.length);
+  });
+
+  it('keeps its place in the index, and has the rest published when there is time', async () => {
+    for (let round = 0; round < 3; round++) await toggle();
+    expect((await world.webhook())?.announcementAt).toBe(`${iso(noon)}#conta-1#demanda.criada`);
+    const told: string[] = [];
+    const publish = async ({ type }: { type: string }) => void told.push(type);
+    const announce = makeAnnounce({ ...world, documents: dynalite.documents, table: 'Webhooks', publish });
+    await announce(() => told.length < 2);
+    expect(told).toHaveLength(2);
+    await announce(() => true);
+    expect(told).toHaveLength(mostAnnouncements);
+  });
+
+  it('does not evade an operator, whose suspension is announced', async () => {
+    const operator = makeOperatorStore({ documents: dynalite.documents, tableName: 'Webhooks', now: world.clock.now });
+    for (let round = 0; round < 10; round++) await toggle();
+    expect(await operator.suspend('conta-1', 'demanda.criada')).toMatchObject({ outcome: 'changed', webhook: hold });
+    const announcements = (await world.webhook())?.announcements;
+    expect(announcements).toHaveLength(mostAnnouncements);
+    expect(announcements.at(-1)).toMatchObject({ type: 'webhook.suspended', reason: 'operador' });
+    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended_already');
+  });
+
+  it('does not evade an operator whose suspension takes the last place just when that is published', async () => {
+    const operator = makeOperatorStore({ documents: dynalite.documents, tableName: 'Webhooks', now: world.clock.now });
+    for (let round = 0; round < 10; round++) await toggle();
+    const told: (string | null)[] = [];
+    const publish = async ({ reason }: { reason: string | null }) => {
+      if (told.length === 0) await operator.suspend('conta-1', 'demanda.criada');
+      told.push(reason);
+    };
+    const announce = makeAnnounce({ ...world, documents: dynalite.documents, table: 'Webhooks', publish });
+    await announce(() => true);
+    await announce(() => true);
+    expect(told).toHaveLength(mostAnnouncements + 1);
+    expect(told.at(-1)).toBe('operador');
+    expect(await world.webhook()).not.toHaveProperty('announcements');
+  });
+
+  it('does not evade an operator in a race with it and the announcer', async () => {
+    const operator = makeOperatorStore({ documents: dynalite.documents, tableName: 'Webhooks', now: world.clock.now });
+    for (let round = 0; round < 5; round++) {
+      for (let filled = 0; filled < 3; filled++) await toggle();
+      world.clock.advance(1_000);
+      const told: (string | null)[] = [];
+      const publish = async ({ reason }: { reason: string | null }) => void told.push(reason);
+      const announce = makeAnnounce({ ...world, documents: dynalite.documents, table: 'Webhooks', publish });
+      const churn = async () => {
+        for (let turn = 0; turn < 6; turn++) {
+          await health().suspendGone(aWebhook(), 'http');
+          await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
+        }
+      };
+      const [, , suspended] = await Promise.all([
+        churn(),
+        announce(() => true),
+        operator.suspend('conta-1', 'demanda.criada'),
+      ]);
+      expect(suspended).toMatchObject({ outcome: 'changed', webhook: hold });
+      expect(await world.webhook()).toMatchObject(hold);
+      await announce(() => true);
+      expect(told.at(-1)).toBe('operador');
+      expect(await world.webhook()).not.toHaveProperty('announcements');
+      await operator.reactivate('conta-1', 'demanda.criada');
+      await announce(() => true);
+    }
+  });
+});
+
+describe('a webhook that does nothing but fail', () => {
+  it('is announced at the first failure after a day and after four, once each', async () => {
+    const told = () => world.announced.map(({ type, since, lastResult }) => `${type} ${since} ${lastResult}`);
+    const failing = `webhook.failing ${iso(noon)} http`;
+    const fail = async () => {
+      world.answers.push(answer(500));
+      publish();
+      await world.deliverNext();
+      await world.redeliverNext(); // a webhook that keeps failing has its first attempts made there
+      await world.announce();
+    };
+    await fail();
+    world.clock.set(noon + day - 1);
+    await fail();
+    expect(told()).toEqual([]);
+    world.clock.set(noon + day);
+    await fail();
+    await fail();
+    expect(told()).toEqual([failing]);
+    world.clock.set(noon + 4 * day);
+    await fail();
+    await fail();
+    expect(told()).toEqual([failing, failing]);
+  });
+});

@@ -1,0 +1,356 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
+import { dueShards, taskShard } from '../../../../lambdas/delivery/delivery-item.ts';
+import { makeDeliveryStore } from '../../../../lambdas/delivery/delivery-store.ts';
+import {
+  recovered,
+  unknownSlowness,
+  withDuration,
+  withSlowName,
+} from '../../../../lambdas/delivery/isolation/slowness.ts';
+import { makeSlownessStore, slownessId, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import {
+  makeSlowBacklogTask,
+  planOf,
+  type SlowBacklogDependencies,
+} from '../../../../lambdas/delivery/sweeper/slow-backlog.ts';
+import { waitingForTurn } from '../../../../lambdas/delivery/transitions.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';
+import { simulate } from '../simulation.ts';
+
+const second = 1_000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
+
+let dynalite: Dynalite;
+beforeAll(async () => {
+  dynalite = await startDynalite('Deliveries', 'Webhooks');
+});
+afterAll(() => dynalite.stop());
+
+describe('what is handed over until the next sweep', () => {
+  const quick = slownessOf({ accountId: 'conta-1', evento: 'demanda.criada' }, undefined);
+  const slow = { ...quick, ...withSlowName(unknownSlowness, noon) };
+
+  it.each([
+    [
+      'four a second for 75 s, until it is known not to hang',
+      slow,
+      { to: 'slow', beginAt: noon, interval: 250, most: 300 },
+    ],
+    [
+      'twenty a second where it answers in three',
+      { ...slow, longestAttempt: 3_000 },
+      { to: 'slow', beginAt: noon, interval: 50, most: 1_500 },
+    ],
+    [
+      'what is not taken yet',
+      { ...slow, nextTurnAt: noon + 70 * second },
+      { to: 'slow', beginAt: noon + 70 * second, interval: 250, most: 20 },
+    ],
+    [
+      'nothing where all is taken',
+      { ...slow, nextTurnAt: noon + 80 * second },
+      { to: 'slow', beginAt: noon + 80 * second, interval: 250, most: 0 },
+    ],
+    [
+      'a hundred a second of a webhook that is quick again',
+      { ...quick, nextTurnAt: noon + day },
+      { to: 'retry', beginAt: noon, interval: 10, most: 6_000 },
+    ],
+  ])('is %s', (_, slowness, plan) => {
+    expect(planOf(slowness, 20, noon)).toEqual(plan);
+  });
+});
+
+describe('the sweeper’s task for a slow webhook', () => {
+  const clock = frozenClock();
+  let accounts = 0;
+  let owner: { accountId: string; evento: 'demanda.criada' };
+  let sent: { to: string; delivery: WaitingDelivery; stored: Delivery | undefined }[];
+  let refused: number;
+  let telemetry: ReturnType<typeof fakeTelemetry>;
+  beforeEach(() => {
+    clock.set(noon);
+    owner = { accountId: `backlog-${++accounts}`, evento: 'demanda.criada' };
+    sent = [];
+    refused = 0;
+    telemetry = fakeTelemetry();
+  });
+
+  const { now } = clock;
+  const store = () => makeDeliveryStore({ documents: dynalite.documents, table: 'Deliveries', now, historyDays: 30 });
+  const slownessStore = () => makeSlownessStore({ documents: dynalite.documents, table: 'Deliveries', now, rate: 20 });
+  const slowness = () => slownessStore().change(owner, () => undefined);
+  const queue = (to: string) => ({
+    sendAll: async (deliveries: readonly WaitingDelivery[]) => {
+      const stored = await store().read(deliveries.map(({ id }) => id));
+      for (const delivery of deliveries)
+        sent.push({ to, delivery, stored: stored.find(({ id }) => id === delivery.id) });
+      return refused;
+    },
+  });
+  const makeTask = (changes: Partial<SlowBacklogDependencies> = {}) =>
+    makeSlowBacklogTask({
+      ...telemetry,
+      slownessStore: slownessStore(),
+      store: store(),
+      queues: { retry: queue('retry'), slow: queue('slow') },
+      slowRate: 20,
+      now,
+      ...changes,
+    });
+  /** Runs the task, where it is due. */
+  const sweep = async (changes?: Partial<SlowBacklogDependencies>, hasTime = () => true) => {
+    const entries = (await Promise.all([taskShard, ...dueShards].map(shard => store().due(shard)))).flat();
+    const entry = entries.find(({ id }) => id === slownessId(owner));
+    if (entry) await makeTask(changes)(entry, hasTime);
+    return entry !== undefined;
+  };
+  const idOf = (number: number) => `evt_${owner.accountId}_${String(number).padStart(4, '0')}`;
+  /** Deliveries that wait for a turn, each due a millisecond before the one of the number before it. */
+  const wait = async (count: number, changes: Partial<Delivery> = {}) => {
+    await slownessStore().beginWaiting(await slowness());
+    const deliveries = Array.from({ length: count }, (_, number) =>
+      waitingForTurn(aDelivery({ ...owner, id: idOf(number), ...changes }), noon - number),
+    );
+    for (let from = 0; from < count; from += 50) {
+      await Promise.all(deliveries.slice(from, from + 50).map(delivery => store().create(delivery)));
+    }
+    return deliveries.map(({ id }) => id);
+  };
+  const slowDown = () => slownessStore().change(owner, before => withSlowName(before, noon));
+  const speedUp = () => slownessStore().change(owner, before => recovered(before, noon));
+  const readAll = (ids: readonly string[]) => store().read(ids);
+
+  it('gives turns to what was due first, spaced by the interval, and notes that they are in the slow queue', async () => {
+    await slowDown();
+    const ids = await wait(25);
+    await sweep();
+    expect(sent.every(({ to }) => to === 'slow')).toBe(true);
+    const inOrder = sent.toSorted((one, other) => one.delivery.wait.nextAttemptAt - other.delivery.wait.nextAttemptAt);
+    expect(inOrder.map(({ delivery }) => delivery.id)).toEqual(ids.toReversed());
+    expect(inOrder.map(({ delivery }) => delivery.wait.nextAttemptAt - noon)).toEqual(ids.map((_, at) => at * 250));
+    for (const { wait } of await readAll(ids)) expect(wait).toMatchObject({ slowLane: 'queued', pickups: 0 });
+    expect(await slowness()).toMatchObject({ nextTurnAt: noon + 25 * 250 });
+    expect(telemetry.counts).toEqual({ MovedToSlowLane: 25 });
+  });
+
+  it('gives no more than the turns until after the next sweep, and the rest then', async () => {
+    await slowDown();
+    await slownessStore().change(owner, before => withDuration(before, 15_000, noon));
+    const ids = await wait(320);
+    await sweep();
+    expect(sent).toHaveLength(300);
+    expect((await slowness()).backlogAt).toBe(noon); // arrivals wait behind the rest
+    clock.advance(minute);
+    await sweep();
+    expect(sent).toHaveLength(320);
+    expect((await slowness()).backlogAt).toBeUndefined();
+    const turns = sent.map(({ delivery }) => delivery.wait.nextAttemptAt).toSorted((one, other) => one - other);
+    expect(turns).toEqual(ids.map((_, at) => noon + at * 250));
+  });
+
+  it('brings what waited for a webhook that is quick again forward, a hundred a second', async () => {
+    await slowDown();
+    const ids = await wait(25);
+    await speedUp();
+    await sweep();
+    expect(sent.map(({ to }) => to)).toEqual(ids.map(() => 'retry'));
+    const turns = sent.map(({ delivery }) => delivery.wait.nextAttemptAt - noon).toSorted((one, other) => one - other);
+    expect(turns).toEqual(ids.map((_, at) => at * 10));
+    for (const { wait } of await readAll(ids)) expect(wait).not.toHaveProperty('slowLane');
+    expect(telemetry.counts).toEqual({ BroughtForward: 25 });
+  });
+
+  // The retry lane drops what waits for a turn: a message that came before the note was lost until the sweeper looked again.
+  it('notes what it brings forward before its message is sent, and what gets a turn after it', async () => {
+    await slowDown();
+    await wait(3);
+    await sweep();
+    expect(sent.map(({ stored }) => stored?.wait?.slowLane)).toEqual(['waiting', 'waiting', 'waiting']);
+    sent = [];
+    owner = { ...owner, accountId: `${owner.accountId}-quick` };
+    await wait(3);
+    await sweep();
+    expect(sent.map(({ stored }) => stored?.wait?.slowLane)).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('gives what the slow queue did not take a turn at the next sweep', async () => {
+    await slowDown();
+    const ids = await wait(3);
+    refused = 1;
+    await sweep();
+    expect((await readAll(ids)).map(({ wait }) => wait?.slowLane)).toEqual(['waiting', 'waiting', 'waiting']);
+    expect(telemetry.counts).toEqual({ RetryNotSent: 1 });
+    refused = 0;
+    clock.advance(minute);
+    await sweep();
+    expect((await readAll(ids)).map(({ wait }) => wait?.slowLane)).toEqual(['queued', 'queued', 'queued']);
+  });
+
+  it('ends what has waited for ten days', async () => {
+    await slowDown();
+    const ids = await wait(2, { scheduledAt: noon - 10 * day + minute });
+    const young = await wait(0);
+    expect(young).toEqual([]);
+    await sweep();
+    expect((await readAll(ids)).map(({ state }) => state)).toEqual(['pendente', 'pendente']);
+    owner = { ...owner, accountId: `${owner.accountId}-old` };
+    await slowDown();
+    const old = await wait(2, { scheduledAt: noon - 10 * day });
+    await sweep();
+    expect(await readAll(old)).toMatchObject([
+      { state: 'falhou', charged: 0 },
+      { state: 'falhou', charged: 0 },
+    ]);
+    expect(telemetry.counts).toMatchObject({ Exhausted: 2 });
+    expect(telemetry.lines.join()).toContain('delivery.outlived');
+  });
+
+  it('is taken in hand by one sweeper, which is alone with it until the next minute', async () => {
+    await slowDown();
+    const ids = await wait(25);
+    await Promise.all([sweep(), sweep(), sweep()]);
+    expect(sent).toHaveLength(ids.length);
+    clock.advance(49 * second);
+    expect(await sweep()).toBe(false);
+    clock.advance(second);
+    expect(await sweep()).toBe(true);
+  });
+
+  it('gives no turns that somebody reserved meanwhile, and leaves arrivals waiting', async () => {
+    await slowDown();
+    const ids = await wait(3);
+    const reserving = {
+      ...slownessStore(),
+      claim: async (...claim: Parameters<ReturnType<typeof slownessStore>['claim']>) => {
+        const { backlogAt: _, ...stale } = await slowness();
+        expect(await slownessStore().reserve(stale)).toBe(noon);
+        return slownessStore().claim(...claim);
+      },
+    };
+    await sweep({ slownessStore: reserving });
+    expect(sent).toEqual([]);
+    expect((await slowness()).backlogAt).toBe(noon);
+    clock.advance(minute);
+    await sweep();
+    expect(sent).toHaveLength(ids.length);
+  });
+
+  it('does not end the backlog for arrivals before it has reserved the turns', async () => {
+    await slowDown();
+    await wait(3);
+    const order: string[] = [];
+    const real = slownessStore();
+    await sweep({
+      slownessStore: {
+        ...real,
+        reserveUntil: (...all) => real.reserveUntil(...all).finally(() => order.push('reserved')),
+        endBacklog: (...all) => real.endBacklog(...all).finally(() => order.push('ended')),
+      },
+    });
+    expect(order).toEqual(['reserved', 'ended']);
+  });
+
+  it('leaves what it has no time for to the next sweep', async () => {
+    await slowDown();
+    await wait(100);
+    let asked = 0;
+    await sweep(undefined, () => asked++ < 3); // to begin, for a first chunk, and for its first batches
+    expect(sent).toHaveLength(80);
+    clock.advance(minute);
+    await sweep();
+    expect(sent).toHaveLength(100);
+    expect(new Set(sent.map(({ delivery }) => delivery.id)).size).toBe(100);
+  });
+
+  it('goes on for five minutes after the last arrival, and then ends', async () => {
+    await slowDown();
+    await wait(1);
+    const sweeps: boolean[] = [];
+    for (let passed = 0; passed < 8; passed++) {
+      sweeps.push(await sweep());
+      clock.advance(minute);
+    }
+    expect(sweeps).toEqual([true, true, true, true, true, true, true, false]);
+    expect(await slowness()).not.toHaveProperty('waitingAt');
+  });
+
+  it('finds what was stored long after its arrival was noted', async () => {
+    await slowDown();
+    await slownessStore().beginWaiting(await slowness());
+    await sweep();
+    clock.advance(4.5 * minute);
+    await store().create(waitingForTurn(aDelivery({ ...owner, id: idOf(1) }), noon));
+    await sweep();
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('what waits in the table', () => {
+  let world: Awaited<ReturnType<typeof simulate>>;
+  const begin = async (count: number) => {
+    world = await simulate(dynalite);
+    await world.register();
+    await world.slowDown();
+    await world.takeTurns();
+    for (let event = 1; event <= count; event++) {
+      world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: event });
+    }
+    while (await world.deliverNext());
+    expect(world.counts).toMatchObject({ WaitsForTurn: count });
+    world.clock.advance(minute);
+  };
+
+  it.each(['slow still', 'quick again'])('is delivered, each once, of a webhook that is %s', async what => {
+    await begin(12);
+    if (what === 'quick again') await world.speedUp();
+    await world.settle();
+    expect((await world.all()).map(({ state }) => state)).toEqual(Array(12).fill('entregue'));
+    expect(world.posts).toHaveLength(12);
+    expect(new Set(world.posts.map(({ lane }) => lane))).toEqual(new Set([what === 'quick again' ? 'retry' : 'slow']));
+    expect((await world.slowness())?.dueAt).toBeUndefined();
+  });
+
+  it('is charged for failures only', async () => {
+    await begin(1);
+    world.answers.push(answer(500));
+    await world.settle();
+    expect(await world.all()).toMatchObject([{ state: 'entregue', charged: 1, attempt: 3 }]);
+  });
+
+  it('is cancelled with its webhook', async () => {
+    await begin(2);
+    await world.remove();
+    await world.settle();
+    expect((await world.all()).map(({ state }) => state)).toEqual(['cancelada', 'cancelada']);
+    expect(world.posts).toEqual([]);
+  });
+
+  it.each([
+    ['gives turns', false],
+    ['brings forward', true],
+  ])(
+    'is lost by no sweeper that dies at any step while it %s',
+    async (_, isQuick) => {
+      let steps = 0;
+      for (let isDone = false; !isDone; steps++) {
+        for (const hasEffect of [false, true]) {
+          await begin(2);
+          if (isQuick) await world.speedUp();
+          world.clock.advance(minute);
+          // The first sixteen calls look for what is due.
+          isDone = await world.sweep({ afterCalls: 16 + steps, hasEffect });
+          await world.settle();
+          expect((await world.all()).map(({ state }) => state)).toEqual(['entregue', 'entregue']);
+          expect(world.posts).toHaveLength(2);
+        }
+      }
+      expect(steps).toBeGreaterThan(8);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
+import { dueShards, taskShard } from '../../../../lambdas/delivery/delivery-item.ts';
+import type { DueEntry } from '../../../../lambdas/delivery/delivery-store.ts';
+import { makeSweep } from '../../../../lambdas/delivery/sweeper/sweep.ts';
+import { waitingForTurn } from '../../../../lambdas/delivery/transitions.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';
+import { simulate } from '../simulation.ts';
+
+const minute = 60_000;
+
+const waiting = (lookAt: number): WaitingDelivery => ({
+  ...aDelivery({ id: 'evt_1', attempt: 2 }),
+  wait: { nextAttemptAt: lookAt, lookAt, pickups: 0 },
+});
+
+let dynalite: Dynalite;
+let world: Awaited<ReturnType<typeof simulate>>;
+beforeAll(async () => {
+  dynalite = await startDynalite('Deliveries', 'Webhooks');
+});
+afterAll(() => dynalite.stop());
+beforeEach(async () => {
+  world = await simulate(dynalite);
+  await world.register();
+  world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
+});
+
+/** The outcome is stored, and the process dies before the retry is sent. */
+const loseRetry = async () => {
+  world.answers.push(answer(500));
+  await world.deliverNext({ afterCalls: 4, hasEffect: false });
+  expect(await world.all()).toMatchObject([{ state: 'pendente', attempt: 2 }]);
+  expect(world.retries).toEqual([]);
+};
+
+describe('the sweeper', () => {
+  it('brings back a retry that was never sent, once it is 2 min overdue', async () => {
+    await loseRetry();
+    world.clock.advance(4_500 + 2 * minute - 1);
+    await world.sweep();
+    expect(world.retries).toHaveLength(0);
+    world.clock.advance(1);
+    await world.sweep();
+    expect(world.retries).toHaveLength(1);
+    await world.settle();
+    expect(await world.all()).toMatchObject([{ state: 'entregue' }]);
+  });
+
+  it('waits twice as long before it does so again', async () => {
+    await loseRetry();
+    const times: number[] = [];
+    for (let passed = 0; passed <= 32; passed++) {
+      await world.sweep();
+      if (world.retries.splice(0).length > 0) times.push(passed);
+      world.clock.advance(minute);
+    }
+    expect(times).toEqual([3, 7, 15, 31]);
+    expect(world.counts).toMatchObject({ SweptOverdue: 4 });
+  });
+
+  it('hands a long wait over in its last minute, once, with the rest of the delay', async () => {
+    world.answers.push(answer(503, { 'retry-after': '3600' }));
+    await world.deliverNext();
+    expect(world.retries).toEqual([]);
+    world.clock.advance(59 * minute - 1);
+    await world.sweep();
+    expect(world.retries).toEqual([]);
+    world.clock.advance(30_001);
+    await Promise.all([world.sweep(), world.sweep()]);
+    await world.sweep();
+    expect(world.retries).toHaveLength(1);
+    expect(world.retries[0]?.visibleAt).toBe(world.clock.now() + 30_000);
+  });
+
+  it('does not send what it could not claim: the claim decides, not the index', async () => {
+    world.answers.push(answer(503, { 'retry-after': '3600' }));
+    await world.deliverNext();
+    world.clock.advance(60 * minute);
+    expect(await world.sweep({ afterCalls: 18, hasEffect: true })).toBe(false);
+    expect(world.retries).toEqual([]);
+    await world.sweep();
+    expect(world.retries).toEqual([]);
+    world.clock.advance(2 * minute);
+    await world.sweep();
+    expect(world.retries).toHaveLength(1);
+  });
+
+  it.each([
+    ['another sweeper was quicker', { claim: async () => false }],
+    ['its attempt was recorded meanwhile', { read: async () => [] }],
+    ['the index is ahead of the delivery', { read: async () => [waiting(noon + 1)] }],
+    [
+      'it waits for a turn by now',
+      { read: async () => [waitingForTurn(aDelivery({ id: 'evt_1', attempt: 2 }), noon)] },
+    ],
+  ])('sends nothing where %s', async (_, changes) => {
+    const sent: WaitingDelivery[] = [];
+    const store = {
+      due: async (dueShard: string, after?: DueEntry) =>
+        dueShard === '0' && !after ? [{ id: 'evt_1', dueShard, dueAt: '' }] : [],
+      read: async () => [waiting(noon)],
+      claim: async () => true,
+      update: async () => true,
+      expire: async () => false,
+      ...changes,
+    };
+    const queue = { sendAll: async (all: readonly WaitingDelivery[]) => sent.push(...all) * 0 };
+    const queues = { retry: queue, slow: queue };
+    const { now } = frozenClock();
+    await makeSweep({ ...fakeTelemetry(), store, queues, errands: {}, now })(() => true);
+    expect(sent).toEqual([]);
+    await makeSweep({
+      ...fakeTelemetry(),
+      store: { ...store, read: async () => [waiting(noon)], claim: async () => true },
+      queues,
+      errands: {},
+      now,
+    })(() => true);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('goes on where the queue does not take something: it is found at its next look', async () => {
+    const store = {
+      due: async (dueShard: string, after?: DueEntry) => (after ? [] : [{ id: 'evt_1', dueShard, dueAt: '' }]),
+      read: async () => Array.from({ length: 11 }, () => waiting(noon)),
+      claim: async () => true,
+      update: async () => true,
+      expire: async () => false,
+    };
+    const telemetry = fakeTelemetry();
+    const sendAll = async (all: readonly WaitingDelivery[]) => {
+      if (all.length === 10) throw new Error('the queue is down');
+      return 1;
+    };
+    const queues = { retry: { sendAll }, slow: { sendAll } };
+    await makeSweep({ ...telemetry, store, queues, errands: {}, now: frozenClock().now })(() => true);
+    expect(telemetry.counts).toMatchObject({ RetryNotSent: 16 * 11 });
+  });
+
+  it('reports the store’s failure after going through the other shards', async () => {
+    const seen: string[] = [];
+    const store = {
+      due: async (shard: string) => {
+        seen.push(shard);
+        if (shard === '3') throw new Error('the store is down');
+        return [];
+      },
+      read: async () => [],
+      claim: async () => true,
+      update: async () => true,
+      expire: async () => false,
+    };
+    const queue = { sendAll: async () => 0 };
+    const queues = { retry: queue, slow: queue };
+    const sweep = makeSweep({ ...fakeTelemetry(), store, queues, errands: {}, now: frozenClock().now });
+    await expect(sweep(() => true)).rejects.toThrow('The sweep failed: Error');
+    expect(seen.toSorted()).toEqual([taskShard, ...dueShards].toSorted());
+  });
+
+  // A backlog of deliveries that were due hid the tasks: turns, replays and announcements got no time at all.
+  it('does tasks beside deliveries, a few at once, however many of either there are', async () => {
+    const store = {
+      due: async (shard: string, after?: DueEntry) => {
+        await new Promise(setImmediate);
+        const page = Number(after?.id.split('#')[1] ?? -1) + 1;
+        if (shard !== taskShard) return [{ id: `evt#${page}`, dueShard: shard, dueAt: '' }]; // there is no end of them
+        return page === 2 ? [] : Array.from({ length: 5 }, () => ({ id: `task#${page}`, dueShard: shard, dueAt: '' }));
+      },
+      read: async () => [],
+      claim: async () => true,
+      update: async () => true,
+      expire: async () => false,
+    };
+    let done = 0;
+    let atOnce = 0;
+    let most = 0;
+    const task = async () => {
+      most = Math.max(most, ++atOnce);
+      await new Promise(setImmediate);
+      atOnce -= 1;
+      if (++done === 3) throw new Error('this one fails');
+    };
+    const queue = { sendAll: async () => 0 };
+    const dependencies = { ...fakeTelemetry(), store, queues: { retry: queue, slow: queue }, now: frozenClock().now };
+    const sweep = makeSweep({ ...dependencies, errands: { task } });
+    await expect(sweep(() => done < 10)).rejects.toThrow('The sweep failed: Error');
+    expect([done, most]).toEqual([10, 3]);
+  });
+
+  it('counts each held delivery that expires, once, before it is cleaned up', async () => {
+    await world.register({ status: 'suspenso', suspensionReason: 'operador' });
+    world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 8 });
+    while (await world.deliverNext());
+    const held = (await world.all()).filter(({ state }) => state === 'retida').length;
+    expect(held).toBeGreaterThan(0);
+    world.clock.advance(29 * 24 * 60 * minute);
+    await world.sweep();
+    expect(world.counts).not.toHaveProperty('HeldExpired');
+    world.clock.advance(23.5 * 60 * minute);
+    await world.sweep();
+    await world.sweep();
+    expect(world.counts).toMatchObject({ HeldExpired: held });
+    expect((await world.items()).some(({ dueAt, state }) => dueAt && state === 'retida')).toBe(false);
+  });
+
+  it('ends a delivery whose attempts were lost for ten days', async () => {
+    await loseRetry();
+    world.clock.advance(10 * 24 * 60 * minute);
+    await world.sweep();
+    expect(world.retries).toEqual([]);
+    expect(await world.all()).toMatchObject([
+      { state: 'falhou', attempts: [{ resultado: 'http' }, { numero: 2, resultado: 'interno' }] },
+    ]);
+  });
+});

@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Delivery, keptAttempts } from '../../../lambdas/delivery/delivery.ts';
+import {
+  afterSweep,
+  dueNow,
+  isHandedOver,
+  makeAfterAttempt,
+  putOff,
+  queuedInSlowLane,
+  restarted,
+  waitingForTurn,
+  withTurn,
+} from '../../../lambdas/delivery/transitions.ts';
+import type { AttemptOutcome } from '../../../lambdas/delivery/worker/attempt.ts';
+import { frozenClock } from '../../support/clock.ts';
+import { aDelivery, aRecord, failure, noon, ownFault, success } from './builders.ts';
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+const afterAttempt = (now = noon, schedule = [5_000, 5 * minute, 120 * minute]) =>
+  makeAfterAttempt({ schedule, now: frozenClock(now).now, random: () => 1 });
+
+const gone: AttemptOutcome = { outcome: 'gone', record: aRecord({ status: 410 }) };
+
+describe('after an attempt', () => {
+  it('the latest 30 attempts are kept of a delivery that was sent again and again', () => {
+    const attempts = Array.from({ length: keptAttempts }, (_, at) => aRecord({ numero: at + 1 }));
+    const after = afterAttempt()(aDelivery({ attempt: 31, attempts }), failure({ numero: 31 }));
+    expect(after.attempts.map(({ numero }) => numero)).toEqual(Array.from({ length: 30 }, (_, at) => at + 2));
+  });
+
+  it('a success ends as entregue', () => {
+    const after = afterAttempt()(aDelivery(), success);
+    expect(after).toMatchObject({ state: 'entregue', attempt: 2, settledAt: noon, attempts: [success.record] });
+    expect(after.wait).toBeUndefined();
+  });
+
+  it('one that was given up is repeated at once: neither charged nor a fault of ours', () => {
+    const outcome: AttemptOutcome = {
+      outcome: 'given_up',
+      record: aRecord({ numero: 3, resultado: 'lenta', status: null }),
+    };
+    const after = afterAttempt()(aDelivery({ attempt: 3, charged: 2, faults: 0 }), outcome);
+    expect(after).toMatchObject({
+      state: 'pendente',
+      attempt: 4,
+      charged: 2,
+      faults: 0,
+      wait: { nextAttemptAt: noon },
+      attempts: [{ numero: 3, resultado: 'lenta' }],
+    });
+  });
+
+  it('410 ends as retida', () => {
+    expect(afterAttempt()(aDelivery(), gone)).toMatchObject({ state: 'retida', settledAt: noon });
+  });
+
+  it('a failure waits for the next attempt', () => {
+    expect(afterAttempt()(aDelivery(), failure())).toMatchObject({
+      state: 'pendente',
+      attempt: 2,
+      charged: 1,
+      wait: { nextAttemptAt: noon + 5_000, pickups: 0 },
+    });
+  });
+
+  it('the failure after the last wait ends as falhou', () => {
+    const after = afterAttempt()(aDelivery({ attempt: 4, charged: 3 }), failure());
+    expect(after).toMatchObject({ state: 'falhou', attempt: 5, charged: 4, settledAt: noon });
+    expect(after.wait).toBeUndefined();
+  });
+
+  it('a receiver may ask for a longer wait than the schedule has, not for a shorter one', () => {
+    expect(afterAttempt()(aDelivery(), failure({}, 60_000)).wait?.nextAttemptAt).toBe(noon + 60_000);
+    expect(afterAttempt()(aDelivery(), failure({}, 1_000)).wait?.nextAttemptAt).toBe(noon + 5_000);
+  });
+
+  it('our own fault is not charged, and waits 1 min, doubling to 15', () => {
+    let delivery = aDelivery({ charged: 1 });
+    const waits: number[] = [];
+    for (let fault = 0; fault < 6; fault++) {
+      delivery = afterAttempt()(delivery, ownFault());
+      waits.push(((delivery.wait?.nextAttemptAt ?? 0) - noon) / minute);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 15, 15]);
+    expect(delivery).toMatchObject({ charged: 1, attempt: 7 });
+    expect(delivery.attempts).toHaveLength(1);
+    expect(afterAttempt()(delivery, failure())).toMatchObject({ charged: 2, faults: 0 });
+  });
+
+  it('our own fault ends as falhou ten days after acceptance', () => {
+    expect(afterAttempt(noon + 10 * day - 1)(aDelivery(), ownFault()).state).toBe('pendente');
+    expect(afterAttempt(noon + 10 * day)(aDelivery(), ownFault())).toMatchObject({
+      state: 'falhou',
+      attempts: [{ resultado: 'interno' }],
+    });
+  });
+});
+
+describe('when the sweeper must look', () => {
+  const delayOf = (waitMs: number) => {
+    const { wait } = afterAttempt(noon, [waitMs])(aDelivery(), failure());
+    return wait && { ...wait, look: wait.lookAt - wait.nextAttemptAt };
+  };
+
+  it.each([0, 5_000, 15 * minute])('a wait of %i ms is sent with the outcome: only once it is 2 min overdue', wait => {
+    expect(delayOf(wait)?.look).toBe(2 * minute);
+  });
+
+  it.each([15 * minute + 1, 30 * minute, 24 * 60 * minute])('a wait of %i ms: a minute before it is due', wait => {
+    expect(delayOf(wait)?.look).toBe(-minute);
+  });
+
+  it('after handing a long wait over, it looks when that is 2 min overdue, and then in doubled steps', () => {
+    let wait = afterAttempt(noon, [30 * minute])(aDelivery(), failure()).wait;
+    const looks: number[] = [];
+    for (let sweep = 0; sweep < 5 && wait; sweep++) {
+      looks.push((wait.lookAt - wait.nextAttemptAt) / minute);
+      wait = afterSweep(wait, wait.lookAt);
+    }
+    expect(looks).toEqual([-1, 2, 6, 14, 30]);
+  });
+});
+
+describe('the wait of a delivery of a slow webhook', () => {
+  const due = dueNow(aDelivery(), noon);
+
+  it('for a turn keeps the time at which it was due, and is nobody’s to send', () => {
+    expect(waitingForTurn(due, noon + minute).wait).toEqual({
+      nextAttemptAt: noon,
+      lookAt: noon,
+      pickups: 0,
+      slowLane: 'waiting',
+    });
+    expect(isHandedOver(waitingForTurn(due, noon).wait)).toBe(false);
+    expect(waitingForTurn(aDelivery(), noon + minute).wait.nextAttemptAt).toBe(noon + minute); // its first attempt
+  });
+
+  it('that has a turn is overdue as any other until its message is in the slow queue, and after 30 min then', () => {
+    const given = withTurn(due, noon + 20.6);
+    expect(given.wait).toEqual({ nextAttemptAt: noon + 21, lookAt: noon + 21 + 2 * minute, pickups: 0 });
+    const queued = queuedInSlowLane(given);
+    expect(queued.wait).toEqual({
+      nextAttemptAt: noon + 21,
+      lookAt: noon + 21 + 30 * minute,
+      pickups: 0,
+      slowLane: 'queued',
+    });
+    expect(isHandedOver(queued.wait)).toBe(true);
+  });
+
+  it('in the slow queue is doubled by each sweep from half an hour on', () => {
+    let { wait } = queuedInSlowLane(withTurn(due, noon));
+    const looks: number[] = [];
+    for (let sweep = 0; sweep < 4; sweep++) {
+      looks.push((wait.lookAt - noon) / minute);
+      wait = { ...wait, ...afterSweep(wait, wait.lookAt) };
+    }
+    expect(looks).toEqual([30, 90, 210, 450]);
+    expect(wait.slowLane).toBe('queued');
+  });
+
+  it('is an ordinary one again when it is put off, brought forward or sent again', () => {
+    for (const waiting of [waitingForTurn(due, noon), queuedInSlowLane(due)]) {
+      for (const after of [putOff(waiting, noon, 10), dueNow(waiting, noon), restarted(waiting, noon)]) {
+        expect(after.wait).not.toHaveProperty('slowLane');
+      }
+    }
+  });
+});
+
+describe('a sweeper that comes late', () => {
+  it('does not look again at once', () => {
+    const wait = { nextAttemptAt: noon, lookAt: noon - minute, pickups: 0 };
+    expect(afterSweep(wait, noon + 60 * minute)).toEqual({ ...wait, lookAt: noon + 62 * minute });
+  });
+});
+
+describe('any life', () => {
+  const outcome = fc.constantFrom<AttemptOutcome>(failure(), failure({}, 3_600_000), ownFault(), success, gone);
+
+  it('ends within its schedule, and its numbers only grow', () => {
+    fc.assert(
+      fc.property(fc.array(outcome, { maxLength: 60 }), outcomes => {
+        const clock = frozenClock();
+        const next = makeAfterAttempt({ schedule: [1, 2, 3], now: clock.now, random: () => 0.5 });
+        let delivery: Delivery = aDelivery();
+        for (const made of outcomes) {
+          if (delivery.state !== 'pendente') break;
+          const after = next(delivery, { ...made, record: { ...made.record, numero: delivery.attempt } });
+          expect(after.attempt).toBe(delivery.attempt + 1);
+          expect(after.charged).toBeGreaterThanOrEqual(delivery.charged);
+          expect(after.attempts.at(-1)?.numero).toBe(delivery.attempt);
+          expect(after.attempts.length).toBeLessThanOrEqual(keptAttempts);
+          expect(after.wait === undefined).toBe(after.state !== 'pendente');
+          expect(after.settledAt === undefined).toBe(after.state === 'pendente');
+          expect(after.charged <= 4).toBe(true);
+          delivery = after;
+          clock.advance(1_000);
+        }
+      }),
+    );
+  });
+});

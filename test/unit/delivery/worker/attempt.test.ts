@@ -1,0 +1,156 @@
+import { Webhook as Receiver } from 'standardwebhooks';
+import { describe, expect, it } from 'vitest';
+import { type AttemptDependencies, makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
+import type { PostFailure, PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { aDelivery, answer, aWebhook, fakeNetwork, fakeSealing, noon, secret } from '../builders.ts';
+
+const hour = 60 * 60_000;
+
+const attemptOver = (posted: PostOutcome, changes: Partial<AttemptDependencies> = {}) => {
+  const network = fakeNetwork(posted);
+  const attempt = makeAttempt({
+    post: network.post,
+    sealing: fakeSealing,
+    now: frozenClock().now,
+    timeoutMs: 15_000,
+    connectTimeoutMs: 700,
+    serviceVersion: '1.2.3',
+    ...changes,
+  });
+  return { attempt, requests: network.requests };
+};
+
+const sentFor = async (...[webhook, delivery]: Parameters<ReturnType<typeof makeAttempt>>) => {
+  const { attempt, requests } = attemptOver(answer(200));
+  await attempt(webhook, delivery);
+  const [request] = requests;
+  if (!request) throw new Error('nothing was sent');
+  return request;
+};
+
+describe('what is sent', () => {
+  it('is the body, to the URL, with exactly these headers', async () => {
+    const request = await sentFor(aWebhook(), aDelivery());
+    expect(request).toMatchObject({
+      url: 'https://receiver.example.com/hooks',
+      body: '{"event":"demanda.criada","id_demanda":1}',
+      deadlineMs: 15_000,
+      connectTimeoutMs: 700,
+    });
+    expect(request.headers).toEqual({
+      'Content-Type': 'application/json',
+      'User-Agent': 'Emissor/1.2.3',
+      'webhook-id': 'evt_000000000000000000000000001',
+      'webhook-timestamp': String(noon / 1_000),
+      'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
+    });
+  });
+
+  it('carries the registered autorizacao as it is', async () => {
+    const sealedAuthorization = 'conta-1/demanda.criada/autorizacao|Bearer s3cr3t-t0ken';
+    const request = await sentFor(aWebhook({ sealedAuthorization }), aDelivery());
+    expect(request.headers.Authorization).toBe('Bearer s3cr3t-t0ken');
+  });
+
+  it('verifies with the published library', async () => {
+    const now = () => Date.now();
+    const network = fakeNetwork(answer(200));
+    const settings = { timeoutMs: 1, connectTimeoutMs: 1, serviceVersion: '1' };
+    const attempt = makeAttempt({ post: network.post, sealing: fakeSealing, now, ...settings });
+    await attempt(aWebhook(), aDelivery());
+    const [request] = network.requests;
+    expect(new Receiver(secret).verify(request?.body ?? '', { ...request?.headers })).toEqual({
+      event: 'demanda.criada',
+      id_demanda: 1,
+    });
+  });
+
+  it('is signed by a replaced secret too, for 24 h', async () => {
+    const sealed = `conta-1/demanda.criada/segredo|${secret}`;
+    const secrets = [
+      { sealed, createdAt: noon },
+      { sealed, createdAt: 0, replacedAt: noon - 24 * hour + 1 },
+      { sealed, createdAt: 0, replacedAt: noon - 24 * hour },
+    ];
+    const request = await sentFor(aWebhook({ secrets }), aDelivery());
+    expect(request.headers['webhook-signature']?.split(' ')).toHaveLength(2);
+  });
+});
+
+describe('what came of it', () => {
+  it.each([200, 201, 204, 299])('%i is success', async status => {
+    const outcome = await attemptOver(answer(status, {}, 'ok')).attempt(aWebhook(), aDelivery({ attempt: 3 }));
+    expect(outcome).toEqual({
+      outcome: 'delivered',
+      record: {
+        numero: 3,
+        iniciada_em: '2026-11-20T12:00:00.000Z',
+        duracao_ms: 12,
+        resultado: 'entregue',
+        status,
+        resposta: 'ok',
+      },
+      sinceConnectingMs: 11.4,
+    });
+  });
+
+  it.each([100, 199, 300, 301, 302, 307, 400, 401, 403, 404, 408, 409, 422, 429, 500, 502, 503, 599])(
+    '%i is a failure that is retried',
+    async status => {
+      const outcome = await attemptOver(answer(status)).attempt(aWebhook(), aDelivery());
+      expect(outcome).toMatchObject({ outcome: 'failed', record: { resultado: 'http', status } });
+    },
+  );
+
+  it('410 is the receiver’s wish for no more', async () => {
+    const outcome = await attemptOver(answer(410)).attempt(aWebhook(), aDelivery());
+    expect(outcome).toMatchObject({ outcome: 'gone', record: { resultado: 'http', status: 410 } });
+  });
+
+  it.each([
+    [429, 7_000],
+    [503, 7_000],
+    [500, undefined],
+  ])('Retry-After with %i asks for %s ms', async (status, askedWaitMs) => {
+    const outcome = await attemptOver(answer(status, { 'retry-after': '7' })).attempt(aWebhook(), aDelivery());
+    expect(outcome).toMatchObject({ outcome: 'failed', askedWaitMs });
+  });
+
+  it.each<[PostFailure, string, string]>([
+    ['timeout', 'failed', 'tempo_esgotado'],
+    ['connection', 'failed', 'conexao'],
+    ['tls', 'failed', 'tls'],
+    ['dns', 'failed', 'dns'],
+    ['blocked', 'failed', 'bloqueada'],
+    ['own_fault', 'own_fault', 'interno'],
+  ])('%s is %s, recorded as %s', async (kind, outcome, resultado) => {
+    const made = await attemptOver({ outcome: kind, detail: 'why', durationMs: 5, resolutionMs: 0 }).attempt(
+      aWebhook(),
+      aDelivery(),
+    );
+    expect(made).toMatchObject({ outcome, detail: 'why', record: { resultado, status: null, resposta: null } });
+  });
+
+  it('keeps no credential that the receiver echoes', async () => {
+    const sealedAuthorization = 'conta-1/demanda.criada/autorizacao|Bearer s3cr3t-t0ken';
+    const { attempt } = attemptOver(answer(401, {}, '{"authorization":"Bearer s3cr3t-t0ken","token":"s3cr3t-t0ken"}'));
+    const outcome = await attempt(aWebhook({ sealedAuthorization }), aDelivery());
+    expect(outcome.record.resposta).toBe('{"authorization":"***","token":"***"}');
+  });
+});
+
+describe('our own faults', () => {
+  it('a credential that does not open is not the receiver’s fault, and nothing is sent', async () => {
+    const { attempt, requests } = attemptOver(answer(200));
+    const outcome = await attempt(aWebhook({ sealedAuthorization: 'another/binding|x' }), aDelivery());
+    expect(outcome).toMatchObject({ outcome: 'own_fault', record: { resultado: 'interno', status: null } });
+    expect(requests).toEqual([]);
+  });
+
+  it('a fault’s message, which could hold anything, goes nowhere', async () => {
+    const open = () => Promise.reject(new Error('canary-7f3a'));
+    const { attempt } = attemptOver(answer(200), { sealing: { open } });
+    expect(JSON.stringify(await attempt(aWebhook(), aDelivery()))).not.toContain('canary-7f3a');
+  });
+});

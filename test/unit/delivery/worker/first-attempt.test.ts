@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { deliveryIdOf } from '../../../../lambdas/delivery/event.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { answer } from '../builders.ts';
+import { simulate } from '../simulation.ts';
+
+let dynalite: Dynalite;
+let world: Awaited<ReturnType<typeof simulate>>;
+beforeAll(async () => {
+  dynalite = await startDynalite('Deliveries', 'Webhooks');
+});
+afterAll(() => dynalite.stop());
+beforeEach(async () => {
+  world = await simulate(dynalite);
+});
+
+const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'pub-1' };
+const id = deliveryIdOf('conta-1', 'demanda.criada', 'pub-1');
+
+describe('a first attempt', () => {
+  it('that succeeds is recorded, in two calls to the store', async () => {
+    await world.register();
+    world.publish(event);
+    dynalite.operations.length = 0;
+    await world.deliverNext();
+    expect(dynalite.operations).toEqual(
+      ['BatchGetItemCommand', 'PutItemCommand'].map(name => expect.stringContaining(name.slice(0, 3))),
+    );
+    expect(world.posts).toMatchObject([{ id, body: '{"event":"demanda.criada","id_demanda":7}' }]);
+    expect(await world.all()).toMatchObject([
+      { id, state: 'entregue', attempts: [{ numero: 1, resultado: 'entregue' }] },
+    ]);
+  });
+
+  it('that fails is recorded and sent to the retry queue', async () => {
+    await world.register();
+    world.answers.push(answer(500));
+    world.publish(event);
+    await world.deliverNext();
+    expect(await world.all()).toMatchObject([{ state: 'pendente', attempt: 2, charged: 1 }]);
+    expect(world.retries.map(({ body }) => JSON.parse(body))).toEqual([
+      { id, id_conta: 'conta-1', evento: 'demanda.criada', tentativa: 2 },
+    ]);
+  });
+
+  it('is made once, however often the event is published or the queue delivers it', async () => {
+    await world.register();
+    world.publish(event);
+    world.publish(event);
+    await world.deliverNext(undefined, true);
+    await world.settle();
+    expect(world.posts).toHaveLength(1);
+    expect(world.counts).toMatchObject({ Delivered: 1, DuplicateDropped: 2 });
+  });
+
+  it('is not made again while the delivery waits for its retry', async () => {
+    await world.register();
+    world.answers.push(answer(500));
+    world.publish(event);
+    world.publish(event);
+    await world.deliverNext();
+    await world.deliverNext();
+    expect(world.posts).toHaveLength(1);
+    expect(world.retries).toHaveLength(1);
+    expect(world.counts).toMatchObject({ DuplicateDropped: 1 });
+  });
+
+  it('of a copy with another content is not made either: it is counted and logged apart from harmless copies', async () => {
+    await world.register();
+    world.publish(event);
+    world.publish(event);
+    world.publish({ ...event, id_demanda: 8 });
+    await world.settle();
+    expect(world.posts).toHaveLength(1);
+    expect(world.counts).toMatchObject({ DuplicateDropped: 1, ConflictingCopyDropped: 1 });
+    const [line = ''] = world.lines.filter(text => text.includes('event.conflicting_copy'));
+    expect(line).toContain(id);
+    expect(line).not.toContain('id_demanda');
+  });
+
+  it('is made per account and event for the same id of the publisher', async () => {
+    await world.register();
+    await world.register({ accountId: 'conta-2', secrets: [] });
+    world.publish(event);
+    world.publish({ ...event, id_conta: 'conta-2' });
+    await world.settle();
+    expect(new Set(world.posts.map(post => post.id)).size).toBe(2);
+  });
+
+  it('is not made without webhook: the event is counted, logged and not stored', async () => {
+    world.publish(event);
+    await world.settle();
+    expect(world.posts).toEqual([]);
+    expect(await world.all()).toEqual([]);
+    expect(world.counts).toEqual({ EventWithoutWebhook: 1 });
+    expect(world.lines.join()).toContain(id);
+  });
+
+  it('is not made for a webhook registered after the event’s own was deleted', async () => {
+    world.publish(event);
+    world.clock.advance(60_000);
+    await world.register();
+    await world.settle();
+    expect(world.posts).toEqual([]);
+    expect(world.counts).toEqual({ EventWithoutWebhook: 1 });
+  });
+
+  it.each([
+    [500, 1],
+    [501, 0],
+  ])('where the queue’s clock is %i ms behind the registration’s is made %i times', async (behind, times) => {
+    await world.register({ createdAt: world.clock.now() + behind });
+    world.publish(event);
+    await world.settle();
+    expect(world.posts).toHaveLength(times);
+  });
+
+  // A redrive gives a message the time of the redrive: an old event reached a webhook registered since.
+  it('is not made of an old event that a redrive put back for a webhook registered since', async () => {
+    const published = new Date(world.clock.now()).toISOString();
+    world.clock.advance(60_000);
+    await world.register();
+    world.publish(event, { original_sent_at: published });
+    await world.settle();
+    expect(world.posts).toEqual([]);
+    expect(world.counts).toEqual({ EventWithoutWebhook: 1 });
+  });
+
+  it('is made of a redriven event as of the event it was: published then, under that message id', async () => {
+    await world.register();
+    const published = world.clock.now();
+    world.clock.advance(60_000);
+    const { id: _, ...unnamed } = event;
+    const attributes = { original_sent_at: new Date(published).toISOString(), original_message_id: 'the-first-id' };
+    world.publish(unnamed, attributes);
+    await world.settle();
+    const first = deliveryIdOf('conta-1', 'demanda.criada', 'the-first-id');
+    expect(await world.all()).toMatchObject([{ id: first, createdAt: published }]);
+  });
+
+  // Its schedule began with its origin: what had lain for ten days ended without an attempt, or with a fault of ours.
+  it('is made of an event that lay for eleven days before it was redriven, with all patience for our own faults', async () => {
+    await world.register();
+    const original_sent_at = new Date(world.clock.now()).toISOString();
+    world.clock.advance(11 * 86_400_000);
+    world.answers.push({ outcome: 'own_fault', detail: 'EMFILE', durationMs: 1, resolutionMs: 0 });
+    world.publish(event, { original_sent_at });
+    await world.deliverNext();
+    expect(await world.all()).toMatchObject([{ state: 'pendente', faults: 1 }]);
+    await world.settle();
+    expect(await world.all()).toMatchObject([{ state: 'entregue' }]);
+  });
+
+  it('is made of an event whose origin is put in the future, or is no time, as of any other', async () => {
+    await world.register();
+    world.publish(event, { original_sent_at: new Date(world.clock.now() + 60_000).toISOString() });
+    world.publish({ ...event, id: 'another' }, { original_sent_at: 'yesterday', original_message_id: 'a\nb' });
+    const published = world.clock.now();
+    await world.settle();
+    expect((await world.all()).map(({ createdAt }) => createdAt)).toEqual([published, published]);
+  });
+
+  it.each([
+    ['malformed', 'no JSON: canary-7f3a'],
+    ['unknown_event', '{"id_conta":"conta-1", "event":"canary-7f3a"}'],
+  ])('is not made of a message that is %s: it goes to the dead-letter queue as it is', async (reason, body) => {
+    world.publish(body);
+    await world.settle();
+    const original_sent_at = new Date(world.clock.now()).toISOString();
+    const origin = { original_message_id: 'message-1', original_sent_at };
+    expect(world.deadLetters).toEqual([{ body, reason, detail: expect.any(String), ...origin }]);
+    expect(world.counts).toEqual({ DeadLettered: 1 });
+    expect(world.lines.join()).not.toContain('canary-7f3a');
+  });
+});
+
+describe('a delivery', () => {
+  it('is attempted once per wait of the schedule, and then falhou', async () => {
+    await world.register();
+    world.answers.push(...Array.from({ length: 10 }, () => answer(500)));
+    world.publish(event);
+    await world.settle();
+    expect(await world.all()).toMatchObject([{ state: 'falhou', charged: 4 }]);
+    const [first = 0, ...later] = world.posts.map(({ at }) => at);
+    // 0.9 × 5 s is 4.5 s, and queues delay by whole seconds; the third wait is the sweeper's
+    expect(later.map(at => (at - first) / 1_000)).toEqual([5, 5 + 270, 5 + 270 + 1_620]);
+    expect(new Set(world.posts.map(post => post.id))).toEqual(new Set([id]));
+    expect(world.counts).toMatchObject({ AttemptFailed: 4, Exhausted: 1, SweptDue: 1 });
+    expect(world.counts).not.toHaveProperty('SweptOverdue');
+  });
+
+  it('waits as long as its receiver asks for', async () => {
+    await world.register();
+    world.answers.push(answer(503, { 'retry-after': '7200' }));
+    world.publish(event);
+    await world.settle();
+    const [first, second] = world.posts.map(({ at }) => at);
+    expect((second ?? 0) - (first ?? 0)).toBe(7_200_000);
+  });
+
+  it('goes to what is registered when its turn comes', async () => {
+    await world.register();
+    world.answers.push(answer(500));
+    world.publish(event);
+    await world.deliverNext();
+    await world.register({ url: 'https://other.example.com/', updatedAt: 1 });
+    await world.settle();
+    expect(world.posts.at(-1)?.url).toBe('https://other.example.com/');
+  });
+
+  it('is cancelled with its webhook, and never goes to the next one', async () => {
+    await world.register();
+    world.answers.push(answer(500));
+    world.publish(event);
+    await world.deliverNext();
+    await world.remove();
+    await world.register({ webhookId: 'webhook-2' });
+    await world.settle();
+    expect(world.posts).toHaveLength(1);
+    expect(await world.all()).toMatchObject([{ state: 'cancelada', webhookId: 'webhook-1' }]);
+  });
+
+  it('is held when its receiver answers 410, as is everything after it', async () => {
+    await world.register();
+    world.answers.push(answer(500), answer(410));
+    world.publish({ ...event, id: 'one' });
+    world.publish({ ...event, id: 'two' });
+    await world.deliverNext();
+    await world.deliverNext();
+    world.publish({ ...event, id: 'three' });
+    await world.settle();
+    expect((await world.all()).map(({ state }) => state)).toEqual(['retida', 'retida', 'retida']);
+    expect(world.posts).toHaveLength(2);
+    expect(world.counts).toMatchObject({ WebhookSuspended: 1, Held: 3 });
+  });
+});
+
+describe('a message of the retry queue', () => {
+  it('that was delivered twice is dropped the second time', async () => {
+    await world.register();
+    world.answers.push(answer(500), answer(500));
+    world.publish(event);
+    await world.deliverNext();
+    world.clock.advance(5_000);
+    await world.redeliverNext(undefined, true);
+    await world.settle();
+    expect(world.posts).toHaveLength(3);
+    expect(world.counts).toMatchObject({ StaleDropped: 1, Delivered: 1 });
+  });
+
+  it('that nobody of us wrote goes to the dead-letter queue', async () => {
+    world.retries.push({ messageId: 'm', body: '{"id":1}', sentAt: 0, messageAttributes: {}, visibleAt: 0 });
+    await world.redeliverNext();
+    expect(world.deadLetters).toMatchObject([{ body: '{"id":1}', reason: 'malformed' }]);
+  });
+});

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeWebhookHealth } from '../../../../lambdas/delivery/worker/webhook-health.ts';
+import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { answer } from '../builders.ts';
+import { simulate } from '../simulation.ts';
+
+let dynalite: Dynalite;
+let world: Awaited<ReturnType<typeof simulate>>;
+beforeAll(async () => {
+  dynalite = await startDynalite('Deliveries', 'Webhooks');
+});
+afterAll(() => dynalite.stop());
+beforeEach(async () => {
+  world = await simulate(dynalite);
+  await world.register();
+  world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
+});
+
+const replace = async (url: string, sealedAuthorization?: string) => {
+  const read = await world.webhooks.find('conta-1', 'demanda.criada');
+  if (!read) throw new Error('no webhook');
+  await world.webhooks.replace(read, { url, sealedAuthorization, updatedAt: world.clock.now() });
+};
+const elsewhere = 'https://elsewhere.example.com/';
+const only = async () => (await world.all())[0];
+
+describe('a 410 and a PUT with another URL at the same moment', () => {
+  it('leave the webhook active at the new URL, whoever is first', async () => {
+    const health = makeWebhookHealth({ documents: dynalite.documents, table: 'Webhooks', now: world.clock.now });
+    const outcomes = new Set<string>();
+    for (let round = 0; round < 20; round++) {
+      await world.register({ webhookId: `webhook-${round}` });
+      const read = await world.webhooks.find('conta-1', 'demanda.criada');
+      if (!read) throw new Error('no webhook');
+      const put = async () => {
+        if (round % 2) await new Promise(setImmediate);
+        for (let written: Webhook | undefined; !written; ) {
+          const seen = await world.webhooks.find('conta-1', 'demanda.criada');
+          if (!seen) throw new Error('no webhook');
+          written = await world.webhooks.replace(seen, {
+            url: elsewhere,
+            sealedAuthorization: undefined,
+            updatedAt: world.clock.now(),
+          });
+        }
+      };
+      const [outcome] = await Promise.all([health.suspendGone(read, 'http'), put()]);
+      outcomes.add(outcome);
+      expect(await world.webhook()).toMatchObject({ status: 'ativo', suspensionReason: null, url: elsewhere });
+    }
+    expect([...outcomes]).toContain('suspended');
+  });
+});
+
+describe('an outcome that comes late', () => {
+  // It was held for ever: its webhook was active, at the new URL, and nobody had a reason to reactivate it.
+  it('410 of a URL that was replaced meanwhile: an ordinary failure, retried at the new one', async () => {
+    world.during.push(() => replace(elsewhere));
+    world.answers.push(answer(410));
+    await world.deliverNext();
+    expect(await only()).toMatchObject({ state: 'pendente', charged: 1, attempts: [{ status: 410 }] });
+    expect(await world.webhook()).toMatchObject({ status: 'ativo', url: elsewhere });
+    await world.settle();
+    expect(await only()).toMatchObject({ state: 'entregue' });
+    expect(world.posts.map(({ url }) => url)).toEqual(['https://receiver.example.com/hooks', elsewhere]);
+    await world.announce();
+    expect(world.announced).toEqual([]);
+  });
+
+  it('410 of a registration that was replaced meanwhile: the new one is not suspended, the delivery is cancelled', async () => {
+    world.during.push(() => world.register({ webhookId: 'webhook-2' }));
+    world.answers.push(answer(410));
+    await world.deliverNext();
+    expect(await world.webhook()).toMatchObject({ webhookId: 'webhook-2', status: 'ativo' });
+    await world.settle();
+    expect(await only()).toMatchObject({ state: 'cancelada' });
+    expect(world.posts).toHaveLength(1);
+  });
+
+  it('410 of the URL that still stands, whatever its credential by now: suspended', async () => {
+    world.during.push(() => replace('https://receiver.example.com/hooks', 'sealed'));
+    world.answers.push(answer(410));
+    await world.deliverNext();
+    expect(await world.webhook()).toMatchObject({ status: 'suspenso', suspensionReason: 'gone' });
+    expect(await only()).toMatchObject({ state: 'retida' });
+  });
+
+  it.each([
+    ['a failure', answer(500), {}],
+    ['a success', answer(200), { failingSince: 1 }],
+  ])('%s of an earlier URL does not touch the health of the webhook', async (_, posted, health) => {
+    await world.register(health);
+    world.during.push(async () => {
+      await replace(elsewhere);
+      await world.register({ url: elsewhere, ...health });
+    });
+    world.answers.push(posted);
+    await world.deliverNext();
+    if (world.posts.length === 0) await world.redeliverNext(); // first attempts of what keeps failing are made there
+    expect(world.posts).toHaveLength(1);
+    const { failingSince } = (await world.webhook()) ?? {};
+    expect(failingSince).toBe('failingSince' in health ? 1 : undefined);
+  });
+});

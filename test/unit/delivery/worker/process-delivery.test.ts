@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest';
+import type { Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
+import { makeAttemptsUnderWay } from '../../../../lambdas/delivery/isolation/attempts-under-way.ts';
+import { unknownSlowness, withSlowName } from '../../../../lambdas/delivery/isolation/slowness.ts';
+import { type StoredSlowness, slownessId, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import type { Lane } from '../../../../lambdas/delivery/lane-routing.ts';
+import { makeAfterAttempt, withTurn } from '../../../../lambdas/delivery/transitions.ts';
+import type { AttemptOutcome } from '../../../../lambdas/delivery/worker/attempt.ts';
+import { makeTakeTurn } from '../../../../lambdas/delivery/worker/process-delivery.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, noon, success } from '../builders.ts';
+
+interface Circumstances {
+  readonly outcome?: AttemptOutcome;
+  /** Whether the outcome is the first one of its attempt. */
+  readonly isSaved?: boolean;
+  readonly queueFails?: boolean;
+  readonly lane?: Lane;
+  readonly schedule?: number[];
+  readonly slowness?: StoredSlowness;
+  /** Other attempts of this process at the webhook. */
+  readonly othersUnderWay?: number;
+}
+
+const owner = { accountId: 'conta-1', evento: 'demanda.criada' } as const;
+const isQuick = slownessOf(owner, undefined);
+const isSlow: StoredSlowness = { ...isQuick, ...withSlowName(unknownSlowness, noon) };
+
+/** One turn, and everything it did in order. */
+const turn = async (
+  delivery: Delivery,
+  webhook: ReturnType<typeof aWebhook> | undefined,
+  circumstances: Circumstances = {},
+) => {
+  const { outcome = success, isSaved = true, queueFails, lane = 'first', schedule = [5_000] } = circumstances;
+  const { slowness = isQuick, othersUnderWay = 0 } = circumstances;
+  const did: string[] = [];
+  const sent: WaitingDelivery[] = [];
+  const saved: Delivery[] = [];
+  const { now, advance } = frozenClock();
+  const telemetry = fakeTelemetry();
+  const queue = (name: string) => ({
+    send: async (waiting: WaitingDelivery) => {
+      did.push(name);
+      if (queueFails) throw new Error('the queue is down');
+      sent.push(waiting);
+    },
+  });
+  const underWay = makeAttemptsUnderWay(2);
+  for (let other = 0; other < othersUnderWay; other++) underWay.enter(slownessId(owner));
+  const takeTurn = makeTakeTurn({
+    ...telemetry,
+    attempt: async () => {
+      did.push('attempt');
+      return outcome;
+    },
+    afterAttempt: makeAfterAttempt({ schedule, now, random: () => 1 }),
+    watchAttempt: () => {
+      did.push('watch');
+      return {
+        signal: new AbortController().signal,
+        onResolving: () => undefined,
+        onConnecting: () => undefined,
+        onAnswered: () => undefined,
+        end: async () => void did.push('end watch'),
+      };
+    },
+    underWay,
+    handOver: async (handedOver, _, save) => {
+      did.push('hand over');
+      if (lane !== 'slow' && !handedOver.wait) await save(withTurn(handedOver, noon + 250));
+    },
+    heedGone: async (_, made) => made,
+    noteHealth: async () => void did.push('note health'),
+    random: () => 0.5,
+    lane,
+    queues: { retry: queue('send'), slow: queue('send slow') },
+    now,
+  });
+  const save = async (after: Delivery) => {
+    did.push('save');
+    advance(50); // storing takes its time, and must not change what was decided
+    saved.push(after);
+    return isSaved;
+  };
+  await takeTurn(delivery, { webhook, slowness }, save);
+  const isPlaceLeft = underWay.enter(slownessId(owner)) !== undefined;
+  return { did, sent, saved: saved[0], isPlaceLeft, ...telemetry };
+};
+
+describe('a delivery’s turn', () => {
+  it('a success is recorded, and nothing else', async () => {
+    const { did, saved, counts } = await turn(aDelivery(), aWebhook());
+    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save']);
+    expect(saved).toMatchObject({ state: 'entregue' });
+    expect(counts).toEqual({ Delivered: 1 });
+  });
+
+  it('a failure is recorded before its retry is sent', async () => {
+    const { did, sent, counts } = await turn(aDelivery(), aWebhook({ failingSince: noon }), { outcome: failure() });
+    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save', 'send']);
+    expect(sent).toMatchObject([{ attempt: 2, wait: { nextAttemptAt: noon + 5_000 } }]);
+    expect(counts).toEqual({ AttemptFailed: 1 });
+  });
+
+  it('a wait of more than 15 min is left to the sweeper', async () => {
+    const webhook = aWebhook({ failingSince: noon });
+    const { did } = await turn(aDelivery(), webhook, { outcome: failure(), schedule: [900_001] });
+    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save']);
+  });
+
+  it('a retry that cannot be sent is no failure: the sweeper finds it', async () => {
+    const { counts } = await turn(aDelivery(), aWebhook(), { outcome: failure(), queueFails: true });
+    expect(counts).toMatchObject({ RetryNotSent: 1 });
+  });
+
+  it('a copy that was slower sends nothing', async () => {
+    const { did, counts } = await turn(aDelivery(), aWebhook(), { outcome: failure(), isSaved: false });
+    expect(did).not.toContain('send');
+    expect(counts).toEqual({ StaleDropped: 1 });
+  });
+
+  it('a refused address is counted on its own', async () => {
+    const outcome = failure({ resultado: 'bloqueada', status: null, resposta: null });
+    expect((await turn(aDelivery(), aWebhook(), { outcome })).counts).toEqual({ Blocked: 1 });
+  });
+
+  it('without its webhook it is cancelled, unsent', async () => {
+    for (const webhook of [undefined, aWebhook({ webhookId: 'webhook-2' })]) {
+      const { did, saved, counts } = await turn(aDelivery({ attempt: 3 }), webhook);
+      expect(did).toEqual(['save']);
+      expect(saved).toMatchObject({ state: 'cancelada', settledAt: noon, attempt: 3 });
+      expect(counts).toEqual({ Cancelled: 1 });
+    }
+  });
+
+  it('while its webhook is suspended it is held, unsent', async () => {
+    const { did, saved, counts } = await turn(aDelivery(), aWebhook({ status: 'suspenso', suspensionReason: 'gone' }));
+    expect(did).toEqual(['save']);
+    expect(saved).toMatchObject({ state: 'retida', settledAt: noon });
+    expect(counts).toEqual({ Held: 1 });
+  });
+});
+
+describe('a webhook that', () => {
+  const failing = aWebhook({ failingSince: noon - 60_000 });
+  const waiting = aDelivery({ attempt: 2, wait: { nextAttemptAt: noon - 1, lookAt: noon + 119_999, pickups: 1 } });
+
+  it('keeps failing has its first attempt made by another consumer, at once', async () => {
+    const { did, sent, saved, counts } = await turn(aDelivery(), failing);
+    expect(did).toEqual(['save', 'send']);
+    expect(saved).toMatchObject({ state: 'pendente', attempt: 1, charged: 0, attempts: [] });
+    expect(sent).toMatchObject([{ attempt: 1, wait: { nextAttemptAt: noon, lookAt: noon + 120_000 } }]);
+    expect(counts).toEqual({ MovedToRetryLane: 1 });
+  });
+
+  it.each(['first', 'retry'] as const)('is slow has its attempts handed over by the %s lane, unmade', async lane => {
+    const { did } = await turn(lane === 'first' ? aDelivery() : waiting, aWebhook(), { lane, slowness: isSlow });
+    expect(did.filter(step => step !== 'save')).toEqual(['hand over']);
+  });
+
+  it('keeps failing has its retries made where they are', async () => {
+    expect((await turn(waiting, failing, { lane: 'retry' })).did).toContain('attempt');
+  });
+
+  it('is slow has its attempts made there: the lane changes, not the schedule', async () => {
+    const { did, saved } = await turn(aDelivery(), aWebhook(), { outcome: failure(), lane: 'slow', slowness: isSlow });
+    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save', 'send']);
+    expect(saved).toMatchObject({ attempt: 2, charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
+  });
+
+  it('was slow has what is left in the slow lane made there, and its retries in their own again', async () => {
+    const { did } = await turn(waiting, aWebhook(), { outcome: failure(), lane: 'slow' });
+    expect(did.filter(step => step === 'attempt' || step.startsWith('send'))).toEqual(['attempt', 'send']);
+  });
+
+  // Eighty tests a minute of one account's hanging webhooks took all places of the retry lane.
+  it('is tested has that made by the slow lane’s consumer, whatever its health', async () => {
+    const { did } = await turn({ ...waiting, id: 'teste_0000000000000000000001' }, aWebhook(), { lane: 'retry' });
+    expect(did).toEqual(['send slow']);
+  });
+
+  it('is slow holds its events all the same while suspended', async () => {
+    const suspended = aWebhook({ status: 'suspenso', suspensionReason: 'operador' });
+    expect((await turn(aDelivery(), suspended, { slowness: isSlow })).saved).toMatchObject({ state: 'retida' });
+  });
+});
+
+describe('a webhook with as many attempts under way as one may have', () => {
+  const crowded = { othersUnderWay: 2 };
+
+  it('has a first attempt put off for 2 to 4 s, to the retry lane', async () => {
+    const { did, sent, saved, counts } = await turn(aDelivery(), aWebhook(), crowded);
+    expect(did).toEqual(['save', 'send']);
+    expect(saved).toMatchObject({ state: 'pendente', attempt: 1, charged: 0, attempts: [] });
+    expect(sent).toMatchObject([{ wait: { nextAttemptAt: noon + 3_000, lookAt: noon + 123_000 } }]);
+    expect(counts).toEqual({ MovedToRetryLane: 1 });
+  });
+
+  it('has a retry put off as it is stored, uncharged', async () => {
+    const waiting = { ...aDelivery({ attempt: 2 }), wait: { nextAttemptAt: noon, lookAt: noon + 120_000, pickups: 0 } };
+    const { did, sent } = await turn(waiting, aWebhook(), { ...crowded, lane: 'retry' });
+    expect(did).toEqual(['send']);
+    expect(sent).toMatchObject([{ attempt: 2, wait: { nextAttemptAt: noon + 3_000 } }]);
+  });
+
+  it('may have more in the slow lane', async () => {
+    expect((await turn(aDelivery(), aWebhook(), { ...crowded, lane: 'slow' })).did).toContain('attempt');
+  });
+
+  it('has a place again when an attempt is over', async () => {
+    const { did, isPlaceLeft } = await turn(aDelivery(), aWebhook(), { othersUnderWay: 1 });
+    expect(did).toContain('attempt');
+    expect(isPlaceLeft).toBe(true);
+  });
+});
+
+describe('an attempt that was given up', () => {
+  const record = aRecord({ resultado: 'lenta', status: null, resposta: null, duracao_ms: 2_003 });
+  const outcome: AttemptOutcome = { outcome: 'given_up', record, sinceConnectingMs: 2_000 };
+
+  it('is recorded with a number of its own, uncharged, as it is handed over', async () => {
+    const { did, saved, counts, lines } = await turn(aDelivery({ attempt: 3, charged: 2 }), aWebhook(), { outcome });
+    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'hand over', 'save']);
+    expect(saved).toMatchObject({ state: 'pendente', attempt: 4, charged: 2, attempts: [{ resultado: 'lenta' }] });
+    expect(counts).toEqual({ GivenUp: 1 });
+    expect(lines.join()).toContain('"resultado":"lenta"');
+  });
+
+  it('is counted by nobody where a copy was quicker', async () => {
+    const { counts } = await turn(aDelivery(), aWebhook(), { outcome, isSaved: false });
+    expect(counts).not.toHaveProperty('GivenUp');
+  });
+});
+
+describe('the log', () => {
+  it('has one line per attempt, without URL, payload or response', async () => {
+    const record = aRecord({ resposta: 'canary-response' });
+    const webhook = aWebhook({ url: 'https://receiver.example.com/?token=canary-url', failingSince: noon });
+    const outcome: AttemptOutcome = { outcome: 'failed', askedWaitMs: undefined, detail: 'HTTP 500', record };
+    const { lines } = await turn(aDelivery({ body: 'canary-body' }), webhook, { outcome });
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toEqual([
+      'delivery.attempt',
+      {
+        deliveryId: 'evt_000000000000000000000000001',
+        account: 'conta-1',
+        event: 'demanda.criada',
+        attempt: 1,
+        resultado: 'http',
+        status: 500,
+        durationMs: 12,
+        detail: 'HTTP 500',
+        host: 'receiver.example.com',
+        state: 'pendente',
+        nextAttemptAt: '2026-11-20T12:00:05.000Z',
+      },
+    ]);
+  });
+});

@@ -1,0 +1,388 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import {
+  type Slowness,
+  unknownSlowness,
+  withDuration,
+  withSlowName,
+} from '../../../../lambdas/delivery/isolation/slowness.ts';
+import { makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
+import {
+  type AttemptWatchDependencies,
+  makeWatchAttempt,
+  systemTimer,
+} from '../../../../lambdas/delivery/worker/slow-attempt-timer.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { aDelivery, answer, aRecord, aWebhook, fakeSealing, noon } from '../builders.ts';
+
+interface Circumstances extends Partial<AttemptWatchDependencies> {
+  readonly slowness?: Slowness;
+  /** Whether messages wait, by how often that was asked before. */
+  readonly waiting?: readonly boolean[];
+  readonly isLate?: () => boolean;
+}
+
+const slow = withSlowName(unknownSlowness, noon - 60_000);
+
+/** A watch over one attempt, a clock that fires its timers, and what was done, each with its time since noon. */
+const watching = (circumstances: Circumstances = {}) => {
+  const { slowness = unknownSlowness, waiting = [], isLate = () => false, ...changes } = circumstances;
+  const clock = frozenClock();
+  const did: string[] = [];
+  let timers: { readonly at: number; act(): void }[] = [];
+  let asked = 0;
+  let ended = 0;
+  const note = (what: string) => did.push(`${clock.now() - noon} ${what}`);
+  const watch = makeWatchAttempt({
+    notes: {
+      quick: () => void note('quick'),
+      slow: async () => void note('slow'),
+      slowName: async () => void note('slow name'),
+      duration: async (_, milliseconds) => void note(`takes ${milliseconds}`),
+      quickSuccess: async () => void note('quick success'),
+    },
+    lateness: { begin: () => ({ wasLate: isLate, end: () => void ended++ }) },
+    names: { begin: () => () => undefined, isResolverSlow: () => false },
+    areMessagesWaiting: async () => {
+      note('asks');
+      return waiting[asked++] ?? false;
+    },
+    after: (milliseconds, act) => {
+      const timer = { at: clock.now() + milliseconds, act };
+      timers.push(timer);
+      return () => {
+        timers = timers.filter(other => other !== timer);
+      };
+    },
+    now: clock.now,
+    lane: 'first',
+    giveUp: 'waiting',
+    attemptTimeout: 15_000,
+    ...changes,
+  })(aWebhook(), slowness);
+  watch.signal.addEventListener('abort', () => note('gives up'));
+  return {
+    ...watch,
+    did,
+    clock,
+    timers: () => timers.length,
+    ended: () => ended,
+    /** Lets time go by, timer by timer. */
+    pass: async (milliseconds: number) => {
+      const until = clock.now() + milliseconds;
+      for (;;) {
+        const next = timers.toSorted((one, other) => one.at - other.at).find(({ at }) => at <= until);
+        clock.set(next?.at ?? until);
+        if (!next) return;
+        timers = timers.filter(timer => timer !== next);
+        next.act();
+        await new Promise(setImmediate);
+      }
+    },
+  };
+};
+
+const record = aRecord();
+const delivered = (sinceConnectingMs: number) => ({ outcome: 'delivered', record, sinceConnectingMs }) as const;
+const failed = (sinceConnectingMs?: number) =>
+  ({
+    outcome: 'failed',
+    record,
+    askedWaitMs: undefined,
+    detail: '',
+    ...(sinceConnectingMs !== undefined && { sinceConnectingMs }),
+  }) as const;
+
+describe('an attempt that is not answered 2 s after connecting began', () => {
+  it('is noted as slow while it is under way, and then kept where nobody waits', async () => {
+    const { onResolving, onConnecting, pass, did, signal } = watching();
+    onResolving();
+    await pass(500);
+    onConnecting();
+    await pass(1_999);
+    expect(did).toEqual([]);
+    await pass(1);
+    expect(did).toEqual(['2500 slow', '2500 asks']);
+    await pass(12_000);
+    expect(signal.aborted).toBe(false);
+    expect(did.slice(2)).toEqual(Array.from({ length: 12 }, (_, at) => `${3_500 + at * 1_000} asks`));
+  });
+
+  it('is given up at once where messages wait, after it is noted', async () => {
+    const { onResolving, onConnecting, pass, did } = watching({ waiting: [true] });
+    onResolving();
+    onConnecting();
+    await pass(15_000);
+    expect(did).toEqual(['2000 slow', '2000 asks', '2000 gives up']);
+  });
+
+  it('is given up at the second from which messages wait', async () => {
+    const { onResolving, onConnecting, pass, did } = watching({ waiting: [false, false, true], lane: 'retry' });
+    onResolving();
+    onConnecting();
+    await pass(15_000);
+    expect(did).toEqual(['2000 slow', '2000 asks', '3000 asks', '4000 asks', '4000 gives up']);
+  });
+
+  it('is given up without asking where the stage says always', async () => {
+    const { onResolving, onConnecting, pass, did } = watching({ giveUp: 'always' });
+    onResolving();
+    onConnecting();
+    await pass(15_000);
+    expect(did).toEqual(['2000 slow', '2000 gives up']);
+  });
+
+  it.each(['waiting', 'always'] as const)('is never given up in the slow lane: %s', async giveUp => {
+    const { onResolving, onConnecting, pass, did } = watching({ lane: 'slow', giveUp, waiting: [true] });
+    onResolving();
+    onConnecting();
+    await pass(4_000);
+    expect(did).toEqual(['2000 slow']);
+  });
+
+  it.each(['waiting', 'always'] as const)(
+    'is neither noted nor given up by a process that is late: %s',
+    async giveUp => {
+      const { onResolving, onConnecting, pass, did, end } = watching({
+        giveUp,
+        waiting: Array(20).fill(true),
+        isLate: () => true,
+      });
+      onResolving();
+      onConnecting();
+      await pass(15_000);
+      await end(failed(15_000));
+      expect(did.filter(what => !what.endsWith('asks'))).toEqual([]);
+    },
+  );
+
+  it('is not given up by an answer of the queue that comes after the receiver’s', async () => {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const { onResolving, onConnecting, onAnswered, pass, signal, timers } = watching({
+      areMessagesWaiting: () => promise,
+    });
+    onResolving();
+    onConnecting();
+    await pass(2_000);
+    onAnswered();
+    resolve(true);
+    await pass(10_000);
+    expect(signal.aborted).toBe(false);
+    expect(timers()).toBe(0);
+  });
+
+  it('is slow, too, where its last header came before the timer fired', async () => {
+    const { onResolving, onConnecting, onAnswered, end, did } = watching();
+    onResolving();
+    onConnecting();
+    onAnswered();
+    await end(delivered(2_001));
+    expect(did).toEqual(['0 slow']);
+  });
+});
+
+describe('a name that is not resolved after 2 s', () => {
+  it('is noted, and its attempt is given up where messages wait', async () => {
+    const { onResolving, pass, did } = watching({ waiting: [false, true] });
+    onResolving();
+    await pass(15_000);
+    expect(did).toEqual(['2000 slow name', '2000 asks', '3000 asks', '3000 gives up']);
+  });
+
+  it('is not noted where our resolver is slow, but given up all the same', async () => {
+    const names = { begin: () => () => undefined, isResolverSlow: () => true };
+    const { onResolving, pass, did } = watching({ names, giveUp: 'always' });
+    onResolving();
+    await pass(15_000);
+    expect(did).toEqual(['2000 gives up']);
+  });
+
+  it('is not noted by a process that is late', async () => {
+    const { onResolving, pass, did } = watching({ isLate: () => true });
+    onResolving();
+    await pass(2_000);
+    expect(did).toEqual(['2000 asks']);
+  });
+
+  it('counts no more once connecting has begun: the receiver has 2 s of its own', async () => {
+    const { onResolving, onConnecting, pass, did } = watching({ waiting: [false, true] });
+    onResolving();
+    await pass(2_500);
+    onConnecting();
+    await pass(1_999);
+    expect(did).toEqual(['2000 slow name', '2000 asks']);
+    await pass(1);
+    expect(did.slice(2)).toEqual(['4500 slow', '4500 asks', '4500 gives up']);
+  });
+
+  it('does not give the receiver up by an answer of the queue that comes while that is connected to', async () => {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const { onResolving, onConnecting, pass, signal } = watching({ areMessagesWaiting: () => promise });
+    onResolving();
+    await pass(2_000);
+    onConnecting();
+    resolve(true);
+    await pass(1_000);
+    expect(signal.aborted).toBe(false);
+  });
+
+  it('is told to the record of names from its beginning to its end', async () => {
+    const told: string[] = [];
+    const begin = (host: string) => {
+      told.push(`begins ${host}`);
+      return () => void told.push('ends');
+    };
+    const { onResolving, onConnecting } = watching({ names: { begin, isResolverSlow: () => false } });
+    onResolving();
+    onConnecting();
+    expect(told).toEqual(['begins receiver.example.com', 'ends']);
+  });
+});
+
+describe('the end of an attempt', () => {
+  it.each([
+    ['a quick success', delivered(2_000), ['quick']],
+    ['a quick failure', failed(5), ['quick']],
+    ['a name that does not exist', failed(), []],
+    ['our own fault', { outcome: 'own_fault', record, detail: '', sinceConnectingMs: 1 }, []],
+  ] as const)('counts what was over in time: %s', async (_, outcome, expected) => {
+    const { onResolving, onConnecting, onAnswered, end, did } = watching();
+    onResolving();
+    onConnecting();
+    onAnswered();
+    await end(outcome);
+    expect(did).toEqual(expected.map(what => `0 ${what}`));
+  });
+
+  it('does not count a slow one as quick, however it ends', async () => {
+    const { onResolving, onConnecting, pass, end, did } = watching();
+    onResolving();
+    onConnecting();
+    await pass(2_000);
+    await end(delivered(2_000));
+    expect(did).toEqual(['2000 slow', '2000 asks']);
+  });
+
+  it.each([
+    ['whose hold is over', slow, delivered(10), ['quick', 'quick success']],
+    ['whose hold is not over', { ...slow, reachedAt: noon - 59_999 }, delivered(10), ['quick']],
+    ['whose hold is over, by a failure', slow, failed(10), ['quick']],
+    ['that is quick', unknownSlowness, delivered(10), ['quick']],
+  ])('ends the slowness of a webhook %s', async (_, slowness, outcome, expected) => {
+    const { onResolving, onConnecting, end, did } = watching({ slowness });
+    onResolving();
+    onConnecting();
+    await end(outcome);
+    expect(did).toEqual(expected.map(what => `0 ${what}`));
+  });
+
+  it('leaves no timer behind, ends the watch over the process, and waits until what was noted is stored', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const nothing = async () => undefined;
+    const notes = {
+      quick: () => undefined,
+      slow: () => promise,
+      slowName: nothing,
+      duration: nothing,
+      quickSuccess: nothing,
+    };
+    const { onResolving, onConnecting, pass, end, timers, ended, did } = watching({ notes });
+    onResolving();
+    onConnecting();
+    await pass(2_000);
+    const done = end(failed(15_000)).then(() => did.push('ended'));
+    await new Promise(setImmediate);
+    expect(timers()).toBe(0);
+    expect(ended()).toBe(1);
+    expect(did).not.toContain('ended');
+    resolve();
+    await done;
+  });
+});
+
+describe('how long attempts at a slow webhook take', () => {
+  it('is taken to be the deadline after 5 s, while the attempt is under way, and is what it was at its end', async () => {
+    const { onResolving, onConnecting, onAnswered, pass, end, did } = watching({ lane: 'slow', slowness: slow });
+    onResolving();
+    onConnecting();
+    await pass(6_000);
+    onAnswered();
+    await end(failed(6_000));
+    expect(did).toEqual(['2000 slow', '5000 takes 15000', '6000 takes 6000']);
+  });
+
+  it('is noted where that changes something only', async () => {
+    const slowness = withDuration(slow, 15_000, noon) ?? slow;
+    const { onResolving, onConnecting, pass, end, did } = watching({ lane: 'slow', slowness });
+    onResolving();
+    onConnecting();
+    await pass(15_000);
+    await end(failed(15_000));
+    expect(did).toEqual(['2000 slow']);
+  });
+
+  it('is noted in the slow lane only, and of webhooks that are slow only', async () => {
+    for (const changes of [{ lane: 'retry', slowness: slow }, { lane: 'slow' }] as const) {
+      const { onResolving, onConnecting, end, did } = watching(changes);
+      onResolving();
+      onConnecting();
+      await end(delivered(10));
+      expect(did.filter(what => what.includes('takes'))).toEqual([]);
+    }
+  });
+});
+
+describe('our own part of an attempt', () => {
+  it('counts for nothing: a key that takes 10 s to open is nobody’s slowness', async () => {
+    const watch = watching({ waiting: Array(20).fill(true) });
+    const { promise: opened, resolve } = Promise.withResolvers<void>();
+    const attempt = makeAttempt({
+      sealing: { open: (sealed, binding) => opened.then(() => fakeSealing.open(sealed, binding)) },
+      post: async ({ onConnecting, onAnswered }) => {
+        onConnecting?.();
+        onAnswered?.();
+        return answer(200);
+      },
+      now: watch.clock.now,
+      timeoutMs: 15_000,
+      connectTimeoutMs: 700,
+      serviceVersion: '0',
+    });
+    const made = attempt(aWebhook(), aDelivery(), watch);
+    await watch.pass(10_000);
+    resolve();
+    await watch.end(await made);
+    expect(watch.did).toEqual(['10000 quick']);
+  });
+
+  it('counts for nothing, too, where it fails', async () => {
+    const watch = watching();
+    const attempt = makeAttempt({
+      sealing: { open: () => Promise.reject(new Error('no key')) },
+      post: async () => answer(200),
+      now: watch.clock.now,
+      timeoutMs: 15_000,
+      connectTimeoutMs: 700,
+      serviceVersion: '0',
+    });
+    await watch.end(await attempt(aWebhook(), aDelivery(), watch));
+    expect(watch.did).toEqual([]);
+    expect(watch.ended()).toBe(1);
+  });
+});
+
+describe('the system’s timer', () => {
+  beforeAll(() => void vi.useFakeTimers());
+  afterAll(() => void vi.useRealTimers());
+  it('calls back in time, unless it is told not to', () => {
+    const act = vi.fn();
+    const cancel = systemTimer(2_000, act);
+    vi.advanceTimersByTime(1_999);
+    expect(act).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(act).toHaveBeenCalledOnce();
+    cancel();
+    systemTimer(2_000, act)();
+    vi.advanceTimersByTime(5_000);
+    expect(act).toHaveBeenCalledOnce();
+  });
+});

@@ -1,0 +1,237 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { guardAddresses, isGlobalUnicast } from '../../../../lambdas/platform/egress/ssrf-guard.ts';
+
+const url = new URL('https://receiver.example.com/hook');
+
+/** Public addresses, among them the nearest neighbours of every refused block. */
+const allowed = [
+  '1.1.1.1',
+  '8.8.8.8',
+  '93.184.216.34',
+  '9.255.255.255',
+  '11.0.0.0',
+  '100.63.255.255',
+  '100.128.0.0',
+  '126.255.255.255',
+  '128.0.0.0',
+  '169.253.255.255',
+  '169.255.0.0',
+  '172.15.255.255',
+  '172.32.0.0',
+  '191.255.255.255',
+  '192.0.1.0',
+  '192.0.3.0',
+  '192.88.98.255',
+  '192.88.100.0',
+  '192.167.255.255',
+  '192.169.0.0',
+  '198.17.255.255',
+  '198.20.0.0',
+  '198.51.99.255',
+  '198.51.101.0',
+  '203.0.112.255',
+  '203.0.114.0',
+  '223.255.255.255',
+  '2001:200::1',
+  '2001:4860:4860::8888',
+  '2001:db7:ffff::1',
+  '2001:db9::1',
+  '2003::1',
+  '2606:4700:4700::1111',
+  '2A00:1450:4001::200E',
+  '3ffe:ffff::1',
+];
+
+/** Refused blocks, with the document that sets each aside; first and last address, and one that attacks use. */
+const refused: Record<string, readonly string[]> = {
+  'this network, RFC 1122': ['0.0.0.0', '0.1.2.3', '0.255.255.255'],
+  'private, RFC 1918': ['10.0.0.0', '10.255.255.255', '172.16.0.0', '172.31.255.255', '192.168.0.0', '192.168.255.255'],
+  'carrier-grade NAT, RFC 6598': ['100.64.0.0', '100.100.100.200', '100.127.255.255'],
+  'loopback, RFC 1122': ['127.0.0.0', '127.0.0.1', '127.254.254.254', '127.255.255.255'],
+  'link-local, RFC 3927; Lambda Runtime API, ECS credentials, EC2 metadata, VPC DNS': [
+    '169.254.0.0',
+    '169.254.100.1',
+    '169.254.169.254',
+    '169.254.170.2',
+    '169.254.169.253',
+    '169.254.255.255',
+  ],
+  'protocol assignments, RFC 6890': ['192.0.0.0', '192.0.0.192', '192.0.0.255'],
+  'documentation, RFC 5737': ['192.0.2.1', '198.51.100.1', '203.0.113.1', '203.0.113.255'],
+  '6to4 relays, RFC 7526': ['192.88.99.0', '192.88.99.255'],
+  'benchmarking, RFC 2544': ['198.18.0.0', '198.19.255.255'],
+  'multicast, RFC 5771': ['224.0.0.1', '239.255.255.250'],
+  'reserved and broadcast, RFC 1112': ['240.0.0.0', '255.255.255.254', '255.255.255.255'],
+  'unspecified and loopback, RFC 4291': ['::', '::1', '0:0:0:0:0:0:0:1'],
+  'IPv4-compatible, RFC 4291': ['::127.0.0.1', '::7f00:1', '::8.8.8.8'],
+  'IPv4-mapped, RFC 4291': ['::ffff:169.254.169.254', '::ffff:7f00:1', '::FFFF:8.8.8.8', '0:0:0:0:0:ffff:7f00:1'],
+  'IPv4-translated, RFC 2765': ['::ffff:0:7f00:1', '::ffff:0:808:808'],
+  'NAT64, RFC 6052 and RFC 8215': ['64:ff9b::a9fe:a9fe', '64:ff9b::8.8.8.8', '64:ff9b:1::1', '64:ff9b:1:fffe::1'],
+  'not handed out': ['64:ff9c::1', '200::1', '400::1', '1fff::1', '4000::1', '8000::1', 'e000::1'],
+  'discard-only, RFC 6666': ['100::', '100::1'],
+  'Teredo, RFC 4380': ['2001::1', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
+  'protocol assignments, RFC 2928': ['2001:1::1', '2001:2::1', '2001:10::1', '2001:20::1', '2001:1ff:ffff::1'],
+  'documentation, RFC 3849 and RFC 9637': ['2001:db8::1', '2001:db8:ffff::1', '3fff::1', '3fff:fff::1'],
+  '6to4, RFC 3056': ['2002::', '2002:a9fe:a9fe::1', '2002:808:808::1'],
+  'segment routing, RFC 9602': ['5f00::1'],
+  'unique local, RFC 4193': ['fc00::1', 'fd00:ec2::254', 'fd00:ec2::253', 'fd7a:115c:a1e0::1', 'fdff:ffff::1'],
+  'link-local, RFC 4291': ['fe80::1', 'febf:ffff::1', 'fe80::1%eth0'],
+  'site-local, RFC 3879': ['fec0::1', 'feff:ffff::1'],
+  'multicast, RFC 4291': ['ff02::1', 'ff0e::1'],
+  'ISATAP, RFC 5214': [
+    '2a00:1450::5efe:7f00:1',
+    '2a00:1450::200:5efe:10.0.0.1',
+    'fe80::5efe:a9fe:a9fe',
+    '::5efe:7f00:1',
+  ],
+  'not addresses': [
+    '',
+    'localhost',
+    '1.2.3',
+    '0x7f.1',
+    '0177.0.0.1',
+    '2130706433',
+    '08.8.8.8',
+    '8.8.8.8 ',
+    '[::1]',
+    '2606:4700::1%1',
+  ],
+};
+
+const octets = (value: number) => [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255] as const;
+const dotted = (value: number) => octets(value).join('.');
+const groups = (value: number) => `${(value >>> 16).toString(16)}:${(value & 0xffff).toString(16)}`;
+const anyIpv4 = fc.integer({ min: 0, max: 0xffffffff });
+const group = fc.integer({ min: 0, max: 0xffff }).map(value => value.toString(16));
+/** A prefix that is global unicast by itself. */
+const publicPrefix = fc.constantFrom('2606:4700:4700:1', '2a00:1450:4001:800', '2400:cb00:2048:1', '2c0f:fb50:4003:0');
+
+/** An independent reading of the special IPv4 blocks, to hold against the guard's. */
+const isSpecialIpv4 = (value: number): boolean =>
+  [
+    ['0.0.0.0', 8],
+    ['10.0.0.0', 8],
+    ['100.64.0.0', 10],
+    ['127.0.0.0', 8],
+    ['169.254.0.0', 16],
+    ['172.16.0.0', 12],
+    ['192.0.0.0', 24],
+    ['192.0.2.0', 24],
+    ['192.31.196.0', 24],
+    ['192.52.193.0', 24],
+    ['192.88.99.0', 24],
+    ['192.168.0.0', 16],
+    ['192.175.48.0', 24],
+    ['198.18.0.0', 15],
+    ['198.51.100.0', 24],
+    ['203.0.113.0', 24],
+    ['224.0.0.0', 3],
+  ].some(([block, length]) => {
+    const start = String(block)
+      .split('.')
+      .reduce((sum, octet) => sum * 256 + Number(octet), 0);
+    return Math.floor(value / 2 ** (32 - Number(length))) === Math.floor(start / 2 ** (32 - Number(length)));
+  });
+
+describe('isGlobalUnicast', () => {
+  it.each(allowed)('takes %s', address => {
+    expect(isGlobalUnicast(address)).toBe(true);
+  });
+
+  it.each(Object.entries(refused).flatMap(([block, addresses]) => addresses.map(address => [address, block])))(
+    'refuses %s (%s)',
+    address => {
+      expect(isGlobalUnicast(address)).toBe(false);
+    },
+  );
+
+  it('agrees with the list of special blocks over the whole IPv4 space', () => {
+    fc.assert(
+      fc.property(anyIpv4, value => isGlobalUnicast(dotted(value)) === !isSpecialIpv4(value)),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    ['mapped', (value: number) => [`::ffff:${dotted(value)}`, `::ffff:${groups(value)}`]],
+    ['compatible', (value: number) => [`::${groups(value)}`, `0:0:0:0:0:0:${dotted(value)}`]],
+    ['translated', (value: number) => [`::ffff:0:${groups(value)}`]],
+    ['NAT64', (value: number) => [`64:ff9b::${groups(value)}`, `64:ff9b:1:2:3:4:${groups(value)}`]],
+    ['6to4', (value: number) => [`2002:${groups(value)}::1`, `2002:${groups(value)}:1:2:3:4:5`]],
+    [
+      'Teredo',
+      (value: number) => [`2001:0:${groups(value)}:8000:63bf:3fff:fdd2`, `2001::8000:63bf:${groups(~value >>> 0)}`],
+    ],
+  ])('refuses every IPv4 address in its %s form', (_form, embed) => {
+    fc.assert(
+      fc.property(anyIpv4, value => !embed(value).some(isGlobalUnicast)),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('refuses every IPv4 address in its ISATAP form, behind any prefix', () => {
+    fc.assert(
+      fc.property(publicPrefix, anyIpv4, fc.constantFrom('0', '200'), (prefix, value, first) => {
+        return !isGlobalUnicast(`${prefix}:${first}:5efe:${groups(value)}`);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('takes nothing outside of 2000::/3', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 0xffff }).filter(first => first >>> 13 !== 1),
+        fc.array(group, { minLength: 7, maxLength: 7 }),
+        (first, rest) => !isGlobalUnicast([first.toString(16), ...rest].join(':')),
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('never throws, whatever it is given', () => {
+    fc.assert(fc.property(fc.string(), text => typeof isGlobalUnicast(text) === 'boolean'));
+  });
+});
+
+describe('guardAddresses', () => {
+  it('gives the IPv4 addresses to connect to, each once', () => {
+    expect(guardAddresses(url, ['2606:4700::1', '93.184.216.34', '1.1.1.1', '93.184.216.34'])).toEqual({
+      outcome: 'allowed',
+      addresses: ['93.184.216.34', '1.1.1.1'],
+    });
+  });
+
+  it('refuses the whole host for one bad address among good ones, wherever it stands', () => {
+    const bad = fc.constantFrom(...Object.values(refused).flat());
+    const good = fc.array(fc.constantFrom(...allowed), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(good, bad, fc.nat(6), (addresses, address, at) => {
+        return guardAddresses(url, addresses.toSpliced(at, 0, address)).outcome === 'refused';
+      }),
+    );
+  });
+
+  it.each([
+    ['there is no address', []],
+    ['there are IPv6 addresses only', ['2606:4700::1', '2001:4860:4860::8888']],
+  ])('refuses when %s', (_case, addresses) => {
+    expect(guardAddresses(url, addresses).outcome).toBe('refused');
+  });
+
+  it('names the bad address', () => {
+    expect(guardAddresses(url, ['93.184.216.34', '10.0.0.7'])).toMatchObject({
+      detail: expect.stringContaining('10.0.0.7'),
+    });
+  });
+
+  it('judges a literal host itself, whatever it is said to resolve to', () => {
+    expect(guardAddresses(new URL('https://169.254.169.254/'), ['93.184.216.34']).outcome).toBe('refused');
+    expect(guardAddresses(new URL('https://[::1]/'), ['93.184.216.34']).outcome).toBe('refused');
+    expect(guardAddresses(new URL('https://93.184.216.34/'), [])).toEqual({
+      outcome: 'allowed',
+      addresses: ['93.184.216.34'],
+    });
+  });
+});

@@ -1,0 +1,687 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { makeApi } from '../../../lambdas/api/router.ts';
+import { parseScope } from '../../../lambdas/auth/principals/scope.ts';
+import type { BearerAuthentication } from '../../../lambdas/auth/sessions/bearer.ts';
+import { ResolutionError } from '../../../lambdas/platform/egress/resolver.ts';
+import type { HttpRequest } from '../../../lambdas/platform/http.ts';
+import { randomId } from '../../../lambdas/platform/identifiers.ts';
+import type { Keyring, KeyringKey } from '../../../lambdas/platform/keyring.ts';
+import { makeSealing } from '../../../lambdas/platform/sealing.ts';
+import { makeOperations } from '../../../lambdas/webhooks/operations.ts';
+import { makeWebhookResources } from '../../../lambdas/webhooks/routes.ts';
+import { makeSigningSecret } from '../../../lambdas/webhooks/signing-secret.ts';
+import { makeUrlCheck } from '../../../lambdas/webhooks/validate-url.ts';
+import {
+  authorizationBinding,
+  EVENT_NAMES,
+  secretBinding,
+  type Webhook,
+  webhookKey,
+  webhookRecord,
+} from '../../../lambdas/webhooks/webhook.ts';
+import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
+import { frozenClock } from '../../support/clock.ts';
+import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+
+const clock = frozenClock(Date.parse('2026-11-20T12:00:00.000Z'));
+const key = { kind: 'sealing', keyId: 'k1', generation: 1 } as KeyringKey;
+const opened = createSecretKey(randomBytes(32));
+const keyring = {
+  active: async () => key,
+  find: async () => key,
+  open: async () => opened,
+} as unknown as Keyring;
+const sealing = makeSealing(keyring);
+
+/** The tokens of these tests: `<role>|<scope> <scope>|<account>`. */
+const authenticate: BearerAuthentication = async authorization => {
+  if (authorization === undefined || !/^bearer /i.test(authorization)) return { outcome: 'missing' };
+  const [role, scopes, accountId = ''] = authorization.slice('bearer '.length).split('|');
+  if (role !== 'admin' && role !== 'member') return { outcome: 'invalid' };
+  const granted = parseScope(scopes ?? '') ?? new Set();
+  const principal = { clientId: 'c', userId: 'u', familyId: 'f', role, scopes: granted, accountId } as const;
+  return { outcome: 'authenticated', principal };
+};
+
+let database: Dynalite;
+let store: WebhookStore;
+let account = '';
+let accounts = 0;
+let logged: unknown[] = [];
+const log = {
+  info: (...entry: unknown[]) => logged.push(entry),
+  warn: (...entry: unknown[]) => logged.push(entry),
+  error: (...entry: unknown[]) => logged.push(entry),
+} as unknown as Parameters<typeof makeApi>[0]['log'];
+
+beforeAll(async () => {
+  database = await startDynalite('Webhooks');
+  store = makeWebhookStore({ documents: database.documents, tableName: 'Webhooks' });
+});
+afterAll(() => database.stop());
+beforeEach(() => {
+  account = `account-${++accounts}`;
+  logged = [];
+});
+
+const resolve = async (name: string) => {
+  if (name.startsWith('nowhere')) throw new ResolutionError('not_found', 'ENOTFOUND');
+  return name.startsWith('private') ? ['93.184.216.34', '10.0.0.1'] : ['93.184.216.34'];
+};
+
+const apiOver = (used: WebhookStore, docsUrl?: string) =>
+  makeApi({
+    authenticate,
+    resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
+    docsUrl,
+    log,
+    resources: makeWebhookResources(
+      makeOperations({
+        store: used,
+        sealing,
+        checkUrl: makeUrlCheck({ resolve, ownHosts: ['base.emissor.example.net'] }),
+        makeSecret: makeSigningSecret,
+        makeId: randomId,
+        now: clock.now,
+      }),
+    ),
+  });
+
+interface Sent {
+  readonly body?: unknown;
+  readonly token?: string | undefined;
+  readonly headers?: Record<string, string>;
+  readonly raw?: string | Buffer;
+}
+
+const send = async (method: string, rawPath: string, { body, token, headers, raw }: Sent = {}, used = store) => {
+  const bytes = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const request = {
+    rawPath,
+    headers: {
+      authorization: `Bearer ${token ?? `admin|webhooks:read webhooks:manage|${account}`}`,
+      ...(bytes === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    requestContext: { http: { method } },
+    ...(bytes === undefined ? {} : { body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true }),
+  } as unknown as HttpRequest;
+  const response = await apiOver(used)(request);
+  const text = response.body ?? '';
+  expect(response.headers?.['cache-control']).toBe('no-store');
+  if ((response.statusCode ?? 0) >= 400) {
+    expect(response.headers?.['content-type']).toBe('application/problem+json');
+    expect(JSON.parse(text)).toMatchObject({ type: 'about:blank', status: response.statusCode });
+  }
+  return {
+    status: response.statusCode,
+    headers: response.headers ?? {},
+    text,
+    json: text === '' ? undefined : JSON.parse(text),
+  };
+};
+
+const url = 'https://receiver.example.com/hook';
+const registration = { evento: 'demanda.criada', url };
+const register = (changes: object = {}) => send('POST', '/v1/webhooks', { body: { ...registration, ...changes } });
+const codeOf = ({ status, json }: { status: number | undefined; json?: { code?: string } }) =>
+  `${status} ${json?.code}`;
+const findingsOf = ({ json }: { json: { errors: { pointer: string; code: string }[] } }) =>
+  json.errors.map(({ pointer, code }) => `${pointer} ${code}`);
+
+/** Changes what is stored of the account's webhook. */
+const change = async (changes: Partial<Webhook>) => {
+  const stored = await store.find(account, 'demanda.criada');
+  await database.documents.send(new PutCommand({ TableName: 'Webhooks', Item: { ...stored, ...changes } }));
+};
+
+describe('POST /v1/webhooks', () => {
+  it('registers a webhook and shows its secret this once', async () => {
+    const { status, headers, json } = await register({ autorizacao: 'Bearer s3cret' });
+    expect(status).toBe(201);
+    expect(headers).toMatchObject({ location: '/v1/webhooks/demanda.criada', 'content-type': 'application/json' });
+    expect(json).toEqual({
+      evento: 'demanda.criada',
+      url,
+      autorizacao_definida: true,
+      estado: 'ativo',
+      motivo_suspensao: null,
+      segredos_anteriores: [],
+      criado_em: '2026-11-20T12:00:00.000Z',
+      atualizado_em: '2026-11-20T12:00:00.000Z',
+      segredo: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+    });
+    const shown = await send('GET', '/v1/webhooks/demanda.criada');
+    const { segredo: _, ...record } = json;
+    expect(shown.json).toEqual(record);
+    expect(() => z.strictObject(webhookRecord.shape).parse(shown.json)).not.toThrow();
+  });
+
+  it('stores credential and secret sealed, bound to account and event', async () => {
+    const { json } = await register({ autorizacao: 'Bearer s3cret' });
+    const stored = await store.find(account, 'demanda.criada');
+    expect(JSON.stringify(stored)).not.toContain('s3cret');
+    expect(JSON.stringify(stored)).not.toContain(json.segredo);
+    const { sealedAuthorization = '', secrets } = stored ?? { secrets: [] };
+    const sealed = secrets[0]?.sealed ?? '';
+    expect(await sealing.open(sealedAuthorization, authorizationBinding(account, 'demanda.criada'))).toBe(
+      'Bearer s3cret',
+    );
+    expect(await sealing.open(sealed, secretBinding(account, 'demanda.criada'))).toBe(json.segredo);
+    await expect(sealing.open(sealed, secretBinding(account, 'demanda.cancelada'))).rejects.toThrow();
+    expect(JSON.stringify(logged)).not.toMatch(/s3cret|whsec_|receiver/);
+  });
+
+  it.each(EVENT_NAMES)('takes the event %s', async evento => {
+    expect((await register({ evento })).status).toBe(201);
+  });
+
+  it.each([undefined, null])('takes autorizacao %s for none', async autorizacao => {
+    expect((await register({ autorizacao })).json.autorizacao_definida).toBe(false);
+  });
+
+  it.each(['x', '!', 'Basic dXNlcjpwYXNz', 'a b', '~'.repeat(2_048)])('takes autorizacao %j', async autorizacao => {
+    expect((await register({ autorizacao })).status).toBe(201);
+  });
+
+  it.each(['', ' ', ' a', 'a ', 'a\nb', 'a\r\nX: y', 'a\tb', 'ã', '\u007f', '~'.repeat(2_049)])(
+    'refuses autorizacao %j',
+    async autorizacao => {
+      const refused = await register({ autorizacao });
+      expect(codeOf(refused)).toBe('422 validation_failed');
+      expect(findingsOf(refused)).toEqual(['/autorizacao invalid_value']);
+    },
+  );
+
+  it('keeps one webhook per event and account', async () => {
+    const first = await register();
+    expect(codeOf(await register({ url: 'https://other.example.com/' }))).toBe('409 webhook_exists');
+    expect((await send('GET', '/v1/webhooks/demanda.criada')).json.url).toBe(url);
+    expect(first.status).toBe(201);
+    expect((await register({ evento: 'demanda.cancelada' })).status).toBe(201);
+  });
+
+  it('has one winner among many at once', async () => {
+    const all = await Promise.all(Array.from({ length: 10 }, () => register()));
+    expect(all.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
+  });
+
+  it.each<[object, string[]]>([
+    [{ evento: 'demanda.feita' }, ['/evento unknown_event']],
+    [{ evento: 'Demanda.Criada' }, ['/evento unknown_event']],
+    [{ evento: 'demanda.criada ' }, ['/evento unknown_event']],
+    [{ evento: '' }, ['/evento unknown_event']],
+    [{ evento: 1 }, ['/evento unknown_event']],
+    [{ evento: null }, ['/evento unknown_event']],
+    [{ evento: undefined }, ['/evento required']],
+    [{ url: undefined }, ['/url required']],
+    [{ url: 1 }, ['/url wrong_type']],
+    [{ url: null }, ['/url wrong_type']],
+    [{ url: '' }, ['/url url_invalid']],
+    [{ url: 'http://receiver.example.com/' }, ['/url url_not_https']],
+    [{ url: 'https://localhost/' }, ['/url url_not_public']],
+    [{ url: 'https://127.0.0.1/' }, ['/url url_not_public']],
+    [{ url: 'https://private.example.com/' }, ['/url url_not_public']],
+    [{ url: 'https://nowhere.example.com/' }, ['/url url_not_public']],
+    [{ url: 'https://base.emissor.example.net/' }, ['/url url_not_public']],
+    [{ url: 'https://receiver.example.com/#x' }, ['/url url_invalid']],
+    [{ url: 'https://receiver.example.com:22/' }, ['/url url_invalid']],
+    [{ autorizacao: 1 }, ['/autorizacao wrong_type']],
+    [{ autorizacao: ['x'] }, ['/autorizacao wrong_type']],
+    [{ autorizaçao: 'x' }, ['/autorizaçao unknown_field']],
+    [{ 'a/b~c': 1, segredo: 'x' }, ['/a~1b~0c unknown_field', '/segredo unknown_field']],
+    [
+      { evento: 'x', url: 'http://localhost/', autorizacao: '', outro: 1 },
+      [
+        '/autorizacao invalid_value',
+        '/evento unknown_event',
+        '/outro unknown_field',
+        '/url url_not_https',
+        '/url url_not_public',
+      ],
+    ],
+  ])('refuses %j with every finding', async (changes, findings) => {
+    const refused = await register(changes);
+    expect(codeOf(refused)).toBe('422 validation_failed');
+    expect(findingsOf(refused).sort()).toEqual(findings);
+    expect(await store.list(account)).toEqual([]);
+  });
+
+  it.each(['[]', '"x"', '1', 'null', 'true'])('refuses %s, which is no object', async raw => {
+    const refused = await send('POST', '/v1/webhooks', { raw });
+    expect(codeOf(refused)).toBe('422 validation_failed');
+    expect(findingsOf(refused)).toEqual([' wrong_type']);
+  });
+
+  it('refuses __proto__ like any unknown field', async () => {
+    const refused = await send('POST', '/v1/webhooks', {
+      raw: `{"__proto__":1,"evento":"demanda.criada","url":"${url}"}`,
+    });
+    expect(findingsOf(refused)).toEqual(['/__proto__ unknown_field']);
+  });
+
+  it('never repeats what was sent', async () => {
+    const refused = await register({ autorizacao: 's3cret\n', s3cret: 1, url: 'https://s3cret@receiver.example.com/' });
+    expect(refused.text.replace('"/s3cret"', '')).not.toContain('s3cret');
+  });
+});
+
+describe('GET /v1/webhooks', () => {
+  it("gives the account's own, by event name", async () => {
+    expect((await send('GET', '/v1/webhooks')).json).toEqual({ webhooks: [] });
+    for (const evento of EVENT_NAMES.toReversed()) await register({ evento });
+    await send('POST', '/v1/webhooks', { body: registration, token: `admin|webhooks:manage|${account}-other` });
+    const { status, json } = await send('GET', '/v1/webhooks');
+    expect(status).toBe(200);
+    expect(json.webhooks.map(({ evento }: { evento: string }) => evento)).toEqual([...EVENT_NAMES].sort());
+    for (const record of json.webhooks) expect(() => z.strictObject(webhookRecord.shape).parse(record)).not.toThrow();
+  });
+});
+
+describe('PUT /v1/webhooks/{evento}', () => {
+  const replace = (body: object, evento = 'demanda.criada') => send('PUT', `/v1/webhooks/${evento}`, { body });
+
+  it('replaces everything but the secret, and drops an authorization that is not sent again', async () => {
+    await register({ autorizacao: 'Bearer s3cret' });
+    const before = await store.find(account, 'demanda.criada');
+    clock.advance(1_000);
+    const { status, json } = await replace({ url: 'https://other.example.com/' });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ url: 'https://other.example.com/', autorizacao_definida: false, estado: 'ativo' });
+    expect(Date.parse(json.atualizado_em) - Date.parse(json.criado_em)).toBe(1_000);
+    expect(json).not.toHaveProperty('segredo');
+    const after = await store.find(account, 'demanda.criada');
+    expect(after).toMatchObject({ webhookId: before?.webhookId, secrets: before?.secrets });
+    expect((await replace({ url, autorizacao: 'Basic eA==' })).json.autorizacao_definida).toBe(true);
+  });
+
+  it('by another URL ends a suspension and a series of failures; by the same URL it ends no suspension', async () => {
+    await register();
+    await change({ status: 'suspenso', suspensionReason: 'gone', failingSince: 1 });
+    expect((await replace({ url: 'https://RECEIVER.example.com:443/hook' })).json).toMatchObject({
+      estado: 'suspenso',
+      motivo_suspensao: 'gone',
+    });
+    await change({ failingSince: 1 });
+    expect((await replace({ url: 'https://other.example.com/' })).json).toMatchObject({
+      estado: 'ativo',
+      motivo_suspensao: null,
+    });
+    expect(await store.find(account, 'demanda.criada')).not.toHaveProperty('failingSince');
+  });
+
+  it("does not end an operator's suspension, and changes the record", async () => {
+    await register();
+    await change({ status: 'suspenso', suspensionReason: 'operador' });
+    expect((await replace({ url: 'https://other.example.com/' })).json).toMatchObject({
+      url: 'https://other.example.com/',
+      estado: 'suspenso',
+      motivo_suspensao: 'operador',
+    });
+  });
+
+  it('asks to be tried again when others keep changing the webhook', async () => {
+    await register();
+    const refused = await send(
+      'PUT',
+      '/v1/webhooks/demanda.criada',
+      { body: { url } },
+      { ...store, replace: async () => undefined },
+    );
+    expect(codeOf(refused)).toBe('503 temporarily_unavailable');
+    expect(refused.headers['retry-after']).toBe('1');
+  });
+
+  it('validates before it looks', async () => {
+    expect(codeOf(await replace({ url: 'http://x.example.com/' }))).toBe('422 validation_failed');
+    expect(findingsOf(await replace({ ...registration }))).toEqual(['/evento unknown_field']);
+    expect(codeOf(await replace({ url }))).toBe('404 webhook_not_found');
+    expect(codeOf(await replace({ url }, 'demanda.feita'))).toBe('404 webhook_not_found');
+    expect(await store.list(account)).toEqual([]);
+  });
+});
+
+describe('DELETE /v1/webhooks/{evento}', () => {
+  it('deletes once, and a new registration is another one', async () => {
+    const first = await register();
+    const { webhookId } = (await store.find(account, 'demanda.criada')) ?? {};
+    const deleted = await send('DELETE', '/v1/webhooks/demanda.criada');
+    expect([deleted.status, deleted.text]).toEqual([204, '']);
+    expect(codeOf(await send('DELETE', '/v1/webhooks/demanda.criada'))).toBe('404 webhook_not_found');
+    expect(codeOf(await send('GET', '/v1/webhooks/demanda.criada'))).toBe('404 webhook_not_found');
+    const second = await register();
+    expect(second.json.segredo).not.toBe(first.json.segredo);
+    expect((await store.find(account, 'demanda.criada'))?.webhookId).not.toBe(webhookId);
+  });
+
+  it('asks to be tried again when others keep changing the webhook', async () => {
+    const contended: WebhookStore = { ...store, remove: async () => 'contended' };
+    const refused = await send('DELETE', '/v1/webhooks/demanda.criada', {}, contended);
+    expect(codeOf(refused)).toBe('503 temporarily_unavailable');
+    expect(refused.headers['retry-after']).toBe('1');
+  });
+});
+
+describe('what an operator suspended', () => {
+  const path = '/v1/webhooks/demanda.criada';
+
+  // DELETE and POST made it active again.
+  it('stays so through a deletion and a new registration', async () => {
+    await register();
+    await change({ status: 'suspenso', suspensionReason: 'operador' });
+    expect((await send('DELETE', path)).status).toBe(204);
+    for (const method of ['GET', 'DELETE']) expect(codeOf(await send(method, path))).toBe('404 webhook_not_found');
+    expect(codeOf(await send('PUT', path, { body: { url } }))).toBe('404 webhook_not_found');
+    expect(codeOf(await send('POST', `${path}/reativacao`))).toBe('404 webhook_not_found');
+    expect((await send('GET', '/v1/webhooks')).json).toEqual({ webhooks: [] });
+
+    const again = await register({ url: 'https://other.example.com/' });
+    expect(again.status).toBe(201);
+    expect(again.json).toMatchObject({ estado: 'suspenso', motivo_suspensao: 'operador' });
+    expect(codeOf(await send('POST', `${path}/reativacao`))).toBe('409 suspended_by_operator');
+    expect((await send('POST', `${path}/segredo`)).status).toBe(201);
+  });
+});
+
+describe('POST /v1/webhooks/{evento}/segredo', () => {
+  const rotate = (options: Sent = {}) => send('POST', '/v1/webhooks/demanda.criada/segredo', options);
+
+  it('gives a new secret; at most four replaced ones sign beside it', async () => {
+    await register();
+    for (let turn = 0; turn < 4; turn++) {
+      const { status, json } = await rotate(turn % 2 ? { body: {} } : {});
+      expect(status).toBe(201);
+      expect(Object.keys(json)).toEqual(['segredo']);
+      const [current] = (await store.find(account, 'demanda.criada'))?.secrets ?? [];
+      expect(await sealing.open(current?.sealed ?? '', secretBinding(account, 'demanda.criada'))).toBe(json.segredo);
+    }
+    clock.advance(3_600_000);
+    const refused = await rotate();
+    expect(codeOf(refused)).toBe('409 too_many_secrets');
+    expect(refused.headers['retry-after']).toBe(String(23 * 3_600));
+    expect((await rotate({ body: { imediato: true } })).status).toBe(201);
+    expect((await store.find(account, 'demanda.criada'))?.secrets).toHaveLength(1);
+  });
+
+  it('shows until when the replaced ones sign', async () => {
+    await register();
+    const begun = clock.now();
+    await rotate();
+    clock.advance(60_000);
+    await rotate();
+    const shown = async () => (await send('GET', '/v1/webhooks/demanda.criada')).json.segredos_anteriores;
+    const until = (moment: number) => ({ valido_ate: new Date(moment + 24 * 3_600_000).toISOString() });
+    expect(await shown()).toEqual([until(begun + 60_000), until(begun)]);
+    clock.set(begun + 24 * 3_600_000);
+    expect(await shown()).toEqual([until(begun + 60_000)]);
+    await rotate({ body: { imediato: true } });
+    expect(await shown()).toEqual([]);
+  });
+
+  it('loses none of several rotations at once', async () => {
+    await register();
+    const all = await Promise.all([rotate(), rotate(), rotate()]);
+    expect(all.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect((await store.find(account, 'demanda.criada'))?.secrets).toHaveLength(4);
+  });
+
+  it('refuses what it does not take', async () => {
+    expect(findingsOf(await rotate({ body: { imediato: 'sim' } }))).toEqual(['/imediato wrong_type']);
+    expect(findingsOf(await rotate({ body: { imediata: true } }))).toEqual(['/imediata unknown_field']);
+    expect(codeOf(await rotate({ raw: '{' }))).toBe('400 invalid_json');
+    expect(codeOf(await rotate())).toBe('404 webhook_not_found');
+  });
+});
+
+describe('POST /v1/webhooks/{evento}/reativacao', () => {
+  const reactivate = () => send('POST', '/v1/webhooks/demanda.criada/reativacao');
+  const suspend = async (suspensionReason: 'gone' | 'operador') => {
+    await register();
+    await change({ status: 'suspenso', suspensionReason });
+  };
+
+  it('ends a suspension; an active webhook stays active', async () => {
+    await suspend('gone');
+    for (let turn = 0; turn < 2; turn++) {
+      const { status, json } = await reactivate();
+      expect([status, json.estado, json.motivo_suspensao]).toEqual([200, 'ativo', null]);
+    }
+  });
+
+  it("does not end an operator's", async () => {
+    await suspend('operador');
+    expect(codeOf(await reactivate())).toBe('409 suspended_by_operator');
+    expect((await store.find(account, 'demanda.criada'))?.status).toBe('suspenso');
+  });
+
+  it('needs a webhook', async () => {
+    expect(codeOf(await reactivate())).toBe('404 webhook_not_found');
+  });
+});
+
+describe('paths and methods', () => {
+  it.each([
+    '/',
+    '/v1',
+    '/v1/webhooks/',
+    '/v1/webhooks//',
+    '/v1/webhooks/demanda.criada/',
+    '/v1/webhooks/demanda.criada/nada',
+    '/v1/webhooks/demanda.criada/segredo/',
+    '/V1/webhooks',
+    '/v1/Webhooks',
+    '/v2/webhooks',
+    '/v1/webhooks\n',
+    '//v1/webhooks',
+  ])('%j is nowhere, with or without a token', async path => {
+    expect(codeOf(await send('GET', path))).toBe('404 not_found');
+    expect(codeOf(await send('DELETE', path, { token: 'none' }))).toBe('404 not_found');
+  });
+
+  it.each([
+    ['/v1/webhooks', 'GET, HEAD, POST', ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'constructor', 'head']],
+    ['/v1/webhooks/demanda.criada', 'GET, HEAD, PUT, DELETE', ['POST', 'PATCH', 'OPTIONS', 'toString']],
+    ['/v1/webhooks/unknown', 'GET, HEAD, PUT, DELETE', ['POST']],
+    ['/v1/webhooks/demanda.criada/segredo', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE']],
+    ['/v1/webhooks/demanda.criada/reativacao', 'POST', ['GET']],
+  ])('%s takes %s', async (path, allow, others) => {
+    for (const method of others) {
+      const refused = await send(method, path, { token: 'none' });
+      expect(codeOf(refused)).toBe('405 method_not_allowed');
+      expect(refused.headers.allow).toBe(allow);
+    }
+  });
+
+  it.each(['demanda.feita', 'DEMANDA.CRIADA', '%', '%zz', 'demanda.criada%00', 'demanda.criada%2F', '__proto__'])(
+    'no webhook is called %s',
+    async evento => {
+      for (const method of ['GET', 'DELETE']) {
+        expect(codeOf(await send(method, `/v1/webhooks/${evento}`))).toBe('404 webhook_not_found');
+      }
+    },
+  );
+
+  it.each(['/v1/webhooks', '/v1/webhooks/demanda.criada', '/v1/webhooks/demanda.cancelada'])(
+    'answers HEAD %s as GET (RFC 9110 section 9.3.2)',
+    async path => {
+      await register();
+      expect(await send('HEAD', path)).toEqual(await send('GET', path));
+      expect(codeOf(await send('HEAD', path, { token: 'none' }))).toBe('401 invalid_token');
+    },
+  );
+
+  it('takes the event percent-encoded', async () => {
+    await register();
+    expect((await send('GET', '/v1/webhooks/demanda%2Ecriada')).status).toBe(404); // the gateway has decoded it once
+  });
+});
+
+describe('who may', () => {
+  const everything = [
+    ['GET', '/v1/webhooks'],
+    ['POST', '/v1/webhooks'],
+    ['GET', '/v1/webhooks/demanda.criada'],
+    ['PUT', '/v1/webhooks/demanda.criada'],
+    ['DELETE', '/v1/webhooks/demanda.criada'],
+    ['POST', '/v1/webhooks/demanda.criada/segredo'],
+    ['POST', '/v1/webhooks/demanda.criada/reativacao'],
+  ] as const;
+
+  it.each(everything)('%s %s needs a token, with the challenges of RFC 6750', async (method, path) => {
+    const missing = await send(method, path, { headers: { authorization: 'Basic eDp5' } });
+    expect(codeOf(missing)).toBe('401 token_missing');
+    expect(missing.headers['www-authenticate']).toBe(
+      'Bearer realm="webhooks", resource_metadata="https://base.example/.well-known/oauth-protected-resource"',
+    );
+    const invalid = await send(method, path, { token: 'none' });
+    expect(codeOf(invalid)).toBe('401 invalid_token');
+    expect(invalid.headers['www-authenticate']).toMatch(
+      /^Bearer realm="webhooks", error="invalid_token", error_description="[^"\\]+", resource_metadata="[^"\\]+"$/,
+    );
+  });
+
+  it.each(everything)('%s %s needs an administrator, before any scope', async (method, path) => {
+    for (const token of [`member||${account}`, `member|webhooks:manage|${account}`]) {
+      expect(codeOf(await send(method, path, { token }))).toBe('403 admin_required');
+    }
+  });
+
+  it.each(everything)('%s %s needs its scope, before the body is looked at', async (method, path) => {
+    const none = await send(method, path, {
+      token: `admin||${account}`,
+      raw: 'x',
+      headers: { 'content-type': 'text/plain' },
+    });
+    const needed = method === 'GET' ? 'webhooks:read' : 'webhooks:manage';
+    expect(codeOf(none)).toBe('403 insufficient_scope');
+    expect(none.headers['www-authenticate']).toBe(
+      `Bearer realm="webhooks", error="insufficient_scope", scope="${needed}"`,
+    );
+    const reading = await send(method, path, { token: `admin|webhooks:read|${account}` });
+    expect(reading.status === 403).toBe(method !== 'GET');
+    expect((await send(method, path, { token: `admin|webhooks:manage|${account}` })).status).not.toBe(403);
+  });
+
+  it("never reaches another account's webhooks", async () => {
+    await register();
+    const token = `admin|webhooks:manage|${account}-other`;
+    expect((await send('GET', '/v1/webhooks', { token })).json).toEqual({ webhooks: [] });
+    for (const [method, path] of everything.filter(([, path]) => path !== '/v1/webhooks')) {
+      expect(codeOf(await send(method, path, { token, ...(method === 'PUT' ? { body: { url } } : {}) }))).toBe(
+        '404 webhook_not_found',
+      );
+    }
+    expect(await store.find(account, 'demanda.criada')).toBeDefined();
+  });
+});
+
+describe('the order of checks', () => {
+  const path = '/v1/webhooks';
+  const type = { 'content-type': 'text/plain' };
+
+  it('is path, method, token, role, scope, type, size, JSON, values, conflicts', async () => {
+    await register();
+    const big = 'x'.repeat(20_000);
+    const reader = `admin|webhooks:read|${account}`;
+    expect(codeOf(await send('PATCH', path, { token: 'none', raw: big, headers: type }))).toBe(
+      '405 method_not_allowed',
+    );
+    expect(codeOf(await send('POST', path, { token: 'none', raw: big, headers: type }))).toBe('401 invalid_token');
+    expect(codeOf(await send('POST', path, { token: reader, raw: big, headers: type }))).toBe('403 insufficient_scope');
+    expect(codeOf(await send('POST', path, { raw: big, headers: type }))).toBe('415 unsupported_media_type');
+    expect(codeOf(await send('POST', path, { raw: big }))).toBe('413 payload_too_large');
+    expect(codeOf(await send('POST', path, { raw: 'x' }))).toBe('400 invalid_json');
+    expect(codeOf(await send('POST', path, { body: { ...registration, url: 'http://x.example.com/' } }))).toBe(
+      '422 validation_failed',
+    );
+    expect(codeOf(await send('POST', path, { body: registration }))).toBe('409 webhook_exists');
+  });
+});
+
+describe('a request that needs no body', () => {
+  const paths = [
+    ['GET', '/v1/webhooks', 200],
+    ['GET', '/v1/webhooks/demanda.criada', 200],
+    ['POST', '/v1/webhooks/demanda.criada/reativacao', 200],
+    ['DELETE', '/v1/webhooks/demanda.criada', 204],
+  ] as const;
+  const type = { 'content-type': 'text/plain' };
+
+  it.each(paths)('%s %s ignores one of up to 16 KiB, and any type', async (method, path, status) => {
+    await register();
+    expect((await send(method, path, { raw: 'x'.repeat(16_384), headers: type })).status).toBe(status);
+  });
+
+  it.each(paths)('%s %s refuses a longer one, once it is let in', async (method, path) => {
+    const raw = 'x'.repeat(16_385);
+    expect(codeOf(await send(method, path, { raw, headers: type }))).toBe('413 payload_too_large');
+    expect(codeOf(await send(method, path, { raw, token: 'none' }))).toBe('401 invalid_token');
+  });
+});
+
+describe('the type of a refusal (RFC 9457 section 3.1.1)', () => {
+  it('is the page of its code, where the stage has one', async () => {
+    const request = { rawPath: '/v1/none', headers: {}, requestContext: { http: { method: 'GET' } } };
+    const { body = '' } = await apiOver(store, 'https://docs.example.com/erros')(request as unknown as HttpRequest);
+    expect(JSON.parse(body)).toMatchObject({ type: 'https://docs.example.com/erros#not_found', code: 'not_found' });
+  });
+});
+
+describe('the log', () => {
+  it('says who asked for what, and why it was refused', async () => {
+    await register({ evento: 'x', url: 'http://localhost/', autorizacao: 's3cret\n', s3cret: 1 });
+    expect(logged).toEqual([
+      [
+        'webhook.refused',
+        {
+          method: 'POST',
+          route: '/v1/webhooks',
+          account,
+          clientId: 'c',
+          userId: 'u',
+          status: 422,
+          code: 'validation_failed',
+          findings: expect.arrayContaining(['/evento unknown_event', '/url url_not_https', 'unknown_field']),
+        },
+      ],
+    ]);
+    expect(JSON.stringify(logged)).not.toContain('s3cret');
+    await send('GET', '/v1/webhooks/demanda.criada');
+    expect(logged[1]).toMatchObject(['webhook.refused', { route: '/v1/webhooks/{evento}', code: 'webhook_not_found' }]);
+    await send('PATCH', '/v1/webhooks/demanda.criada'); // a 405 named no route
+    expect(logged[2]).toMatchObject([
+      'webhook.refused',
+      { route: '/v1/webhooks/{evento}', code: 'method_not_allowed' },
+    ]);
+  });
+});
+
+describe('when a dependency fails', () => {
+  const failing = (name: string): WebhookStore => ({
+    ...store,
+    list: () => Promise.reject(Object.assign(new Error(`s3cret ${name}`), { name })),
+  });
+
+  it.each(['ProvisionedThroughputExceededException', 'ThrottlingException'])('%s: 503, soon again', async name => {
+    const refused = await send('GET', '/v1/webhooks', {}, failing(name));
+    expect(codeOf(refused)).toBe('503 temporarily_unavailable');
+    expect(refused.headers['retry-after']).toBe('1');
+  });
+
+  it('anything else: an opaque 500', async () => {
+    const refused = await send('GET', '/v1/webhooks', {}, failing('ResourceNotFoundException'));
+    expect(codeOf(refused)).toBe('500 internal_error');
+    expect(refused.text).not.toContain('s3cret');
+    expect(JSON.stringify(logged)).not.toContain('s3cret');
+    expect(JSON.stringify(logged)).toContain('ResourceNotFoundException');
+  });
+
+  it('an item that is no webhook is such a failure too', async () => {
+    const item = { ...webhookKey(account, 'demanda.criada'), webhookId: 'x', url };
+    await database.documents.send(new PutCommand({ TableName: 'Webhooks', Item: item }));
+    expect(codeOf(await send('GET', '/v1/webhooks/demanda.criada'))).toBe('500 internal_error');
+  });
+});
