@@ -54,16 +54,6 @@ export function validationFailed(errors: readonly Finding[]): Problem {
   return new Problem(422, 'validation_failed', 'The request is not acceptable: errors lists every reason.', { errors });
 }
 
-/** The refusal of an event that the account has no webhook for; unknown event names are no different. */
-export function webhookNotFound(): Problem {
-  return new Problem(404, 'webhook_not_found', 'There is no webhook for this event.');
-}
-
-/** The refusal of what no account may do with a webhook that an operator suspended. */
-export function suspendedByOperator(): Problem {
-  return new Problem(409, 'suspended_by_operator', 'An operator suspended this webhook: only an operator ends that.');
-}
-
 /**
  * A problem as the response that tells of it.
  *

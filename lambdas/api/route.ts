@@ -1,8 +1,6 @@
 import type { Principal } from '../auth/sessions/bearer.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
-import { type EventName, isEventName } from '../webhooks/webhook.ts';
 import type { NeededScope } from './authorization.ts';
-import { webhookNotFound } from './problem.ts';
 
 /** An admitted request. */
 export interface Call {
@@ -67,12 +65,6 @@ export function allowedMethods({ methods }: Resource): string {
   return Object.keys(methods)
     .flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     .join(', ');
-}
-
-/** The event that the path names. @throws {Problem} when it is none: no account has a webhook for it. */
-export function eventIn({ path: { evento = '' } }: Call): EventName {
-  if (!isEventName(evento)) throw webhookNotFound();
-  return evento;
 }
 
 /** A response with a JSON body. */

@@ -1,13 +1,14 @@
 import type * as z from 'zod/mini';
-import { Problem, suspendedByOperator, validationFailed, webhookNotFound } from '../api/problem.ts';
+import { Problem, validationFailed } from '../api/problem.ts';
 import { readJson } from '../api/request-body.ts';
-import { answer, eventIn, noContent, type Operation } from '../api/route.ts';
+import { answer, noContent, type Operation } from '../api/route.ts';
 import { readBody } from '../api/validation.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { HttpRequest } from '../platform/http.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import type { Sealing } from '../platform/sealing.ts';
 import { registration, replacement, secretRotation, urlIn } from './input.ts';
+import { eventIn, suspendedByOperator, webhookNotFound } from './problems.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
 import type { CheckUrl } from './validate-url.ts';
 import { authorizationBinding, type EventName, secretBinding, toRecord } from './webhook.ts';

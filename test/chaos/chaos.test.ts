@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { runChaos } from './chaos-run.ts';
-import { checkIsolation } from './isolation-check.ts';
-import { shortPlan } from './plans.ts';
-import { describeChaos } from './report.ts';
+import { runChaos } from '../../tools/chaos/chaos-run.ts';
+import { checkIsolation } from '../../tools/chaos/isolation-check.ts';
+import { shortPlan } from '../../tools/chaos/plans.ts';
+import { describeChaos } from '../../tools/chaos/report.ts';
 
 /** So much may be left to the sweeper, which comes after two minutes: what was killed between storing and sending. */
 const leftToSweeper = 20;

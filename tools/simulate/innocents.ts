@@ -12,7 +12,7 @@ import {
 } from '../../lambdas/delivery/isolation/slowness.ts';
 import { slowAfter } from '../../lambdas/delivery/limits.ts';
 import { planOf } from '../../lambdas/delivery/sweeper/slow-backlog.ts';
-import type { Random } from '../../test/chaos/random.ts';
+import type { Random } from '../chaos/random.ts';
 import { makeVirtualTime } from './virtual-time.ts';
 
 /** A receiver that is large and well. */

@@ -24,7 +24,7 @@ import {
   shortestReceivePause,
   slowAfter,
 } from '../../lambdas/delivery/limits.ts';
-import type { Random } from '../../test/chaos/random.ts';
+import type { Random } from '../chaos/random.ts';
 import { type LaneQueue, makeLaneQueue } from './lane-queue.ts';
 import { makeVirtualTime, type VirtualTime } from './virtual-time.ts';
 

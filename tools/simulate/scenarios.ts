@@ -1,4 +1,4 @@
-import type { Random } from '../../test/chaos/random.ts';
+import type { Random } from '../chaos/random.ts';
 import type { Behaviour, Period, Tenant } from './quick-lanes.ts';
 
 /** An attack on the quick lanes: tenants that begin with the measured period. */

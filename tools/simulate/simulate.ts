@@ -1,5 +1,5 @@
-import { quantile, table } from '../../test/bench/figures.ts';
-import { makeRandom } from '../../test/chaos/random.ts';
+import { quantile, table } from '../bench/figures.ts';
+import { makeRandom } from '../chaos/random.ts';
 import { simulateLargeReceiver, simulateOutage } from './innocents.ts';
 import { readOptions, type SimulateOptions, usage } from './options.ts';
 import { type Places, type ServicePlan, simulateQuickLanes, type Waits } from './quick-lanes.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../lambdas/delivery/isolation/slowness.ts';
 import { attemptsPerProcess, hangsAfter } from '../../lambdas/delivery/limits.ts';
 import { planOf } from '../../lambdas/delivery/sweeper/slow-backlog.ts';
-import type { Random } from '../../test/chaos/random.ts';
+import type { Random } from '../chaos/random.ts';
 import { Fifo } from './fifo.ts';
 import type { Places } from './quick-lanes.ts';
 

@@ -1,5 +1,6 @@
-import { Problem, rateLimited, webhookNotFound } from '../../api/problem.ts';
-import { answer, type Call, eventIn, type Operation } from '../../api/route.ts';
+import { Problem, rateLimited } from '../../api/problem.ts';
+import { answer, type Call, type Operation } from '../../api/route.ts';
+import { eventIn, webhookNotFound } from '../../webhooks/problems.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, isDeliveryId } from '../delivery.ts';
 import type { ReadHistory } from '../delivery-history.ts';

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
-import { Problem, validationFailed, webhookNotFound } from '../../api/problem.ts';
+import { Problem, validationFailed } from '../../api/problem.ts';
 import { readJson } from '../../api/request-body.ts';
-import { answer, type Call, eventIn, noContent, type Operation } from '../../api/route.ts';
+import { answer, type Call, noContent, type Operation } from '../../api/route.ts';
 import { readBody } from '../../api/validation.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { eventIn, webhookNotFound } from '../../webhooks/problems.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { FindWebhook } from '../lookup.ts';
 import { isReplayId, type PastReplay, progressAt, type Replay } from '../replay/replay.ts';

@@ -1,8 +1,9 @@
-import { rateLimited, suspendedByOperator, webhookNotFound } from '../../api/problem.ts';
-import { answer, eventIn, type Operation } from '../../api/route.ts';
+import { rateLimited } from '../../api/problem.ts';
+import { answer, type Operation } from '../../api/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { describeError } from '../../platform/telemetry.ts';
+import { eventIn, suspendedByOperator, webhookNotFound } from '../../webhooks/problems.ts';
 import type { WebhookStore } from '../../webhooks/webhook-store.ts';
 import { newDelivery, testIdOf } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';

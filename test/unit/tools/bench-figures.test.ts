@@ -1,9 +1,9 @@
 import { Resolver } from 'node:dns/promises';
 import { describe, expect, it } from 'vitest';
-import { median, rotated, spreadOf } from '../../bench/figures.ts';
-import { startNameServer } from '../../bench/name-server.ts';
-import { pageOf, sectionsOf } from '../../bench/page.ts';
-import { descendants, parseState } from '../../bench/processes.ts';
+import { median, rotated, spreadOf } from '../../../tools/bench/figures.ts';
+import { startNameServer } from '../../../tools/bench/name-server.ts';
+import { pageOf, sectionsOf } from '../../../tools/bench/page.ts';
+import { descendants, parseState } from '../../../tools/bench/processes.ts';
 
 describe('the figures of the benchmark', () => {
   it('are medians, and the times that half, 95 % and 99 % do not exceed', () => {

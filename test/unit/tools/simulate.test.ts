@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { quantile } from '../../../tools/bench/figures.ts';
+import { makeRandom } from '../../../tools/chaos/random.ts';
 import { simulateLargeReceiver, simulateOutage } from '../../../tools/simulate/innocents.ts';
 import { type Places, type ServicePlan, simulateQuickLanes } from '../../../tools/simulate/quick-lanes.ts';
 import { healthyTenants, scenarios } from '../../../tools/simulate/scenarios.ts';
 import { simulateSlowLane } from '../../../tools/simulate/slow-lane.ts';
-import { quantile } from '../../bench/figures.ts';
-import { makeRandom } from '../../chaos/random.ts';
 
 const grown = (most: number): Places => ({ atFirst: 5, most, growth: 5 });
 const atOnce = (most: number): Places => ({ atFirst: most, most, growth: 1 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FaultKind } from '../../local/faults.ts';
-import { startLocalRun } from '../support/local-run.ts';
+import { startLocalRun } from '../../test/support/local-run.ts';
 import { auditAnnouncements, subscribeToOperations } from './announcements.ts';
 import { type Audit, audit, inspectionOf } from './audit.ts';
 import { readStored, setVisibility, takeAll, workQueuesOf } from './engines.ts';

@@ -1,5 +1,5 @@
-import { startAuthService } from '../support/auth-service.ts';
-import { guessAtOnce } from '../support/guess-burst.ts';
+import { startAuthService } from '../../test/support/auth-service.ts';
+import { guessAtOnce } from '../../test/support/guess-burst.ts';
 
 /** Guesses of one user's password at the same moment, again and again, under the real hash. */
 export interface GuessPlan {

@@ -1,4 +1,4 @@
-import { startLocalRun } from '../support/local-run.ts';
+import { startLocalRun } from '../../test/support/local-run.ts';
 import { makeCaller } from './caller.ts';
 import { type Spread, spreadOf } from './figures.ts';
 import { processorTime } from './processes.ts';

@@ -14,7 +14,7 @@ import { makeAddressBook } from '../../local/internet/address-book.ts';
 import type { PreloadSettings } from '../../local/internet/preload-settings.ts';
 import { writeRuntimeFiles } from '../../local/lambda/runtime-files.ts';
 import type { RuntimeSurroundings } from '../../local/lambda/variables.ts';
-import { type LocalOutputs, startLocalRun } from '../support/local-run.ts';
+import { type LocalOutputs, startLocalRun } from '../../test/support/local-run.ts';
 import { type Consumer, makeConsumer } from './consumer.ts';
 import { startNameServer } from './name-server.ts';
 import type { NamedSettings } from './named-preload.ts';
@@ -70,7 +70,7 @@ export async function startDeliveryBed(): Promise<DeliveryBed> {
 
     const code = {
       ours: bundle('lambdas/delivery/worker/deliver-first.handler.ts', join(directory, 'ours')),
-      plain: bundle('test/bench/plain-deliver.ts', join(directory, 'plain')),
+      plain: bundle('tools/bench/plain-deliver.ts', join(directory, 'plain')),
     };
     const files = await writeRuntimeFiles(directory, settings, receiver.authorityCertificate);
     const endpoints = { DYNAMODB: outputs.DynamoDbEndpoint, SQS: outputs.SqsEndpoint, KMS: outputs.KmsEndpoint };

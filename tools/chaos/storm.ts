@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FaultKind } from '../../local/faults.ts';
-import type { LocalRun } from '../support/local-run.ts';
+import type { LocalRun } from '../../test/support/local-run.ts';
 import { functionProcesses } from './processes.ts';
 import { pick, type Random } from './random.ts';
 
