@@ -38,7 +38,7 @@ export class AuthStack extends Stack {
         CLIENTS_TABLE: data.clients.tableName,
         USERS_TABLE: data.users.tableName,
         LOGINS_TABLE: data.logins.tableName,
-        FAMILIES_TABLE: data.families.tableName,
+        SESSIONS_TABLE: data.sessions.tableName,
         LOCKOUTS_TABLE: data.lockouts.tableName,
         KEYRING_TABLE: data.keyring.tableName,
         ISSUER: data.auth.url,
@@ -53,7 +53,7 @@ export class AuthStack extends Stack {
     token.allow(['dynamodb:BatchGetItem'], data.clients.tableArn);
     token.allow(['dynamodb:BatchGetItem'], data.users.tableArn);
     token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.logins.tableArn);
-    token.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.families.tableArn);
+    token.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.sessions.tableArn);
     token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.lockouts.tableArn);
     allowListingKeys(token, data, ['signing', 'mac']);
     allowKeyUse(token, data.key, ['kms:Decrypt'], ['signing', 'mac']);
@@ -65,7 +65,7 @@ export class AuthStack extends Stack {
       memorySize: 512,
       environment: {
         CLIENTS_TABLE: data.clients.tableName,
-        FAMILIES_TABLE: data.families.tableName,
+        SESSIONS_TABLE: data.sessions.tableName,
         LOCKOUTS_TABLE: data.lockouts.tableName,
         KEYRING_TABLE: data.keyring.tableName,
         ISSUER: data.auth.url,
@@ -74,7 +74,7 @@ export class AuthStack extends Stack {
       },
     });
     revoke.allow(['dynamodb:BatchGetItem'], data.clients.tableArn);
-    revoke.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.families.tableArn);
+    revoke.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.sessions.tableArn);
     revoke.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.lockouts.tableArn);
     allowListingKeys(revoke, data, ['signing', 'mac']);
     allowKeyUse(revoke, data.key, ['kms:Decrypt'], ['mac']);
@@ -86,7 +86,7 @@ export class AuthStack extends Stack {
       memorySize: 512,
       environment: { ...revoke.variables, USERS_TABLE: data.users.tableName },
     });
-    for (const table of [data.clients, data.users, data.families]) {
+    for (const table of [data.clients, data.users, data.sessions]) {
       introspect.allow(['dynamodb:BatchGetItem'], table.tableArn);
     }
     introspect.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.lockouts.tableArn);

@@ -84,9 +84,9 @@ const schema = z
 
     /** Life of an access token: nobody keeps one for more than a day. */
     accessTokenLifetime: duration('1s', '24h'),
-    /** A refresh family ends when it was not used for this long. */
+    /** A session ends when it was not used for this long. */
     refreshIdleLifetime: duration('1s', '365d'),
-    /** A refresh family ends this long after the login, used or not. MAC keys are kept as long. */
+    /** A session ends this long after the login, used or not. MAC keys are kept as long. */
     refreshAbsoluteLifetime: duration('1s', '730d'),
     signingAlgorithm: z.enum(['ES256', 'RS256'], 'must be ES256 or RS256'),
     /** A new signing key is made this long after the last, by a run that comes once a day. */

@@ -13,7 +13,7 @@ export class DataStack extends Stack {
   readonly users: dynamodb.TableV2;
   /** Password hashes, apart from the users: only the token function reads them. */
   readonly logins: dynamodb.TableV2;
-  readonly families: dynamodb.TableV2;
+  readonly sessions: dynamodb.TableV2;
   readonly lockouts: dynamodb.TableV2;
   readonly webhooks: dynamodb.TableV2;
   readonly deliveries: dynamodb.TableV2;
@@ -47,14 +47,14 @@ export class DataStack extends Stack {
     this.clients = table('Clients', { partitionKey: text('clientId') });
     this.users = table('Users', { partitionKey: text('userId') });
     this.logins = table('Logins', { partitionKey: text('email') });
-    this.families = table('Families', {
+    this.sessions = table('Sessions', {
       partitionKey: text('userId'),
-      sortKey: text('familyId'),
+      sortKey: text('sessionId'),
       globalSecondaryIndexes: [
         {
           indexName: 'byClient',
           partitionKey: text('clientId'),
-          sortKey: text('familyId'),
+          sortKey: text('sessionId'),
           projectionType: dynamodb.ProjectionType.KEYS_ONLY,
         },
       ],

@@ -184,7 +184,7 @@ export class DeliveryStack extends Stack {
       environment: {
         CLIENTS_TABLE: data.clients.tableName,
         USERS_TABLE: data.users.tableName,
-        FAMILIES_TABLE: data.families.tableName,
+        SESSIONS_TABLE: data.sessions.tableName,
         KEYRING_TABLE: data.keyring.tableName,
         WEBHOOKS_TABLE: data.webhooks.tableName,
         DELIVERIES_TABLE: data.deliveries.tableName,
@@ -198,7 +198,7 @@ export class DeliveryStack extends Stack {
         DOCS_URL: configuration.docsUrl ?? '',
       },
     });
-    for (const table of [data.clients, data.users, data.families, data.webhooks]) {
+    for (const table of [data.clients, data.users, data.sessions, data.webhooks]) {
       history.allow(['dynamodb:BatchGetItem'], table.tableArn);
     }
     history.allow(['dynamodb:GetItem', 'dynamodb:UpdateItem'], data.webhooks.tableArn);

@@ -27,7 +27,7 @@ export class WebhooksStack extends Stack {
       environment: {
         CLIENTS_TABLE: data.clients.tableName,
         USERS_TABLE: data.users.tableName,
-        FAMILIES_TABLE: data.families.tableName,
+        SESSIONS_TABLE: data.sessions.tableName,
         WEBHOOKS_TABLE: data.webhooks.tableName,
         KEYRING_TABLE: data.keyring.tableName,
         ISSUER: data.auth.url,
@@ -36,7 +36,7 @@ export class WebhooksStack extends Stack {
         DOCS_URL: configuration.docsUrl ?? '',
       },
     });
-    for (const table of [data.clients, data.users, data.families]) api.allow(['dynamodb:BatchGetItem'], table.tableArn);
+    for (const table of [data.clients, data.users, data.sessions]) api.allow(['dynamodb:BatchGetItem'], table.tableArn);
     api.allow(
       ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
       data.webhooks.tableArn,

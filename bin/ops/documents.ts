@@ -3,7 +3,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { makeClientStore } from '../../lambdas/auth/principals/client-store.ts';
 import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { makeSessionList } from '../../lambdas/auth/sessions/session-list.ts';
-import { makeFamilyStore } from '../../lambdas/auth/sessions/session-store.ts';
+import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { makeReadHistory } from '../../lambdas/delivery/delivery-history.ts';
 import { makeDeliveryStore } from '../../lambdas/delivery/delivery-store.ts';
 import { makeFindWebhook } from '../../lambdas/delivery/lookup.ts';
@@ -40,8 +40,8 @@ export function openUsers(target: Target) {
 /** The target's sessions: their lists, and the end of one. */
 export function openSessions(target: Target) {
   const { documents } = connect(target);
-  const tableName = requireOutput(target, 'FamiliesTable');
-  return { ...makeSessionList({ documents, tableName }), ...makeFamilyStore({ documents, tableName }) };
+  const tableName = requireOutput(target, 'SessionsTable');
+  return { ...makeSessionList({ documents, tableName }), ...makeSessionStore({ documents, tableName }) };
 }
 
 /** The target's webhooks. */

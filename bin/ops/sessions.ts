@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Client, clientAddress, parseClient } from '../../lambdas/auth/principals/client.ts';
 import { parseUser, type User, userAddress } from '../../lambdas/auth/principals/user.ts';
 import { sessionFault } from '../../lambdas/auth/sessions/active-session.ts';
-import { type Family, isExpired } from '../../lambdas/auth/sessions/session.ts';
+import { isExpired, type Session } from '../../lambdas/auth/sessions/session.ts';
 import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
 import { yesOption } from './confirmation.ts';
 import { Fault } from './fault.ts';
@@ -71,17 +71,17 @@ async function list(target: Target, options: ListOptions): Promise<Report> {
   if ('userId' in owner && options.after?.startsWith(`${owner.userId}-`) === false) {
     throw new Fault(`"${options.after}" is no session of that user: --after takes the last one that was shown.`);
   }
-  const { listFamilies } = openSessions(target);
+  const { listSessions } = openSessions(target);
   const limit = options.limit ?? pageSize;
   const found: SessionState[] = [];
   let after = options.after;
   let isMore = true;
   while (isMore && found.length < limit) {
-    const page = await listFamilies(owner, pageSize, after);
-    const wanted = (await inspect(target, page.families)).filter(
-      ({ family, endedBy }) =>
+    const page = await listSessions(owner, pageSize, after);
+    const wanted = (await inspect(target, page.sessions)).filter(
+      ({ session, endedBy }) =>
         (options.all === true || endedBy === undefined) &&
-        (options.client === undefined || family.clientId === options.client),
+        (options.client === undefined || session.clientId === options.client),
     );
     found.push(...wanted);
     after = page.next;
@@ -89,15 +89,15 @@ async function list(target: Target, options: ListOptions): Promise<Report> {
   }
   const shown = found.slice(0, limit);
   const columns = [
-    { heading: 'SESSION', cell: ({ family }: SessionState) => family.familyId },
-    { heading: 'USER', cell: ({ user, family }: SessionState) => user?.email ?? family.userId },
-    { heading: 'CLIENT', cell: ({ family }: SessionState) => family.clientId },
-    { heading: 'BEGAN', cell: ({ family }: SessionState) => iso(family.createdAt) ?? '-' },
-    { heading: 'LAST USED', cell: ({ family }: SessionState) => iso(family.rotatedAt) ?? '-' },
+    { heading: 'SESSION', cell: ({ session }: SessionState) => session.sessionId },
+    { heading: 'USER', cell: ({ user, session }: SessionState) => user?.email ?? session.userId },
+    { heading: 'CLIENT', cell: ({ session }: SessionState) => session.clientId },
+    { heading: 'BEGAN', cell: ({ session }: SessionState) => iso(session.createdAt) ?? '-' },
+    { heading: 'LAST USED', cell: ({ session }: SessionState) => iso(session.rotatedAt) ?? '-' },
     { heading: 'STATE', cell: ({ endedBy }: SessionState) => (endedBy === undefined ? 'live' : `ended: ${endedBy}`) },
   ];
   const more =
-    isMore || found.length > limit ? `\n\nThere may be more: --after ${shown.at(-1)?.family.familyId ?? after}` : '';
+    isMore || found.length > limit ? `\n\nThere may be more: --after ${shown.at(-1)?.session.sessionId ?? after}` : '';
   return { json: shown.map(view), text: `${table(shown, columns, 'No such sessions.')}${more}` };
 }
 
@@ -124,12 +124,12 @@ async function endAll(target: Target, options: OwnerOptions): Promise<Report> {
 
 async function endOne(target: Target, sessionId: string): Promise<Report> {
   const { openSessions } = await import('./documents.ts');
-  const { findFamily, revokeFamily } = openSessions(target);
-  if (!(await findFamily(sessionId))) {
+  const { findSession, revokeSession } = openSessions(target);
+  if (!(await findSession(sessionId))) {
     throw new Fault(`there is no session "${sessionId}": "sessions list --user EMAIL" shows them.`);
   }
-  await revokeFamily(sessionId, 'operator', Date.now());
-  const ended = await findFamily(sessionId);
+  await revokeSession(sessionId, 'operator', Date.now());
+  const ended = await findSession(sessionId);
   const [state] = ended ? await inspect(target, [ended]) : [];
   return { json: state ? view(state) : { sessionId, state: 'ended' }, text: `Session ${sessionId} is over.` };
 }
@@ -148,22 +148,22 @@ const pageSize = 100;
 
 /** A session with what its life depends on. */
 interface SessionState {
-  readonly family: Family;
+  readonly session: Session;
   readonly user: User | undefined;
   /** Why it is over; `undefined` while it lives. */
   readonly endedBy: string | undefined;
 }
 
 /** Reads the users and clients of sessions, each once. */
-async function inspect(target: Target, families: readonly Family[]): Promise<SessionState[]> {
+async function inspect(target: Target, sessions: readonly Session[]): Promise<SessionState[]> {
   const [{ connectDocuments }, { readTogether }] = await Promise.all([
     import('./documents.ts'),
     import('../../lambdas/platform/dynamo.ts'),
   ]);
   const documents = connectDocuments(target);
   const [users, clients] = [requireOutput(target, 'UsersTable'), requireOutput(target, 'ClientsTable')];
-  const userIds = [...new Set(families.map(({ userId }) => userId))];
-  const clientIds = [...new Set(families.map(({ clientId }) => clientId))];
+  const userIds = [...new Set(sessions.map(({ userId }) => userId))];
+  const clientIds = [...new Set(sessions.map(({ clientId }) => clientId))];
   const [userItems, clientItems] = await Promise.all([
     readTogether(
       documents,
@@ -174,33 +174,33 @@ async function inspect(target: Target, families: readonly Family[]): Promise<Ses
       clientIds.map(id => clientAddress(clients, id)),
     ),
   ]);
-  return families.map(family => {
-    const user = parseUser(userItems[userIds.indexOf(family.userId)]);
-    const client = parseClient(clientItems[clientIds.indexOf(family.clientId)]);
-    return { family, user, endedBy: endOf(client, user, family) };
+  return sessions.map(session => {
+    const user = parseUser(userItems[userIds.indexOf(session.userId)]);
+    const client = parseClient(clientItems[clientIds.indexOf(session.clientId)]);
+    return { session, user, endedBy: endOf(client, user, session) };
   });
 }
 
-function view({ family, user, endedBy }: SessionState) {
+function view({ session, user, endedBy }: SessionState) {
   return {
-    sessionId: family.familyId,
-    userId: family.userId,
+    sessionId: session.sessionId,
+    userId: session.userId,
     email: user?.email ?? null,
-    clientId: family.clientId,
-    accountId: family.accountId,
-    scope: family.scope,
+    clientId: session.clientId,
+    accountId: session.accountId,
+    scope: session.scope,
     state: endedBy === undefined ? 'live' : 'ended',
     endedBy: endedBy ?? null,
-    createdAt: iso(family.createdAt),
-    lastUsedAt: iso(family.rotatedAt),
-    expiresAt: iso(Math.min(family.idleExpiresAt, family.absoluteExpiresAt)),
+    createdAt: iso(session.createdAt),
+    lastUsedAt: iso(session.rotatedAt),
+    expiresAt: iso(Math.min(session.idleExpiresAt, session.absoluteExpiresAt)),
   };
 }
 
-function endOf(client: Client | undefined, user: User | undefined, family: Family): string | undefined {
-  if (family.revokedFor !== undefined) return family.revokedFor;
-  if (isExpired(family, Date.now())) return 'expiry';
+function endOf(client: Client | undefined, user: User | undefined, session: Session): string | undefined {
+  if (session.revokedFor !== undefined) return session.revokedFor;
+  if (isExpired(session, Date.now())) return 'expiry';
   if (!client) return 'client_gone';
   if (client.status !== 'enabled') return 'client_disabled';
-  return sessionFault(client, user, family);
+  return sessionFault(client, user, session);
 }

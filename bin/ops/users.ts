@@ -218,7 +218,7 @@ async function remove(target: Target, reference: string, { yes }: Confirmed): Pr
   );
   await confirm(`This deletes user ${emails[0]} of ${target.label}, with their password and sessions.`, yes);
   await store.deleteUser(userId);
-  await sessions.deleteFamilies(userId);
+  await sessions.deleteSessions(userId);
   for (const email of emails) {
     await store.releaseEmail(userId, email);
     await unlock(target, email);

@@ -6,7 +6,7 @@ export const tokenEnvironment = z.object({
   CLIENTS_TABLE: text,
   USERS_TABLE: text,
   LOGINS_TABLE: text,
-  FAMILIES_TABLE: text,
+  SESSIONS_TABLE: text,
   LOCKOUTS_TABLE: text,
   KEYRING_TABLE: text,
   ISSUER: text,
@@ -43,7 +43,7 @@ export type RotateKeysEnvironment = z.input<typeof rotateKeysEnvironment>;
 /** What the revocation function reads from its environment. */
 export const revokeEnvironment = z.object({
   CLIENTS_TABLE: text,
-  FAMILIES_TABLE: text,
+  SESSIONS_TABLE: text,
   LOCKOUTS_TABLE: text,
   KEYRING_TABLE: text,
   ISSUER: text,

@@ -63,7 +63,7 @@ export type SweepEnvironment = z.input<typeof sweepEnvironment>;
 export const historyEnvironment = z.object({
   CLIENTS_TABLE: text,
   USERS_TABLE: text,
-  FAMILIES_TABLE: text,
+  SESSIONS_TABLE: text,
   KEYRING_TABLE: text,
   WEBHOOKS_TABLE: text,
   DELIVERIES_TABLE: text,

@@ -6,7 +6,7 @@ export const webhooksEnvironment = z.object({
   WEBHOOKS_TABLE: text,
   CLIENTS_TABLE: text,
   USERS_TABLE: text,
-  FAMILIES_TABLE: text,
+  SESSIONS_TABLE: text,
   KEYRING_TABLE: text,
   /** {auth_url}, as access tokens name it in `iss`. */
   ISSUER: text,

@@ -42,7 +42,7 @@ const revoke = (who: Client, token: string) => post('/oauth/v1/revoke', { ...as(
 const introspect = (who: Client, token: string) => post('/oauth/v1/introspect', { ...as(who), token });
 
 describe('revocation (RFC 7009)', () => {
-  it.each(['refresh_token', 'access_token'] as const)('of a %s ends the whole family', async kind => {
+  it.each(['refresh_token', 'access_token'] as const)('of a %s ends the whole session', async kind => {
     const tokens = await logIn(client, user);
     expect((await revoke(client, tokens[kind])).status).toBe(200);
     expect((await postToken(refreshGrant(client, tokens.refresh_token))).status).toBe(400);

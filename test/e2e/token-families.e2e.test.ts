@@ -30,7 +30,7 @@ const expectRefused = async (who: Client, refreshToken: string, error = 'invalid
   expect(await response.json()).toMatchObject({ error });
 };
 
-describe('families of refresh tokens', () => {
+describe('sessions of refresh tokens', () => {
   it('give the same successor again inside the grace period, with a fresh access token', async () => {
     const first = await logIn(client, user);
     const second = await getTokens(refreshGrant(client, first.refresh_token));

@@ -141,7 +141,7 @@ describe('the refresh grant (RFC 6749 section 6)', () => {
     await getTokens(refreshGrant(client, second.refresh_token));
   });
 
-  it('honours a narrower scope, while the family keeps its own', async () => {
+  it('honours a narrower scope, while the session keeps its own', async () => {
     const first = await logIn(client, admin);
     const narrow = await getTokens({ ...refreshGrant(client, first.refresh_token), scope: 'webhooks:read' });
     expect(narrow.scope).toBe('webhooks:read');

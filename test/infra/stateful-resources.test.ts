@@ -10,7 +10,7 @@ const pinned: Record<StackName, string[]> = {
     'BaseEndpointApiA4B202AC',
     'Clients67031123',
     'DeliveriesBF2F7293',
-    'Families5802313A',
+    'Sessions5802313A',
     'Key961B73FD',
     'Keyring5277DB2C',
     'LockoutsAF1C30B9',

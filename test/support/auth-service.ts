@@ -9,7 +9,7 @@ import type { User } from '../../lambdas/auth/principals/user.ts';
 import { makeUserStore, type UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { type Lockout, makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { makeSessionList, type SessionList } from '../../lambdas/auth/sessions/session-list.ts';
-import { type FamilyStore, makeFamilyStore } from '../../lambdas/auth/sessions/session-store.ts';
+import { makeSessionStore, type SessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import type { HttpRequest, HttpResponse } from '../../lambdas/platform/http.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { type Keyring, makeKeyring, type SigningAlgorithm } from '../../lambdas/platform/keyring.ts';
@@ -50,8 +50,8 @@ export interface AuthService {
   readonly rotation: KeyRotation;
   readonly clients: ClientStore;
   readonly users: UserStore;
-  readonly families: FamilyStore;
-  readonly sessions: SessionList;
+  readonly sessions: SessionStore;
+  readonly sessionList: SessionList;
   readonly lockout: Lockout;
   /** Every log line so far, as one JSON text each. */
   readonly logs: string[];
@@ -84,7 +84,7 @@ export function basic(id: string, secret: string): string {
 export async function startAuthService(options: AuthServiceOptions = {}): Promise<AuthService> {
   const clock = frozenClock();
   const { now } = clock;
-  const dynalite = await startDynalite('Clients', 'Users', 'Logins', 'Families', 'Lockouts', 'Keyring');
+  const dynalite = await startDynalite('Clients', 'Users', 'Logins', 'Sessions', 'Lockouts', 'Keyring');
   const { documents } = dynalite;
   const kms = makeFakeKms();
   const logs: string[] = [];
@@ -117,7 +117,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     CLIENTS_TABLE: 'Clients',
     USERS_TABLE: 'Users',
     LOGINS_TABLE: 'Logins',
-    FAMILIES_TABLE: 'Families',
+    SESSIONS_TABLE: 'Sessions',
     LOCKOUTS_TABLE: 'Lockouts',
     KEYRING_TABLE: 'Keyring',
     ISSUER: issuer,
@@ -150,12 +150,12 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     dynalite,
     kms,
     keyring,
-    sessions: makeSessionList({ documents, tableName: 'Families' }),
+    sessionList: makeSessionList({ documents, tableName: 'Sessions' }),
     lockout: makeLockout({ documents, tableName: 'Lockouts', keyring, now }),
     rotation,
     clients,
     users,
-    families: makeFamilyStore({ documents, tableName: 'Families' }),
+    sessions: makeSessionStore({ documents, tableName: 'Sessions' }),
     logs,
     metrics,
     hashes,

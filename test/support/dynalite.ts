@@ -81,15 +81,15 @@ const tables = {
   Clients: { key: [['clientId', 'S']] },
   Users: { key: [['userId', 'S']] },
   Logins: { key: [['email', 'S']] },
-  Families: {
+  Sessions: {
     key: [
       ['userId', 'S'],
-      ['familyId', 'S'],
+      ['sessionId', 'S'],
     ],
     indexes: {
       byClient: [
         ['clientId', 'S'],
-        ['familyId', 'S'],
+        ['sessionId', 'S'],
       ],
     },
   },

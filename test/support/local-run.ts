@@ -18,7 +18,7 @@ export interface LocalOutputs {
   readonly ClientsTable: string;
   readonly UsersTable: string;
   readonly LoginsTable: string;
-  readonly FamiliesTable: string;
+  readonly SessionsTable: string;
   readonly LockoutsTable: string;
   readonly KeyringTable: string;
   readonly WebhooksTable: string;

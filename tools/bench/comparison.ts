@@ -136,7 +136,7 @@ function environmentOf(outputs: LocalOutputs) {
       CLIENTS_TABLE: outputs.ClientsTable,
       USERS_TABLE: outputs.UsersTable,
       LOGINS_TABLE: outputs.LoginsTable,
-      FAMILIES_TABLE: outputs.FamiliesTable,
+      SESSIONS_TABLE: outputs.SessionsTable,
       LOCKOUTS_TABLE: outputs.LockoutsTable,
       KEYRING_TABLE: outputs.KeyringTable,
       ISSUER: outputs.AuthUrl,

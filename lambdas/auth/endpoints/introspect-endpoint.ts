@@ -6,9 +6,9 @@ import { commonScopes, formatScope, scopesAllowed, storedScope } from '../princi
 import { parseUser, userAddress } from '../principals/user.ts';
 import { readRecords } from '../records.ts';
 import type { AccessTokenClaims, AccessTokenRealm } from '../sessions/access-token.ts';
-import { type AuthorizedSession, liveSession, type SessionTables } from '../sessions/active-session.ts';
+import { type AuthorizedSession, activeSession, type SessionTables } from '../sessions/active-session.ts';
 import type { PresentedRefreshToken } from '../sessions/refresh-token.ts';
-import { familyAddress, parseFamily } from '../sessions/session.ts';
+import { parseSession, sessionAddress } from '../sessions/session.ts';
 import type { AuthenticatedForm } from './authenticated-form.ts';
 import type { Answer } from './oauth-endpoint.ts';
 
@@ -28,10 +28,10 @@ export function makeIntrospectEndpoint(dependencies: IntrospectEndpointDependenc
   const { documents, tables, issuer, audience, verifyAccessToken, readSession, verifyRefreshToken, now } = dependencies;
 
   const describeAccessToken = async (claims: AccessTokenClaims, caller: Client): Promise<object> => {
-    const session = maySee(caller, claims.client_id) ? await readSession(claims) : undefined;
-    if (!session) return inactive;
+    const active = maySee(caller, claims.client_id) ? await readSession(claims) : undefined;
+    if (!active) return inactive;
     const { scope: _, ...others } = claims;
-    const scope = formatScope(session.scopes);
+    const scope = formatScope(active.scopes);
     return {
       active: true,
       token_type: 'Bearer',
@@ -45,29 +45,29 @@ export function makeIntrospectEndpoint(dependencies: IntrospectEndpointDependenc
   const describeRefreshToken = async (token: PresentedRefreshToken, caller: Client): Promise<object> => {
     const records = await readRecords(documents, {
       user: userAddress(tables.users, token.userId),
-      family: familyAddress(tables.families, token.familyId),
+      session: sessionAddress(tables.sessions, token.sessionId),
     });
-    const family = parseFamily(records.family);
-    if (!family || !maySee(caller, family.clientId)) return inactive;
-    const address = clientAddress(tables.clients, family.clientId);
+    const session = parseSession(records.session);
+    if (!session || !maySee(caller, session.clientId)) return inactive;
+    const address = clientAddress(tables.clients, session.clientId);
     const client =
-      family.clientId === caller.clientId
+      session.clientId === caller.clientId
         ? caller
         : parseClient((await readRecords(documents, { client: address })).client);
-    const session = liveSession(client, parseUser(records.user), family, now());
-    const isCurrent = token.counter === family.counter && token.keyId === family.keyId;
-    if (!session || !isCurrent) return inactive;
-    const scope = formatScope(commonScopes(storedScope(family.scope), scopesAllowed(session.client, session.user)));
+    const active = activeSession(client, parseUser(records.user), session, now());
+    const isCurrent = token.counter === session.counter && token.keyId === session.keyId;
+    if (!active || !isCurrent) return inactive;
+    const scope = formatScope(commonScopes(storedScope(session.scope), scopesAllowed(active.client, active.user)));
     return {
       active: true,
       ...(scope === '' ? {} : { scope }),
-      client_id: family.clientId,
-      sub: family.userId,
-      account_id: family.accountId,
-      sid: family.familyId,
+      client_id: session.clientId,
+      sub: session.userId,
+      account_id: session.accountId,
+      sid: session.sessionId,
       iss: issuer,
-      iat: Math.floor(family.rotatedAt / 1_000),
-      exp: Math.floor(Math.min(family.idleExpiresAt, family.absoluteExpiresAt) / 1_000),
+      iat: Math.floor(session.rotatedAt / 1_000),
+      exp: Math.floor(Math.min(session.idleExpiresAt, session.absoluteExpiresAt) / 1_000),
     };
   };
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { OAuthError } from '../oauth-error.ts';
 import type { AccessTokenClaims, VerificationOptions } from '../sessions/access-token.ts';
 import type { PresentedRefreshToken } from '../sessions/refresh-token.ts';
-import type { FamilyStore } from '../sessions/session-store.ts';
+import type { SessionStore } from '../sessions/session-store.ts';
 import type { AuthenticatedForm } from './authenticated-form.ts';
 import type { Answer } from './oauth-endpoint.ts';
 
@@ -11,18 +11,18 @@ export interface RevokeEndpointDependencies {
   readonly readForm: (...request: Parameters<Answer>) => Promise<AuthenticatedForm>;
   readonly verifyAccessToken: (token: string, options: VerificationOptions) => Promise<AccessTokenClaims | undefined>;
   readonly verifyRefreshToken: (token: string) => Promise<PresentedRefreshToken | undefined>;
-  readonly families: Pick<FamilyStore, 'findFamily' | 'revokeFamily'>;
+  readonly sessions: Pick<SessionStore, 'findSession' | 'revokeSession'>;
   readonly now: Clock;
 }
 
 /**
- * Token revocation (RFC 7009): a refresh token, of any generation, or an access token ends its family, and with it
+ * Token revocation (RFC 7009): a refresh token, of any generation, or an access token ends its session, and with it
  * everything that was issued from that login; an expired access token too, as long as the key that signed it is there.
  * What is no token of ours is as good as revoked. `token_type_hint` is not needed: the two kinds cannot be mistaken for
  * each other.
  */
 export function makeRevokeEndpoint(dependencies: RevokeEndpointDependencies): Answer {
-  const { readForm, verifyAccessToken, verifyRefreshToken, families, now } = dependencies;
+  const { readForm, verifyAccessToken, verifyRefreshToken, sessions, now } = dependencies;
 
   return async function revokeEndpoint(request, decision) {
     const { client, parameters } = await readForm(request, decision);
@@ -31,16 +31,16 @@ export function makeRevokeEndpoint(dependencies: RevokeEndpointDependencies): An
     const refreshToken = await verifyRefreshToken(token);
     const claims = refreshToken ? undefined : await verifyAccessToken(token, { mayBeExpired: true });
     if (claims && claims.client_id !== client.clientId) throw new OAuthError('token_of_another_client');
-    const familyId = refreshToken?.familyId ?? claims?.sid;
-    const family = familyId === undefined ? undefined : await families.findFamily(familyId);
-    if (!family) {
+    const sessionId = refreshToken?.sessionId ?? claims?.sid;
+    const session = sessionId === undefined ? undefined : await sessions.findSession(sessionId);
+    if (!session) {
       decision.reason = 'token_unknown';
       return {};
     }
-    decision.familyId = family.familyId;
-    decision.userId = family.userId;
-    if (family.clientId !== client.clientId) throw new OAuthError('token_of_another_client');
-    await families.revokeFamily(family.familyId, 'revocation', now());
+    decision.sessionId = session.sessionId;
+    decision.userId = session.userId;
+    if (session.clientId !== client.clientId) throw new OAuthError('token_of_another_client');
+    await sessions.revokeSession(session.sessionId, 'revocation', now());
     return {};
   };
 }

@@ -10,7 +10,7 @@ import { makeRateLimit } from '../protection/rate-limit.ts';
 import { makeAccessTokenVerification } from '../sessions/access-token.ts';
 import { makeSessionReading } from '../sessions/active-session.ts';
 import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
-import { makeFamilyStore } from '../sessions/session-store.ts';
+import { makeSessionStore } from '../sessions/session-store.ts';
 import { makeAuthenticatedForm } from './authenticated-form.ts';
 import { makeClientAuthentication } from './client-authentication.ts';
 import { makeIntrospectEndpoint } from './introspect-endpoint.ts';
@@ -38,7 +38,7 @@ export function makeRevokeFunction(dependencies: TokenCheckDependencies<z.output
     log,
     answer: makeRevokeEndpoint({
       ...makeTokenReading(dependencies),
-      families: makeFamilyStore({ documents, tableName: environment.FAMILIES_TABLE }),
+      sessions: makeSessionStore({ documents, tableName: environment.SESSIONS_TABLE }),
       now,
     }),
   });
@@ -50,7 +50,7 @@ export function makeIntrospectFunction(dependencies: TokenCheckDependencies<z.ou
   const tables = {
     clients: environment.CLIENTS_TABLE,
     users: environment.USERS_TABLE,
-    families: environment.FAMILIES_TABLE,
+    sessions: environment.SESSIONS_TABLE,
   };
   return makeOAuthEndpoint({
     endpoint: 'introspect',

@@ -15,7 +15,7 @@ import { makeAudit } from '../protection/audit.ts';
 import { makeLockout } from '../protection/lockout.ts';
 import { makeRateLimit } from '../protection/rate-limit.ts';
 import { makeAccessTokenMint } from '../sessions/access-token.ts';
-import { makeFamilyStore } from '../sessions/session-store.ts';
+import { makeSessionStore } from '../sessions/session-store.ts';
 import { makeClientAuthentication } from './client-authentication.ts';
 import { makeOAuthEndpoint } from './oauth-endpoint.ts';
 import { makeTokenEndpoint } from './token-endpoint.ts';
@@ -39,7 +39,7 @@ export function makeTokenFunction(dependencies: TokenFunctionDependencies) {
   const userTables = { users: environment.USERS_TABLE, logins: environment.LOGINS_TABLE };
   const lockouts = { documents, tableName: environment.LOCKOUTS_TABLE, now };
   const keyring = makeKeyring({ documents, kms, tableName: environment.KEYRING_TABLE, now });
-  const families = makeFamilyStore({ documents, tableName: environment.FAMILIES_TABLE });
+  const sessions = makeSessionStore({ documents, tableName: environment.SESSIONS_TABLE });
   const clientLimit = makeRateLimit({ ...lockouts, kind: 'client', limit: environment.CLIENT_FAILURE_LIMIT });
 
   const prepareTokens = makeTokenIssue({
@@ -57,9 +57,9 @@ export function makeTokenFunction(dependencies: TokenFunctionDependencies) {
   const grantDependencies = {
     documents,
     userTables,
-    familiesTable: environment.FAMILIES_TABLE,
+    sessionsTable: environment.SESSIONS_TABLE,
     logins: makeLoginStore({ documents, tableName: userTables.logins, now }),
-    families,
+    sessions,
     passwords,
     lockout: makeLockout({ ...lockouts, keyring }),
     clientLimit,

@@ -20,8 +20,8 @@ import type { UserTables } from '../principals/user-store.ts';
 import type { Lockout } from '../protection/lockout.ts';
 import type { RateLimit } from '../protection/rate-limit.ts';
 import { readRecords } from '../records.ts';
-import type { Family } from '../sessions/session.ts';
-import type { FamilyStore } from '../sessions/session-store.ts';
+import type { Session } from '../sessions/session.ts';
+import type { SessionStore } from '../sessions/session-store.ts';
 import { type Grant, refuseForeignScopes, requestedScope, requireParameter } from './grant.ts';
 import type { PrepareTokens, TokenResponse } from './token-issue.ts';
 
@@ -30,7 +30,7 @@ export interface PasswordGrantDependencies {
   readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
   readonly userTables: UserTables;
   readonly logins: Pick<LoginStore, 'replacePasswordHash'>;
-  readonly families: Pick<FamilyStore, 'createFamily' | 'revokeFamily'>;
+  readonly sessions: Pick<SessionStore, 'createSession' | 'revokeSession'>;
   readonly passwords: PasswordHashing;
   readonly lockout: Lockout;
   readonly clientLimit: Pick<RateLimit, 'countFailure'>;
@@ -47,14 +47,14 @@ export interface PasswordGrantDependencies {
  * hash, so that whatever is judged counts; the user is read after it, since it takes longer than anything else.
  */
 export function makePasswordGrant(dependencies: PasswordGrantDependencies): Grant {
-  const { documents, userTables, logins, families, passwords, lockout, clientLimit, now, makeId } = dependencies;
+  const { documents, userTables, logins, sessions, passwords, lockout, clientLimit, now, makeId } = dependencies;
 
-  /** A family that lacks nothing but its first key. */
-  const newFamily = (client: Client, user: User, scopes: ReadonlySet<Scope>): Omit<Family, 'keyId'> => {
+  /** A session that lacks nothing but its first key. */
+  const newSession = (client: Client, user: User, scopes: ReadonlySet<Scope>): Omit<Session, 'keyId'> => {
     const moment = now();
     const absoluteExpiresAt = moment + dependencies.refreshAbsoluteSeconds * 1_000;
     return {
-      familyId: `${user.userId}-${makeId(22)}`,
+      sessionId: `${user.userId}-${makeId(22)}`,
       clientId: client.clientId,
       userId: user.userId,
       accountId: user.accountId,
@@ -81,14 +81,14 @@ export function makePasswordGrant(dependencies: PasswordGrantDependencies): Gran
     user: User,
     scopes: ReadonlySet<Scope>,
     commit: () => Promise<boolean>,
-  ): Promise<{ family: Family; response: TokenResponse }> => {
-    const begun = newFamily(client, user, scopes);
-    const tokens = await dependencies.prepareTokens({ client, family: begun, scopes });
-    const family = { ...begun, keyId: tokens.keyId };
-    // together, to save a round trip: a family that comes to nothing is one that nobody has a token of
-    const [isCommitted] = await Promise.all([commit(), families.createFamily(family)]);
-    if (isCommitted) return { family, response: await tokens.write(family) };
-    await families.revokeFamily(family.familyId, 'lockout', now());
+  ): Promise<{ session: Session; response: TokenResponse }> => {
+    const begun = newSession(client, user, scopes);
+    const tokens = await dependencies.prepareTokens({ client, session: begun, scopes });
+    const session = { ...begun, keyId: tokens.keyId };
+    // together, to save a round trip: a session that comes to nothing is one that nobody has a token of
+    const [isCommitted] = await Promise.all([commit(), sessions.createSession(session)]);
+    if (isCommitted) return { session, response: await tokens.write(session) };
+    await sessions.revokeSession(session.sessionId, 'lockout', now());
     throw refused('user_locked_meanwhile');
   };
 
@@ -127,8 +127,8 @@ export function makePasswordGrant(dependencies: PasswordGrantDependencies): Gran
           if (requested && scopes.size === 0) {
             throw (await commit()) ? new OAuthError('scope_of_no_role') : refused('user_locked_meanwhile');
           }
-          const { family, response } = await begin(client, user, scopes, commit);
-          decision.familyId = family.familyId;
+          const { session, response } = await begin(client, user, scopes, commit);
+          decision.sessionId = session.sessionId;
           await rehash(login, password);
           return response;
         },

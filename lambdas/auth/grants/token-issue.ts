@@ -4,7 +4,7 @@ import type { Client } from '../principals/client.ts';
 import { formatScope, type Scope } from '../principals/scope.ts';
 import type { AccessTokenSubject } from '../sessions/access-token.ts';
 import { writeRefreshToken } from '../sessions/refresh-token.ts';
-import type { Family } from '../sessions/session.ts';
+import type { Session } from '../sessions/session.ts';
 
 /** A successful answer of the token endpoint (RFC 6749 section 5.1). */
 export interface TokenResponse {
@@ -17,7 +17,7 @@ export interface TokenResponse {
 }
 
 /**
- * Makes tokens ready: whatever can fail does so here, before a family is stored or rotated. Else a request that ends
+ * Makes tokens ready: whatever can fail does so here, before a session is stored or rotated. Else a request that ends
  * with "try again" would have used up the very token to try again with.
  */
 export type PrepareTokens = (subject: TokenSubject) => Promise<ReadyTokens>;
@@ -37,7 +37,7 @@ export function makeTokenIssue({ mint, keyring, accessTokenSeconds }: TokenIssue
     return keyring.open(key);
   };
 
-  return async function tokenIssue({ client, family: { familyId, userId, accountId }, scopes }) {
+  return async function tokenIssue({ client, session: { sessionId, userId, accountId }, scopes }) {
     const scope = formatScope(scopes);
     const active = await keyring.active('mac');
     const macKey = await keyring.open(active);
@@ -45,37 +45,37 @@ export function makeTokenIssue({ mint, keyring, accessTokenSeconds }: TokenIssue
       sub: userId,
       client_id: client.clientId,
       account_id: accountId,
-      sid: familyId,
+      sid: sessionId,
       scope,
     });
     const mayRefresh = client.grants.includes('refresh_token');
-    const refreshTokenOf = async (family: Family): Promise<string> =>
-      writeRefreshToken(family, family.keyId === active.keyId ? macKey : await openOlder(family.keyId));
+    const refreshTokenOf = async (session: Session): Promise<string> =>
+      writeRefreshToken(session, session.keyId === active.keyId ? macKey : await openOlder(session.keyId));
 
     return {
       keyId: active.keyId,
-      write: async family => ({
+      write: async session => ({
         access_token: accessToken,
         token_type: 'Bearer',
         expires_in: accessTokenSeconds,
-        ...(mayRefresh ? { refresh_token: await refreshTokenOf(family) } : {}),
+        ...(mayRefresh ? { refresh_token: await refreshTokenOf(session) } : {}),
         ...(scope === '' ? {} : { scope }),
       }),
     };
   };
 }
 
-/** What tokens are issued for: a family that may not be stored yet. */
+/** What tokens are issued for: a session that may not be stored yet. */
 interface TokenSubject {
   readonly client: Client;
-  readonly family: Pick<Family, 'familyId' | 'userId' | 'accountId'>;
+  readonly session: Pick<Session, 'sessionId' | 'userId' | 'accountId'>;
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** Tokens that only wait for their family to be stored. */
+/** Tokens that only wait for their session to be stored. */
 interface ReadyTokens {
-  /** The MAC key to store a new or rotated family with: it is open already. */
+  /** The MAC key to store a new or rotated session with: it is open already. */
   readonly keyId: string;
-  /** For the family as it is stored now. Nothing is called for one that was stored with `keyId`. */
-  write(family: Family): Promise<TokenResponse>;
+  /** For the session as it is stored now. Nothing is called for one that was stored with `keyId`. */
+  write(session: Session): Promise<TokenResponse>;
 }

@@ -22,7 +22,7 @@ export interface RotationTimes {
 }
 
 /**
- * Signing keys stay until the last token they signed has expired; MAC keys as long as the family of any refresh token
+ * Signing keys stay until the last token they signed has expired; MAC keys as long as the session of any refresh token
  * they made, so that its second use is still noticed; sealing keys for ever, since what they sealed stays.
  */
 export function rotationPolicies(times: RotationTimes): Record<KeyKind, RotationPolicy> {

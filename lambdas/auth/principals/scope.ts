@@ -26,7 +26,7 @@ export function commonScopes(one: ReadonlySet<Scope>, other: ReadonlySet<Scope>)
   return new Set([...one].filter(scope => other.has(scope)));
 }
 
-/** Writes scopes as tokens, responses and stored families carry them; empty for none. */
+/** Writes scopes as tokens, responses and stored sessions carry them; empty for none. */
 export function formatScope(granted: ReadonlySet<Scope>): string {
   return scopes.filter(scope => granted.has(scope)).join(' ');
 }

@@ -13,7 +13,7 @@ export interface Decision {
   grant?: GrantType;
   clientId?: string;
   userId?: string;
-  familyId?: string;
+  sessionId?: string;
   /** How it was granted, where there are several ways, such as `grace`. */
   reason?: string;
 }

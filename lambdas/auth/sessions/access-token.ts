@@ -63,7 +63,7 @@ export interface VerificationOptions {
 /**
  * Verifies access tokens: our own key and its one algorithm, `typ`, `iss`, `aud` and `exp`, without skew, because
  * issuer and verifier are one (RFC 9068 section 4, RFC 8725 section 3). Gives the claims, or `undefined`.
- * Whether the session behind the token still lives is another question: see live-session.ts.
+ * Whether the session behind the token still lives is another question: see active-session.ts.
  */
 export function makeAccessTokenVerification(dependencies: AccessTokenVerificationDependencies) {
   const { keyring, issuer, audience, now } = dependencies;
@@ -109,7 +109,7 @@ const claimsSchema = z.object({
   sub: name,
   client_id: name,
   account_id: name,
-  /** The refresh family the token belongs to. */
+  /** The session the token belongs to. */
   sid: name,
   scope: z.optional(z.string()),
   jti: name,

@@ -5,17 +5,17 @@ import { commonScopes, type Scope, scopesAllowed, storedScope } from '../princip
 import { parseUser, type User, userAddress } from '../principals/user.ts';
 import { readRecords } from '../records.ts';
 import type { AccessTokenClaims } from './access-token.ts';
-import { type Family, familyAddress, isExpired, parseFamily } from './session.ts';
+import { isExpired, parseSession, type Session, sessionAddress } from './session.ts';
 
-/** Client, user and family of a session that is alive at this moment. */
-export interface LiveSession {
+/** Client, user and session of a session that is alive at this moment. */
+export interface ActiveSession {
   readonly client: Client;
   readonly user: User;
-  readonly family: Family;
+  readonly session: Session;
 }
 
 /** A live session together with what one of its access tokens may do. */
-export interface AuthorizedSession extends LiveSession {
+export interface AuthorizedSession extends ActiveSession {
   /** The token's own scopes as far as role and client have them today. */
   readonly scopes: ReadonlySet<Scope>;
 }
@@ -24,40 +24,40 @@ export interface AuthorizedSession extends LiveSession {
 export interface SessionTables {
   readonly clients: string;
   readonly users: string;
-  readonly families: string;
+  readonly sessions: string;
 }
 
 /**
- * Why client and user may not go on with a family; `undefined` when nothing speaks against it. For the audit trail.
+ * Why client and user may not go on with a session; `undefined` when nothing speaks against it. For the audit trail.
  * What was ended stays so: enabling again does not bring a version back.
  */
-export function sessionFault(client: Client, user: User | undefined, family: Family): string | undefined {
+export function sessionFault(client: Client, user: User | undefined, session: Session): string | undefined {
   if (!user) return 'user_gone';
   if (user.status !== 'enabled') return 'user_disabled';
-  if (user.version !== family.userVersion || client.version !== family.clientVersion) return 'session_ended';
-  if (user.accountId !== family.accountId) return 'account_changed';
+  if (user.version !== session.userVersion || client.version !== session.clientVersion) return 'session_ended';
+  if (user.accountId !== session.accountId) return 'account_changed';
   if (client.accountId !== undefined && client.accountId !== user.accountId) return 'account_of_another_client';
   return undefined;
 }
 
 /**
- * The session these three make, if it is alive: client enabled, family neither revoked nor expired, user enabled and of
+ * The session these three make, if it is alive: client enabled, session neither revoked nor expired, user enabled and of
  * the same account, and both under the versions the session began with.
  */
-export function liveSession(
+export function activeSession(
   client: Client | undefined,
   user: User | undefined,
-  family: Family | undefined,
+  session: Session | undefined,
   now: number,
-): LiveSession | undefined {
-  if (client?.status !== 'enabled' || !user || !family) return undefined;
-  if (family.revokedAt !== undefined || isExpired(family, now)) return undefined;
-  if (family.clientId !== client.clientId || family.userId !== user.userId) return undefined;
-  return sessionFault(client, user, family) ? undefined : { client, user, family };
+): ActiveSession | undefined {
+  if (client?.status !== 'enabled' || !user || !session) return undefined;
+  if (session.revokedAt !== undefined || isExpired(session, now)) return undefined;
+  if (session.clientId !== client.clientId || session.userId !== user.userId) return undefined;
+  return sessionFault(client, user, session) ? undefined : { client, user, session };
 }
 
 /** What reading a session stands on. */
-export interface LiveSessionDependencies {
+export interface ActiveSessionDependencies {
   readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tables: SessionTables;
   readonly now: Clock;
@@ -67,17 +67,17 @@ export interface LiveSessionDependencies {
  * Finds the live session behind an access token's claims. Read consistently, in one round trip, and never cached, so
  * that whoever is out is out at once.
  */
-export function makeSessionReading({ documents, tables, now }: LiveSessionDependencies) {
+export function makeSessionReading({ documents, tables, now }: ActiveSessionDependencies) {
   return async function sessionReading(claims: AccessTokenClaims): Promise<AuthorizedSession | undefined> {
     const records = await readRecords(documents, {
       client: clientAddress(tables.clients, claims.client_id),
       user: userAddress(tables.users, claims.sub),
-      family: familyAddress(tables.families, claims.sid),
+      session: sessionAddress(tables.sessions, claims.sid),
     });
-    const { client, user, family } = records;
-    const session = liveSession(parseClient(client), parseUser(user), parseFamily(family), now());
-    if (!session || claims.account_id !== session.family.accountId) return undefined;
-    const scopes = commonScopes(storedScope(claims.scope ?? ''), scopesAllowed(session.client, session.user));
-    return { ...session, scopes };
+    const { client, user, session } = records;
+    const active = activeSession(parseClient(client), parseUser(user), parseSession(session), now());
+    if (!active || claims.account_id !== active.session.accountId) return undefined;
+    const scopes = commonScopes(storedScope(claims.scope ?? ''), scopesAllowed(active.client, active.user));
+    return { ...active, scopes };
   };
 }

@@ -1,13 +1,13 @@
 import type { Scope } from '../principals/scope.ts';
 import type { Role } from '../principals/user.ts';
 import { type AccessTokenVerificationDependencies, makeAccessTokenVerification } from './access-token.ts';
-import { type LiveSessionDependencies, makeSessionReading } from './active-session.ts';
+import { type ActiveSessionDependencies, makeSessionReading } from './active-session.ts';
 
 /** On whose behalf a request is made. */
 export interface Principal {
   readonly clientId: string;
   readonly userId: string;
-  readonly familyId: string;
+  readonly sessionId: string;
   readonly accountId: string;
   readonly role: Role;
   /** The token's scopes as far as the role has them today. */
@@ -18,7 +18,7 @@ export interface Principal {
 export type BearerAuthentication = (authorization: string | undefined) => Promise<BearerOutcome>;
 
 /** What bearer authentication stands on. */
-export type BearerDependencies = AccessTokenVerificationDependencies & LiveSessionDependencies;
+export type BearerDependencies = AccessTokenVerificationDependencies & ActiveSessionDependencies;
 
 /** Makes the bearer authentication (RFC 6750 section 2.1): the token is verified, then its session read afresh. */
 export function makeBearerAuthentication(dependencies: BearerDependencies): BearerAuthentication {
@@ -29,14 +29,14 @@ export function makeBearerAuthentication(dependencies: BearerDependencies): Bear
     const header = bearerHeader.exec(authorization?.trim() ?? '');
     if (!header) return { outcome: 'missing' };
     const claims = await verify(header[1] ?? '');
-    const session = claims && (await readSession(claims));
-    if (!session) return { outcome: 'invalid' };
-    const { client, user, family, scopes } = session;
+    const active = claims && (await readSession(claims));
+    if (!active) return { outcome: 'invalid' };
+    const { client, user, session, scopes } = active;
     const { clientId } = client;
     const { userId, accountId, role } = user;
     return {
       outcome: 'authenticated',
-      principal: { clientId, userId, familyId: family.familyId, accountId, role, scopes },
+      principal: { clientId, userId, sessionId: session.sessionId, accountId, role, scopes },
     };
   };
 }

@@ -1,10 +1,10 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../../platform/keyring.ts';
 
-/** What a refresh token says: which token of which family, under which MAC key. Nothing of it is secret but the MAC. */
+/** What a refresh token says: which token of which session, under which MAC key. Nothing of it is secret but the MAC. */
 export interface RefreshTokenContent {
   /** `<userId>-<random>` */
-  readonly familyId: string;
+  readonly sessionId: string;
   /** 1 for the login's own token, one more with each rotation. */
   readonly counter: number;
   readonly keyId: string;
@@ -16,18 +16,18 @@ export interface PresentedRefreshToken extends RefreshTokenContent {
   readonly mac: Buffer;
 }
 
-/** Writes a refresh token: `familyId.counter.keyId.MAC`. The same content and key give the same token. */
+/** Writes a refresh token: `sessionId.counter.keyId.MAC`. The same content and key give the same token. */
 export function writeRefreshToken(content: RefreshTokenContent, macKey: KeyObject): string {
-  return `${content.familyId}.${content.counter}.${content.keyId}.${macOf(content, macKey).toString('base64url')}`;
+  return `${content.sessionId}.${content.counter}.${content.keyId}.${macOf(content, macKey).toString('base64url')}`;
 }
 
 /** Reads a refresh token; `undefined` unless it is spelled exactly as `writeRefreshToken` would spell it. */
 export function readRefreshToken(token: string): PresentedRefreshToken | undefined {
-  const { familyId, userId, counter, keyId, mac } = form.exec(token)?.groups ?? {};
-  if (!familyId || !userId || !counter || !keyId || !mac) return undefined;
+  const { sessionId, userId, counter, keyId, mac } = form.exec(token)?.groups ?? {};
+  if (!sessionId || !userId || !counter || !keyId || !mac) return undefined;
   const bytes = Buffer.from(mac, 'base64url');
   if (bytes.toString('base64url') !== mac) return undefined; // the last character has two bits to spare
-  return { familyId, userId, counter: Number(counter), keyId, mac: bytes };
+  return { sessionId, userId, counter: Number(counter), keyId, mac: bytes };
 }
 
 /** Whether a presented refresh token was written by this service. */
@@ -44,9 +44,9 @@ export function makeRefreshTokenVerification(keyring: Pick<Keyring, 'find' | 'op
   };
 }
 
-function macOf({ familyId, counter, keyId }: RefreshTokenContent, macKey: KeyObject): Buffer {
-  return createHmac('sha256', macKey).update(`${familyId}.${counter}.${keyId}`).digest();
+function macOf({ sessionId, counter, keyId }: RefreshTokenContent, macKey: KeyObject): Buffer {
+  return createHmac('sha256', macKey).update(`${sessionId}.${counter}.${keyId}`).digest();
 }
 
 const form =
-  /^(?<familyId>(?<userId>[0-9A-Za-z]{1,64})-[0-9A-Za-z]{1,64})\.(?<counter>[1-9]\d{0,14})\.(?<keyId>[0-9A-Za-z]{1,64})\.(?<mac>[\w-]{43})$/;
+  /^(?<sessionId>(?<userId>[0-9A-Za-z]{1,64})-[0-9A-Za-z]{1,64})\.(?<counter>[1-9]\d{0,14})\.(?<keyId>[0-9A-Za-z]{1,64})\.(?<mac>[\w-]{43})$/;

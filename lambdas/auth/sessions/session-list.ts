@@ -1,6 +1,6 @@
 import { BatchWriteCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { type Item, isPossibleKey, readTogether } from '../../platform/dynamo.ts';
-import { type Family, familyAddress, parseFamily } from './session.ts';
+import { parseSession, type Session, sessionAddress } from './session.ts';
 
 /** Whose sessions: one user's, or those that began through one client. */
 export type SessionOwner = { readonly userId: string } | { readonly clientId: string };
@@ -8,9 +8,9 @@ export type SessionOwner = { readonly userId: string } | { readonly clientId: st
 /** What operators see of sessions, and what is left of those whose user is gone. */
 export interface SessionList {
   /** By id. @param after - the last session id of the page before. */
-  listFamilies(owner: SessionOwner, limit: number, after?: string): Promise<SessionPage>;
+  listSessions(owner: SessionOwner, limit: number, after?: string): Promise<SessionPage>;
   /** Deletes what is kept of a user's sessions. */
-  deleteFamilies(userId: string): Promise<void>;
+  deleteSessions(userId: string): Promise<void>;
 }
 
 /** What lists of sessions need. */
@@ -19,13 +19,13 @@ export interface SessionListDependencies {
   readonly tableName: string;
 }
 
-/** Makes the lists over table `Families`, by query and never by scan. */
+/** Makes the lists over table `Sessions`, by query and never by scan. */
 export function makeSessionList({ documents, tableName }: SessionListDependencies): SessionList {
   const query = async (owner: SessionOwner, limit: number, after: string | undefined) => {
     const [[name = '', id = ''] = []] = Object.entries(owner);
     if (!isPossibleKey({ id })) return { items: [], next: undefined };
     const isOfUser = name === 'userId';
-    const start = after === undefined ? undefined : { ...familyAddress(tableName, after).key, [name]: id };
+    const start = after === undefined ? undefined : { ...sessionAddress(tableName, after).key, [name]: id };
     const answer = await documents.send(
       new QueryCommand({
         TableName: tableName,
@@ -37,26 +37,26 @@ export function makeSessionList({ documents, tableName }: SessionListDependencie
         ExclusiveStartKey: start,
       }),
     );
-    const last: unknown = answer.LastEvaluatedKey?.familyId;
+    const last: unknown = answer.LastEvaluatedKey?.sessionId;
     return { items: answer.Items ?? [], next: typeof last === 'string' ? last : undefined };
   };
 
-  const parseAll = (items: readonly (Item | undefined)[]): Family[] =>
-    items.map(parseFamily).filter(family => family !== undefined);
+  const parseAll = (items: readonly (Item | undefined)[]): Session[] =>
+    items.map(parseSession).filter(session => session !== undefined);
 
   return {
-    listFamilies: async (owner, limit, after) => {
+    listSessions: async (owner, limit, after) => {
       const { items, next } = await query(owner, limit, after);
-      if ('userId' in owner) return { families: parseAll(items), next };
-      const addresses = items.map(({ familyId }) => familyAddress(tableName, String(familyId)));
-      return { families: parseAll(await readTogether(documents, addresses)), next };
+      if ('userId' in owner) return { sessions: parseAll(items), next };
+      const addresses = items.map(({ sessionId }) => sessionAddress(tableName, String(sessionId)));
+      return { sessions: parseAll(await readTogether(documents, addresses)), next };
     },
 
-    deleteFamilies: async userId => {
+    deleteSessions: async userId => {
       let after: string | undefined;
       do {
         const { items, next } = await query({ userId }, batchSize, after);
-        let requests: Item[] = items.map(item => ({ DeleteRequest: { Key: { userId, familyId: item.familyId } } }));
+        let requests: Item[] = items.map(item => ({ DeleteRequest: { Key: { userId, sessionId: item.sessionId } } }));
         for (let attempt = 0; requests.length > 0; attempt++) {
           if (attempt === 5)
             throw new Error('DynamoDB is busy: repeat the command to delete the rest of the sessions.');
@@ -71,12 +71,12 @@ export function makeSessionList({ documents, tableName }: SessionListDependencie
 
 /** A part of a list of sessions. */
 interface SessionPage {
-  readonly families: readonly Family[];
+  readonly sessions: readonly Session[];
   /** Where the next page begins; `undefined` after the last one. */
   readonly next: string | undefined;
 }
 
-/** The index of table `Families`: partition `clientId`, range `familyId`; it holds keys alone, which no rotation changes. */
+/** The index of table `Sessions`: partition `clientId`, range `sessionId`; it holds keys alone, which no rotation changes. */
 const byClient = 'byClient';
 
 /** As many as one batch deletes. */

@@ -2,33 +2,33 @@ import * as z from 'zod/mini';
 import type { Item, ItemAddress } from '../../platform/dynamo.ts';
 
 /** One login with all refresh tokens and access tokens that come of it. Moments are in milliseconds since the epoch. */
-export type Family = z.output<typeof familySchema>;
+export type Session = z.output<typeof sessionSchema>;
 
-/** Where a family is stored. Table `Families`: partition `userId`, range `familyId`. */
-export function familyAddress(table: string, familyId: string): ItemAddress {
+/** Where a session is stored. Table `Sessions`: partition `userId`, range `sessionId`. */
+export function sessionAddress(table: string, sessionId: string): ItemAddress {
   return {
     table,
-    key: { userId: userIdOf(familyId), familyId },
+    key: { userId: userIdOf(sessionId), sessionId },
   };
 }
 
-/** Reads a stored family. */
-export function parseFamily(item: Item | undefined): Family | undefined {
-  return item && familySchema.parse(item);
+/** Reads a stored session. */
+export function parseSession(item: Item | undefined): Session | undefined {
+  return item && sessionSchema.parse(item);
 }
 
-/** Whether a family has outlived its idle or absolute life. */
-export function isExpired(family: Family, now: number): boolean {
-  return now >= family.idleExpiresAt || now >= family.absoluteExpiresAt;
+/** Whether a session has outlived its idle or absolute life. */
+export function isExpired(session: Session, now: number): boolean {
+  return now >= session.idleExpiresAt || now >= session.absoluteExpiresAt;
 }
 
-const familySchema = z.object({
+const sessionSchema = z.object({
   /** `<userId>-<random>`: whoever holds a refresh token knows where its user is stored. */
-  familyId: z.string(),
+  sessionId: z.string(),
   clientId: z.string(),
   userId: z.string(),
   accountId: z.string(),
-  /** The user's and the client's `version` at login: when one of them grows, the family is over. */
+  /** The user's and the client's `version` at login: when one of them grows, the session is over. */
   userVersion: z.int(),
   clientVersion: z.int(),
   /** As granted at login, space-separated; a narrower refresh does not change it. */
@@ -48,7 +48,7 @@ const familySchema = z.object({
   revokedFor: z.optional(z.enum(['reuse', 'revocation', 'lockout', 'operator'])),
 });
 
-/** The user whose family it is: every id begins with theirs. */
-function userIdOf(familyId: string): string {
-  return familyId.split('-', 1)[0] ?? '';
+/** The user whose session it is: every id begins with theirs. */
+function userIdOf(sessionId: string): string {
+  return sessionId.split('-', 1)[0] ?? '';
 }

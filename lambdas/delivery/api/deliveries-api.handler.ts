@@ -71,7 +71,7 @@ export const handler = middy<HttpRequest, HttpResponse>()
         tables: {
           clients: environment.CLIENTS_TABLE,
           users: environment.USERS_TABLE,
-          families: environment.FAMILIES_TABLE,
+          sessions: environment.SESSIONS_TABLE,
         },
         issuer: environment.ISSUER,
         audience: environment.AUDIENCE,

@@ -54,7 +54,7 @@ describe('the environment of the consumers', () => {
 const historyVariables: HistoryEnvironment = {
   CLIENTS_TABLE: 'Clients',
   USERS_TABLE: 'Users',
-  FAMILIES_TABLE: 'Families',
+  SESSIONS_TABLE: 'Sessions',
   KEYRING_TABLE: 'Keyring',
   WEBHOOKS_TABLE: 'Webhooks',
   DELIVERIES_TABLE: 'Deliveries',

@@ -108,7 +108,7 @@ const authenticate: BearerAuthentication = async authorization => {
   const [role, scopes, accountId = ''] = authorization.slice('Bearer '.length).split('|');
   if (role !== 'admin' && role !== 'member') return { outcome: 'invalid' };
   const granted = parseScope(scopes ?? '') ?? new Set();
-  const principal = { clientId: 'c', userId: 'u', familyId: 'f', role, scopes: granted, accountId } as const;
+  const principal = { clientId: 'c', userId: 'u', sessionId: 'f', role, scopes: granted, accountId } as const;
   return { outcome: 'authenticated', principal };
 };
 

@@ -50,7 +50,7 @@ describe('the page', () => {
 });
 
 describe('the name server on loopback', () => {
-  it('answers a resolver of Node: an address, no address of that family, no such name', async () => {
+  it('answers a resolver of Node: an address, no address of that session, no such name', async () => {
     const server = await startNameServer(name => (name === 'a.example.com' ? '93.184.0.1' : undefined));
     try {
       const resolver = new Resolver({ timeout: 2_000, tries: 3 });

@@ -113,7 +113,7 @@ describe('no input is a fault of ours (contract 2: "no input causes a 500"):', (
       issuer,
       audience,
       documents: service.dynalite.documents,
-      tables: { clients: 'Clients', users: 'Users', families: 'Families' },
+      tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
       now: service.clock.now,
     });
     await fc.assert(

@@ -46,7 +46,7 @@ describe.each(['revoke', 'introspect'] as const)('%s, as at the token endpoint,'
 });
 
 describe('revocation (RFC 7009)', () => {
-  it.each(kinds)('of an %s ends the whole family', async kind => {
+  it.each(kinds)('of an %s ends the whole session', async kind => {
     const successor = (await refresh()).json.refresh_token;
     expect(await call('revoke', { token: tokens[kind] })).toMatchObject({ status: 200 });
     expect(await refresh(successor)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
@@ -54,7 +54,7 @@ describe('revocation (RFC 7009)', () => {
     expect(await call('revoke', { token: tokens[kind] })).toMatchObject({ status: 200 });
   });
 
-  it('of an expired access token ends the family too, as long as its key is published', async () => {
+  it('of an expired access token ends the session too, as long as its key is published', async () => {
     service.clock.advance(3_600_000);
     expect(await introspect(tokens.access_token)).toMatchObject(inactive);
     expect(await call('revoke', { token: tokens.access_token })).toMatchObject({ status: 200 });

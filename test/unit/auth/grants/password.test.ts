@@ -83,7 +83,7 @@ describe('a login', () => {
     expect(service.dynalite.operations).toEqual([
       'BatchGetItemCommand',
       'BatchGetItemCommand',
-      'UpdateItemCommand', // the lockout and the new family, at once
+      'UpdateItemCommand', // the lockout and the new session, at once
       'PutItemCommand',
     ]);
   });
@@ -125,12 +125,12 @@ describe('a login', () => {
     const { user, username, password } = await service.makeUser();
     const { json } = await login(username, password);
     const { documents } = service.dynalite;
-    const familyId = json.refresh_token.split('.')[0];
-    const { Item: family } = await documents.send(
-      new GetCommand({ TableName: 'Families', Key: { userId: user.userId, familyId } }),
+    const sessionId = json.refresh_token.split('.')[0];
+    const { Item: session } = await documents.send(
+      new GetCommand({ TableName: 'Sessions', Key: { userId: user.userId, sessionId } }),
     );
-    expect(family).toMatchObject({ clientId: client.id });
-    const kept = `${JSON.stringify(family)} ${service.logs.join()}`;
+    expect(session).toMatchObject({ clientId: client.id });
+    const kept = `${JSON.stringify(session)} ${service.logs.join()}`;
     for (const hidden of [password, username, client.secret, json.access_token, json.refresh_token]) {
       expect(kept).not.toContain(hidden);
     }

@@ -30,7 +30,7 @@ const claimsOf = ({ json }: Answer) => JSON.parse(Buffer.from(json.access_token.
 const refused = { status: 400, json: { error: 'invalid_grant' } };
 
 describe('the refresh grant', () => {
-  it('rotates: a new refresh token and a new access token of the same family (RFC 6749 6)', async () => {
+  it('rotates: a new refresh token and a new access token of the same session (RFC 6749 6)', async () => {
     const first = await login();
     service.clock.advance(1_000);
     const second = await refresh(first.json.refresh_token);
@@ -90,14 +90,14 @@ describe('the refresh grant', () => {
   it.each([
     ['after the grace period', 30_000],
     ['long after it', day],
-  ])('ends the family when a token is used again %s (RFC 9700 4.14.2)', async (_, later) => {
+  ])('ends the session when a token is used again %s (RFC 9700 4.14.2)', async (_, later) => {
     const first = await login();
     const second = await refresh(first.json.refresh_token);
     service.clock.advance(later);
     expect(await refresh(first.json.refresh_token)).toMatchObject(refused);
     expect(service.metrics.at(-1)).toBe('RefreshTokenReuse');
     expect(await refresh(second.json.refresh_token)).toMatchObject(refused);
-    expect(service.logs.at(-1)).toContain('family_revoked');
+    expect(service.logs.at(-1)).toContain('session_revoked');
   });
 
   it('spans one generation with grace, never two', async () => {
@@ -117,11 +117,11 @@ describe('the refresh grant', () => {
     expect(await refresh(second.json.refresh_token, strict)).toMatchObject(refused);
   });
 
-  it('refuses another client, whatever the token, and leaves the family alive', async () => {
+  it('refuses another client, whatever the token, and leaves the session alive', async () => {
     const other = await service.makeClient();
     const first = await login();
     const second = await refresh(first.json.refresh_token);
-    service.clock.advance(60_000); // the first token would now end the family, were it presented by its own client
+    service.clock.advance(60_000); // the first token would now end the session, were it presented by its own client
     expect(await refresh(first.json.refresh_token, other)).toMatchObject(refused);
     expect(await refresh(second.json.refresh_token, other)).toMatchObject(refused);
     expect(service.logs.at(-1)).toContain('refresh_token_of_another_client');
@@ -160,7 +160,7 @@ describe('the refresh grant', () => {
     expect(again.json.refresh_token).toBe(second.json.refresh_token);
   });
 
-  it('honours a narrower scope while the family keeps the original (RFC 6749 6)', async () => {
+  it('honours a narrower scope while the session keeps the original (RFC 6749 6)', async () => {
     const first = await login();
     const narrow = await refresh(first.json.refresh_token, client, { scope: 'webhooks:read' });
     expect(narrow.json.scope).toBe('webhooks:read');
@@ -271,14 +271,14 @@ describe('a write whose answer got lost and that the SDK repeats', () => {
 });
 
 describe('a refresh token under the MAC of another', () => {
-  /** Well-formed, of a living family and with its counter and key; only the MAC is another token's. */
+  /** Well-formed, of a living session and with its counter and key; only the MAC is another token's. */
   const forge = async () => {
     const own: string = (await login()).json.refresh_token;
     const other: string = (await login()).json.refresh_token;
     return { own, forged: [...own.split('.').slice(0, 3), other.split('.').at(-1)].join('.') };
   };
 
-  it('is refused, and its family lives', async () => {
+  it('is refused, and its session lives', async () => {
     const { own, forged } = await forge();
     expect(await refresh(forged)).toMatchObject(refused);
     expect(service.logs.at(-1)).toContain('refresh_token_forged');

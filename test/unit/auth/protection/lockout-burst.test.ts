@@ -20,12 +20,12 @@ let service: AuthService;
 let grant: Grant;
 beforeAll(async () => {
   service = await startAuthService();
-  const { dynalite, families, lockout, clock } = service;
+  const { dynalite, sessions, lockout, clock } = service;
   grant = makePasswordGrant({
     documents: dynalite.documents,
     userTables: { users: 'Users', logins: 'Logins' },
     logins: { replacePasswordHash: async () => true },
-    families,
+    sessions,
     // a hash that costs nothing slows nobody down
     passwords: { ...passwordHashing, verify: async password => password !== 'wrong', needsRehash: () => false },
     lockout,

@@ -21,7 +21,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
       issuer,
       audience,
       documents,
-      tables: { clients: 'Clients', users: 'Users', families: 'Families' },
+      tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
       now,
     });
   });
@@ -44,7 +44,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
   const decode = (part: number) => JSON.parse(Buffer.from(token.split('.')[part] ?? '', 'base64url').toString());
   const encode = (value: unknown) =>
     Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
-  const familyId = () => decode(1).sid as string;
+  const sessionId = () => decode(1).sid as string;
 
   it('tells who is asking, in one uncached round trip', async () => {
     await authenticate(`Bearer ${token}`);
@@ -54,7 +54,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
       principal: {
         clientId: client.id,
         userId: user.userId,
-        familyId: familyId(),
+        sessionId: sessionId(),
         accountId: 'acme',
         role: 'admin',
         scopes: new Set(['webhooks:manage', 'webhooks:read']),
@@ -85,7 +85,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
     ['the client is disabled', () => service.clients.setClientStatus(client.id, 'disabled')],
     ['the user is disabled', () => service.users.setUserStatus(user.userId, 'disabled')],
     ['the password was changed', () => service.users.setUserPassword(user.userId, 'new')],
-    ['the family was revoked', () => service.families.revokeFamily(familyId(), 'reuse', 1)],
+    ['the session was revoked', () => service.sessions.revokeSession(sessionId(), 'reuse', 1)],
     [
       'the signing keys were revoked',
       async () => {
@@ -165,12 +165,12 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
       ['another issuer', { iss: 'https://attacker.example' }],
       ['another audience', { aud: 'https://attacker.example' }],
       ['no expiry', { exp: undefined }],
-      ['no family', { sid: undefined }],
-      ['an empty family', { sid: '' }],
+      ['no session', { sid: undefined }],
+      ['an empty session', { sid: '' }],
       ['an empty user', { sub: '' }],
       ['an empty client', { client_id: '' }],
       ['an empty account', { account_id: '' }],
-      ['a family without a random half', { sid: '-' }],
+      ['a session without a random half', { sid: '-' }],
       ['another account', { account_id: 'another' }],
       ['another client', { client_id: 'another' }],
     ])('%s in the claims, even under our own signature', async (_, claims) => {

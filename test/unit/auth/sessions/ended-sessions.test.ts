@@ -25,7 +25,7 @@ const bearer = async (token: string): Promise<string> => {
     issuer,
     audience,
     documents: service.dynalite.documents,
-    tables: { clients: 'Clients', users: 'Users', families: 'Families' },
+    tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
     now: service.clock.now,
   });
   return (await authenticate(`Bearer ${token}`)).outcome;
@@ -125,9 +125,9 @@ describe('lists of sessions', () => {
     const ids: string[] = [];
     let after: string | undefined;
     do {
-      const page = await service.sessions.listFamilies(owner, limit, after);
-      expect(page.families.length).toBeLessThanOrEqual(limit);
-      ids.push(...page.families.map(({ familyId }) => familyId));
+      const page = await service.sessionList.listSessions(owner, limit, after);
+      expect(page.sessions.length).toBeLessThanOrEqual(limit);
+      ids.push(...page.sessions.map(({ sessionId }) => sessionId));
       after = page.next;
     } while (after !== undefined);
     return ids;
@@ -153,13 +153,13 @@ describe('lists of sessions', () => {
   });
 
   it('are empty after all of a user were deleted, however many', async () => {
-    for (let time = 0; time < 30; time++) await service.families.createFamily(family(time));
-    await service.sessions.deleteFamilies(user.user.userId);
+    for (let time = 0; time < 30; time++) await service.sessions.createSession(session(time));
+    await service.sessionList.deleteSessions(user.user.userId);
     expect(await listAll({ userId: user.user.userId }, 100)).toEqual([]);
   });
 
-  const family = (time: number) => ({
-    familyId: `${user.user.userId}-${time}`,
+  const session = (time: number) => ({
+    sessionId: `${user.user.userId}-${time}`,
     clientId: client.id,
     userId: user.user.userId,
     accountId: 'acme',

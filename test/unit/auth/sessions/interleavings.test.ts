@@ -65,7 +65,7 @@ describe('between two steps of a request, a login', () => {
     const form = { client_id: client.id, client_secret: client.secret };
     meanwhile = {
       operation: 'Update',
-      act: () => service.families.revokeFamily(json.refresh_token.split('.')[0], 'revocation', 1),
+      act: () => service.sessions.revokeSession(json.refresh_token.split('.')[0], 'revocation', 1),
     };
     expect(
       await service.post('token', { ...form, grant_type: 'refresh_token', refresh_token: json.refresh_token }),

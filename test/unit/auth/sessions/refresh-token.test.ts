@@ -5,7 +5,7 @@ import { isAuthentic, readRefreshToken, writeRefreshToken } from '../../../../la
 
 const newKey = () => createSecretKey(randomBytes(32));
 const key = newKey();
-const content = { familyId: 'u1-f1', counter: 7, keyId: 'k1' };
+const content = { sessionId: 'u1-f1', counter: 7, keyId: 'k1' };
 const token = writeRefreshToken(content, key);
 const accepts = (text: string): boolean => {
   const read = readRefreshToken(text);
@@ -14,13 +14,13 @@ const accepts = (text: string): boolean => {
 
 const id = fc.stringMatching(/^[0-9A-Za-z]{1,22}$/);
 const contents = fc.record({
-  familyId: fc.tuple(id, id).map(([user, random]) => `${user}-${random}`),
+  sessionId: fc.tuple(id, id).map(([user, random]) => `${user}-${random}`),
   counter: fc.integer({ min: 1, max: 10 ** 15 - 1 }),
   keyId: id,
 });
 
 describe('refresh tokens', () => {
-  it('are familyId.counter.keyId.MAC, the MAC over the first three', () => {
+  it('are sessionId.counter.keyId.MAC, the MAC over the first three', () => {
     const mac = createHmac('sha256', key).update('u1-f1.7.k1').digest('base64url');
     expect(token).toBe(`u1-f1.7.k1.${mac}`);
   });
@@ -29,7 +29,7 @@ describe('refresh tokens', () => {
     fc.assert(
       fc.property(contents, written => {
         const read = readRefreshToken(writeRefreshToken(written, key));
-        expect(read).toMatchObject({ ...written, userId: written.familyId.split('-')[0] });
+        expect(read).toMatchObject({ ...written, userId: written.sessionId.split('-')[0] });
         expect(read && isAuthentic(read, key)).toBe(true);
         expect(read && isAuthentic(read, newKey())).toBe(false);
       }),
@@ -47,7 +47,7 @@ describe('refresh tokens', () => {
     ['with a counter that begins with 0', token.replace('.7.', '.07.')],
     ['with a signed counter', token.replace('.7.', '.+7.')],
     ['with an exponent', token.replace('.7.', '.7e0.')],
-    ['with another family', token.replace('u1-f1', 'u1-f2')],
+    ['with another session', token.replace('u1-f1', 'u1-f2')],
     ['with the parts swapped', token.split('.').reverse().join('.')],
     ['without its MAC', token.slice(0, token.lastIndexOf('.') + 1)],
     ['with a MAC of base64', `${token.slice(0, token.lastIndexOf('.') + 1)}${'+/'.repeat(21)}A`],
@@ -92,8 +92,8 @@ describe('refresh tokens', () => {
   it('are refused when forged: nothing without the key passes', () => {
     fc.assert(
       fc.property(contents, fc.uint8Array({ minLength: 32, maxLength: 32 }), (content, mac) => {
-        const { familyId, counter, keyId } = content;
-        expect(accepts(`${familyId}.${counter}.${keyId}.${Buffer.from(mac).toString('base64url')}`)).toBe(false);
+        const { sessionId, counter, keyId } = content;
+        expect(accepts(`${sessionId}.${counter}.${keyId}.${Buffer.from(mac).toString('base64url')}`)).toBe(false);
         expect(accepts(writeRefreshToken(content, createSecretKey(mac)))).toBe(false);
       }),
     );

@@ -5,7 +5,7 @@ import { type AuthService, startAuthService } from '../../../support/auth-servic
 
 const day = 86_400_000;
 
-/** What a refresh token's family should be like, told without looking at the store. */
+/** What a refresh token's session should be like, told without looking at the store. */
 interface Model {
   /** Refresh tokens so far, the oldest first; the last one is the one to use. `undefined` if its response got lost. */
   readonly tokens: (string | undefined)[];
@@ -85,7 +85,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-describe('a refresh family under any interleaving of use, loss, theft and administration', () => {
+describe('a session under any interleaving of use, loss, theft and administration', () => {
   it.each([0, 30])(
     'behaves as its model, with %i s of grace',
     async graceSeconds => {
