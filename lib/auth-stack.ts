@@ -22,7 +22,7 @@ export interface AuthStackProps extends StageProps {
   readonly data: DataStack;
 }
 
-/** {auth_url}: the endpoints around tokens, the documents that describe them, and the rotation of its keys. */
+/** {auth_url}: the endpoints around tokens, the dynamo that describe them, and the rotation of its keys. */
 export class AuthStack extends Stack {
   constructor(scope: Construct, id: string, props: AuthStackProps) {
     super(scope, id, props);
@@ -37,7 +37,7 @@ export class AuthStack extends Stack {
       environment: {
         CLIENTS_TABLE: data.clients.tableName,
         USERS_TABLE: data.users.tableName,
-        LOGINS_TABLE: data.logins.tableName,
+        CREDENTIALS_TABLE: data.credentials.tableName,
         SESSIONS_TABLE: data.sessions.tableName,
         LOCKOUTS_TABLE: data.lockouts.tableName,
         KEYRING_TABLE: data.keyring.tableName,
@@ -52,7 +52,7 @@ export class AuthStack extends Stack {
     });
     token.allow(['dynamodb:BatchGetItem'], data.clients.tableArn);
     token.allow(['dynamodb:BatchGetItem'], data.users.tableArn);
-    token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.logins.tableArn);
+    token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.credentials.tableArn);
     token.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], data.sessions.tableArn);
     token.allow(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], data.lockouts.tableArn);
     allowListingKeys(token, data, ['signing', 'mac']);
@@ -153,7 +153,7 @@ export class AuthStack extends Stack {
       metric: token.metricErrors(),
     });
     alarms.add('TokenThrottles', {
-      description: 'Logins are turned away: the token function has reached its concurrency.',
+      description: 'Credentials are turned away: the token function has reached its concurrency.',
       metric: token.metricThrottles(),
     });
     alarms.add('RefreshTokenReuse', {

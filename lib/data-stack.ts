@@ -12,7 +12,7 @@ export class DataStack extends Stack {
   readonly clients: dynamodb.TableV2;
   readonly users: dynamodb.TableV2;
   /** Password hashes, apart from the users: only the token function reads them. */
-  readonly logins: dynamodb.TableV2;
+  readonly credentials: dynamodb.TableV2;
   readonly sessions: dynamodb.TableV2;
   readonly lockouts: dynamodb.TableV2;
   readonly webhooks: dynamodb.TableV2;
@@ -46,7 +46,7 @@ export class DataStack extends Stack {
     };
     this.clients = table('Clients', { partitionKey: text('clientId') });
     this.users = table('Users', { partitionKey: text('userId') });
-    this.logins = table('Logins', { partitionKey: text('email') });
+    this.credentials = table('Credentials', { partitionKey: text('email') });
     this.sessions = table('Sessions', {
       partitionKey: text('userId'),
       sortKey: text('sessionId'),

@@ -134,10 +134,10 @@ export class DeliveryStack extends Stack {
         description: 'A registered URL led to an address that is not public: an attack, or a receiver’s broken DNS.',
         metric: count('Blocked'),
       });
-      alarms.add(`${name}OwnFaults`, {
+      alarms.add(`${name}InternalErrors`, {
         description:
           'Attempts fail for faults of our own (KMS, the store, sockets): nothing is lost, and nothing arrives.',
-        metric: count('OwnFault'),
+        metric: count('InternalError'),
         above: mendedByItself,
       });
       alarms.add(`${name}Deferred`, {

@@ -9,7 +9,7 @@ import type { DemoCredentials } from './outputs.ts';
 
 /** Where the demo data lives. */
 export interface DemoPlace {
-  readonly documents: DynamoDBDocumentClient;
+  readonly dynamo: DynamoDBDocumentClient;
   readonly clientsTable: string;
   readonly userTables: UserTables;
   /** Keeps the credentials across restarts; the tables hold hashes only. */
@@ -17,8 +17,8 @@ export interface DemoPlace {
 }
 
 /** Makes sure of the demo client (both grants) and the demo admin. */
-export async function ensureDemo({ documents, clientsTable, userTables, file }: DemoPlace): Promise<DemoCredentials> {
-  const common = { documents, now: systemClock, makeId: randomId };
+export async function ensureDemo({ dynamo, clientsTable, userTables, file }: DemoPlace): Promise<DemoCredentials> {
+  const common = { dynamo, now: systemClock, makeId: randomId };
   const clients = makeClientStore({ ...common, tableName: clientsTable });
   const users = makeUserStore({ ...common, tables: userTables });
 

@@ -221,7 +221,7 @@ async function rotateSecret(
 }
 
 async function openStore(target: Target): Promise<ClientStore> {
-  return (await import('./documents.ts')).openClients(target);
+  return (await import('./stores.ts')).openClients(target);
 }
 
 /** What was given, in the words of the store. */

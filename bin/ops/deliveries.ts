@@ -107,7 +107,7 @@ async function list(
   { account, event, state, limit }: ListQuery,
   progress: ShowProgress,
 ): Promise<Report> {
-  const { openDeliveries } = await import('./documents.ts');
+  const { openDeliveries } = await import('./stores.ts');
   const { history } = openDeliveries(target);
   const found: Delivery[] = [];
   let after: string | undefined;
@@ -130,7 +130,7 @@ async function list(
 }
 
 async function count(target: Target, query: CountQuery, progress: ShowProgress): Promise<Report> {
-  const { openDeliveries } = await import('./documents.ts');
+  const { openDeliveries } = await import('./stores.ts');
   const counts = (await openDeliveries(target).count(query, progress)).slice(0, query.limit);
   const columns = [
     { heading: 'ACCOUNT', cell: ({ accountId }: UndeliveredCount) => accountId },
@@ -143,7 +143,7 @@ async function count(target: Target, query: CountQuery, progress: ShowProgress):
 }
 
 async function show(target: Target, id: string): Promise<Report> {
-  const { openDeliveries } = await import('./documents.ts');
+  const { openDeliveries } = await import('./stores.ts');
   const [delivery] = await openDeliveries(target).read([id]);
   if (!delivery) throw noDelivery(id);
   return { json: deliveryView(delivery), text: deliveryText(delivery) };
@@ -151,7 +151,7 @@ async function show(target: Target, id: string): Promise<Report> {
 
 async function resend(target: Target, id: string): Promise<Report> {
   const [{ openDeliveries }, { openRetryQueue }, { makeResend, resendRefusal }] = await Promise.all([
-    import('./documents.ts'),
+    import('./stores.ts'),
     import('./queues.ts'),
     import('../../lambdas/delivery/api/resend.ts'),
   ]);

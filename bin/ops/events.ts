@@ -101,7 +101,7 @@ async function find(
 }
 
 async function openSources(target: Target): Promise<EventSources> {
-  const { openDeliveries } = await import('./documents.ts');
+  const { openDeliveries } = await import('./stores.ts');
   const { read, findWebhook } = openDeliveries(target);
   return {
     readDelivery: async id => (await read([id]))[0],

@@ -7,8 +7,8 @@ import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { type Keyring, makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { connectionSettings } from './connection-settings.ts';
-import { connectDocuments } from './documents.ts';
 import { Fault } from './fault.ts';
+import { connectDynamo } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 
 // Loaded by the commands that reach the keyring, when they do: the SDK takes longer to load than the rest takes to run.
@@ -16,7 +16,7 @@ import { requireOutput, type Target } from './target.ts';
 /** The target's keyring; it lists keys and opens none. Read afresh by each one that is opened. */
 export function openKeyring(target: Target): Pick<Keyring, 'list'> {
   return makeKeyring({
-    documents: connectDocuments(target),
+    dynamo: connectDynamo(target),
     tableName: requireOutput(target, 'KeyringTable'),
     now: systemClock,
   });
@@ -24,22 +24,22 @@ export function openKeyring(target: Target): Pick<Keyring, 'list'> {
 
 /** The target's lockout. Its items are called by MACs, so that it needs the MAC key. */
 export function openLockout(target: Target): Pick<Lockout, 'unlock'> {
-  const documents = connectDocuments(target);
+  const dynamo = connectDynamo(target);
   const kms = new KMSClient(connectionSettings(target, target.outputs.KmsEndpoint));
   const keyring = makeKeyring({
-    documents,
+    dynamo,
     kms,
     tableName: requireOutput(target, 'KeyringTable'),
     now: systemClock,
   });
-  return makeLockout({ documents, keyring, tableName: requireOutput(target, 'LockoutsTable'), now: systemClock });
+  return makeLockout({ dynamo, keyring, tableName: requireOutput(target, 'LockoutsTable'), now: systemClock });
 }
 
 /** The target's key rotation, with the settings of its scheduled function. */
 export function openRotation(target: Target): KeyRotation {
   return makeRotateKeysFunction({
     environment: settingsOf(target),
-    documents: connectDocuments(target),
+    dynamo: connectDynamo(target),
     kms: new KMSClient(connectionSettings(target, target.outputs.KmsEndpoint)),
     now: systemClock,
     makeId: randomId,

@@ -86,7 +86,7 @@ async function fromPrompt(
   return password;
 }
 
-/** Everything on standard input, without the one line break that `echo` and here-documents add. */
+/** Everything on standard input, without the one line break that `echo` and here-dynamo add. */
 async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
   const bytes = await buffer(stdin);
   try {

@@ -6,25 +6,25 @@ import { makeStartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
-import { connectDocuments } from './documents.ts';
 import { openRetryQueue } from './queues.ts';
+import { connectDynamo } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 
 // Loaded by the command that replays, when it does: the SDK takes longer to load than the rest takes to run.
 
 /** The target's replays, begun and driven on as the service itself does. */
 export function openReplays(target: Target) {
-  const documents = connectDocuments(target);
+  const dynamo = connectDynamo(target);
   const now = systemClock;
   const table = requireOutput(target, 'DeliveriesTable');
-  const stored = { documents, table, now, historyDays: Number(requireOutput(target, 'HistoryDays')) };
+  const stored = { dynamo, table, now, historyDays: Number(requireOutput(target, 'HistoryDays')) };
   const store = makeDeliveryStore(stored);
   const replays = makeReplayStore(stored);
-  const findWebhook = makeFindWebhook(documents, requireOutput(target, 'WebhooksTable'));
+  const findWebhook = makeFindWebhook(dynamo, requireOutput(target, 'WebhooksTable'));
   const run = makeRunReplay({
     ...silence,
     replays,
-    readHistory: makeReadHistory({ documents, table, store }),
+    readHistory: makeReadHistory({ dynamo, table, store }),
     store,
     findWebhook,
     retryQueue: openRetryQueue(target),

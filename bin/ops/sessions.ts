@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { type Client, clientAddress, parseClient } from '../../lambdas/auth/principals/client.ts';
-import { parseUser, type User, userAddress } from '../../lambdas/auth/principals/user.ts';
+import { type Client, clientKey, parseClient } from '../../lambdas/auth/principals/client.ts';
+import { parseUser, type User, userKey } from '../../lambdas/auth/principals/user.ts';
 import { sessionFault } from '../../lambdas/auth/sessions/active-session.ts';
 import { isExpired, type Session } from '../../lambdas/auth/sessions/session.ts';
 import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
@@ -66,7 +66,7 @@ interface ListOptions extends OwnerOptions {
 }
 
 async function list(target: Target, options: ListOptions): Promise<Report> {
-  const { openSessions } = await import('./documents.ts');
+  const { openSessions } = await import('./stores.ts');
   const owner = await ownerOf(target, options);
   if ('userId' in owner && options.after?.startsWith(`${owner.userId}-`) === false) {
     throw new Fault(`"${options.after}" is no session of that user: --after takes the last one that was shown.`);
@@ -108,7 +108,7 @@ interface OwnerOptions {
 }
 
 async function endAll(target: Target, options: OwnerOptions): Promise<Report> {
-  const { openClients, openUsers } = await import('./documents.ts');
+  const { openClients, openUsers } = await import('./stores.ts');
   const owner = await ownerOf(target, options);
   if ('userId' in owner) {
     const user = await openUsers(target).endUserSessions(owner.userId);
@@ -123,7 +123,7 @@ async function endAll(target: Target, options: OwnerOptions): Promise<Report> {
 }
 
 async function endOne(target: Target, sessionId: string): Promise<Report> {
-  const { openSessions } = await import('./documents.ts');
+  const { openSessions } = await import('./stores.ts');
   const { findSession, revokeSession } = openSessions(target);
   if (!(await findSession(sessionId))) {
     throw new Fault(`there is no session "${sessionId}": "sessions list --user EMAIL" shows them.`);
@@ -135,7 +135,7 @@ async function endOne(target: Target, sessionId: string): Promise<Report> {
 }
 
 async function ownerOf(target: Target, { user, client }: OwnerOptions): Promise<SessionOwner> {
-  const { openClients, openUsers } = await import('./documents.ts');
+  const { openClients, openUsers } = await import('./stores.ts');
   if (user !== undefined) return { userId: (await findUser(openUsers(target), user)).userId };
   if (!(await openClients(target).findClient(client ?? ''))) {
     throw new Fault(`there is no client "${client}": "clients list" shows them.`);
@@ -156,22 +156,22 @@ interface SessionState {
 
 /** Reads the users and clients of sessions, each once. */
 async function inspect(target: Target, sessions: readonly Session[]): Promise<SessionState[]> {
-  const [{ connectDocuments }, { readTogether }] = await Promise.all([
-    import('./documents.ts'),
+  const [{ connectDynamo }, { readTogether }] = await Promise.all([
+    import('./stores.ts'),
     import('../../lambdas/platform/dynamo.ts'),
   ]);
-  const documents = connectDocuments(target);
+  const dynamo = connectDynamo(target);
   const [users, clients] = [requireOutput(target, 'UsersTable'), requireOutput(target, 'ClientsTable')];
   const userIds = [...new Set(sessions.map(({ userId }) => userId))];
   const clientIds = [...new Set(sessions.map(({ clientId }) => clientId))];
   const [userItems, clientItems] = await Promise.all([
     readTogether(
-      documents,
-      userIds.map(id => userAddress(users, id)),
+      dynamo,
+      userIds.map(id => userKey(users, id)),
     ),
     readTogether(
-      documents,
-      clientIds.map(id => clientAddress(clients, id)),
+      dynamo,
+      clientIds.map(id => clientKey(clients, id)),
     ),
   ]);
   return sessions.map(session => {

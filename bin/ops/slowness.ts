@@ -1,7 +1,7 @@
 import { type SlownessOwner, slownessId, slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import { readTogether } from '../../lambdas/platform/dynamo.ts';
-import { connectDocuments } from './documents.ts';
 import { iso } from './report.ts';
+import { connectDynamo } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 
 // Loaded by the commands that need it, when they do: the SDK takes longer to load than the rest takes to run.
@@ -14,13 +14,13 @@ export async function readSlowSince(
   target: Target,
   owners: readonly SlownessOwner[],
 ): Promise<readonly (string | null)[]> {
-  const documents = connectDocuments(target);
+  const dynamo = connectDynamo(target);
   const table = requireOutput(target, 'DeliveriesTable');
   const found: (string | null)[] = [];
   for (let start = 0; start < owners.length; start += longestRead) {
     const some = owners.slice(start, start + longestRead);
     const items = await readTogether(
-      documents,
+      dynamo,
       some.map(owner => ({ table, key: { id: slownessId(owner) } })),
     );
     found.push(...some.map((owner, at) => iso(slownessOf(owner, items[at]).slowSince)));

@@ -207,7 +207,7 @@ interface Confirmed {
 
 /** May be repeated after it died half-way: the user goes first, and the address leads to what is left of them. */
 async function remove(target: Target, reference: string, { yes }: Confirmed): Promise<Report> {
-  const { openSessions, openUsers } = await import('./documents.ts');
+  const { openSessions, openUsers } = await import('./stores.ts');
   const [store, sessions] = [openUsers(target), openSessions(target)];
   const userId = await ownerOf(store, reference);
   const user = await store.findUser(userId);
@@ -265,7 +265,7 @@ async function setEmail(target: Target, reference: string, email: string): Promi
 }
 
 async function openStore(target: Target): Promise<UserStore> {
-  return (await import('./documents.ts')).openUsers(target);
+  return (await import('./stores.ts')).openUsers(target);
 }
 
 /** The stage's own minimum; a stage that was deployed before it had one has the default. */

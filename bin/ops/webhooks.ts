@@ -133,7 +133,7 @@ interface WebhookOptions {
 }
 
 async function openStore(target: Target): Promise<OperatorStore> {
-  return (await import('./documents.ts')).openWebhooks(target);
+  return (await import('./stores.ts')).openWebhooks(target);
 }
 
 function viewOf(found: Webhook | Hold): View {

@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import type { NeededScope } from './authorization.ts';
 
 /** An admitted request. */
-export interface Call {
+export interface RequestContext {
   readonly caller: Principal;
   readonly request: HttpRequest;
   /** What stands at the `{…}` of the resource's path, decoded. Any text: it may name nothing that is there. */
@@ -11,17 +11,17 @@ export interface Call {
 }
 
 /** Does what a method and path stand for. @throws {Problem} for what the caller can mend. */
-export type Operation = (call: Call) => Promise<HttpResponse>;
+export type RouteHandler = (context: RequestContext) => Promise<HttpResponse>;
 
 /** What a method of a path stands for, and who may call it. */
 export interface Endpoint {
   readonly needs: NeededScope;
   /** Whether the operation reads a body. Where it does not, a small one is ignored. */
   readonly takesBody: boolean;
-  readonly run: Operation;
+  readonly run: RouteHandler;
 }
 
-/** An endpoint that anybody may call, without a token. */
+/** An endpoint that anybody may context, without a token. */
 export interface PublicEndpoint {
   readonly needs: 'nothing';
   readonly respond: () => HttpResponse;
@@ -36,17 +36,17 @@ export interface Resource {
 }
 
 /** An endpoint that only shows. */
-export function reading(run: Operation): Endpoint {
+export function reading(run: RouteHandler): Endpoint {
   return { needs: 'webhooks:read', takesBody: false, run };
 }
 
 /** An endpoint that changes or sends something, and needs no body for that. */
-export function managing(run: Operation): Endpoint {
+export function managing(run: RouteHandler): Endpoint {
   return { needs: 'webhooks:manage', takesBody: false, run };
 }
 
 /** An endpoint that changes something as its body says. */
-export function managingByBody(run: Operation): Endpoint {
+export function managingByBody(run: RouteHandler): Endpoint {
   return { needs: 'webhooks:manage', takesBody: true, run };
 }
 

@@ -5,7 +5,14 @@ import { describeError, type Log } from '../platform/telemetry.ts';
 import { type Admission, admit } from './authorization.ts';
 import { type Finding, Problem, toProblemResponse } from './problem.ts';
 import { refuseLongBody } from './request-body.ts';
-import { allowedMethods, type Call, type Endpoint, matchPath, type PublicEndpoint, type Resource } from './route.ts';
+import {
+  allowedMethods,
+  type Endpoint,
+  matchPath,
+  type PublicEndpoint,
+  type RequestContext,
+  type Resource,
+} from './route.ts';
 
 /** What an API of {base_url} is made of. */
 export interface ApiDependencies extends Admission {
@@ -55,7 +62,7 @@ export function makeApi(dependencies: ApiDependencies) {
 /** Which resource a request is for. */
 interface Route {
   readonly resource: Resource;
-  readonly path: Call['path'];
+  readonly path: RequestContext['path'];
 }
 
 /** @throws {Problem} 404 for a path that is none. */

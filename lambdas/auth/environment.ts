@@ -5,7 +5,7 @@ import { text, wholeNumber } from '../platform/environment.ts';
 export const tokenEnvironment = z.object({
   CLIENTS_TABLE: text,
   USERS_TABLE: text,
-  LOGINS_TABLE: text,
+  CREDENTIALS_TABLE: text,
   SESSIONS_TABLE: text,
   LOCKOUTS_TABLE: text,
   KEYRING_TABLE: text,

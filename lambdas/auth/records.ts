@@ -1,22 +1,22 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type Item, type ItemAddress, readTogether } from '../platform/dynamo.ts';
+import { type Item, type ItemKey, readTogether } from '../platform/dynamo.ts';
 
 /** Where to read records, by the names they are to have; those without an address are not read. */
-export type Reads<Name extends string> = Record<Name, ItemAddress | undefined>;
+export type Reads<Name extends string> = Record<Name, ItemKey | undefined>;
 
 /** Records by name, as they were read. */
 export type Records<Name extends string> = Record<Name, Item | undefined>;
 
 /** Reads named records of any tables, consistently and in one round trip. */
 export async function readRecords<Name extends string>(
-  documents: Pick<DynamoDBDocumentClient, 'send'>,
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
   reads: Reads<Name>,
 ): Promise<Records<Name>> {
-  const wanted = (Object.entries(reads) as [Name, ItemAddress | undefined][]).flatMap(([name, address]) =>
+  const wanted = (Object.entries(reads) as [Name, ItemKey | undefined][]).flatMap(([name, address]) =>
     address ? [{ name, address }] : [],
   );
   const items = await readTogether(
-    documents,
+    dynamo,
     wanted.map(({ address }) => address),
   );
   return Object.fromEntries(wanted.map(({ name }, position) => [name, items[position]])) as Records<Name>;

@@ -24,7 +24,7 @@ export function retryWait(
 }
 
 /** The wait after a fault of our own, in milliseconds: 1 min, doubling to 15. `faults` in a row, this one included. */
-export function faultWait(faults: number): number {
+export function internalErrorWait(faults: number): number {
   return Math.min(minute * 2 ** (faults - 1), 15 * minute);
 }
 

@@ -10,7 +10,7 @@ export type ReadHistory = (query: HistoryQuery) => Promise<HistoryPage>;
 
 /** What the history is read from. */
 export interface DeliveryHistoryDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   /** The table `Deliveries`. */
   readonly table: string;
   readonly store: Pick<DeliveryStore, 'read'>;
@@ -23,7 +23,7 @@ export interface DeliveryHistoryDependencies {
  * A page costs as many calls as it reads partitions (8, or 16), and one or two that read the items themselves: an index says
  * where to look, not what is there. What it leads to that is gone or in another state by then is left out.
  */
-export function makeReadHistory({ documents, table, store }: DeliveryHistoryDependencies): ReadHistory {
+export function makeReadHistory({ dynamo, table, store }: DeliveryHistoryDependencies): ReadHistory {
   return async function readHistory(query) {
     const { entries, isAll } = merge(await Promise.all(shardsOf(query).map(shard => readShard(shard, query))), query);
     const { limit } = query;
@@ -45,7 +45,7 @@ export function makeReadHistory({ documents, table, store }: DeliveryHistoryDepe
   };
 
   async function readShard({ index, shard, first, last }: Shard, { limit }: HistoryQuery): Promise<ShardPage> {
-    const answer = await documents.send(
+    const answer = await dynamo.send(
       new QueryCommand({
         TableName: table,
         IndexName: index,

@@ -11,7 +11,7 @@ import type { Clock } from '../platform/clock.ts';
 import {
   batchGetLimit,
   type Item,
-  type ItemAddress,
+  type ItemKey,
   isConditionFailed,
   isUnavailable,
   readTogether,
@@ -59,7 +59,7 @@ export interface DueEntry {
 /** Deliveries as the consumers and the sweeper use them. All reads are consistent but for the index. */
 export interface DeliveryStore {
   /** Reads a delivery together with other items, in one round trip. */
-  readWith(id: string, others: readonly ItemAddress[]): Promise<[Delivery | undefined, ...(Item | undefined)[]]>;
+  readWith(id: string, others: readonly ItemKey[]): Promise<[Delivery | undefined, ...(Item | undefined)[]]>;
   /** Reads up to 100 deliveries; those that are not there are left out. */
   read(ids: readonly string[]): Promise<Delivery[]>;
   /** Stores a first attempt's outcome. False: a copy of the event was quicker, nothing is changed. */
@@ -78,7 +78,7 @@ export interface DeliveryStore {
 
 /** What the store needs. */
 export interface DeliveryStoreDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
   readonly now: Clock;
   /** How long deliveries are kept after their final state. */
@@ -92,8 +92,8 @@ export interface DeliveryStoreDependencies {
 
 /** Makes the store of table `Deliveries`. */
 export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): DeliveryStore {
-  const { documents, table, now, historyDays, patience = 0, pause = setTimeout } = dependencies;
-  const { readItems = addresses => readTogether(documents, addresses) } = dependencies;
+  const { dynamo, table, now, historyDays, patience = 0, pause = setTimeout } = dependencies;
+  const { readItems = addresses => readTogether(dynamo, addresses) } = dependencies;
   const nowInSeconds = () => Math.floor(now() / 1_000);
   const address = (id: string) => ({ table, key: { id } });
 
@@ -112,7 +112,7 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
 
   /** Whether what stands in the table is what was to be written. */
   const isThere = async (item: Item): Promise<boolean> => {
-    const [stored] = await readTogether(documents, [address(String(item.id))]);
+    const [stored] = await readTogether(dynamo, [address(String(item.id))]);
     // Asked for here: importing it costs every cold start more milliseconds than most of the bundle.
     const { isDeepStrictEqual } = process.getBuiltinModule('node:util');
     return isDeepStrictEqual(stored, JSON.parse(JSON.stringify(item)));
@@ -127,7 +127,7 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
     const begun = now();
     for (let wait = shortestPause; ; wait *= 2) {
       try {
-        await documents.send(new PutCommand({ TableName: table, Item: item, ...condition }));
+        await dynamo.send(new PutCommand({ TableName: table, Item: item, ...condition }));
         return true;
       } catch (error) {
         const isFirst = wait === shortestPause;
@@ -139,7 +139,7 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
   };
 
   const longestWaiting = async (shard: string, limit: number): Promise<{ ids: string[]; isAll: boolean }> => {
-    const answer = await documents.send(
+    const answer = await dynamo.send(
       new QueryCommand({
         TableName: table,
         IndexName: 'due',
@@ -158,7 +158,7 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
     },
 
     read: async ids => {
-      const items = await readTogether(documents, [...new Set(ids)].map(address));
+      const items = await readTogether(dynamo, [...new Set(ids)].map(address));
       return items.map(alive).filter(delivery => delivery !== undefined);
     },
 
@@ -178,7 +178,7 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
 
     claim: ({ id, wait, attempt }, next) =>
       whether(
-        documents.send(
+        dynamo.send(
           new UpdateCommand({
             TableName: table,
             Key: { id },
@@ -197,7 +197,7 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
 
     expire: ({ id, dueAt }) =>
       whether(
-        documents.send(
+        dynamo.send(
           new UpdateCommand({
             TableName: table,
             Key: { id },
@@ -217,7 +217,7 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
       const chunks = Array.from({ length: Math.ceil(ids.length / batchGetLimit) }, (_, index) =>
         ids.slice(index * batchGetLimit, (index + 1) * batchGetLimit),
       );
-      const items = (await Promise.all(chunks.map(chunk => readTogether(documents, chunk.map(address))))).flat();
+      const items = (await Promise.all(chunks.map(chunk => readTogether(dynamo, chunk.map(address))))).flat();
       const waiting = items.map(alive).filter(isWaitingForTurn);
       waiting.sort((one, other) => one.wait.nextAttemptAt - other.wait.nextAttemptAt);
       const isAll = pages.every(page => page.isAll) && waiting.length <= most;
@@ -225,7 +225,7 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
     },
 
     due: async (shard, after) => {
-      const answer = await documents.send(
+      const answer = await dynamo.send(
         new QueryCommand({
           TableName: table,
           IndexName: 'due',

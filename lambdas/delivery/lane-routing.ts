@@ -15,7 +15,7 @@ export type Lane = (typeof lanes)[number];
 export type LaterLane = Exclude<Lane, 'first'>;
 
 /** The lane that an attempt which is about to be made in `lane` must move to, if any. Nothing ever moves back. */
-export function laneBeyond(
+export function laneFor(
   lane: Lane,
   { failingSince }: Pick<Webhook, 'failingSince'>,
   slowness: Slowness,

@@ -27,9 +27,9 @@ export function makeLookup(
 export type FindWebhook = (accountId: string, evento: EventName) => Promise<Webhook | undefined>;
 
 /** Makes the same reading for whoever needs no delivery beside it. */
-export function makeFindWebhook(documents: Pick<DynamoDBDocumentClient, 'send'>, webhooksTable: string): FindWebhook {
+export function makeFindWebhook(dynamo: Pick<DynamoDBDocumentClient, 'send'>, webhooksTable: string): FindWebhook {
   return async function findWebhook(accountId, evento) {
-    const [item] = await readTogether(documents, [{ table: webhooksTable, key: webhookKey(accountId, evento) }]);
+    const [item] = await readTogether(dynamo, [{ table: webhooksTable, key: webhookKey(accountId, evento) }]);
     return webhookIn(item);
   };
 }

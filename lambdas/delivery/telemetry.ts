@@ -8,7 +8,7 @@ export type DeliveryMetric =
   | 'Delivered'
   | 'AttemptFailed'
   | 'Blocked'
-  | 'OwnFault'
+  | 'InternalError'
   /** Not answered in time in a quick lane while messages waited there. */
   | 'GivenUp'
   /** Deliveries by how they ended without being delivered. */

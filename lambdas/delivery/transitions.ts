@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
-import { faultWait, type Random, retryWait } from './backoff.ts';
+import { internalErrorWait, type Random, retryWait } from './backoff.ts';
 import {
   type AttemptRecord,
   type Delivery,
@@ -129,10 +129,10 @@ export function makeAfterAttempt({ schedule, now, random }: LifecycleRules): Aft
       }
       case 'given_up':
         return { ...attempted, ...(broughtForward && { broughtForward }), wait: waitOf(0, moment) };
-      case 'own_fault': {
+      case 'internal_error': {
         if (hasOutlived(delivery, moment)) return settled(attempted, 'falhou', moment);
         const faults = delivery.faults + 1;
-        return { ...attempted, faults, wait: originalWait ?? waitOf(faultWait(faults), moment) };
+        return { ...attempted, faults, wait: originalWait ?? waitOf(internalErrorWait(faults), moment) };
       }
     }
   };

@@ -11,7 +11,7 @@ import { clientSettings } from './client-settings.ts';
 export type Item = Record<string, unknown>;
 
 /** The document client all stores share. */
-export function makeDocuments(): DynamoDBDocumentClient {
+export function makeDynamo(): DynamoDBDocumentClient {
   const client = new DynamoDBClient(clientSettings);
   for (const step of idleSteps) client.middlewareStack.remove(step);
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
@@ -58,7 +58,7 @@ export class UnprocessedKeysError extends Error {
 }
 
 /** One item of a consistent batch read. */
-export interface ItemAddress {
+export interface ItemKey {
   readonly table: string;
   readonly key: Item;
 }
@@ -80,28 +80,28 @@ export function isPossibleKey(key: Item): boolean {
  * @throws {UnprocessedKeysError} when DynamoDB still keeps keys back after three tries.
  */
 export async function readTogether(
-  documents: Pick<DynamoDBDocumentClient, 'send'>,
-  addresses: readonly ItemAddress[],
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  addresses: readonly ItemKey[],
 ): Promise<(Item | undefined)[]> {
-  const found = await readPlaces(documents, byPlace(addresses), 3);
+  const found = await readPlaces(dynamo, byPlace(addresses), 3);
   return addresses.map(address => itemAt(found, address));
 }
 
 /** An item's place: table and key as one text. */
-export function placeOf({ table, key }: ItemAddress): string {
+export function placeOf({ table, key }: ItemKey): string {
   const parts = Object.entries(key).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([table, ...parts]);
 }
 
 /** Addresses by place: each once. */
-export function byPlace(addresses: readonly ItemAddress[]): Map<string, ItemAddress> {
+export function byPlace(addresses: readonly ItemKey[]): Map<string, ItemKey> {
   return new Map(addresses.map(address => [placeOf(address), address]));
 }
 
 /** Reads what is at some places, in so many tries at most. Places that DynamoDB kept back are missing from the answer. */
 export async function readPlaces(
-  documents: Pick<DynamoDBDocumentClient, 'send'>,
-  wanted: ReadonlyMap<string, ItemAddress>,
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  wanted: ReadonlyMap<string, ItemKey>,
   tries: number,
 ): Promise<Map<string, Item | undefined>> {
   const possible = [...wanted].filter(([, { key }]) => isPossibleKey(key));
@@ -110,7 +110,7 @@ export async function readPlaces(
 
   let pending = requestOf(possible.map(([, address]) => address));
   for (let attempt = 0; attempt < tries && Object.keys(pending).length > 0; attempt++) {
-    const answer: BatchGetCommandOutput = await documents.send(new BatchGetCommand({ RequestItems: pending }));
+    const answer: BatchGetCommandOutput = await dynamo.send(new BatchGetCommand({ RequestItems: pending }));
     for (const [table, items] of Object.entries(answer.Responses ?? {})) {
       const names = keyNames.get(table) ?? [];
       for (const item of items) {
@@ -131,7 +131,7 @@ export async function readPlaces(
  *
  * @throws {UnprocessedKeysError} when it was not read.
  */
-export function itemAt(found: ReadonlyMap<string, Item | undefined>, address: ItemAddress): Item | undefined {
+export function itemAt(found: ReadonlyMap<string, Item | undefined>, address: ItemKey): Item | undefined {
   const place = placeOf(address);
   if (!found.has(place)) throw new UnprocessedKeysError();
   return found.get(place);
@@ -151,7 +151,7 @@ const unanswered = ['TimeoutError', 'RequestTimeout', 'RequestTimeoutException',
 /** DynamoDB takes keys from one byte on; a range key ends at 1,024. */
 const longestKey = 1_024;
 
-function requestOf(addresses: readonly ItemAddress[]): NonNullable<BatchGetCommandInput['RequestItems']> {
+function requestOf(addresses: readonly ItemKey[]): NonNullable<BatchGetCommandInput['RequestItems']> {
   const keys = Map.groupBy(addresses, ({ table }) => table);
   return Object.fromEntries(
     [...keys].map(([table, own]) => [table, { ConsistentRead: true, Keys: own.map(({ key }) => key) }]),

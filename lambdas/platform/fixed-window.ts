@@ -1,29 +1,29 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import type { Clock } from './clock.ts';
-import { type ItemAddress, isConditionFailed, readTogether } from './dynamo.ts';
+import { type ItemKey, isConditionFailed, readTogether } from './dynamo.ts';
 
 /**
  * Counts one more in the window of an item, and gives the whole seconds until there may be another where the window is
  * full: then nothing is counted.
  */
-export type CountInWindow = (address: ItemAddress) => Promise<number | undefined>;
+export type CountInWindow = (address: ItemKey) => Promise<number | undefined>;
 
 /** What a fixed window needs. */
 export interface FixedWindowDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly now: Clock;
   /** How many fit into a minute, which begins with the first of them. */
   readonly limit: number;
 }
 
 /** Makes a limit per minute: exact, however many count at once. */
-export function makeFixedWindow({ documents, now, limit }: FixedWindowDependencies): CountInWindow {
+export function makeFixedWindow({ dynamo, now, limit }: FixedWindowDependencies): CountInWindow {
   return async function countInWindow(address) {
     for (let turn = 0; turn < tries; turn++) {
       const moment = now();
       if ((await addToWindow(address, moment)) || (await beginWindow(address, moment))) return undefined;
-      const [item] = await readTogether(documents, [address]);
+      const [item] = await readTogether(dynamo, [address]);
       const { data: window } = windowSchema.safeParse(item);
       if (window && window.count >= limit && window.endsAt > moment) {
         return Math.ceil((window.endsAt - moment) / 1_000);
@@ -32,12 +32,12 @@ export function makeFixedWindow({ documents, now, limit }: FixedWindowDependenci
     return 1;
   };
 
-  function addToWindow(address: ItemAddress, moment: number): Promise<boolean> {
+  function addToWindow(address: ItemKey, moment: number): Promise<boolean> {
     const values = { ':now': moment, ':limit': limit };
     return write(address, 'ADD #count :one', 'endsAt > :now AND #count < :limit', { '#count': 'count' }, values);
   }
 
-  function beginWindow(address: ItemAddress, moment: number): Promise<boolean> {
+  function beginWindow(address: ItemKey, moment: number): Promise<boolean> {
     const endsAt = moment + windowLength;
     return write(
       address,
@@ -50,14 +50,14 @@ export function makeFixedWindow({ documents, now, limit }: FixedWindowDependenci
 
   /** Whether the write's condition held. */
   async function write(
-    { table, key }: ItemAddress,
+    { table, key }: ItemKey,
     update: string,
     condition: string,
     names: Record<string, string>,
     values: Record<string, number>,
   ): Promise<boolean> {
     try {
-      await documents.send(
+      await dynamo.send(
         new UpdateCommand({
           TableName: table,
           Key: key,

@@ -12,6 +12,6 @@ export function bodyBytes(request: Pick<HttpRequest, 'body' | 'isBase64Encoded'>
 }
 
 /** The caller's address as the gateway saw it: never a header, which anyone can set. */
-export function callerAddress(request: HttpRequest): string {
+export function callerIp(request: HttpRequest): string {
   return request.requestContext.http.sourceIp;
 }

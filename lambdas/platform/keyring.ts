@@ -64,20 +64,20 @@ export function keyringContext(kind: KeyKind): Record<string, string> {
 
 /** What a keyring stands on. `kms` may be left out where keys are only listed. */
 export interface KeyringDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly kms?: Pick<KMSClient, 'send'>;
   readonly tableName: string;
   readonly now: Clock;
 }
 
 /** Makes a keyring over the `Keyring` table; one per function instance. */
-export function makeKeyring({ documents, kms, tableName, now }: KeyringDependencies): Keyring {
+export function makeKeyring({ dynamo, kms, tableName, now }: KeyringDependencies): Keyring {
   const cached = new Map<KeyKind, { readAt: number; keys: Promise<readonly KeyringKey[]> }>();
   const lookedUpAt = new Map<KeyKind, number>();
   const opened = new Map<string, Promise<KeyObject>>();
 
   const read = async (kind: KeyKind): Promise<readonly KeyringKey[]> => {
-    const answer = await documents.send(
+    const answer = await dynamo.send(
       new QueryCommand({
         TableName: tableName,
         ConsistentRead: true,

@@ -50,17 +50,17 @@ export interface AnnouncedChange {
  * @throws {ConditionalCheckFailedException} when the change's own condition does not hold.
  */
 export async function updateAnnouncing(
-  documents: Pick<DynamoDBDocumentClient, 'send'>,
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
   change: AnnouncedChange,
 ): Promise<UpdateCommandOutput> {
   for (let tried = 1; ; tried++) {
     try {
-      return await documents.send(appending(change));
+      return await dynamo.send(appending(change));
     } catch (error) {
       if (!isConditionFailed(error)) throw error; // else the list is full, or the change's own condition does not hold
     }
     try {
-      return await documents.send(replacingLast(change));
+      return await dynamo.send(replacingLast(change));
     } catch (error) {
       if (tried === tries || !isInvalid(error)) throw error; // else the list, full a moment ago, is gone by now
     }

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { Problem, validationFailed } from '../api/problem.ts';
 import { readJson } from '../api/request-body.ts';
-import { answer, noContent, type Operation } from '../api/route.ts';
+import { answer, noContent, type RouteHandler } from '../api/route.ts';
 import { readBody } from '../api/validation.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { HttpRequest } from '../platform/http.ts';
@@ -39,7 +39,7 @@ export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, n
   const sealAuthorization = async (accountId: string, evento: EventName, autorizacao: string | undefined) =>
     autorizacao === undefined ? undefined : sealing.seal(autorizacao, authorizationBinding(accountId, evento));
 
-  const register: Operation = async ({ caller: { accountId }, request }) => {
+  const register: RouteHandler = async ({ caller: { accountId }, request }) => {
     const { evento, url, autorizacao } = await readChecked(registration, request);
     const segredo = makeSecret();
     const [sealed, sealedAuthorization] = await Promise.all([
@@ -67,21 +67,21 @@ export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, n
     return answer(201, { ...toRecord(registered, moment), segredo }, { location: `/v1/webhooks/${evento}` });
   };
 
-  const list: Operation = async ({ caller }) => {
+  const list: RouteHandler = async ({ caller }) => {
     const webhooks = await store.list(caller.accountId);
     return answer(200, { webhooks: webhooks.map(webhook => toRecord(webhook, now())) });
   };
 
-  const show: Operation = async call => {
-    const webhook = await store.find(call.caller.accountId, eventIn(call));
+  const show: RouteHandler = async context => {
+    const webhook = await store.find(context.caller.accountId, eventIn(context));
     if (!webhook) throw webhookNotFound();
     return answer(200, toRecord(webhook, now()));
   };
 
-  const replace: Operation = async call => {
-    const { url, autorizacao } = await readChecked(replacement, call.request);
-    const evento = eventIn(call);
-    const { accountId } = call.caller;
+  const replace: RouteHandler = async context => {
+    const { url, autorizacao } = await readChecked(replacement, context.request);
+    const evento = eventIn(context);
+    const { accountId } = context.caller;
     const sealedAuthorization = await sealAuthorization(accountId, evento, autorizacao);
     for (let attempt = 0; attempt < changeTries; attempt++) {
       const read = await store.find(accountId, evento);
@@ -92,18 +92,18 @@ export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, n
     throw changing();
   };
 
-  const remove: Operation = async call => {
-    const removal = await store.remove(call.caller.accountId, eventIn(call), now());
+  const remove: RouteHandler = async context => {
+    const removal = await store.remove(context.caller.accountId, eventIn(context), now());
     if (removal === 'not_registered') throw webhookNotFound();
     if (removal === 'contended') throw changing();
     return noContent;
   };
 
-  const rotateSecret: Operation = async call => {
-    const { value, findings } = readBody(secretRotation, readJson(call.request, true));
+  const rotateSecret: RouteHandler = async context => {
+    const { value, findings } = readBody(secretRotation, readJson(context.request, true));
     if (value === undefined) throw validationFailed(findings);
-    const evento = eventIn(call);
-    const { accountId } = call.caller;
+    const evento = eventIn(context);
+    const { accountId } = context.caller;
     const segredo = makeSecret();
     const sealed = await sealing.seal(segredo, secretBinding(accountId, evento));
     for (let attempt = 0; attempt < changeTries; attempt++) {
@@ -117,14 +117,14 @@ export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, n
     throw changing();
   };
 
-  const reactivate: Operation = async call => {
-    const webhook = await store.reactivate(call.caller.accountId, eventIn(call), now());
+  const reactivate: RouteHandler = async context => {
+    const webhook = await store.reactivate(context.caller.accountId, eventIn(context), now());
     if (!webhook) throw webhookNotFound();
     if (webhook.suspensionReason === 'operador') throw suspendedByOperator();
     return answer(200, toRecord(webhook, now()));
   };
 
-  return { register, list, show, replace, remove, rotateSecret, reactivate } satisfies Record<string, Operation>;
+  return { register, list, show, replace, remove, rotateSecret, reactivate } satisfies Record<string, RouteHandler>;
 }
 
 /** How often a change is tried while others change the same webhook. */

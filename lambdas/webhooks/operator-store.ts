@@ -25,14 +25,14 @@ export interface OperatorStore {
 
 /** What the store is made of. */
 export interface OperatorStoreDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
   readonly now: Clock;
 }
 
 /** Makes the operators' view of table `Webhooks`; no function has it. `webhook-store.ts` tells how suspensions are kept. */
-export function makeOperatorStore({ documents, tableName, now }: OperatorStoreDependencies): OperatorStore {
-  const { find: findWebhook } = makeWebhookStore({ documents, tableName });
+export function makeOperatorStore({ dynamo, tableName, now }: OperatorStoreDependencies): OperatorStore {
+  const { find: findWebhook } = makeWebhookStore({ dynamo, tableName });
 
   const whether = async <Result>(write: Promise<Result>): Promise<Result | undefined> => {
     try {
@@ -51,7 +51,7 @@ export function makeOperatorStore({ documents, tableName, now }: OperatorStoreDe
   ): Promise<Item | undefined> => {
     const { told, ...written } = change;
     const answer = await whether(
-      updateAnnouncing(documents, {
+      updateAnnouncing(dynamo, {
         ...written,
         table: tableName,
         key: webhookKey(accountId, evento),
@@ -67,7 +67,7 @@ export function makeOperatorStore({ documents, tableName, now }: OperatorStoreDe
     const items: Item[] = [];
     let from: Item | undefined;
     do {
-      const page = await documents.send(
+      const page = await dynamo.send(
         new ScanCommand({ TableName: tableName, ConsistentRead: true, ExclusiveStartKey: from }),
       );
       items.push(...(page.Items ?? []));
@@ -117,14 +117,14 @@ export function makeOperatorStore({ documents, tableName, now }: OperatorStoreDe
       Key: webhookKey(accountId, evento),
       ConditionExpression: 'attribute_exists(evento) AND attribute_not_exists(webhookId)',
     });
-    if (await whether(documents.send(endHold))) return { outcome: 'not_registered' };
+    if (await whether(dynamo.send(endHold))) return { outcome: 'not_registered' };
     return (await findWebhook(accountId, evento)) ? 'again' : 'nothing';
   };
 
   return {
     find: async (accountId, evento) => {
       const Key = webhookKey(accountId, evento);
-      const { Item } = await documents.send(new GetCommand({ TableName: tableName, Key, ConsistentRead: true }));
+      const { Item } = await dynamo.send(new GetCommand({ TableName: tableName, Key, ConsistentRead: true }));
       return webhookIn(Item) ?? (Item && holdIn(Item));
     },
     listAll,

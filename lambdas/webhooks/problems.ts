@@ -1,9 +1,9 @@
 import { Problem } from '../api/problem.ts';
-import type { Call } from '../api/route.ts';
+import type { RequestContext } from '../api/route.ts';
 import { type EventName, isEventName } from './webhook.ts';
 
 /** The event that the path names. @throws {Problem} when it is none: no account has a webhook for it. */
-export function eventIn({ path: { evento = '' } }: Call): EventName {
+export function eventIn({ path: { evento = '' } }: RequestContext): EventName {
   if (!isEventName(evento)) throw webhookNotFound();
   return evento;
 }

@@ -38,7 +38,7 @@ export interface WebhookStore {
 
 /** What the store is made of. */
 export interface WebhookStoreDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
 }
 
@@ -50,9 +50,9 @@ export interface WebhookStoreDependencies {
  * and `suspensionReason` only. It is no webhook (`webhookIn`); a registration takes both over. One item, so one condition
  * decides between an operator, a removal and a registration that meet.
  */
-export function makeWebhookStore({ documents, tableName: TableName }: WebhookStoreDependencies): WebhookStore {
+export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreDependencies): WebhookStore {
   const find = async (accountId: string, evento: EventName): Promise<Webhook | undefined> => {
-    const { Item } = await documents.send(
+    const { Item } = await dynamo.send(
       new GetCommand({ TableName, Key: webhookKey(accountId, evento), ConsistentRead: true }),
     );
     return webhookIn(Item);
@@ -79,7 +79,7 @@ export function makeWebhookStore({ documents, tableName: TableName }: WebhookSto
   ): Promise<Webhook | undefined> => {
     const key = webhookKey(accountId, evento);
     const plain = () =>
-      documents.send(
+      dynamo.send(
         new UpdateCommand({
           TableName,
           Key: key,
@@ -92,7 +92,7 @@ export function makeWebhookStore({ documents, tableName: TableName }: WebhookSto
       );
     const answer = await unlessRefused(
       told
-        ? updateAnnouncing(documents, { ...change, table: TableName, key, announcement: told, now: told.since })
+        ? updateAnnouncing(dynamo, { ...change, table: TableName, key, announcement: told, now: told.since })
         : plain(),
     );
     return answer && webhookIn(answer.Attributes);
@@ -125,7 +125,7 @@ export function makeWebhookStore({ documents, tableName: TableName }: WebhookSto
       const webhooks: Webhook[] = [];
       let from: Item | undefined;
       do {
-        const page: QueryCommandOutput = await documents.send(
+        const page: QueryCommandOutput = await dynamo.send(
           new QueryCommand({
             TableName,
             ConsistentRead: true,
@@ -184,14 +184,14 @@ export function makeWebhookStore({ documents, tableName: TableName }: WebhookSto
           ConditionExpression: 'attribute_exists(webhookId) AND suspensionReason <> :operator',
           ExpressionAttributeValues: values,
         });
-        if (await unlessRefused(documents.send(remove))) return 'removed';
+        if (await unlessRefused(dynamo.send(remove))) return 'removed';
         const hold = new PutCommand({
           TableName,
           Item: operatorHold(accountId, evento, now),
           ConditionExpression: 'attribute_exists(webhookId) AND suspensionReason = :operator',
           ExpressionAttributeValues: values,
         });
-        if (await unlessRefused(documents.send(hold))) return 'removed';
+        if (await unlessRefused(dynamo.send(hold))) return 'removed';
         if (!(await find(accountId, evento))) return 'not_registered';
       }
       return 'contended';

@@ -6,7 +6,7 @@ import { makeApi } from '../api/router.ts';
 import { makeBearerAuthentication } from '../auth/sessions/bearer.ts';
 import { clientSettings } from '../platform/client-settings.ts';
 import { systemClock } from '../platform/clock.ts';
-import { makeDocuments } from '../platform/dynamo.ts';
+import { makeDynamo } from '../platform/dynamo.ts';
 import { makeResolver } from '../platform/egress/resolver.ts';
 import { readEnvironment } from '../platform/environment.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
@@ -23,9 +23,9 @@ import { makeWebhookStore } from './webhook-store.ts';
 
 const environment = readEnvironment(webhooksEnvironment);
 const { logger } = makeTelemetry('webhooks');
-const documents = makeDocuments();
+const dynamo = makeDynamo();
 const keyring = makeKeyring({
-  documents,
+  dynamo,
   kms: new KMSClient(clientSettings),
   tableName: environment.KEYRING_TABLE,
   now: systemClock,
@@ -40,7 +40,7 @@ export const handler = middy<HttpRequest, HttpResponse>()
       docsUrl: environment.DOCS_URL,
       resourceMetadata: resourceMetadataUrl(environment.AUDIENCE),
       authenticate: makeBearerAuthentication({
-        documents,
+        dynamo,
         keyring,
         tables: {
           clients: environment.CLIENTS_TABLE,
@@ -55,7 +55,7 @@ export const handler = middy<HttpRequest, HttpResponse>()
         makeProtectedResource({ audience: environment.AUDIENCE, issuer: environment.ISSUER }),
         ...makeWebhookResources(
           makeOperations({
-            store: makeWebhookStore({ documents, tableName: environment.WEBHOOKS_TABLE }),
+            store: makeWebhookStore({ dynamo, tableName: environment.WEBHOOKS_TABLE }),
             sealing: makeSealing(keyring),
             checkUrl: makeUrlCheck({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
             makeSecret: makeSigningSecret,

@@ -42,9 +42,12 @@ export async function provisionDemo(
   const client = new DynamoDBClient({ region, endpoint: services.dynamoDb.endpoint, credentials: localCredentials });
   try {
     return await ensureDemo({
-      documents: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
+      dynamo: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
       clientsTable: requiredOutput(outputs, 'ClientsTable'),
-      userTables: { users: requiredOutput(outputs, 'UsersTable'), logins: requiredOutput(outputs, 'LoginsTable') },
+      userTables: {
+        users: requiredOutput(outputs, 'UsersTable'),
+        credentials: requiredOutput(outputs, 'CredentialsTable'),
+      },
       ...(file === undefined ? {} : { file }),
     });
   } finally {

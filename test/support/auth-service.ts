@@ -84,8 +84,8 @@ export function basic(id: string, secret: string): string {
 export async function startAuthService(options: AuthServiceOptions = {}): Promise<AuthService> {
   const clock = frozenClock();
   const { now } = clock;
-  const dynalite = await startDynalite('Clients', 'Users', 'Logins', 'Sessions', 'Lockouts', 'Keyring');
-  const { documents } = dynalite;
+  const dynalite = await startDynalite('Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts', 'Keyring');
+  const { dynamo } = dynalite;
   const kms = makeFakeKms();
   const logs: string[] = [];
   const metrics: string[] = [];
@@ -95,10 +95,10 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
   const count = (name: string) => void metrics.push(name);
 
   const makeId = randomId;
-  const clients = makeClientStore({ documents, tableName: 'Clients', now, makeId });
-  const users = makeUserStore({ documents, tables: { users: 'Users', logins: 'Logins' }, now, makeId });
+  const clients = makeClientStore({ dynamo, tableName: 'Clients', now, makeId });
+  const users = makeUserStore({ dynamo, tables: { users: 'Users', credentials: 'Credentials' }, now, makeId });
   const rotation = makeKeyRotation({
-    documents,
+    dynamo,
     kms: kms.client,
     tableName: 'Keyring',
     keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
@@ -116,7 +116,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
   const environment = {
     CLIENTS_TABLE: 'Clients',
     USERS_TABLE: 'Users',
-    LOGINS_TABLE: 'Logins',
+    CREDENTIALS_TABLE: 'Credentials',
     SESSIONS_TABLE: 'Sessions',
     LOCKOUTS_TABLE: 'Lockouts',
     KEYRING_TABLE: 'Keyring',
@@ -128,7 +128,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     ADDRESS_FAILURE_LIMIT: options.addressFailureLimit ?? 100_000,
     CLIENT_FAILURE_LIMIT: options.clientFailureLimit ?? 100_000,
   };
-  const world = { environment, documents, kms: kms.client, log, count, now, makeId };
+  const world = { environment, dynamo, kms: kms.client, log, count, now, makeId };
   const endpoints: Record<Endpoint, (request: HttpRequest) => Promise<HttpResponse>> = {
     token: makeTokenFunction({ ...world, passwords: countHashes(options.passwords ?? passwordHashing, hashes) }),
     revoke: makeRevokeFunction(world),
@@ -144,18 +144,18 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     return readAnswer(await endpoints[endpoint](request));
   };
 
-  const keyring = makeKeyring({ documents, kms: kms.client, tableName: 'Keyring', now });
+  const keyring = makeKeyring({ dynamo, kms: kms.client, tableName: 'Keyring', now });
   return {
     clock,
     dynalite,
     kms,
     keyring,
-    sessionList: makeSessionList({ documents, tableName: 'Sessions' }),
-    lockout: makeLockout({ documents, tableName: 'Lockouts', keyring, now }),
+    sessionList: makeSessionList({ dynamo, tableName: 'Sessions' }),
+    lockout: makeLockout({ dynamo, tableName: 'Lockouts', keyring, now }),
     rotation,
     clients,
     users,
-    sessions: makeSessionStore({ documents, tableName: 'Sessions' }),
+    sessions: makeSessionStore({ dynamo, tableName: 'Sessions' }),
     logs,
     metrics,
     hashes,

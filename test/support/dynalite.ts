@@ -16,9 +16,9 @@ export type TableName = keyof typeof tables;
 
 /** A DynamoDB of this test file alone, in memory, on a free port of 127.0.0.1. */
 export interface Dynalite {
-  readonly documents: DynamoDBDocumentClient;
+  readonly dynamo: DynamoDBDocumentClient;
   readonly endpoint: string;
-  /** Every DynamoDB operation sent through `documents` so far, such as `BatchGetItemCommand`; empty it to count anew. */
+  /** Every DynamoDB operation sent through `dynamo` so far, such as `BatchGetItemCommand`; empty it to count anew. */
   readonly operations: string[];
   /** Sends the next operation of that name twice, as the SDK does when the first answer gets lost. */
   repeatNext(operation: string): void;
@@ -62,7 +62,7 @@ export async function startDynalite(...names: TableName[]): Promise<Dynalite> {
     { step: 'finalizeRequest', name: 'repeatOperation' },
   );
   return {
-    documents: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
+    dynamo: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
     endpoint,
     operations,
     repeatNext: operation => {
@@ -80,7 +80,7 @@ export async function startDynalite(...names: TableName[]): Promise<Dynalite> {
 const tables = {
   Clients: { key: [['clientId', 'S']] },
   Users: { key: [['userId', 'S']] },
-  Logins: { key: [['email', 'S']] },
+  Credentials: { key: [['email', 'S']] },
   Sessions: {
     key: [
       ['userId', 'S'],

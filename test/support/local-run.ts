@@ -17,7 +17,7 @@ export interface LocalOutputs {
   readonly Demo: Readonly<Record<'ClientId' | 'ClientSecret' | 'Username' | 'Password' | 'AccountId', string>>;
   readonly ClientsTable: string;
   readonly UsersTable: string;
-  readonly LoginsTable: string;
+  readonly CredentialsTable: string;
   readonly SessionsTable: string;
   readonly LockoutsTable: string;
   readonly KeyringTable: string;

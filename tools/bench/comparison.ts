@@ -135,7 +135,7 @@ function environmentOf(outputs: LocalOutputs) {
     settings: {
       CLIENTS_TABLE: outputs.ClientsTable,
       USERS_TABLE: outputs.UsersTable,
-      LOGINS_TABLE: outputs.LoginsTable,
+      CREDENTIALS_TABLE: outputs.CredentialsTable,
       SESSIONS_TABLE: outputs.SessionsTable,
       LOCKOUTS_TABLE: outputs.LockoutsTable,
       KEYRING_TABLE: outputs.KeyringTable,

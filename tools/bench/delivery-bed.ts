@@ -34,7 +34,7 @@ export type Surroundings = 'stand-ins' | 'real DNS and TLS';
 /** What deliveries are measured on. */
 export interface DeliveryBed {
   readonly outputs: LocalOutputs;
-  readonly documents: DynamoDBDocumentClient;
+  readonly dynamo: DynamoDBDocumentClient;
   /** How many requests the receiver got. */
   received(): Promise<number>;
   /** Makes a consumer process of a function: ours, or the plain one. */
@@ -55,9 +55,9 @@ export async function startDeliveryBed(): Promise<DeliveryBed> {
     const { outputs } = run;
     const receiver = await startReceiver(new URL(outputs.DynamoDbEndpoint).port);
     undo.push(receiver.stop);
-    const { documents, sqs } = clientsOf(outputs);
+    const { dynamo, sqs } = clientsOf(outputs);
     undo.push(
-      () => documents.destroy(),
+      () => dynamo.destroy(),
       () => sqs.destroy(),
     );
     const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'bench-retries' }));
@@ -87,7 +87,7 @@ export async function startDeliveryBed(): Promise<DeliveryBed> {
 
     return {
       outputs,
-      documents,
+      dynamo,
       received: receiver.received,
       begin: (what, surroundings, dynamoDb) => {
         const around = surroundingsOf[surroundings];
@@ -132,7 +132,7 @@ async function startReceiver(dynamoDbPort: string) {
 function clientsOf({ Region: region, DynamoDbEndpoint, SqsEndpoint }: LocalOutputs) {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   return {
-    documents: DynamoDBDocumentClient.from(new DynamoDBClient({ region, endpoint: DynamoDbEndpoint, credentials })),
+    dynamo: DynamoDBDocumentClient.from(new DynamoDBClient({ region, endpoint: DynamoDbEndpoint, credentials })),
     sqs: new SQSClient({ region, endpoint: SqsEndpoint, credentials }),
   };
 }

@@ -144,11 +144,11 @@ interface Scenario {
 }
 
 /** Moves an event's webhook to another host before each batch. */
-function movingHosts({ documents, outputs }: DeliveryBed, event: EventName, makeBatch: MakeBatch): MakeBatch {
+function movingHosts({ dynamo, outputs }: DeliveryBed, event: EventName, makeBatch: MakeBatch): MakeBatch {
   let moved = 0;
   return async () => {
     const url = `https://${hostOf(moved++)}/${receivers[event as keyof typeof receivers]}`;
-    await documents.send(
+    await dynamo.send(
       new UpdateCommand({
         TableName: outputs.WebhooksTable,
         Key: webhookKey(outputs.Demo.AccountId, event),

@@ -26,7 +26,7 @@ export async function measureHanging(
   { quickEvent, hangingEvent }: Events,
   size: DeliverySize,
 ): Promise<HangingFigures> {
-  const { begin, documents, outputs } = bed;
+  const { begin, dynamo, outputs } = bed;
   const consumer = begin('ours', 'stand-ins');
   const healthyEvents = Array<EventName>(batchSize - 2).fill(quickEvent);
   const healthy = batchesOf(outputs, healthyEvents);
@@ -38,7 +38,7 @@ export async function measureHanging(
   const first = await consumer.consume(1, hangingOnly);
   const firstBatchMs = Date.now() - startedAt;
   const Key = { id: slownessId({ accountId: outputs.Demo.AccountId, evento: hangingEvent }) };
-  const { Item } = await documents.send(new GetCommand({ TableName: outputs.DeliveriesTable, Key }));
+  const { Item } = await dynamo.send(new GetCommand({ TableName: outputs.DeliveriesTable, Key }));
 
   const moved = await consumer.consume(size.batches, hangingOnly);
   const { alone, beside } = await inTurn(

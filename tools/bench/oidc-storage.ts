@@ -36,15 +36,15 @@ export async function makeDynamoStore(): Promise<Store> {
       KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
     }),
   );
-  const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const dynamo = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   return {
-    put: async (pk, record) => void (await documents.send(new PutCommand({ TableName, Item: { pk, record } }))),
+    put: async (pk, record) => void (await dynamo.send(new PutCommand({ TableName, Item: { pk, record } }))),
     get: async pk => {
-      const { Item } = await documents.send(new GetCommand({ TableName, Key: { pk }, ConsistentRead: true }));
+      const { Item } = await dynamo.send(new GetCommand({ TableName, Key: { pk }, ConsistentRead: true }));
       return Item?.record;
     },
     set: async (pk, field, value) =>
-      void (await documents.send(
+      void (await dynamo.send(
         new UpdateCommand({
           TableName,
           Key: { pk },
@@ -53,7 +53,7 @@ export async function makeDynamoStore(): Promise<Store> {
           ExpressionAttributeValues: { ':value': value },
         }),
       )),
-    remove: async pk => void (await documents.send(new DeleteCommand({ TableName, Key: { pk } }))),
+    remove: async pk => void (await dynamo.send(new DeleteCommand({ TableName, Key: { pk } }))),
   };
 }
 

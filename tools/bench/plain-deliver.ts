@@ -29,7 +29,7 @@ function parse({ body, messageId }: SQSRecord): Message {
 async function findWebhooks(messages: readonly Message[]) {
   const keys = messages.map(({ accountId, evento }) => webhookKey(accountId, evento));
   const distinct = new Map(keys.map(key => [JSON.stringify(key), key]));
-  const { Responses } = await documents.send(
+  const { Responses } = await dynamo.send(
     new BatchGetCommand({
       RequestItems: {
         [deliveries]: { ConsistentRead: true, Keys: messages.map(({ id }) => ({ id })) },
@@ -51,9 +51,7 @@ async function deliver({ id, accountId, evento, id_demanda }: Message, known: re
   const origin = { id, accountId, evento, webhookId: String(webhook.webhookId), body, createdAt: startedAt };
   const attempts = [{ ...record, resultado: 'entregue' as const, status, resposta: '' }];
   const Item = itemFromDelivery(settled({ ...newDelivery(origin), attempt: 2, attempts }, 'entregue', now), 30);
-  await documents.send(
-    new PutCommand({ TableName: deliveries, Item, ConditionExpression: 'attribute_not_exists(id)' }),
-  );
+  await dynamo.send(new PutCommand({ TableName: deliveries, Item, ConditionExpression: 'attribute_not_exists(id)' }));
 }
 
 interface Message {
@@ -63,7 +61,7 @@ interface Message {
   readonly id_demanda: number;
 }
 
-const documents = DynamoDBDocumentClient.from(new DynamoDBClient());
+const dynamo = DynamoDBDocumentClient.from(new DynamoDBClient());
 
 const { DELIVERIES_TABLE: deliveries = '', WEBHOOKS_TABLE: webhooks = '' } = process.env;
 

@@ -79,7 +79,7 @@ export async function runChaos(plan: ChaosPlan, say: Say = () => undefined): Pro
     throw error;
   });
   const sqs = queuesOf(run.outputs);
-  const documents = documentsOf(run.outputs);
+  const dynamo = documentsOf(run.outputs);
   const { EventsQueueUrl, DeadLetterQueueUrl } = run.outputs;
   const deadline = startedAt + plan.limit;
 
@@ -106,7 +106,7 @@ export async function runChaos(plan: ChaosPlan, say: Say = () => undefined): Pro
     const doomed = registrations.filter(({ kind }) => kind.isDeleted);
     const ids = published.filter(({ registration }) => registration.kind.isDeleted).map(event => event.deliveryId);
     for (;;) {
-      const { deliveries } = await readStored(documents, run.outputs);
+      const { deliveries } = await readStored(dynamo, run.outputs);
       if (ids.every(id => deliveries.has(id))) break;
       if (Date.now() > deadline) return;
       await pause(1_000);
@@ -133,9 +133,9 @@ export async function runChaos(plan: ChaosPlan, say: Say = () => undefined): Pro
     const kills = await storm;
     say('Everything is published, and the storm is over.');
     await deleteDoomed(registrations);
-    const whatIsLeft = await untilSettled({ plan, run, sqs, documents, published, faultsFile, deadline, say });
+    const whatIsLeft = await untilSettled({ plan, run, sqs, dynamo, published, faultsFile, deadline, say });
 
-    const stored = await readStored(documents, run.outputs);
+    const stored = await readStored(dynamo, run.outputs);
     const result = audit({
       kinds,
       published,
@@ -174,7 +174,7 @@ export async function runChaos(plan: ChaosPlan, say: Say = () => undefined): Pro
     };
   } finally {
     sqs.destroy();
-    documents.destroy();
+    dynamo.destroy();
     await run.stop();
     receivers.stop();
     rmSync(folder, { recursive: true, force: true });

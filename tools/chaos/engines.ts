@@ -53,12 +53,12 @@ export interface Stored {
 
 /** Reads all deliveries, and which webhooks have something to announce. */
 export async function readStored(
-  documents: DynamoDBDocumentClient,
+  dynamo: DynamoDBDocumentClient,
   { DeliveriesTable, WebhooksTable }: Pick<LocalOutputs, 'DeliveriesTable' | 'WebhooksTable'>,
 ): Promise<Stored> {
-  const items = await readAll(documents, DeliveriesTable);
+  const items = await readAll(dynamo, DeliveriesTable);
   const deliveries = items.filter(({ id }) => isDeliveryId(String(id))).map(deliveryFromItem);
-  const waiting = (await readAll(documents, WebhooksTable)).filter(item => item.announcements !== undefined);
+  const waiting = (await readAll(dynamo, WebhooksTable)).filter(item => item.announcements !== undefined);
   return {
     deliveries: new Map(deliveries.map(delivery => [delivery.id, delivery])),
     notices: new Set(waiting.map(({ accountId, evento }) => `${accountId}#${evento}`)),
@@ -76,11 +76,11 @@ const counts: QueueAttributeName[] = [
   'ApproximateNumberOfMessagesDelayed',
 ];
 
-async function readAll(documents: DynamoDBDocumentClient, TableName: string | undefined): Promise<Item[]> {
+async function readAll(dynamo: DynamoDBDocumentClient, TableName: string | undefined): Promise<Item[]> {
   const items: Item[] = [];
   let ExclusiveStartKey: Item | undefined;
   do {
-    const page = await documents.send(
+    const page = await dynamo.send(
       new ScanCommand({ TableName, ConsistentRead: true, ...(ExclusiveStartKey && { ExclusiveStartKey }) }),
     );
     items.push(...(page.Items ?? []));

@@ -49,7 +49,7 @@ export async function checkIsolation(): Promise<IsolationCheck> {
     ...['--set', 'attemptTimeout=20s', '--retry-schedule', '1s'],
   );
   const { run, publish, registrationsOf, receivers } = settled;
-  const documents = documentsOf(run.outputs);
+  const dynamo = documentsOf(run.outputs);
   const [quietOne, hangingOne] = [...registrationsOf('quiet'), ...registrationsOf('hanging')] as [
     Registration,
     Registration,
@@ -57,7 +57,7 @@ export async function checkIsolation(): Promise<IsolationCheck> {
   const isKnownToHang = async () => {
     const owner = { accountId: hangingOne.account, evento: hangingOne.evento };
     const Key = { id: slownessId(owner) };
-    const { Item } = await documents.send(new GetCommand({ TableName: run.outputs.DeliveriesTable, Key }));
+    const { Item } = await dynamo.send(new GetCommand({ TableName: run.outputs.DeliveriesTable, Key }));
     return isSlow(slownessOf(owner, Item));
   };
   try {
@@ -69,7 +69,7 @@ export async function checkIsolation(): Promise<IsolationCheck> {
     while (arrived() < quietAttempts && ended === 0) await pause(100);
     return { arrivedMeanwhile, wanted: quietAttempts };
   } finally {
-    documents.destroy();
+    dynamo.destroy();
     await settled.stop();
   }
 }

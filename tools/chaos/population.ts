@@ -79,12 +79,12 @@ export async function settle(
 
 /** Makes an account with an admin and gives what calls {base_url} in its name. */
 async function openAccount(outputs: LocalOutputs, accountId: string) {
-  const documents = documentsOf(outputs);
-  const tables = { users: outputs.UsersTable, logins: outputs.LoginsTable };
-  const users = makeUserStore({ documents, tables, now: systemClock, makeId: randomId });
+  const dynamo = documentsOf(outputs);
+  const tables = { users: outputs.UsersTable, credentials: outputs.CredentialsTable };
+  const users = makeUserStore({ dynamo, tables, now: systemClock, makeId: randomId });
   const [email, password] = [`${accountId}@chaos.example.com`, randomId(22)];
   await users.createUser({ email, password, accountId, role: 'admin' });
-  documents.destroy();
+  dynamo.destroy();
   const token = await logIn(outputs, email, password);
   return async (method: string, path: string, expected: number, body?: unknown): Promise<Record<string, unknown>> => {
     const response = await fetch(`${outputs.BaseUrl}${path}`, {

@@ -37,7 +37,7 @@ interface Aftermath {
   readonly plan: ChaosPlan;
   readonly run: LocalRun;
   readonly sqs: SQSClient;
-  readonly documents: DynamoDBDocumentClient;
+  readonly dynamo: DynamoDBDocumentClient;
   readonly published: readonly PublishedEvent[];
   readonly faultsFile: string;
   /** Milliseconds since the epoch. */
@@ -46,9 +46,9 @@ interface Aftermath {
 }
 
 /** How much is still to come. What is not waited for does not count, and neither do its messages. */
-async function outstanding({ plan: { waitsForMending }, run, sqs, documents, published }: Aftermath) {
+async function outstanding({ plan: { waitsForMending }, run, sqs, dynamo, published }: Aftermath) {
   const messages = await waitingMessages(sqs, run.outputs);
-  const { deliveries, notices } = await readStored(documents, run.outputs);
+  const { deliveries, notices } = await readStored(dynamo, run.outputs);
   const now = Date.now();
   const waitsOut = (delivery: Delivery) => !waitsForMending && isWaitingOut(delivery, now);
   const isLeft = (delivery: Delivery) => !waitsForMending && isLeftToSweeper(delivery, now);

@@ -12,7 +12,7 @@ import {
   withSlowAttempts,
   withSlowName,
 } from '../../lambdas/delivery/isolation/slowness.ts';
-import { laneBeyond } from '../../lambdas/delivery/lane-routing.ts';
+import { laneFor } from '../../lambdas/delivery/lane-routing.ts';
 import {
   attemptsPerProcess,
   attemptsPerWebhook,
@@ -195,7 +195,7 @@ export function simulateQuickLanes(
     const handle = (event: Event, process: Process, done: () => void) =>
       time.at(time.now() + readTime, () => {
         const moved = () => time.at(time.now() + moveTime, done);
-        if (laneBeyond(name, {}, knownOf(event.account).slowness, time.now())) {
+        if (laneFor(name, {}, knownOf(event.account).slowness, time.now())) {
           attemptInSlowLane(event);
           return moved();
         }

@@ -1,36 +1,36 @@
 import type { Clock } from '../../platform/clock.ts';
-import type { Item, ItemAddress } from '../../platform/dynamo.ts';
+import type { Item, ItemKey } from '../../platform/dynamo.ts';
 import { OAuthError } from '../oauth-error.ts';
-import { type Client, clientAddress, isClientId, matchesClientSecret, parseClient } from '../principals/client.ts';
-import type { Decision } from '../protection/audit.ts';
+import { type Client, clientKey, isClientId, matchesClientSecret, parseClient } from '../principals/client.ts';
+import type { AuditContext } from '../protection/audit.ts';
 import type { RateLimit } from '../protection/rate-limit.ts';
-import type { PresentedClient } from './client-credentials.ts';
+import type { ClientCredentials } from './client-credentials.ts';
 
 /** Finds out whether a client is who it says it is, and slows down whoever keeps failing. */
 export interface ClientAuthentication {
   /** What to read, together with whatever else the request needs. */
-  reads(presented: PresentedClient, decision: Decision): Record<keyof ClientRecords, ItemAddress | undefined>;
+  reads(presented: ClientCredentials, auditContext: AuditContext): Record<keyof ClientRecords, ItemKey | undefined>;
   /** @throws {OAuthError} 429 when too many authentications failed from the caller's address. */
-  limitAddress(records: ClientRecords): void;
+  limitIp(records: ClientRecords): void;
   /** @throws {OAuthError} */
-  authenticate(presented: PresentedClient, records: ClientRecords, decision: Decision): Promise<Client>;
+  authenticate(presented: ClientCredentials, records: ClientRecords, auditContext: AuditContext): Promise<Client>;
 }
 
 /** What client authentication stands on. */
 export interface ClientAuthenticationDependencies {
   readonly clientsTable: string;
-  readonly addressLimit: RateLimit;
+  readonly ipRateLimit: RateLimit;
   readonly now: Clock;
 }
 
 /** Makes the client authentication all endpoints share (RFC 6749 section 2.3, RFC 7009 section 2.1, RFC 7662 section 2.1). */
 export function makeClientAuthentication(dependencies: ClientAuthenticationDependencies): ClientAuthentication {
-  const { clientsTable, addressLimit, now } = dependencies;
+  const { clientsTable, ipRateLimit, now } = dependencies;
 
-  const verify = (presented: PresentedClient, records: ClientRecords, decision: Decision): Client => {
+  const verify = (presented: ClientCredentials, records: ClientRecords, auditContext: AuditContext): Client => {
     if (presented.outcome === 'unusable') throw new OAuthError(presented.oauthCase);
     const client = parseClient(records.client);
-    if (client) decision.clientId = client.clientId;
+    if (client) auditContext.clientId = client.clientId;
     const isMatch = matchesClientSecret(client, presented.clientSecret, now());
     if (!client) throw new OAuthError('client_refused', { reason: 'client_unknown' });
     if (!isMatch) throw new OAuthError('client_refused', { reason: 'client_secret_wrong' });
@@ -39,24 +39,24 @@ export function makeClientAuthentication(dependencies: ClientAuthenticationDepen
   };
 
   return {
-    reads: (presented, decision) => ({
-      addressFailures: addressLimit.countAddress(decision.address),
+    reads: (presented, auditContext) => ({
+      ipFailures: ipRateLimit.counterKey(auditContext.address),
       client:
         presented.outcome === 'presented' && isClientId(presented.clientId)
-          ? clientAddress(clientsTable, presented.clientId)
+          ? clientKey(clientsTable, presented.clientId)
           : undefined,
     }),
 
-    limitAddress: records => {
-      const retryAfterSeconds = addressLimit.secondsToWait(records.addressFailures);
+    limitIp: records => {
+      const retryAfterSeconds = ipRateLimit.secondsToWait(records.ipFailures);
       if (retryAfterSeconds !== undefined) throw new OAuthError('address_limit', { retryAfterSeconds });
     },
 
-    authenticate: async (presented, records, decision) => {
+    authenticate: async (presented, records, auditContext) => {
       try {
-        return verify(presented, records, decision);
+        return verify(presented, records, auditContext);
       } catch (error) {
-        if (error instanceof OAuthError && error.status === 401) await addressLimit.countFailure(decision.address);
+        if (error instanceof OAuthError && error.status === 401) await ipRateLimit.countFailure(auditContext.address);
         throw error;
       }
     },
@@ -66,5 +66,5 @@ export function makeClientAuthentication(dependencies: ClientAuthenticationDepen
 /** What was read to authenticate a client. */
 interface ClientRecords {
   readonly client?: Item | undefined;
-  readonly addressFailures?: Item | undefined;
+  readonly ipFailures?: Item | undefined;
 }

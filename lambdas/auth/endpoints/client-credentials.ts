@@ -3,19 +3,19 @@ import type { Parameters } from '../form-request.ts';
 import type { OAuthCase } from '../oauth-error.ts';
 
 /** Who a request says it comes from; not yet whether that is true. */
-export type PresentedClient =
+export type ClientCredentials =
   | { readonly outcome: 'presented'; readonly clientId: string; readonly clientSecret: string }
   | { readonly outcome: 'unusable'; readonly oauthCase: OAuthCase };
 
 /** Finds the client credentials of a request: HTTP Basic or the body, never both (RFC 6749 section 2.3). */
-export function presentedClient(authorization: string | undefined, parameters: Parameters): PresentedClient {
+export function clientCredentials(authorization: string | undefined, parameters: Parameters): ClientCredentials {
   const header = authorization?.trim() ?? '';
   if (header === '') return presented(parameters.get('client_id'), parameters.get('client_secret'));
   const [, scheme = '', credentials = ''] = authorizationHeader.exec(header) ?? [];
   return scheme.toLowerCase() === 'basic' ? fromBasic(credentials, parameters) : unusable('scheme_unsupported');
 }
 
-function presented(clientId = '', clientSecret = ''): PresentedClient {
+function presented(clientId = '', clientSecret = ''): ClientCredentials {
   return clientId === '' || clientSecret === ''
     ? unusable('client_missing')
     : { outcome: 'presented', clientId, clientSecret };
@@ -23,7 +23,7 @@ function presented(clientId = '', clientSecret = ''): PresentedClient {
 
 const authorizationHeader = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:[\t ]+(.*))?$/;
 
-function fromBasic(encoded: string, parameters: Parameters): PresentedClient {
+function fromBasic(encoded: string, parameters: Parameters): ClientCredentials {
   const credentials = decodeBasic(encoded);
   if (!credentials) return unusable('basic_malformed');
   if (parameters.has('client_secret')) return unusable('client_two_ways');
@@ -32,7 +32,7 @@ function fromBasic(encoded: string, parameters: Parameters): PresentedClient {
   return presented(id, secret);
 }
 
-function unusable(oauthCase: OAuthCase): PresentedClient {
+function unusable(oauthCase: OAuthCase): ClientCredentials {
   return { outcome: 'unusable', oauthCase };
 }
 

@@ -1,7 +1,7 @@
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import { systemClock } from '../../platform/clock.ts';
-import { makeDocuments } from '../../platform/dynamo.ts';
+import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
@@ -12,7 +12,7 @@ import { makeDiscovery } from './discovery.ts';
 const environment = readEnvironment(discoveryEnvironment);
 const { logger } = makeTelemetry('discovery');
 const keyring = makeKeyring({
-  documents: makeDocuments(),
+  dynamo: makeDynamo(),
   tableName: environment.KEYRING_TABLE,
   now: systemClock,
 });

@@ -17,20 +17,20 @@ export interface DiscoveryDependencies {
 }
 
 /**
- * Answers the two documents of {auth_url}, and everything there that has no route of its own: 404 for unknown paths,
+ * Answers the two dynamo of {auth_url}, and everything there that has no route of its own: 404 for unknown paths,
  * 405 for other methods.
  */
 export function makeDiscovery({ keyring, issuer, log }: DiscoveryDependencies) {
   /** All signing keys, also the next and the retiring ones (RFC 7517 section 5). */
   const keySet = async (): Promise<object> => ({ keys: (await keyring.list('signing')).flatMap(publicJwk) });
 
-  const documents = new Map<string, () => Promise<object>>([
+  const dynamo = new Map<string, () => Promise<object>>([
     ['/.well-known/oauth-authorization-server', async () => metadata(issuer)],
     ['/.well-known/jwks.json', keySet],
   ]);
 
   const answer = async (request: HttpRequest): Promise<HttpResponse> => {
-    const document = documents.get(request.rawPath);
+    const document = dynamo.get(request.rawPath);
     if (!document) throw new OAuthError('no_such_path');
     const { method } = request.requestContext.http;
     if (method !== 'GET' && method !== 'HEAD') throw new OAuthError('method_not_get');

@@ -1,20 +1,20 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
 import { OAuthError } from '../oauth-error.ts';
-import { type Client, clientAddress, parseClient } from '../principals/client.ts';
+import { type Client, clientKey, parseClient } from '../principals/client.ts';
 import { commonScopes, formatScope, scopesAllowed, storedScope } from '../principals/scope.ts';
-import { parseUser, userAddress } from '../principals/user.ts';
+import { parseUser, userKey } from '../principals/user.ts';
 import { readRecords } from '../records.ts';
 import type { AccessTokenClaims, AccessTokenRealm } from '../sessions/access-token.ts';
 import { type AuthorizedSession, activeSession, type SessionTables } from '../sessions/active-session.ts';
 import type { PresentedRefreshToken } from '../sessions/refresh-token.ts';
-import { parseSession, sessionAddress } from '../sessions/session.ts';
+import { parseSession, sessionKey } from '../sessions/session.ts';
 import type { AuthenticatedForm } from './authenticated-form.ts';
 import type { Answer } from './oauth-endpoint.ts';
 
 /** What introspection stands on. */
 export interface IntrospectEndpointDependencies extends AccessTokenRealm {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tables: SessionTables;
   readonly readForm: (...request: Parameters<Answer>) => Promise<AuthenticatedForm>;
   readonly verifyAccessToken: (token: string) => Promise<AccessTokenClaims | undefined>;
@@ -25,7 +25,7 @@ export interface IntrospectEndpointDependencies extends AccessTokenRealm {
 
 /** Token introspection (RFC 7662), for access tokens and refresh tokens alike; `token_type_hint` is not needed. */
 export function makeIntrospectEndpoint(dependencies: IntrospectEndpointDependencies): Answer {
-  const { documents, tables, issuer, audience, verifyAccessToken, readSession, verifyRefreshToken, now } = dependencies;
+  const { dynamo, tables, issuer, audience, verifyAccessToken, readSession, verifyRefreshToken, now } = dependencies;
 
   const describeAccessToken = async (claims: AccessTokenClaims, caller: Client): Promise<object> => {
     const active = maySee(caller, claims.client_id) ? await readSession(claims) : undefined;
@@ -43,17 +43,17 @@ export function makeIntrospectEndpoint(dependencies: IntrospectEndpointDependenc
   };
 
   const describeRefreshToken = async (token: PresentedRefreshToken, caller: Client): Promise<object> => {
-    const records = await readRecords(documents, {
-      user: userAddress(tables.users, token.userId),
-      session: sessionAddress(tables.sessions, token.sessionId),
+    const records = await readRecords(dynamo, {
+      user: userKey(tables.users, token.userId),
+      session: sessionKey(tables.sessions, token.sessionId),
     });
     const session = parseSession(records.session);
     if (!session || !maySee(caller, session.clientId)) return inactive;
-    const address = clientAddress(tables.clients, session.clientId);
+    const address = clientKey(tables.clients, session.clientId);
     const client =
       session.clientId === caller.clientId
         ? caller
-        : parseClient((await readRecords(documents, { client: address })).client);
+        : parseClient((await readRecords(dynamo, { client: address })).client);
     const active = activeSession(client, parseUser(records.user), session, now());
     const isCurrent = token.counter === session.counter && token.keyId === session.keyId;
     if (!active || !isCurrent) return inactive;
@@ -78,12 +78,12 @@ export function makeIntrospectEndpoint(dependencies: IntrospectEndpointDependenc
     return claims ? describeAccessToken(claims, caller) : inactive;
   };
 
-  return async function introspectEndpoint(request, decision) {
-    const { client, parameters } = await dependencies.readForm(request, decision);
+  return async function introspectEndpoint(request, auditContext) {
+    const { client, parameters } = await dependencies.readForm(request, auditContext);
     const token = parameters.get('token');
     if (token === undefined) throw new OAuthError('token_missing');
     const description = await describeToken(token, client);
-    if (description === inactive) decision.reason = 'token_inactive';
+    if (description === inactive) auditContext.reason = 'token_inactive';
     return description;
   };
 }

@@ -1,16 +1,16 @@
 import { isUnavailable } from '../../platform/dynamo.ts';
-import { callerAddress, type HttpRequest, type HttpResponse } from '../../platform/http.ts';
+import { callerIp, type HttpRequest, type HttpResponse } from '../../platform/http.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import { OAuthError } from '../oauth-error.ts';
-import type { Audit, Decision } from '../protection/audit.ts';
+import type { Audit, AuditContext } from '../protection/audit.ts';
 import { errorResponse, okResponse } from './oauth-response.ts';
 
-/** Answers one request with a response body, or throws; notes in the decision what it finds out. */
-export type Answer = (request: HttpRequest, decision: Decision) => Promise<object>;
+/** Answers one request with a response body, or throws; notes in the auditContext what it finds out. */
+export type Answer = (request: HttpRequest, auditContext: AuditContext) => Promise<object>;
 
 /** What an OAuth endpoint stands on. */
 export interface OAuthEndpointDependencies {
-  readonly endpoint: Decision['endpoint'];
+  readonly endpoint: AuditContext['endpoint'];
   readonly audit: Audit;
   readonly log: Log;
   readonly answer: Answer;
@@ -19,14 +19,14 @@ export interface OAuthEndpointDependencies {
 /** The edge of an endpoint: the one place where failures become responses and decisions become audit lines. */
 export function makeOAuthEndpoint({ endpoint, audit, log, answer }: OAuthEndpointDependencies) {
   return async function oAuthEndpoint(request: HttpRequest): Promise<HttpResponse> {
-    const decision: Decision = { endpoint, address: callerAddress(request) };
+    const auditContext: AuditContext = { endpoint, address: callerIp(request) };
     try {
-      const body = await answer(request, decision);
-      audit.granted(decision);
+      const body = await answer(request, auditContext);
+      audit.granted(auditContext);
       return okResponse(body);
     } catch (cause) {
       const error = asOAuthError(cause, log);
-      audit.refused(decision, error);
+      audit.refused(auditContext, error);
       return errorResponse(error);
     }
   };

@@ -24,8 +24,8 @@ export interface RevokeEndpointDependencies {
 export function makeRevokeEndpoint(dependencies: RevokeEndpointDependencies): Answer {
   const { readForm, verifyAccessToken, verifyRefreshToken, sessions, now } = dependencies;
 
-  return async function revokeEndpoint(request, decision) {
-    const { client, parameters } = await readForm(request, decision);
+  return async function revokeEndpoint(request, auditContext) {
+    const { client, parameters } = await readForm(request, auditContext);
     const token = parameters.get('token');
     if (token === undefined) throw new OAuthError('token_missing');
     const refreshToken = await verifyRefreshToken(token);
@@ -34,11 +34,11 @@ export function makeRevokeEndpoint(dependencies: RevokeEndpointDependencies): An
     const sessionId = refreshToken?.sessionId ?? claims?.sid;
     const session = sessionId === undefined ? undefined : await sessions.findSession(sessionId);
     if (!session) {
-      decision.reason = 'token_unknown';
+      auditContext.reason = 'token_unknown';
       return {};
     }
-    decision.sessionId = session.sessionId;
-    decision.userId = session.userId;
+    auditContext.sessionId = session.sessionId;
+    auditContext.userId = session.userId;
     if (session.clientId !== client.clientId) throw new OAuthError('token_of_another_client');
     await sessions.revokeSession(session.sessionId, 'revocation', now());
     return {};

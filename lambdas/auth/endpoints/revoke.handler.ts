@@ -4,7 +4,7 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import middy from '@middy/core';
 import { clientSettings } from '../../platform/client-settings.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { makeDocuments } from '../../platform/dynamo.ts';
+import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
@@ -14,7 +14,7 @@ import { makeRevokeFunction } from './token-check-function.ts';
 const { logger, metrics } = makeTelemetry('revoke');
 const answer = makeRevokeFunction({
   environment: readEnvironment(revokeEnvironment),
-  documents: makeDocuments(),
+  dynamo: makeDynamo(),
   kms: new KMSClient(clientSettings),
   log: logger,
   count: name => metrics.addMetric(name, 'Count', 1),

@@ -20,7 +20,7 @@ import { makeRevokeEndpoint } from './revoke-endpoint.ts';
 /** What the functions that look at tokens stand on: the outside world, and nothing of this service. */
 export interface TokenCheckDependencies<Environment> {
   readonly environment: Environment;
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   /** Opens MAC keys only. */
   readonly kms: Pick<KMSClient, 'send'>;
   readonly log: Log;
@@ -31,14 +31,14 @@ export interface TokenCheckDependencies<Environment> {
 
 /** Puts the revocation function together. */
 export function makeRevokeFunction(dependencies: TokenCheckDependencies<z.output<typeof revokeEnvironment>>) {
-  const { environment, documents, log, count, now } = dependencies;
+  const { environment, dynamo, log, count, now } = dependencies;
   return makeOAuthEndpoint({
     endpoint: 'revoke',
     audit: makeAudit({ log, count }),
     log,
     answer: makeRevokeEndpoint({
       ...makeTokenReading(dependencies),
-      sessions: makeSessionStore({ documents, tableName: environment.SESSIONS_TABLE }),
+      sessions: makeSessionStore({ dynamo, tableName: environment.SESSIONS_TABLE }),
       now,
     }),
   });
@@ -46,7 +46,7 @@ export function makeRevokeFunction(dependencies: TokenCheckDependencies<z.output
 
 /** Puts the introspection function together. */
 export function makeIntrospectFunction(dependencies: TokenCheckDependencies<z.output<typeof introspectEnvironment>>) {
-  const { environment, documents, log, count, now } = dependencies;
+  const { environment, dynamo, log, count, now } = dependencies;
   const tables = {
     clients: environment.CLIENTS_TABLE,
     users: environment.USERS_TABLE,
@@ -58,9 +58,9 @@ export function makeIntrospectFunction(dependencies: TokenCheckDependencies<z.ou
     log,
     answer: makeIntrospectEndpoint({
       ...makeTokenReading(dependencies),
-      documents,
+      dynamo,
       tables,
-      readSession: makeSessionReading({ documents, tables, now }),
+      readSession: makeSessionReading({ dynamo, tables, now }),
       now,
     }),
   });
@@ -68,11 +68,11 @@ export function makeIntrospectFunction(dependencies: TokenCheckDependencies<z.ou
 
 /** What revocation and introspection have in common. */
 function makeTokenReading(dependencies: TokenCheckDependencies<z.output<typeof revokeEnvironment>>) {
-  const { environment, documents, kms, now } = dependencies;
-  const keyring = makeKeyring({ documents, kms, tableName: environment.KEYRING_TABLE, now });
+  const { environment, dynamo, kms, now } = dependencies;
+  const keyring = makeKeyring({ dynamo, kms, tableName: environment.KEYRING_TABLE, now });
   const realm = { issuer: environment.ISSUER, audience: environment.AUDIENCE };
-  const addressLimit = makeRateLimit({
-    documents,
+  const ipRateLimit = makeRateLimit({
+    dynamo,
     tableName: environment.LOCKOUTS_TABLE,
     kind: 'address',
     limit: environment.ADDRESS_FAILURE_LIMIT,
@@ -81,8 +81,8 @@ function makeTokenReading(dependencies: TokenCheckDependencies<z.output<typeof r
   return {
     ...realm,
     readForm: makeAuthenticatedForm({
-      documents,
-      authentication: makeClientAuthentication({ clientsTable: environment.CLIENTS_TABLE, addressLimit, now }),
+      dynamo,
+      authentication: makeClientAuthentication({ clientsTable: environment.CLIENTS_TABLE, ipRateLimit, now }),
     }),
     verifyAccessToken: makeAccessTokenVerification({ keyring, ...realm, now }),
     verifyRefreshToken: makeRefreshTokenVerification(keyring),

@@ -6,12 +6,12 @@ import { type Client, type GrantType, grantTypes, isClientId } from '../principa
 import type { RateLimit } from '../protection/rate-limit.ts';
 import { type Records, readRecords } from '../records.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
-import { presentedClient } from './client-credentials.ts';
+import { clientCredentials } from './client-credentials.ts';
 import type { Answer } from './oauth-endpoint.ts';
 
 /** What the token endpoint stands on. */
 export interface TokenEndpointDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly authentication: ClientAuthentication;
   readonly clientLimit: RateLimit;
   readonly grants: Grants;
@@ -22,38 +22,38 @@ export interface TokenEndpointDependencies {
  * known beforehand is read in one round trip; that is the only reason why a grant is prepared before its turn.
  */
 export function makeTokenEndpoint(dependencies: TokenEndpointDependencies): Answer {
-  const { documents, authentication, clientLimit, grants } = dependencies;
+  const { dynamo, authentication, clientLimit, grants } = dependencies;
 
   const limitClient = (records: Records<'clientFailures'>): void => {
     const retryAfterSeconds = clientLimit.secondsToWait(records.clientFailures);
     if (retryAfterSeconds !== undefined) throw new OAuthError('client_limit', { retryAfterSeconds });
   };
 
-  return async function tokenEndpoint(request, decision) {
+  return async function tokenEndpoint(request, auditContext) {
     const parameters = readFormRequest(request);
     const grantType = requireGrantType(parameters);
-    if (isSupported(grantType)) decision.grant = grantType;
+    if (isSupported(grantType)) auditContext.grant = grantType;
 
-    const presented = presentedClient(request.headers.authorization, parameters);
+    const presented = clientCredentials(request.headers.authorization, parameters);
     const claimedId =
       presented.outcome === 'presented' && isClientId(presented.clientId) ? presented.clientId : undefined;
     const preparation =
       claimedId !== undefined && isSupported(grantType)
         ? await prepare(grants[grantType], parameters, claimedId)
         : undefined;
-    const records = await readRecords(documents, {
+    const records = await readRecords(dynamo, {
       ...(preparation && 'prepared' in preparation ? preparation.prepared.reads : {}),
-      ...authentication.reads(presented, decision),
+      ...authentication.reads(presented, auditContext),
       // refused passwords stop further passwords, never a refresh
       clientFailures:
-        claimedId === undefined || grantType !== 'password' ? undefined : clientLimit.countAddress(claimedId),
+        claimedId === undefined || grantType !== 'password' ? undefined : clientLimit.counterKey(claimedId),
     });
 
-    authentication.limitAddress(records);
-    const client = await authentication.authenticate(presented, records, decision);
+    authentication.limitIp(records);
+    const client = await authentication.authenticate(presented, records, auditContext);
     limitClient(records);
     requireAllowed(client, requireSupported(grantType));
-    return requireParameters(preparation).issue({ client, records, decision });
+    return requireParameters(preparation).issue({ client, records, auditContext });
   };
 }
 

@@ -9,7 +9,7 @@ import type { tokenEnvironment } from '../environment.ts';
 import { makePasswordGrant } from '../grants/password.ts';
 import { makeRefreshTokenGrant } from '../grants/refresh-token.ts';
 import { makeTokenIssue } from '../grants/token-issue.ts';
-import { makeLoginStore } from '../principals/credential-store.ts';
+import { makeCredentialStore } from '../principals/credential-store.ts';
 import type { PasswordHashing } from '../principals/password-hash.ts';
 import { makeAudit } from '../protection/audit.ts';
 import { makeLockout } from '../protection/lockout.ts';
@@ -23,7 +23,7 @@ import { makeTokenEndpoint } from './token-endpoint.ts';
 /** What the whole token function stands on: the outside world, and nothing of this service. */
 export interface TokenFunctionDependencies {
   readonly environment: z.output<typeof tokenEnvironment>;
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly kms: Pick<KMSClient, 'send'>;
   readonly passwords: PasswordHashing;
   readonly log: Log;
@@ -35,11 +35,11 @@ export interface TokenFunctionDependencies {
 
 /** Puts the token function together. */
 export function makeTokenFunction(dependencies: TokenFunctionDependencies) {
-  const { environment, documents, kms, passwords, log, count, now, makeId } = dependencies;
-  const userTables = { users: environment.USERS_TABLE, logins: environment.LOGINS_TABLE };
-  const lockouts = { documents, tableName: environment.LOCKOUTS_TABLE, now };
-  const keyring = makeKeyring({ documents, kms, tableName: environment.KEYRING_TABLE, now });
-  const sessions = makeSessionStore({ documents, tableName: environment.SESSIONS_TABLE });
+  const { environment, dynamo, kms, passwords, log, count, now, makeId } = dependencies;
+  const userTables = { users: environment.USERS_TABLE, credentials: environment.CREDENTIALS_TABLE };
+  const lockouts = { dynamo, tableName: environment.LOCKOUTS_TABLE, now };
+  const keyring = makeKeyring({ dynamo, kms, tableName: environment.KEYRING_TABLE, now });
+  const sessions = makeSessionStore({ dynamo, tableName: environment.SESSIONS_TABLE });
   const clientLimit = makeRateLimit({ ...lockouts, kind: 'client', limit: environment.CLIENT_FAILURE_LIMIT });
 
   const prepareTokens = makeTokenIssue({
@@ -55,10 +55,10 @@ export function makeTokenFunction(dependencies: TokenFunctionDependencies) {
     }),
   });
   const grantDependencies = {
-    documents,
+    dynamo,
     userTables,
     sessionsTable: environment.SESSIONS_TABLE,
-    logins: makeLoginStore({ documents, tableName: userTables.logins, now }),
+    credentials: makeCredentialStore({ dynamo, tableName: userTables.credentials, now }),
     sessions,
     passwords,
     lockout: makeLockout({ ...lockouts, keyring }),
@@ -76,10 +76,10 @@ export function makeTokenFunction(dependencies: TokenFunctionDependencies) {
     audit: makeAudit({ log, count }),
     log,
     answer: makeTokenEndpoint({
-      documents,
+      dynamo,
       authentication: makeClientAuthentication({
         clientsTable: environment.CLIENTS_TABLE,
-        addressLimit: makeRateLimit({ ...lockouts, kind: 'address', limit: environment.ADDRESS_FAILURE_LIMIT }),
+        ipRateLimit: makeRateLimit({ ...lockouts, kind: 'address', limit: environment.ADDRESS_FAILURE_LIMIT }),
         now,
       }),
       clientLimit,

@@ -4,7 +4,7 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import middy from '@middy/core';
 import { clientSettings } from '../../platform/client-settings.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { makeDocuments } from '../../platform/dynamo.ts';
+import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import { randomId } from '../../platform/identifiers.ts';
@@ -17,7 +17,7 @@ const environment = readEnvironment(tokenEnvironment);
 const { logger, metrics } = makeTelemetry('token');
 const answer = makeTokenFunction({
   environment,
-  documents: makeDocuments(),
+  dynamo: makeDynamo(),
   kms: new KMSClient(clientSettings),
   passwords: passwordHashing,
   log: logger,

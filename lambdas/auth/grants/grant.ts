@@ -2,7 +2,7 @@ import type { Parameters } from '../form-request.ts';
 import { type OAuthCase, OAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import { parseScope, type Scope } from '../principals/scope.ts';
-import type { Decision } from '../protection/audit.ts';
+import type { AuditContext } from '../protection/audit.ts';
 import type { Reads, Records } from '../records.ts';
 import type { TokenResponse } from './token-issue.ts';
 
@@ -11,7 +11,7 @@ export interface GrantRequest {
   readonly client: Client;
   /** What the prepared grant asked for in `reads`. */
   readonly records: Records<string>;
-  readonly decision: Decision;
+  readonly auditContext: AuditContext;
 }
 
 /** A grant with the parameters of one request. */

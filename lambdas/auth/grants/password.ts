@@ -4,17 +4,17 @@ import type { MakeId } from '../../platform/identifiers.ts';
 import type { Parameters } from '../form-request.ts';
 import { OAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
-import type { LoginStore } from '../principals/credential-store.ts';
+import type { CredentialStore } from '../principals/credential-store.ts';
 import type { PasswordHashing } from '../principals/password-hash.ts';
 import { commonScopes, formatScope, type Scope, scopesAllowed } from '../principals/scope.ts';
 import {
-  type Login,
-  loginAddress,
+  type Credential,
+  credentialKey,
   normaliseEmail,
-  parseLogin,
+  parseCredential,
   parseUser,
   type User,
-  userAddress,
+  userKey,
 } from '../principals/user.ts';
 import type { UserTables } from '../principals/user-store.ts';
 import type { Lockout } from '../protection/lockout.ts';
@@ -27,9 +27,9 @@ import type { PrepareTokens, TokenResponse } from './token-issue.ts';
 
 /** What the password grant needs. */
 export interface PasswordGrantDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly userTables: UserTables;
-  readonly logins: Pick<LoginStore, 'replacePasswordHash'>;
+  readonly credentials: Pick<CredentialStore, 'replacePasswordHash'>;
   readonly sessions: Pick<SessionStore, 'createSession' | 'revokeSession'>;
   readonly passwords: PasswordHashing;
   readonly lockout: Lockout;
@@ -47,7 +47,7 @@ export interface PasswordGrantDependencies {
  * hash, so that whatever is judged counts; the user is read after it, since it takes longer than anything else.
  */
 export function makePasswordGrant(dependencies: PasswordGrantDependencies): Grant {
-  const { documents, userTables, logins, sessions, passwords, lockout, clientLimit, now, makeId } = dependencies;
+  const { dynamo, userTables, credentials, sessions, passwords, lockout, clientLimit, now, makeId } = dependencies;
 
   /** A session that lacks nothing but its first key. */
   const newSession = (client: Client, user: User, scopes: ReadonlySet<Scope>): Omit<Session, 'keyId'> => {
@@ -70,9 +70,9 @@ export function makePasswordGrant(dependencies: PasswordGrantDependencies): Gran
   };
 
   /** Best effort: when it fails, the next login tries again. */
-  const rehash = async ({ email, passwordHash }: Login, password: string): Promise<void> => {
+  const rehash = async ({ email, passwordHash }: Credential, password: string): Promise<void> => {
     if (!passwords.needsRehash(passwordHash)) return;
-    await logins.replacePasswordHash(email, passwordHash, await passwords.hash(password)).catch(() => undefined);
+    await credentials.replacePasswordHash(email, passwordHash, await passwords.hash(password)).catch(() => undefined);
   };
 
   /** Begins a session for a password that was judged to be right. `commit` tells whether no lock fell meanwhile. */
@@ -100,21 +100,21 @@ export function makePasswordGrant(dependencies: PasswordGrantDependencies): Gran
       const place = await lockout.place(clientId, email);
 
       return {
-        reads: { login: loginAddress(userTables.logins, email), failures: place },
-        issue: async ({ client, records, decision }) => {
+        reads: { credential: credentialKey(userTables.credentials, email), failures: place },
+        issue: async ({ client, records, auditContext }) => {
           refuseForeignScopes(requested, client);
           const record = lockout.read(place, records.failures);
-          const login = parseLogin(records.login);
-          const isMatch = await passwords.verify(password, login?.passwordHash ?? passwords.dummy);
-          const latest = await readRecords(documents, {
-            user: userAddress(userTables.users, login?.userId ?? makeId(22)), // nobody's id: an unknown user costs a read too
+          const credential = parseCredential(records.credential);
+          const isMatch = await passwords.verify(password, credential?.passwordHash ?? passwords.dummy);
+          const latest = await readRecords(dynamo, {
+            user: userKey(userTables.users, credential?.userId ?? makeId(22)), // nobody's id: an unknown user costs a read too
           });
           const user = parseUser(latest.user);
-          if (user) decision.userId = user.userId;
+          if (user) auditContext.userId = user.userId;
           if (record.isLocked) throw refused('user_locked');
 
-          const fault = loginFault(login, user, isMatch, client);
-          if (fault || !login || !user) {
+          const fault = refusalReason(credential, user, isMatch, client);
+          if (fault || !credential || !user) {
             await lockout.countFailure(place, record);
             // one after the other, as a right password that comes too late takes two writes as well
             await clientLimit.countFailure(client.clientId);
@@ -128,8 +128,8 @@ export function makePasswordGrant(dependencies: PasswordGrantDependencies): Gran
             throw (await commit()) ? new OAuthError('scope_of_no_role') : refused('user_locked_meanwhile');
           }
           const { session, response } = await begin(client, user, scopes, commit);
-          decision.sessionId = session.sessionId;
-          await rehash(login, password);
+          auditContext.sessionId = session.sessionId;
+          await rehash(credential, password);
           return response;
         },
       };
@@ -151,16 +151,16 @@ function requireUsername(parameters: Parameters): string {
 const passwordRule = { missing: 'password_missing', tooLong: 'password_too_long', mostBytes: 1_024 } as const;
 
 /** Why a login is refused, for the audit trail; `undefined` when it is not. */
-function loginFault(
-  login: Login | undefined,
+function refusalReason(
+  credential: Credential | undefined,
   user: User | undefined,
   isMatch: boolean,
   client: Client,
 ): string | undefined {
-  if (!login || !user) return 'user_unknown';
-  if (user.email !== login.email) return 'address_given_up';
+  if (!credential || !user) return 'user_unknown';
+  if (user.email !== credential.email) return 'address_given_up';
   if (!isMatch) return 'password_wrong';
-  if (login.credentialVersion !== user.credentialVersion) return 'password_changed';
+  if (credential.credentialVersion !== user.credentialVersion) return 'password_changed';
   if (user.status !== 'enabled') return 'user_disabled';
   if (client.accountId !== undefined && client.accountId !== user.accountId) return 'account_of_another_client';
   return undefined;

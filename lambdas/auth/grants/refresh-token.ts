@@ -4,12 +4,12 @@ import type { Keyring } from '../../platform/keyring.ts';
 import { OAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import { commonScopes, type Scope, scopesAllowed, storedScope } from '../principals/scope.ts';
-import { parseUser, type User, userAddress } from '../principals/user.ts';
+import { parseUser, type User, userKey } from '../principals/user.ts';
 import type { UserTables } from '../principals/user-store.ts';
-import { type Decision, reuseReason } from '../protection/audit.ts';
+import { type AuditContext, reuseReason } from '../protection/audit.ts';
 import { sessionFault } from '../sessions/active-session.ts';
 import { makeRefreshTokenVerification, type PresentedRefreshToken } from '../sessions/refresh-token.ts';
-import { isExpired, parseSession, type Session, sessionAddress } from '../sessions/session.ts';
+import { isExpired, parseSession, type Session, sessionKey } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import { type Grant, type GrantRequest, refuseForeignScopes, requestedScope, requireParameter } from './grant.ts';
 import type { PrepareTokens, TokenResponse } from './token-issue.ts';
@@ -65,13 +65,13 @@ export function makeRefreshTokenGrant(dependencies: RefreshTokenGrantDependencie
     client: Client,
     session: Session,
     keyId: string,
-    decision: Decision,
+    auditContext: AuditContext,
   ): Promise<Session> => {
     const rotationId = makeId(22);
     let latest: Session | undefined = session;
     for (let turn = 0; turn < turns && latest; turn++) {
       if ((await requireStanding(token, client, latest)) === 'previous') {
-        decision.reason = 'grace';
+        auditContext.reason = 'grace';
         return latest;
       }
       const rotated = await rotate(latest, rotationId, keyId);
@@ -85,10 +85,10 @@ export function makeRefreshTokenGrant(dependencies: RefreshTokenGrantDependencie
   const refresh = async (
     token: PresentedRefreshToken,
     requested: ReadonlySet<Scope> | undefined,
-    { client, records, decision }: GrantRequest,
+    { client, records, auditContext }: GrantRequest,
   ): Promise<TokenResponse> => {
-    decision.sessionId = token.sessionId;
-    decision.userId = token.userId;
+    auditContext.sessionId = token.sessionId;
+    auditContext.userId = token.userId;
     const session = parseSession(records.session);
     if (!session) return refuse('refresh_token_unknown');
     // before anything that ends the session: else any client could end the sessions of another
@@ -99,7 +99,7 @@ export function makeRefreshTokenGrant(dependencies: RefreshTokenGrantDependencie
     if (fault || !user) return refuse(fault ?? 'user_gone');
     const scopes = scopesToGrant(requested, session, client, user);
     const tokens = await dependencies.prepareTokens({ client, session, scopes });
-    return tokens.write(await succeed(token, client, session, tokens.keyId, decision));
+    return tokens.write(await succeed(token, client, session, tokens.keyId, auditContext));
   };
 
   return {
@@ -109,8 +109,8 @@ export function makeRefreshTokenGrant(dependencies: RefreshTokenGrantDependencie
       const token = await readOwnToken(presented);
       return {
         reads: {
-          user: token && userAddress(userTables.users, token.userId),
-          session: token && sessionAddress(sessionsTable, token.sessionId),
+          user: token && userKey(userTables.users, token.userId),
+          session: token && sessionKey(sessionsTable, token.sessionId),
         },
         issue: async request => {
           refuseForeignScopes(requested, request.client);

@@ -28,7 +28,7 @@ export interface RotationResult {
 
 /** What key rotation stands on. */
 export interface KeyRotationDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly kms: Pick<KMSClient, 'send'>;
   readonly tableName: string;
   /** The KMS key that wraps the keyring. */
@@ -52,7 +52,7 @@ export interface KeyRotation {
 
 /** Makes the rotation over table `Keyring`: partition `kind`, range `generation`; see platform/keyring.ts. */
 export function makeKeyRotation(dependencies: KeyRotationDependencies): KeyRotation {
-  const { documents, kms, tableName, keyArn, algorithm, policies, now, makeId } = dependencies;
+  const { dynamo, kms, tableName, keyArn, algorithm, policies, now, makeId } = dependencies;
 
   /** Key material as it is stored: no plaintext of it ever leaves KMS here. */
   const generate = async (kind: KeyKind): Promise<Pick<KeyringKey, 'wrapped' | 'algorithm' | 'publicKey'>> => {
@@ -84,7 +84,7 @@ export function makeKeyRotation(dependencies: KeyRotationDependencies): KeyRotat
       ...(await generate(kind)),
     };
     try {
-      await documents.send(
+      await dynamo.send(
         new PutCommand({ TableName: tableName, Item: key, ConditionExpression: 'attribute_not_exists(kind)' }),
       );
       return true;
@@ -95,11 +95,11 @@ export function makeKeyRotation(dependencies: KeyRotationDependencies): KeyRotat
   };
 
   const remove = async ({ kind, generation }: KeyringKey): Promise<number> => {
-    await documents.send(new DeleteCommand({ TableName: tableName, Key: { kind, generation } }));
+    await dynamo.send(new DeleteCommand({ TableName: tableName, Key: { kind, generation } }));
     return generation;
   };
 
-  const list = (kind: KeyKind) => makeKeyring({ documents, tableName, now }).list(kind); // a fresh one: nothing cached
+  const list = (kind: KeyKind) => makeKeyring({ dynamo, tableName, now }).list(kind); // a fresh one: nothing cached
 
   const rotateKind = async (kind: KeyKind): Promise<RotationResult> => {
     const plan = planRotation(await list(kind), policies[kind], now(), kind === 'signing' ? algorithm : undefined);

@@ -4,7 +4,7 @@ import { type KeyRotation, type KeyRotationDependencies, makeKeyRotation } from 
 import { rotationPolicies } from './rotation-plan.ts';
 
 /** What the rotation of one stage's keys stands on: its settings and the outside world. */
-export interface RotateKeysDependencies extends Pick<KeyRotationDependencies, 'documents' | 'kms' | 'now' | 'makeId'> {
+export interface RotateKeysDependencies extends Pick<KeyRotationDependencies, 'dynamo' | 'kms' | 'now' | 'makeId'> {
   readonly environment: z.output<typeof rotateKeysEnvironment>;
 }
 

@@ -3,7 +3,7 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import middy from '@middy/core';
 import { clientSettings } from '../../platform/client-settings.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { makeDocuments } from '../../platform/dynamo.ts';
+import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { randomId } from '../../platform/identifiers.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
@@ -14,7 +14,7 @@ const environment = readEnvironment(rotateKeysEnvironment);
 const { logger, metrics } = makeTelemetry('rotate-keys');
 const rotation = makeRotateKeysFunction({
   environment,
-  documents: makeDocuments(),
+  dynamo: makeDynamo(),
   kms: new KMSClient(clientSettings),
   now: systemClock,
   makeId: randomId,

@@ -65,19 +65,17 @@ export interface ClientStore {
 
 /** What a client store needs. */
 export interface ClientStoreDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
   readonly now: Clock;
   readonly makeId: MakeId;
 }
 
 /** Makes the store of table `Clients`: partition `clientId`, one item per client. */
-export function makeClientStore({ documents, tableName, now, makeId }: ClientStoreDependencies): ClientStore {
+export function makeClientStore({ dynamo, tableName, now, makeId }: ClientStoreDependencies): ClientStore {
   const findClient = async (clientId: string): Promise<Client | undefined> => {
     if (!isPossibleKey({ clientId })) return undefined;
-    const answer = await documents.send(
-      new GetCommand({ TableName: tableName, Key: { clientId }, ConsistentRead: true }),
-    );
+    const answer = await dynamo.send(new GetCommand({ TableName: tableName, Key: { clientId }, ConsistentRead: true }));
     return parseClient(answer.Item);
   };
 
@@ -91,7 +89,7 @@ export function makeClientStore({ documents, tableName, now, makeId }: ClientSto
     const removal = removed.length === 0 ? '' : ` REMOVE ${removed.map(name => `#${name}`).join(', ')}`;
     const names = [...assigned.map(([name]) => name), ...removed, ...(endsSessions ? ['version'] : [])];
     try {
-      const answer = await documents.send(
+      const answer = await dynamo.send(
         new UpdateCommand({
           TableName: tableName,
           Key: { clientId },
@@ -135,7 +133,7 @@ export function makeClientStore({ documents, tableName, now, makeId }: ClientSto
         createdAt: moment,
         updatedAt: moment,
       };
-      await documents.send(
+      await dynamo.send(
         new PutCommand({ TableName: tableName, Item: client, ConditionExpression: 'attribute_not_exists(clientId)' }),
       );
       return { client, clientSecret };
@@ -147,7 +145,7 @@ export function makeClientStore({ documents, tableName, now, makeId }: ClientSto
       const clients: Client[] = [];
       let from: Item | undefined = after === undefined ? undefined : { clientId: after };
       do {
-        const page = await documents.send(
+        const page = await dynamo.send(
           new ScanCommand({ TableName: tableName, ConsistentRead: true, ExclusiveStartKey: from, Limit: limit }),
         );
         for (const item of page.Items ?? [])
@@ -186,7 +184,7 @@ export function makeClientStore({ documents, tableName, now, makeId }: ClientSto
     deleteClient: async clientId => {
       if (!isPossibleKey({ clientId })) return undefined;
       const command = new DeleteCommand({ TableName: tableName, Key: { clientId }, ReturnValues: 'ALL_OLD' });
-      return parseClient((await documents.send(command)).Attributes);
+      return parseClient((await dynamo.send(command)).Attributes);
     },
 
     rotateClientSecret: async (clientId, { overlapSeconds = defaultOverlapSeconds, dropOldest = false } = {}) => {

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { Item, ItemAddress } from '../../platform/dynamo.ts';
+import type { Item, ItemKey } from '../../platform/dynamo.ts';
 import { scopes } from './scope.ts';
 
 /** The grants a client can be allowed. */
@@ -21,7 +21,7 @@ export function isClientId(text: string): boolean {
 }
 
 /** Where a client is stored. Table `Clients`: partition `clientId`. */
-export function clientAddress(table: string, clientId: string): ItemAddress {
+export function clientKey(table: string, clientId: string): ItemKey {
   return { table, key: { clientId } };
 }
 

@@ -7,32 +7,34 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
 import { type Item, isConditionFailed, isPossibleKey } from '../../platform/dynamo.ts';
-import { type Login, loginAddress, parseLogin } from './user.ts';
+import { type Credential, credentialKey, parseCredential } from './user.ts';
 
 /** Writes to logins; each is one write of one item, and tells whether its condition held. Addresses are normalised. */
-export interface LoginStore {
-  findLogin(email: string): Promise<Login | undefined>;
+export interface CredentialStore {
+  findCredential(email: string): Promise<Credential | undefined>;
   /** False where the address is taken. */
-  addLogin(login: Login): Promise<boolean>;
-  /** Gives an address that was left behind to the user of another login. False where it is no longer as it was found. */
-  takeOverLogin(left: Login, login: Login): Promise<boolean>;
+  addCredential(credential: Credential): Promise<boolean>;
+  /** Gives an address that was left behind to the user of another credential. False where it is no longer as it was found. */
+  takeOverCredential(left: Credential, credential: Credential): Promise<boolean>;
   /** A new password of the same user; a newer version is never replaced by an older one. */
-  setPasswordHash(login: Pick<Login, 'email' | 'userId' | 'passwordHash' | 'credentialVersion'>): Promise<boolean>;
+  setPasswordHash(
+    credential: Pick<Credential, 'email' | 'userId' | 'passwordHash' | 'credentialVersion'>,
+  ): Promise<boolean>;
   /** Stores the hash unless another was stored meanwhile. Ends no session. */
   replacePasswordHash(email: string, oldHash: string, newHash: string): Promise<boolean>;
-  deleteLogin(email: string, userId: string): Promise<boolean>;
+  deleteCredential(email: string, userId: string): Promise<boolean>;
 }
 
 /** What a login store needs. */
-export interface LoginStoreDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+export interface CredentialStoreDependencies {
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
   readonly now: Clock;
 }
 
-/** Makes the store of table `Logins`: partition `email`, which makes addresses unique. */
-export function makeLoginStore({ documents, tableName, now }: LoginStoreDependencies): LoginStore {
-  const keyOf = (email: string): Item => loginAddress(tableName, email).key;
+/** Makes the store of table `Credentials`: partition `email`, which makes addresses unique. */
+export function makeCredentialStore({ dynamo, tableName, now }: CredentialStoreDependencies): CredentialStore {
+  const keyOf = (email: string): Item => credentialKey(tableName, email).key;
 
   const update = (email: string, condition: string, set: string, values: Item): Promise<boolean> => {
     const command = new UpdateCommand({
@@ -42,24 +44,28 @@ export function makeLoginStore({ documents, tableName, now }: LoginStoreDependen
       UpdateExpression: `SET ${set}`,
       ExpressionAttributeValues: values,
     });
-    return holds(documents.send(command));
+    return holds(dynamo.send(command));
   };
 
   return {
-    findLogin: async email => {
+    findCredential: async email => {
       if (!isPossibleKey({ email })) return undefined;
       const command = new GetCommand({ TableName: tableName, Key: keyOf(email), ConsistentRead: true });
-      return parseLogin((await documents.send(command)).Item);
+      return parseCredential((await dynamo.send(command)).Item);
     },
 
-    addLogin: login =>
+    addCredential: credential =>
       holds(
-        documents.send(
-          new PutCommand({ TableName: tableName, Item: login, ConditionExpression: 'attribute_not_exists(email)' }),
+        dynamo.send(
+          new PutCommand({
+            TableName: tableName,
+            Item: credential,
+            ConditionExpression: 'attribute_not_exists(email)',
+          }),
         ),
       ),
 
-    takeOverLogin: (left, login) =>
+    takeOverCredential: (left, credential) =>
       update(
         left.email,
         'userId = :left AND passwordHash = :leftHash',
@@ -67,9 +73,9 @@ export function makeLoginStore({ documents, tableName, now }: LoginStoreDependen
         {
           ':left': left.userId,
           ':leftHash': left.passwordHash,
-          ':userId': login.userId,
-          ':hash': login.passwordHash,
-          ':version': login.credentialVersion,
+          ':userId': credential.userId,
+          ':hash': credential.passwordHash,
+          ':version': credential.credentialVersion,
           ':now': now(),
         },
       ),
@@ -85,9 +91,9 @@ export function makeLoginStore({ documents, tableName, now }: LoginStoreDependen
     replacePasswordHash: (email, oldHash, newHash) =>
       update(email, 'passwordHash = :old', 'passwordHash = :hash', { ':old': oldHash, ':hash': newHash }),
 
-    deleteLogin: (email, userId) =>
+    deleteCredential: (email, userId) =>
       holds(
-        documents.send(
+        dynamo.send(
           new DeleteCommand({
             TableName: tableName,
             Key: keyOf(email),

@@ -9,9 +9,9 @@ import {
 import type { Clock } from '../../platform/clock.ts';
 import { type Item, isConditionFailed, isPossibleKey } from '../../platform/dynamo.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import { makeLoginStore } from './credential-store.ts';
+import { makeCredentialStore } from './credential-store.ts';
 import { hashPassword } from './password-hash.ts';
-import { type Login, normaliseEmail, parseUser, type Role, type User, userAddress } from './user.ts';
+import { type Credential, normaliseEmail, parseUser, type Role, type User, userKey } from './user.ts';
 
 /** Which part of a list is wanted. */
 export interface PageRequest {
@@ -47,26 +47,26 @@ export interface UserStore {
 /** The tables users are kept in. */
 export interface UserTables {
   readonly users: string;
-  readonly logins: string;
+  readonly credentials: string;
 }
 
 /** What a user store needs. */
 export interface UserStoreDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tables: UserTables;
   readonly now: Clock;
   readonly makeId: MakeId;
 }
 
 /**
- * Makes the store of tables `Users` (partition `userId`) and `Logins` (partition `email`, which makes the address
+ * Makes the store of tables `Users` (partition `userId`) and `Credentials` (partition `email`, which makes the address
  * unique). A login opens only if the user names its address. It is written before the user names it and deleted after
  * they have ceased to, so that every change may die anywhere: one left behind goes to the next who claims the address.
  */
-export function makeUserStore({ documents, tables, now, makeId }: UserStoreDependencies): UserStore {
-  const { findLogin, addLogin, takeOverLogin, setPasswordHash, deleteLogin } = makeLoginStore({
-    documents,
-    tableName: tables.logins,
+export function makeUserStore({ dynamo, tables, now, makeId }: UserStoreDependencies): UserStore {
+  const { findCredential, addCredential, takeOverCredential, setPasswordHash, deleteCredential } = makeCredentialStore({
+    dynamo,
+    tableName: tables.credentials,
     now,
   });
 
@@ -78,7 +78,7 @@ export function makeUserStore({ documents, tables, now, makeId }: UserStoreDepen
     });
 
   const updateUser = async (userId: string, change: Change): Promise<User | undefined> => {
-    const { key } = userAddress(tables.users, userId);
+    const { key } = userKey(tables.users, userId);
     if (!isPossibleKey(key)) return undefined;
     const command = new UpdateCommand({
       TableName: tables.users,
@@ -89,39 +89,39 @@ export function makeUserStore({ documents, tables, now, makeId }: UserStoreDepen
       ExpressionAttributeValues: { ':now': now(), ...change.values },
       ReturnValues: 'ALL_NEW',
     });
-    return parseUser((await conditionally(documents.send(command)))?.Attributes);
+    return parseUser((await conditionally(dynamo.send(command)))?.Attributes);
   };
 
   const findUser = async (userId: string): Promise<User | undefined> => {
-    const { table, key } = userAddress(tables.users, userId);
+    const { table, key } = userKey(tables.users, userId);
     if (!isPossibleKey(key)) return undefined;
-    return parseUser((await documents.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item);
+    return parseUser((await dynamo.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item);
   };
 
   /**
-   * Makes sure that the address leads to the user of this login, with this password.
+   * Makes sure that the address leads to the user of this credential, with this password.
    *
    * @throws {EmailTakenError} where somebody has it, or took it a moment ago and may not be done yet.
    */
-  const claim = async (login: Login): Promise<void> => {
-    if (await addLogin(login)) return;
-    const left = await findLogin(login.email);
-    if (left?.userId === login.userId) {
-      await setPasswordHash(login);
+  const claim = async (credential: Credential): Promise<void> => {
+    if (await addCredential(credential)) return;
+    const left = await findCredential(credential.email);
+    if (left?.userId === credential.userId) {
+      await setPasswordHash(credential);
       return;
     }
     const isFree =
       left !== undefined &&
       left.createdAt + longestChange <= now() &&
-      (await findUser(left.userId))?.email !== login.email &&
-      (await takeOverLogin(left, login));
+      (await findUser(left.userId))?.email !== credential.email &&
+      (await takeOverCredential(left, credential));
     if (!isFree) throw new EmailTakenError();
   };
 
   const releaseEmail = async (userId: string, given: string): Promise<void> => {
     const email = normaliseEmail(given);
     if ((await findUser(userId))?.email === email) return;
-    await deleteLogin(email, userId);
+    await deleteCredential(email, userId);
   };
 
   /** The last step of a change of address. */
@@ -153,7 +153,7 @@ export function makeUserStore({ documents, tables, now, makeId }: UserStoreDepen
         createdAt: moment,
         updatedAt: moment,
       };
-      await documents.send(new PutCommand({ TableName: tables.users, Item: user })); // its id is random: nobody else has it
+      await dynamo.send(new PutCommand({ TableName: tables.users, Item: user })); // its id is random: nobody else has it
       return user;
     },
 
@@ -161,18 +161,18 @@ export function makeUserStore({ documents, tables, now, makeId }: UserStoreDepen
 
     findUserByEmail: async given => {
       const email = normaliseEmail(given);
-      const login = await findLogin(email);
-      const user = login && (await findUser(login.userId));
+      const credential = await findCredential(email);
+      const user = credential && (await findUser(credential.userId));
       return user?.email === email ? user : undefined;
     },
 
-    findOwner: async email => (await findLogin(normaliseEmail(email)))?.userId,
+    findOwner: async email => (await findCredential(normaliseEmail(email)))?.userId,
 
     listUsers: async ({ limit, after } = {}) => {
       const users: User[] = [];
       let from: Item | undefined = after === undefined ? undefined : { userId: after };
       do {
-        const page = await documents.send(
+        const page = await dynamo.send(
           new ScanCommand({ TableName: tables.users, ConsistentRead: true, ExclusiveStartKey: from, Limit: limit }),
         );
         for (const item of page.Items ?? []) users.push(...[parseUser(item)].filter(user => user !== undefined));
@@ -213,7 +213,7 @@ export function makeUserStore({ documents, tables, now, makeId }: UserStoreDepen
         const found = await findUser(userId);
         const user = found && (await releaseFormerEmail(found)); // of a change that died half-way
         if (!user || user.email === email) return user;
-        const current = await findLogin(user.email);
+        const current = await findCredential(user.email);
         if (!current) throw new Error('The login of this user is gone: delete the user and create them again.');
         await claim({ ...current, email, createdAt: now() });
         const changed = await updateUser(userId, {
@@ -227,8 +227,8 @@ export function makeUserStore({ documents, tables, now, makeId }: UserStoreDepen
     },
 
     deleteUser: async userId => {
-      const { table, key } = userAddress(tables.users, userId);
-      if (isPossibleKey(key)) await documents.send(new DeleteCommand({ TableName: table, Key: key }));
+      const { table, key } = userKey(tables.users, userId);
+      if (isPossibleKey(key)) await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
     },
 
     releaseEmail,

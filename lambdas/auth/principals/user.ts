@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Item, ItemAddress } from '../../platform/dynamo.ts';
+import type { Item, ItemKey } from '../../platform/dynamo.ts';
 
 /** What a user may do on the account. */
 export const roles = ['admin', 'member'] as const;
@@ -16,7 +16,7 @@ export function normaliseEmail(email: string): string {
 }
 
 /** Where a user is stored. Table `Users`: partition `userId`. */
-export function userAddress(table: string, userId: string): ItemAddress {
+export function userKey(table: string, userId: string): ItemKey {
   return { table, key: { userId } };
 }
 
@@ -26,16 +26,16 @@ export function parseUser(item: Item | undefined): User | undefined {
 }
 
 /** What a user logs in with. Kept apart from the user, so that nothing but a login ever reads a password hash. */
-export type Login = z.output<typeof loginSchema>;
+export type Credential = z.output<typeof credentialSchema>;
 
-/** Where the login of a normalised e-mail address is stored. Table `Logins`: partition `email`. */
-export function loginAddress(table: string, email: string): ItemAddress {
+/** Where the login of a normalised e-mail address is stored. Table `Credentials`: partition `email`. */
+export function credentialKey(table: string, email: string): ItemKey {
   return { table, key: { email } };
 }
 
 /** Reads a stored login. */
-export function parseLogin(item: Item | undefined): Login | undefined {
-  return item && loginSchema.parse(item);
+export function parseCredential(item: Item | undefined): Credential | undefined {
+  return item && credentialSchema.parse(item);
 }
 
 const userSchema = z.object({
@@ -55,7 +55,7 @@ const userSchema = z.object({
   updatedAt: z.number(),
 });
 
-const loginSchema = z.object({
+const credentialSchema = z.object({
   /** Normalised by `normaliseEmail`. */
   email: z.string(),
   userId: z.string(),

@@ -6,7 +6,7 @@ import type { GrantType } from '../principals/client.ts';
  * What becomes known of a request while it is decided; one line of the audit trail in the end. Only what was verified
  * gets in: a client id that is none may be anything a caller mistook for one, a password included.
  */
-export interface Decision {
+export interface AuditContext {
   /** As the gateway saw it. */
   readonly address: string;
   readonly endpoint: 'token' | 'revoke' | 'introspect';
@@ -18,10 +18,10 @@ export interface Decision {
   reason?: string;
 }
 
-/** Writes the audit trail: one structured line and one metric per decision, and never a secret in either. */
+/** Writes the audit trail: one structured line and one metric per auditContext, and never a secret in either. */
 export interface Audit {
-  granted(decision: Decision): void;
-  refused(decision: Decision, error: OAuthError): void;
+  granted(auditContext: AuditContext): void;
+  refused(auditContext: AuditContext, error: OAuthError): void;
 }
 
 /** What the audit needs. */
@@ -37,14 +37,14 @@ export const reuseReason = 'refresh_token_reused';
 /** Makes the audit over a function's logger and metrics. */
 export function makeAudit({ log, count }: AuditDependencies): Audit {
   return {
-    granted: decision => {
-      log.info(`${decision.endpoint}.granted`, { outcome: 'granted', ...decision });
-      count(grantedMetric[decision.endpoint]);
+    granted: auditContext => {
+      log.info(`${auditContext.endpoint}.granted`, { outcome: 'granted', ...auditContext });
+      count(grantedMetric[auditContext.endpoint]);
     },
-    refused: (decision, error) => {
-      const line = { ...decision, outcome: 'refused', error: error.code, reason: error.reason };
-      if (error.status >= 500) log.error(`${decision.endpoint}.refused`, line);
-      else log.warn(`${decision.endpoint}.refused`, line);
+    refused: (auditContext, error) => {
+      const line = { ...auditContext, outcome: 'refused', error: error.code, reason: error.reason };
+      if (error.status >= 500) log.error(`${auditContext.endpoint}.refused`, line);
+      else log.warn(`${auditContext.endpoint}.refused`, line);
       count(pascalCase(error.code));
       if (error.reason === reuseReason) count('RefreshTokenReuse');
       if (error.oauthCase === 'dependency_unavailable') count('DependencyUnavailable'); // its code is that of a limit too
@@ -52,7 +52,7 @@ export function makeAudit({ log, count }: AuditDependencies): Audit {
   };
 }
 
-const grantedMetric: Record<Decision['endpoint'], string> = {
+const grantedMetric: Record<AuditContext['endpoint'], string> = {
   token: 'TokenIssued',
   revoke: 'TokenRevoked',
   introspect: 'TokenIntrospected',

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { DeleteCommand, type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
-import { type Item, type ItemAddress, isConditionFailed, readTogether } from '../../platform/dynamo.ts';
+import { type Item, type ItemKey, isConditionFailed, readTogether } from '../../platform/dynamo.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { normaliseEmail } from '../principals/user.ts';
 import { type FailureRecord, failureAttributes, hasLockFallen, memory, readFailures } from './failure-record.ts';
@@ -25,7 +25,7 @@ export interface Lockout {
 
 /** What the lockout needs; the keyring must be able to open MAC keys. */
 export interface LockoutDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
   readonly now: Clock;
@@ -38,7 +38,7 @@ export interface LockoutDependencies {
  * failure is one unconditional write, and a success can tell by a total that no lock has fallen. A new MAC key begins
  * the counts anew, which once in its life does no harm.
  */
-export function makeLockout({ documents, tableName, keyring, now }: LockoutDependencies): Lockout {
+export function makeLockout({ dynamo, tableName, keyring, now }: LockoutDependencies): Lockout {
   const macOf = async (...parts: string[]): Promise<string> => {
     const macKey = await keyring.open(await keyring.active('mac'));
     // no refresh token contains a NUL, so that nothing authenticated here can pass for one
@@ -46,7 +46,7 @@ export function makeLockout({ documents, tableName, keyring, now }: LockoutDepen
       .update(['lockout', ...parts].join('\0'))
       .digest('base64url');
   };
-  const addressOf = async (email: string): Promise<ItemAddress> => ({
+  const addressOf = async (email: string): Promise<ItemKey> => ({
     table: tableName,
     key: { pk: `lock#${await macOf('everyone', email)}` },
   });
@@ -56,14 +56,14 @@ export function makeLockout({ documents, tableName, keyring, now }: LockoutDepen
 
   /** Whether the update's condition held. */
   const update = async (
-    { table, key }: ItemAddress,
+    { table, key }: ItemKey,
     expression: string,
     names: Record<string, string>,
     values?: Item,
     condition?: string,
   ): Promise<boolean> => {
     try {
-      await documents.send(
+      await dynamo.send(
         new UpdateCommand({
           TableName: table,
           Key: key,
@@ -145,7 +145,7 @@ export function makeLockout({ documents, tableName, keyring, now }: LockoutDepen
       let latest = record;
       for (let attempt = 0; attempt < tries; attempt++) {
         if (await tryCommit(place, latest)) return true;
-        const [item] = await readTogether(documents, [place]);
+        const [item] = await readTogether(dynamo, [place]);
         latest = read(place, item);
         if (hasLockFallen(record, latest)) return false;
       }
@@ -154,13 +154,13 @@ export function makeLockout({ documents, tableName, keyring, now }: LockoutDepen
 
     unlock: async email => {
       const { table, key } = await addressOf(normaliseEmail(email));
-      await documents.send(new DeleteCommand({ TableName: table, Key: key }));
+      await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
     },
   };
 }
 
 /** Where the failures that concern one login are counted. */
-interface LockoutPlace extends ItemAddress {
+interface LockoutPlace extends ItemKey {
   /** A MAC of the client: what its attributes are called by. */
   readonly client: string;
 }

@@ -1,12 +1,12 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import type { Clock } from '../../platform/clock.ts';
-import { type Item, type ItemAddress, isConditionFailed } from '../../platform/dynamo.ts';
+import { type Item, type ItemKey, isConditionFailed } from '../../platform/dynamo.ts';
 
 /** Bounds failures per minute. The minute begins with the first failure; successes are never counted. */
 export interface RateLimit {
   /** Where the failures of an address or client are counted. */
-  countAddress(subject: string): ItemAddress;
+  counterKey(subject: string): ItemKey;
   /** Whole seconds until the subject may try again; `undefined` while it is below the limit. */
   secondsToWait(counted: Item | undefined): number | undefined;
   /** Counts one failure. */
@@ -15,7 +15,7 @@ export interface RateLimit {
 
 /** What a rate limit stands on. */
 export interface RateLimitDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
   readonly now: Clock;
   /** What is limited: part of the key. */
@@ -25,17 +25,17 @@ export interface RateLimitDependencies {
 }
 
 /** Makes a limit over table `Lockouts`: partition `pk`, here `<kind>#<subject>`. */
-export function makeRateLimit({ documents, tableName, now, kind, limit }: RateLimitDependencies): RateLimit {
-  const countAddress = (subject: string): ItemAddress => ({ table: tableName, key: { pk: `${kind}#${subject}` } });
+export function makeRateLimit({ dynamo, tableName, now, kind, limit }: RateLimitDependencies): RateLimit {
+  const counterKey = (subject: string): ItemKey => ({ table: tableName, key: { pk: `${kind}#${subject}` } });
 
   /** Whether the write's condition held. */
   const write = async (subject: string, condition: string, update: string, values: Item): Promise<boolean> => {
     const names = { '#count': 'count', ...(update.includes('#ttl') ? { '#ttl': 'ttl' } : {}) };
     try {
-      await documents.send(
+      await dynamo.send(
         new UpdateCommand({
           TableName: tableName,
-          Key: countAddress(subject).key,
+          Key: counterKey(subject).key,
           ConditionExpression: condition,
           UpdateExpression: update,
           ExpressionAttributeNames: names,
@@ -62,7 +62,7 @@ export function makeRateLimit({ documents, tableName, now, kind, limit }: RateLi
   };
 
   return {
-    countAddress,
+    counterKey,
     secondsToWait: counted => {
       if (!counted) return undefined;
       const { count, endsAt } = windowSchema.parse(counted);

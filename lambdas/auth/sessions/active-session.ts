@@ -1,11 +1,11 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
-import { type Client, clientAddress, parseClient } from '../principals/client.ts';
+import { type Client, clientKey, parseClient } from '../principals/client.ts';
 import { commonScopes, type Scope, scopesAllowed, storedScope } from '../principals/scope.ts';
-import { parseUser, type User, userAddress } from '../principals/user.ts';
+import { parseUser, type User, userKey } from '../principals/user.ts';
 import { readRecords } from '../records.ts';
 import type { AccessTokenClaims } from './access-token.ts';
-import { isExpired, parseSession, type Session, sessionAddress } from './session.ts';
+import { isExpired, parseSession, type Session, sessionKey } from './session.ts';
 
 /** Client, user and session of a session that is alive at this moment. */
 export interface ActiveSession {
@@ -58,7 +58,7 @@ export function activeSession(
 
 /** What reading a session stands on. */
 export interface ActiveSessionDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tables: SessionTables;
   readonly now: Clock;
 }
@@ -67,12 +67,12 @@ export interface ActiveSessionDependencies {
  * Finds the live session behind an access token's claims. Read consistently, in one round trip, and never cached, so
  * that whoever is out is out at once.
  */
-export function makeSessionReading({ documents, tables, now }: ActiveSessionDependencies) {
+export function makeSessionReading({ dynamo, tables, now }: ActiveSessionDependencies) {
   return async function sessionReading(claims: AccessTokenClaims): Promise<AuthorizedSession | undefined> {
-    const records = await readRecords(documents, {
-      client: clientAddress(tables.clients, claims.client_id),
-      user: userAddress(tables.users, claims.sub),
-      session: sessionAddress(tables.sessions, claims.sid),
+    const records = await readRecords(dynamo, {
+      client: clientKey(tables.clients, claims.client_id),
+      user: userKey(tables.users, claims.sub),
+      session: sessionKey(tables.sessions, claims.sid),
     });
     const { client, user, session } = records;
     const active = activeSession(parseClient(client), parseUser(user), parseSession(session), now());

@@ -1,6 +1,6 @@
 import { BatchWriteCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { type Item, isPossibleKey, readTogether } from '../../platform/dynamo.ts';
-import { parseSession, type Session, sessionAddress } from './session.ts';
+import { parseSession, type Session, sessionKey } from './session.ts';
 
 /** Whose sessions: one user's, or those that began through one client. */
 export type SessionOwner = { readonly userId: string } | { readonly clientId: string };
@@ -15,18 +15,18 @@ export interface SessionList {
 
 /** What lists of sessions need. */
 export interface SessionListDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
 }
 
 /** Makes the lists over table `Sessions`, by query and never by scan. */
-export function makeSessionList({ documents, tableName }: SessionListDependencies): SessionList {
+export function makeSessionList({ dynamo, tableName }: SessionListDependencies): SessionList {
   const query = async (owner: SessionOwner, limit: number, after: string | undefined) => {
     const [[name = '', id = ''] = []] = Object.entries(owner);
     if (!isPossibleKey({ id })) return { items: [], next: undefined };
     const isOfUser = name === 'userId';
-    const start = after === undefined ? undefined : { ...sessionAddress(tableName, after).key, [name]: id };
-    const answer = await documents.send(
+    const start = after === undefined ? undefined : { ...sessionKey(tableName, after).key, [name]: id };
+    const answer = await dynamo.send(
       new QueryCommand({
         TableName: tableName,
         ...(isOfUser ? { ConsistentRead: true } : { IndexName: byClient }),
@@ -48,8 +48,8 @@ export function makeSessionList({ documents, tableName }: SessionListDependencie
     listSessions: async (owner, limit, after) => {
       const { items, next } = await query(owner, limit, after);
       if ('userId' in owner) return { sessions: parseAll(items), next };
-      const addresses = items.map(({ sessionId }) => sessionAddress(tableName, String(sessionId)));
-      return { sessions: parseAll(await readTogether(documents, addresses)), next };
+      const addresses = items.map(({ sessionId }) => sessionKey(tableName, String(sessionId)));
+      return { sessions: parseAll(await readTogether(dynamo, addresses)), next };
     },
 
     deleteSessions: async userId => {
@@ -60,7 +60,7 @@ export function makeSessionList({ documents, tableName }: SessionListDependencie
         for (let attempt = 0; requests.length > 0; attempt++) {
           if (attempt === 5)
             throw new Error('DynamoDB is busy: repeat the command to delete the rest of the sessions.');
-          const answer = await documents.send(new BatchWriteCommand({ RequestItems: { [tableName]: requests } }));
+          const answer = await dynamo.send(new BatchWriteCommand({ RequestItems: { [tableName]: requests } }));
           requests = answer.UnprocessedItems?.[tableName] ?? [];
         }
         after = next;

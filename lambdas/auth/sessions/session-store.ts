@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { isConditionFailed, readTogether } from '../../platform/dynamo.ts';
-import { parseSession, type Session, sessionAddress } from './session.ts';
+import { parseSession, type Session, sessionKey } from './session.ts';
 
 /**
  * Writes to sessions; each is one write of one item. The SDK repeats a write whose answer got lost, so each must
@@ -18,28 +18,28 @@ export interface SessionStore {
 
 /** What a session store stands on. */
 export interface SessionStoreDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
 }
 
 /** Makes the store of table `Sessions`: partition `userId`, range `sessionId`, one item per login. */
-export function makeSessionStore({ documents, tableName }: SessionStoreDependencies): SessionStore {
+export function makeSessionStore({ dynamo, tableName }: SessionStoreDependencies): SessionStore {
   return {
     createSession: async session => {
-      await documents.send(new PutCommand({ TableName: tableName, Item: { ...session, ttl: ttl(session) } }));
+      await dynamo.send(new PutCommand({ TableName: tableName, Item: { ...session, ttl: ttl(session) } }));
     },
 
     findSession: async sessionId => {
-      const [item] = await readTogether(documents, [sessionAddress(tableName, sessionId)]);
+      const [item] = await readTogether(dynamo, [sessionKey(tableName, sessionId)]);
       return parseSession(item);
     },
 
     rotateSession: async (session, rotation) => {
       try {
-        const answer = await documents.send(
+        const answer = await dynamo.send(
           new UpdateCommand({
             TableName: tableName,
-            Key: sessionAddress(tableName, session.sessionId).key,
+            Key: sessionKey(tableName, session.sessionId).key,
             ConditionExpression: '#counter = :presented AND attribute_not_exists(revokedAt)',
             UpdateExpression:
               'SET #counter = :next, keyId = :keyId, rotationId = :rotationId, rotatedAt = :now, idleExpiresAt = :idle, #ttl = :ttl',
@@ -65,10 +65,10 @@ export function makeSessionStore({ documents, tableName }: SessionStoreDependenc
 
     revokeSession: async (sessionId, reason, now) => {
       try {
-        await documents.send(
+        await dynamo.send(
           new UpdateCommand({
             TableName: tableName,
-            Key: sessionAddress(tableName, sessionId).key,
+            Key: sessionKey(tableName, sessionId).key,
             ConditionExpression: 'attribute_exists(sessionId) AND attribute_not_exists(revokedAt)',
             UpdateExpression: 'SET revokedAt = :now, revokedFor = :reason',
             ExpressionAttributeValues: { ':now': now, ':reason': reason },

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
-import type { Item, ItemAddress } from '../../platform/dynamo.ts';
+import type { Item, ItemKey } from '../../platform/dynamo.ts';
 
 /** One login with all refresh tokens and access tokens that come of it. Moments are in milliseconds since the epoch. */
 export type Session = z.output<typeof sessionSchema>;
 
 /** Where a session is stored. Table `Sessions`: partition `userId`, range `sessionId`. */
-export function sessionAddress(table: string, sessionId: string): ItemAddress {
+export function sessionKey(table: string, sessionId: string): ItemKey {
   return {
     table,
     key: { userId: userIdOf(sessionId), sessionId },

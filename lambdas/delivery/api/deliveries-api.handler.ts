@@ -5,7 +5,7 @@ import { resourceMetadataUrl } from '../../api/protected-resource.ts';
 import { makeApi } from '../../api/router.ts';
 import { makeBearerAuthentication } from '../../auth/sessions/bearer.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { makeDocuments } from '../../platform/dynamo.ts';
+import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import { randomId } from '../../platform/identifiers.ts';
@@ -30,24 +30,24 @@ import { makeTestOperation } from './test-event.ts';
 
 const environment = readEnvironment(historyEnvironment);
 const telemetry = makeDeliveryTelemetry('history');
-const documents = makeDocuments();
+const dynamo = makeDynamo();
 const now = systemClock;
 
 const table = environment.DELIVERIES_TABLE;
-const stored = { documents, table, now, historyDays: environment.HISTORY_DAYS };
+const stored = { dynamo, table, now, historyDays: environment.HISTORY_DAYS };
 const store = makeDeliveryStore(stored);
 const replays = makeReplayStore(stored);
 const retryQueue = makeRetryQueue({ sqs: makeSqs(), queueUrl: environment.RETRY_QUEUE_URL, now });
-const findWebhook = makeFindWebhook(documents, environment.WEBHOOKS_TABLE);
+const findWebhook = makeFindWebhook(dynamo, environment.WEBHOOKS_TABLE);
 
-const webhooks = makeWebhookStore({ documents, tableName: environment.WEBHOOKS_TABLE });
+const webhooks = makeWebhookStore({ dynamo, tableName: environment.WEBHOOKS_TABLE });
 
 const lookup = makeLookup(store, { deliveries: table, webhooks: environment.WEBHOOKS_TABLE });
-const readHistory = makeReadHistory({ documents, table, store });
+const readHistory = makeReadHistory({ dynamo, table, store });
 const shared = { ...telemetry, store, retryQueue, findWebhook, now };
 
 const limits = makeRequestLimits({
-  documents,
+  dynamo,
   table,
   now,
   testLimit: environment.TEST_LIMIT,
@@ -66,8 +66,8 @@ export const handler = middy<HttpRequest, HttpResponse>()
       docsUrl: environment.DOCS_URL,
       resourceMetadata: resourceMetadataUrl(environment.AUDIENCE),
       authenticate: makeBearerAuthentication({
-        documents,
-        keyring: makeKeyring({ documents, tableName: environment.KEYRING_TABLE, now }),
+        dynamo,
+        keyring: makeKeyring({ dynamo, tableName: environment.KEYRING_TABLE, now }),
         tables: {
           clients: environment.CLIENTS_TABLE,
           users: environment.USERS_TABLE,

@@ -1,5 +1,5 @@
 import { Problem, rateLimited } from '../../api/problem.ts';
-import { answer, type Call, type Operation } from '../../api/route.ts';
+import { answer, type RequestContext, type RouteHandler } from '../../api/route.ts';
 import { eventIn, webhookNotFound } from '../../webhooks/problems.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, isDeliveryId } from '../delivery.ts';
@@ -37,10 +37,10 @@ export function makeHistoryOperations(dependencies: HistoryOperationDependencies
   };
 
   /** Reads the delivery that the path names, and the webhook of now. An account sees its own only, under their own event. */
-  const find = async (call: Call): Promise<{ delivery: Delivery; webhook: Webhook | undefined }> => {
-    const evento = eventIn(call);
-    const { accountId } = call.caller;
-    const { id = '' } = call.path;
+  const find = async (context: RequestContext): Promise<{ delivery: Delivery; webhook: Webhook | undefined }> => {
+    const evento = eventIn(context);
+    const { accountId } = context.caller;
+    const { id = '' } = context.path;
     const found = isDeliveryId(id)
       ? await lookup(id, accountId, evento)
       : { delivery: undefined, webhook: await findWebhook(accountId, evento) };
@@ -50,11 +50,11 @@ export function makeHistoryOperations(dependencies: HistoryOperationDependencies
     throw deliveryNotFound();
   };
 
-  const list: Operation = async call => {
-    const query = readQuery(historyQuery, historyParameters, call.request.rawQueryString ?? '');
+  const list: RouteHandler = async context => {
+    const query = readQuery(historyQuery, historyParameters, context.request.rawQueryString ?? '');
     const { estado: state, desde: from, ate: before, limite: limit, cursor: after } = query;
-    const evento = eventIn(call);
-    const { accountId } = call.caller;
+    const evento = eventIn(context);
+    const { accountId } = context.caller;
     const webhook = await findWebhook(accountId, evento);
     const registration = webhook ?? null;
     const wanted = { accountId, evento, state, from, before, limit, after, registration };
@@ -66,13 +66,13 @@ export function makeHistoryOperations(dependencies: HistoryOperationDependencies
     });
   };
 
-  const show: Operation = async call => {
-    const { delivery, webhook } = await find(call);
+  const show: RouteHandler = async context => {
+    const { delivery, webhook } = await find(context);
     return answer(200, toDeliveryDetail(asShown(webhook?.webhookId)(delivery)));
   };
 
-  const resendOne: Operation = async call => {
-    const { delivery, webhook } = await find(call);
+  const resendOne: RouteHandler = async context => {
+    const { delivery, webhook } = await find(context);
     if (!webhook) throw webhookNotFound();
     const refusal = resendRefusal(delivery, webhook);
     if (refusal) throw refusals[refusal]();
@@ -84,7 +84,7 @@ export function makeHistoryOperations(dependencies: HistoryOperationDependencies
     return answer(202, { id: delivery.id });
   };
 
-  return { list, show, resend: resendOne } satisfies Record<string, Operation>;
+  return { list, show, resend: resendOne } satisfies Record<string, RouteHandler>;
 }
 
 function deliveryNotFound(): Problem {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { Problem, validationFailed } from '../../api/problem.ts';
 import { readJson } from '../../api/request-body.ts';
-import { answer, type Call, noContent, type Operation } from '../../api/route.ts';
+import { answer, noContent, type RequestContext, type RouteHandler } from '../../api/route.ts';
 import { readBody } from '../../api/validation.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { eventIn, webhookNotFound } from '../../webhooks/problems.ts';
@@ -34,8 +34,8 @@ export interface ReplayOperationDependencies {
 export function makeReplayOperations(dependencies: ReplayOperationDependencies) {
   const { findWebhook, replays, startReplay, now } = dependencies;
 
-  const webhookOf = async (call: Call): Promise<Webhook> => {
-    const webhook = await findWebhook(call.caller.accountId, eventIn(call));
+  const webhookOf = async (context: RequestContext): Promise<Webhook> => {
+    const webhook = await findWebhook(context.caller.accountId, eventIn(context));
     if (!webhook) throw webhookNotFound();
     return webhook;
   };
@@ -43,19 +43,19 @@ export function makeReplayOperations(dependencies: ReplayOperationDependencies) 
   const shownAs = (replay: Replay) => toRecord({ ...replay, ...progressAt(replay, now()) });
 
   /** Replays outlive their webhook, as the history does. */
-  const findReplay = async (call: Call): Promise<FoundReplay> => {
-    const evento = eventIn(call);
-    const { id = '' } = call.path;
-    const found = isReplayId(id) ? await replays.find(call.caller.accountId, evento, id) : undefined;
+  const findReplay = async (context: RequestContext): Promise<FoundReplay> => {
+    const evento = eventIn(context);
+    const { id = '' } = context.path;
+    const found = isReplayId(id) ? await replays.find(context.caller.accountId, evento, id) : undefined;
     if (found && !found.replay.isForgotten) return found;
-    await webhookOf(call);
+    await webhookOf(context);
     throw new Problem(404, 'replay_not_found', 'There is no such replay of this webhook.');
   };
 
-  const start: Operation = async call => {
-    const { value, findings } = readBody(replayRequest, readJson(call.request));
+  const start: RouteHandler = async context => {
+    const { value, findings } = readBody(replayRequest, readJson(context.request));
     if (value === undefined) throw validationFailed(findings);
-    const webhook = await webhookOf(call);
+    const webhook = await webhookOf(context);
     if (webhook.status === 'suspenso') throw webhookSuspended();
     const { desde: from, ate: to, estado: wanted } = value;
     const replay = await startReplay(webhook, { from, to, wanted });
@@ -63,21 +63,21 @@ export function makeReplayOperations(dependencies: ReplayOperationDependencies) 
     return answer(202, shownAs(replay), { location: `/v1/webhooks/${webhook.evento}/reenvios/${replay.id}` });
   };
 
-  const show: Operation = async call => {
-    const { replay, latest } = await findReplay(call);
+  const show: RouteHandler = async context => {
+    const { replay, latest } = await findReplay(context);
     return answer(200, replay.id === latest.id ? shownAs(latest) : toRecord(replay));
   };
 
   /** Cancels a replay that is under way; has one that ended shown no more. */
-  const cancel: Operation = async call => {
-    const found = await findReplay(call);
+  const cancel: RouteHandler = async context => {
+    const found = await findReplay(context);
     const { replay, latest } = found;
     if (replay.id === latest.id && (await replays.cancel(latest))) return noContent;
     await replays.forget(found);
     return noContent;
   };
 
-  return { start, show, cancel } satisfies Record<string, Operation>;
+  return { start, show, cancel } satisfies Record<string, RouteHandler>;
 }
 
 function toRecord({ id, state, total, countedTo, sent }: PastReplay): z.infer<typeof replayRecord> {

@@ -14,7 +14,7 @@ export interface RequestLimits {
 
 /** What the limits need. */
 export interface RequestLimitDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   /** The table `Deliveries`: items `limit#tests#<account>` and `limit#resends#<account>#<event>`. */
   readonly table: string;
   readonly now: Clock;
@@ -26,9 +26,9 @@ export interface RequestLimitDependencies {
 
 /** Makes the limits. */
 export function makeRequestLimits(dependencies: RequestLimitDependencies): RequestLimits {
-  const { documents, table, now, testLimit, resendLimit } = dependencies;
-  const tests = makeFixedWindow({ documents, now, limit: testLimit });
-  const resends = makeFixedWindow({ documents, now, limit: resendLimit });
+  const { dynamo, table, now, testLimit, resendLimit } = dependencies;
+  const tests = makeFixedWindow({ dynamo, now, limit: testLimit });
+  const resends = makeFixedWindow({ dynamo, now, limit: resendLimit });
   return {
     countTest: accountId => tests({ table, key: { id: `limit#tests#${accountId}` } }),
     countResend: (accountId, evento) => resends({ table, key: { id: `limit#resends#${accountId}#${evento}` } }),

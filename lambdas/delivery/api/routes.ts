@@ -1,4 +1,4 @@
-import { managing, managingByBody, type Operation, type Resource, reading } from '../../api/route.ts';
+import { managing, managingByBody, type Resource, type RouteHandler, reading } from '../../api/route.ts';
 import type { makeHistoryOperations } from './deliveries.ts';
 import type { makeReplayOperations } from './replays.ts';
 
@@ -6,7 +6,7 @@ import type { makeReplayOperations } from './replays.ts';
 export interface HistoryApiOperations {
   readonly history: ReturnType<typeof makeHistoryOperations>;
   readonly replays: ReturnType<typeof makeReplayOperations>;
-  readonly test: Operation;
+  readonly test: RouteHandler;
 }
 
 /** The paths under a webhook that concern its deliveries. */

@@ -1,5 +1,5 @@
 import { rateLimited } from '../../api/problem.ts';
-import { answer, type Operation } from '../../api/route.ts';
+import { answer, type RouteHandler } from '../../api/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { describeError } from '../../platform/telemetry.ts';
@@ -29,11 +29,11 @@ export interface TestOperationDependencies extends DeliveryTelemetry {
  * what is not sent the sweeper finds, and this function needs no receiver's credentials and no way out. That no operator
  * suspended is the condition of a write to the webhook, not only of a reading before.
  */
-export function makeTestOperation(dependencies: TestOperationDependencies): Operation {
+export function makeTestOperation(dependencies: TestOperationDependencies): RouteHandler {
   const { webhooks, limits, store, retryQueue, demandsUrl, makeId, now, log, count } = dependencies;
-  return async function testOperation(call) {
-    const evento = eventIn(call);
-    const { accountId } = call.caller;
+  return async function testOperation(context) {
+    const evento = eventIn(context);
+    const { accountId } = context.caller;
     const webhook = await webhooks.noteTest(accountId, evento, now());
     if (!webhook) throw webhookNotFound();
     if (webhook.suspensionReason === 'operador') throw suspendedByOperator();

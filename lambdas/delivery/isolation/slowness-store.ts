@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
-import { type Item, type ItemAddress, isConditionFailed, readTogether } from '../../platform/dynamo.ts';
+import { type Item, type ItemKey, isConditionFailed, readTogether } from '../../platform/dynamo.ts';
 import { type EventName, eventName } from '../../webhooks/webhook.ts';
 import { dueKey, taskAttributes } from '../delivery-item.ts';
 import type { DueEntry } from '../delivery-store.ts';
@@ -75,20 +75,20 @@ export function slownessOf({ accountId, evento }: SlownessOwner, item: Item | un
 
 /** Makes the store over the table `Deliveries`. `rate`: turns a second that a slow webhook has at most. */
 export function makeSlownessStore({
-  documents,
+  dynamo,
   table,
   now,
   rate,
 }: {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
   readonly now: Clock;
   readonly rate: number;
 }): SlownessStore {
-  const address = (id: string): ItemAddress => ({ table, key: { id } });
+  const address = (id: string): ItemKey => ({ table, key: { id } });
 
   const read = async (owner: SlownessOwner) => {
-    const [item] = await readTogether(documents, [address(slownessId(owner))]);
+    const [item] = await readTogether(dynamo, [address(slownessId(owner))]);
     return slownessOf(owner, item);
   };
 
@@ -101,7 +101,7 @@ export function makeSlownessStore({
     const update = `SET ${set.join(', ')}${removed.length > 0 ? ` REMOVE ${removed.join(', ')}` : ''}`;
     const written = kept.flatMap(([, value], index) => (value === undefined ? [] : [[`:a${index}`, value] as const]));
     try {
-      await documents.send(
+      await dynamo.send(
         new UpdateCommand({
           TableName: table,
           Key: { id },
@@ -121,7 +121,7 @@ export function makeSlownessStore({
   /** The turn after those that others have reserved. */
   const reserveTurnAfterOthers = async (owner: SlownessOwner, interval: number, moment: number) => {
     try {
-      const { Attributes } = await documents.send(
+      const { Attributes } = await dynamo.send(
         new UpdateCommand({
           TableName: table,
           Key: { id: slownessId(owner) },
@@ -150,7 +150,7 @@ export function makeSlownessStore({
 
   return {
     read: async id => {
-      const [item] = await readTogether(documents, [address(id)]);
+      const [item] = await readTogether(dynamo, [address(id)]);
       return item && slownessOf({ accountId: String(item.accountId), evento: eventName.parse(item.evento) }, item);
     },
 
@@ -192,7 +192,7 @@ export function makeSlownessStore({
       const { backlogAt, waitingAt = 0, dueAt } = slowness;
       const moment = now();
       if (backlogAt !== undefined && dueAt !== undefined && moment - waitingAt < backlogRenewal) return;
-      await documents.send(
+      await dynamo.send(
         new UpdateCommand({
           TableName: table,
           Key: { id: slownessId(slowness) },

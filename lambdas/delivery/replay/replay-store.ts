@@ -53,7 +53,7 @@ export interface ReplayStore {
 
 /** What the store is made of. */
 export interface ReplayStoreDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   /** The table `Deliveries`. */
   readonly table: string;
   readonly now: Clock;
@@ -62,12 +62,12 @@ export interface ReplayStoreDependencies {
 }
 
 /** Makes the store. */
-export function makeReplayStore({ documents, table, now, historyDays }: ReplayStoreDependencies): ReplayStore {
+export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStoreDependencies): ReplayStore {
   const nowInSeconds = () => Math.floor(now() / 1_000);
 
   const readAlive = async (ids: readonly string[]): Promise<(Item | undefined)[]> => {
     const items = await readTogether(
-      documents,
+      dynamo,
       ids.map(id => ({ table, key: { id } })),
     );
     const isOver = (item: Item | undefined) => typeof item?.ttl === 'number' && item.ttl <= nowInSeconds();
@@ -96,7 +96,7 @@ export function makeReplayStore({ documents, table, now, historyDays }: ReplaySt
     change: { set: string; remove?: string; when: string; values: Item; names?: Record<string, string> },
   ): Promise<Replay | undefined> => {
     try {
-      const { Attributes } = await documents.send(
+      const { Attributes } = await dynamo.send(
         new UpdateCommand({
           TableName: table,
           Key: { id: idOf(accountId, evento) },
@@ -135,7 +135,7 @@ export function makeReplayStore({ documents, table, now, historyDays }: ReplaySt
     const id = pastIdOf(latest.accountId, latest.evento, replayId);
     const ttl = cleanUpAt(remains.endedAt ?? now(), historyDays);
     try {
-      await documents.send(
+      await dynamo.send(
         new PutCommand({
           TableName: table,
           Item: { ...remains, id, replayId, ttl },
@@ -162,7 +162,7 @@ export function makeReplayStore({ documents, table, now, historyDays }: ReplaySt
       const id = idOf(accountId, evento);
       const Item = { ...replay, id, replayId, ...taskAttributes(id, replay.lookAt) };
       try {
-        await documents.send(
+        await dynamo.send(
           new PutCommand({
             TableName: table,
             Item,
@@ -229,7 +229,7 @@ export function makeReplayStore({ documents, table, now, historyDays }: ReplaySt
     forget: async ({ replay, latest: { id: latestId, accountId, evento } }) => {
       const isLatest = replay.id === latestId;
       try {
-        await documents.send(
+        await dynamo.send(
           new UpdateCommand({
             TableName: table,
             Key: { id: isLatest ? idOf(accountId, evento) : pastIdOf(accountId, evento, replay.id) },

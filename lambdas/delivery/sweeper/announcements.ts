@@ -32,19 +32,19 @@ export type Announce = (hasTime: () => boolean) => Promise<void>;
 
 /** What announcing needs. */
 export interface AnnounceDependencies extends Pick<DeliveryTelemetry, 'log'> {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   /** The table `Webhooks`. */
   readonly table: string;
   readonly publish: (announcement: PublishedAnnouncement) => Promise<void>;
 }
 
 /** Makes the announcer: an announcement is published first and then taken out, so that a crash repeats it and never forgets. */
-export function makeAnnounce({ documents, table, publish, log }: AnnounceDependencies): Announce {
+export function makeAnnounce({ dynamo, table, publish, log }: AnnounceDependencies): Announce {
   return async function announce(hasTime) {
     let from: Record<string, unknown> | undefined;
     let failure: unknown;
     do {
-      const page = await documents.send(
+      const page = await dynamo.send(
         new QueryCommand({
           TableName: table,
           IndexName: announcementIndex,
@@ -58,7 +58,7 @@ export function makeAnnounce({ documents, table, publish, log }: AnnounceDepende
         if (!hasTime()) return;
         try {
           // The index lags, and holds no more than keys.
-          const [item] = await readTogether(documents, [{ table, key: webhookKey(accountId, evento) }]);
+          const [item] = await readTogether(dynamo, [{ table, key: webhookKey(accountId, evento) }]);
           const announced = announcedIn(item);
           if (announced) await publishAll(announced, hasTime);
         } catch (error) {
@@ -109,7 +109,7 @@ export function makeAnnounce({ documents, table, publish, log }: AnnounceDepende
     change: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
   ): Promise<boolean> {
     try {
-      await documents.send(new UpdateCommand({ TableName: table, Key: { accountId, evento }, ...change }));
+      await dynamo.send(new UpdateCommand({ TableName: table, Key: { accountId, evento }, ...change }));
       return true;
     } catch (error) {
       if (isConditionFailed(error)) return false;

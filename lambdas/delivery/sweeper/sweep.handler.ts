@@ -3,7 +3,7 @@ import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
 import { systemClock } from '../../platform/clock.ts';
-import { makeDocuments } from '../../platform/dynamo.ts';
+import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { makeReadHistory } from '../delivery-history.ts';
 import { makeDeliveryStore } from '../delivery-store.ts';
@@ -28,9 +28,9 @@ const environment = readEnvironment(sweepEnvironment);
 const telemetry = makeDeliveryTelemetry('sweep');
 const now = systemClock;
 
-const documents = makeDocuments();
+const dynamo = makeDynamo();
 const table = environment.DELIVERIES_TABLE;
-const stored = { documents, table, now, historyDays: environment.HISTORY_DAYS };
+const stored = { dynamo, table, now, historyDays: environment.HISTORY_DAYS };
 const store = makeDeliveryStore(stored);
 const replays = makeReplayStore(stored);
 const sqs = makeSqs();
@@ -38,10 +38,10 @@ const queues = {
   retry: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
   slow: makeRetryQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
 };
-const slownessStore = makeSlownessStore({ documents, table, now, rate: environment.SLOW_RATE });
-const findWebhook = makeFindWebhook(documents, environment.WEBHOOKS_TABLE);
+const slownessStore = makeSlownessStore({ dynamo, table, now, rate: environment.SLOW_RATE });
+const findWebhook = makeFindWebhook(dynamo, environment.WEBHOOKS_TABLE);
 
-const readHistory = makeReadHistory({ documents, table, store });
+const readHistory = makeReadHistory({ dynamo, table, store });
 const run = makeRunReplay({
   ...telemetry,
   replays,
@@ -54,7 +54,7 @@ const run = makeRunReplay({
 });
 const announce = makeAnnounce({
   ...telemetry,
-  documents,
+  dynamo,
   table: environment.WEBHOOKS_TABLE,
   publish: makePublishAnnouncement(environment.OPERATIONS_TOPIC_ARN),
 });

@@ -16,7 +16,7 @@ import type { AttemptWatch } from './slow-attempt-timer.ts';
  * - `gone`: 410, the receiver wants no more;
  * - `failed`: anything else a receiver or its network did, and addresses that the guard refuses; charged;
  * - `given_up`: not answered in time in a quick lane; repeated in the slow one, not charged;
- * - `own_fault`: keys, sockets or network of ours; not charged. `detail` says which, for our log only.
+ * - `internal_error`: keys, sockets or network of ours; not charged. `detail` says which, for our log only.
  */
 export type AttemptOutcome = {
   readonly record: AttemptRecord;
@@ -25,7 +25,7 @@ export type AttemptOutcome = {
 } & (
   | { readonly outcome: 'delivered' | 'gone' | 'given_up' }
   | { readonly outcome: 'failed'; readonly askedWaitMs: number | undefined; readonly detail: string }
-  | { readonly outcome: 'own_fault'; readonly detail: string }
+  | { readonly outcome: 'internal_error'; readonly detail: string }
 );
 
 /** Makes one attempt. Never throws. */
@@ -85,9 +85,9 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
       resposta: posted.outcome === 'response' ? posted.bodyStart : null,
     });
     const ownFault = (detail: string): AttemptOutcome => ({
-      outcome: 'own_fault',
+      outcome: 'internal_error',
       detail,
-      record: record({ outcome: 'own_fault', detail, durationMs: now() - startedAt, resolutionMs: 0 }),
+      record: record({ outcome: 'internal_error', detail, durationMs: now() - startedAt, resolutionMs: 0 }),
     });
 
     let posted: PostOutcome;
@@ -110,8 +110,8 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
       }
       case 'given_up':
         return { outcome: 'given_up', ...made };
-      case 'own_fault':
-        return { outcome: 'own_fault', detail: posted.detail, ...made };
+      case 'internal_error':
+        return { outcome: 'internal_error', detail: posted.detail, ...made };
       default:
         return { outcome: 'failed', askedWaitMs: undefined, detail: posted.detail, ...made };
     }
@@ -143,7 +143,7 @@ function resultOf(posted: PostOutcome): AttemptResult {
       return 'bloqueada';
     case 'given_up':
       return 'lenta';
-    case 'own_fault':
+    case 'internal_error':
       return 'interno';
   }
 }

@@ -8,7 +8,7 @@ import { haveSameContent, parseEventMessage } from '../event.ts';
 import type { Lookup } from '../lookup.ts';
 import { originOfRecord } from '../origin.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import type { AtReceiver, TakeTurn } from './process-delivery.ts';
+import type { AtReceiver, ProcessDelivery } from './process-delivery.ts';
 
 /** Processes one message of a queue. To return is to acknowledge it; to throw is to leave it for later. */
 export type ProcessRecord = (record: SQSRecord, atReceiver?: AtReceiver) => Promise<void>;
@@ -16,7 +16,7 @@ export type ProcessRecord = (record: SQSRecord, atReceiver?: AtReceiver) => Prom
 /** What first attempts stand on. */
 export interface DeliverDependencies extends DeliveryTelemetry {
   readonly lookup: Lookup;
-  readonly takeTurn: TakeTurn;
+  readonly processDelivery: ProcessDelivery;
   readonly store: Pick<DeliveryStore, 'create'>;
   readonly sendToDeadLetters: SendToDeadLetters;
   readonly demandsUrl: string;
@@ -25,7 +25,7 @@ export interface DeliverDependencies extends DeliveryTelemetry {
 
 /** Makes the first attempt of an event: parse, find the webhook, attempt, record the outcome. */
 export function makeDeliver(dependencies: DeliverDependencies): ProcessRecord {
-  const { lookup, takeTurn, store, sendToDeadLetters, demandsUrl, now, log, count } = dependencies;
+  const { lookup, processDelivery, store, sendToDeadLetters, demandsUrl, now, log, count } = dependencies;
   return async function deliver(record, atReceiver) {
     const origin = originOfRecord(record);
     const { messageId } = origin;
@@ -54,7 +54,7 @@ export function makeDeliver(dependencies: DeliverDependencies): ProcessRecord {
       const event = { id: deliveryId, messageId, accountId, evento, webhookId, body, createdAt: acceptedAt };
       // A redriven event keeps its age, but its schedule and the patience for our own faults begin now.
       const scheduledAt = Number(record.attributes.SentTimestamp) || now();
-      await takeTurn({ ...newDelivery(event), scheduledAt }, { webhook, slowness }, store.create, atReceiver);
+      await processDelivery({ ...newDelivery(event), scheduledAt }, { webhook, slowness }, store.create, atReceiver);
     } else {
       count('EventWithoutWebhook');
       log.info('event.without_webhook', said);

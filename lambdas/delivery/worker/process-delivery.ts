@@ -6,7 +6,7 @@ import { type Delivery, isTest, settled, type WaitingDelivery } from '../deliver
 import type { AttemptsUnderWay } from '../isolation/attempts-under-way.ts';
 import type { HandOver, Save } from '../isolation/slow-lane.ts';
 import { type StoredSlowness, slownessId } from '../isolation/slowness-store.ts';
-import { type Lane, type LaterLane, laneBeyond } from '../lane-routing.ts';
+import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
 import { crowdedWait } from '../limits.ts';
 import type { RetryQueue } from '../retry-queue.ts';
 import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from '../telemetry.ts';
@@ -22,7 +22,7 @@ import type { WatchAttempt } from './slow-attempt-timer.ts';
  * that one: it changes who makes it, never the schedule. Throws only when the outcome could not be stored, or when a
  * message that is left to another lane could not be sent.
  */
-export type TakeTurn = (
+export type ProcessDelivery = (
   delivery: Delivery,
   known: { readonly webhook: Webhook | undefined; readonly slowness: StoredSlowness },
   save: Save,
@@ -33,7 +33,7 @@ export type TakeTurn = (
 export type AtReceiver = () => () => void;
 
 /** What a turn stands on. */
-export interface TurnDependencies extends DeliveryTelemetry {
+export interface ProcessDeliveryDependencies extends DeliveryTelemetry {
   readonly attempt: Attempt;
   readonly afterAttempt: AfterAttempt;
   readonly watchAttempt: WatchAttempt;
@@ -50,7 +50,7 @@ export interface TurnDependencies extends DeliveryTelemetry {
 }
 
 /** Makes the turn that all consumers give their deliveries. */
-export function makeTakeTurn(dependencies: TurnDependencies): TakeTurn {
+export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): ProcessDelivery {
   const {
     attempt,
     watchAttempt,
@@ -110,7 +110,7 @@ export function makeTakeTurn(dependencies: TurnDependencies): TakeTurn {
       state: after.state,
       ...(after.wait && { nextAttemptAt: new Date(after.wait.nextAttemptAt).toISOString() }),
     };
-    if (outcome.outcome === 'own_fault') log.error('delivery.attempt', line);
+    if (outcome.outcome === 'internal_error') log.error('delivery.attempt', line);
     else if (outcome.outcome === 'delivered') log.info('delivery.attempt', line);
     else log.warn('delivery.attempt', line);
   };
@@ -157,14 +157,14 @@ export function makeTakeTurn(dependencies: TurnDependencies): TakeTurn {
     });
   };
 
-  return async function takeTurn(delivery, { webhook, slowness }, save, atReceiver) {
+  return async function processDelivery(delivery, { webhook, slowness }, save, atReceiver) {
     if (webhook?.webhookId !== delivery.webhookId) return endWithoutAttempt(delivery, 'cancelada', save);
     if (webhook.status === 'suspenso' && !isTest(delivery)) return endWithoutAttempt(delivery, 'retida', save);
     // A test that was asked for before an operator suspended.
     if (webhook.suspensionReason === 'operador') return endWithoutAttempt(delivery, 'cancelada', save);
     // A test says nothing of its webhook's health, and so would hold a place of the retry lane each time its receiver hangs.
     if (isTest(delivery) && lane === 'retry') return move(delivery, save, 'slow');
-    const beyond = isTest(delivery) ? undefined : laneBeyond(lane, webhook, slowness, now());
+    const beyond = isTest(delivery) ? undefined : laneFor(lane, webhook, slowness, now());
     if (beyond === 'slow') return handOver(delivery, slowness, save);
     if (beyond === 'retry') return move(delivery, save, 'retry');
 
@@ -186,7 +186,7 @@ const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
 
 function metricOf({ outcome, record }: AttemptOutcome): DeliveryMetric {
   if (outcome === 'delivered') return 'Delivered';
-  if (outcome === 'own_fault') return 'OwnFault';
+  if (outcome === 'internal_error') return 'InternalError';
   if (outcome === 'given_up') return 'GivenUp';
   return record.resultado === 'bloqueada' ? 'Blocked' : 'AttemptFailed';
 }

@@ -9,12 +9,12 @@ import type { ReplayStore } from '../replay/replay-store.ts';
 import { type RetryMessage, retryMessage } from '../retry-queue.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { ProcessRecord } from './first-attempt.ts';
-import type { TakeTurn } from './process-delivery.ts';
+import type { ProcessDelivery } from './process-delivery.ts';
 
 /** What further attempts stand on. */
 export interface RedeliverDependencies extends DeliveryTelemetry {
   readonly lookup: Lookup;
-  readonly takeTurn: TakeTurn;
+  readonly processDelivery: ProcessDelivery;
   readonly store: Pick<DeliveryStore, 'update'>;
   readonly replays: Pick<ReplayStore, 'find'>;
   readonly sendToDeadLetters: SendToDeadLetters;
@@ -25,7 +25,7 @@ export interface RedeliverDependencies extends DeliveryTelemetry {
 
 /** Makes a further attempt, unless that attempt's outcome is stored already. */
 export function makeRedeliver(dependencies: RedeliverDependencies): ProcessRecord {
-  const { lookup, takeTurn, store, replays, sendToDeadLetters, lane, now, log, count } = dependencies;
+  const { lookup, processDelivery, store, replays, sendToDeadLetters, lane, now, log, count } = dependencies;
 
   /** What a delivery goes back to when its replay was cancelled before its turn came. */
   const withdrawnTo = async (delivery: Delivery) => {
@@ -54,7 +54,7 @@ export function makeRedeliver(dependencies: RedeliverDependencies): ProcessRecor
         log.info('delivery.replay_cancelled', { ...describeDelivery(delivery), state: withdrawn });
         return;
       }
-      await takeTurn(delivery, { webhook, slowness }, after => store.update(delivery, after), atReceiver);
+      await processDelivery(delivery, { webhook, slowness }, after => store.update(delivery, after), atReceiver);
       return;
     }
     count('StaleDropped');

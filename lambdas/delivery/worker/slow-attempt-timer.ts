@@ -116,7 +116,7 @@ export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchA
       async end(outcome) {
         endPhase();
         endResolution();
-        const took = outcome.outcome === 'own_fault' ? undefined : outcome.sinceConnectingMs;
+        const took = outcome.outcome === 'internal_error' ? undefined : outcome.sinceConnectingMs;
         // The timer may not have fired yet, where the last header came just after its time.
         if (took !== undefined && took > slowAfter && !wasSlow) noteSlow();
         if (took !== undefined && took <= slowAfter && !wasSlow) {

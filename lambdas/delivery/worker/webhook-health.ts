@@ -27,14 +27,14 @@ export interface WebhookHealth {
 
 /** What the writer of webhooks' health is made of. */
 export interface WebhookHealthDependencies {
-  readonly documents: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   /** The table `Webhooks`. */
   readonly table: string;
   readonly now: Clock;
 }
 
 /** Makes the writer of webhooks' health. */
-export function makeWebhookHealth({ documents, table, now }: WebhookHealthDependencies): WebhookHealth {
+export function makeWebhookHealth({ dynamo, table, now }: WebhookHealthDependencies): WebhookHealth {
   const change = async (
     webhook: Webhook,
     { update, when, withAnyAuthorization, names, values, told }: Change,
@@ -57,7 +57,7 @@ export function makeWebhookHealth({ documents, table, now }: WebhookHealthDepend
       },
     };
     const plain = () =>
-      documents.send(
+      dynamo.send(
         new UpdateCommand({
           TableName: table,
           Key: write.key,
@@ -68,7 +68,7 @@ export function makeWebhookHealth({ documents, table, now }: WebhookHealthDepend
         }),
       );
     try {
-      await (told ? updateAnnouncing(documents, { ...write, table, update, announcement: told, now: now() }) : plain());
+      await (told ? updateAnnouncing(dynamo, { ...write, table, update, announcement: told, now: now() }) : plain());
       return true;
     } catch (error) {
       if (isConditionFailed(error)) return false;
@@ -122,7 +122,7 @@ export function makeWebhookHealth({ documents, table, now }: WebhookHealthDepend
           withAnyAuthorization: true,
         });
         if (isSuspended) return 'suspended';
-        const [item] = await readTogether(documents, [{ table, key: webhookKey(accountId, evento) }]);
+        const [item] = await readTogether(dynamo, [{ table, key: webhookKey(accountId, evento) }]);
         const found = webhookIn(item);
         if (found?.webhookId !== webhookId || found.url !== url) return 'replaced';
         if (found.status === 'suspenso') return 'suspended_already';

@@ -2,7 +2,7 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import { makeBatchedReads } from '../../platform/batched-reads.ts';
 import { clientSettings } from '../../platform/client-settings.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { makeDocuments } from '../../platform/dynamo.ts';
+import { makeDynamo } from '../../platform/dynamo.ts';
 import { makeGuardedPost } from '../../platform/egress/guarded-post.ts';
 import { makeReachability } from '../../platform/egress/reachability.ts';
 import { makeResolver } from '../../platform/egress/resolver.ts';
@@ -29,7 +29,7 @@ import { makeAfterAttempt } from '../transitions.ts';
 import { makeAttempt } from './attempt.ts';
 import { makeNoteHealth } from './health-notes.ts';
 import { makeHeedGone } from './heed-gone.ts';
-import { makeTakeTurn } from './process-delivery.ts';
+import { makeProcessDelivery } from './process-delivery.ts';
 import { makeWatchAttempt, systemTimer } from './slow-attempt-timer.ts';
 import { makeWebhookHealth } from './webhook-health.ts';
 
@@ -37,20 +37,20 @@ import { makeWebhookHealth } from './webhook-health.ts';
 export function wireConsumer(serviceName: string) {
   const environment = readEnvironment(deliverEnvironment);
   const telemetry = makeDeliveryTelemetry(serviceName);
-  const documents = makeDocuments();
+  const dynamo = makeDynamo();
   const sqs = makeSqs();
   const kms = new KMSClient(clientSettings);
   const now = systemClock;
 
   const deliveries = {
-    documents,
+    dynamo,
     table: environment.DELIVERIES_TABLE,
     now,
     historyDays: environment.HISTORY_DAYS,
   };
   const store = makeDeliveryStore({
     ...deliveries,
-    readItems: makeBatchedReads(documents),
+    readItems: makeBatchedReads(dynamo),
     patience: storingPatience,
   });
   const attempt = makeAttempt({
@@ -61,15 +61,15 @@ export function wireConsumer(serviceName: string) {
       now,
       random: Math.random,
     }),
-    sealing: makeSealing(makeKeyring({ documents, kms, tableName: environment.KEYRING_TABLE, now })),
+    sealing: makeSealing(makeKeyring({ dynamo, kms, tableName: environment.KEYRING_TABLE, now })),
     now,
     timeoutMs: environment.ATTEMPT_TIMEOUT_MS,
     connectTimeoutMs: connectTimeouts[environment.LANE],
     serviceVersion: environment.SERVICE_VERSION,
   });
-  const health = makeWebhookHealth({ documents, table: environment.WEBHOOKS_TABLE, now });
+  const health = makeWebhookHealth({ dynamo, table: environment.WEBHOOKS_TABLE, now });
   const slownessStore = makeSlownessStore({
-    documents,
+    dynamo,
     table: environment.DELIVERIES_TABLE,
     now,
     rate: environment.SLOW_RATE,
@@ -78,7 +78,7 @@ export function wireConsumer(serviceName: string) {
     retry: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
     slow: makeRetryQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
   };
-  const takeTurn = makeTakeTurn({
+  const processDelivery = makeProcessDelivery({
     ...telemetry,
     attempt,
     afterAttempt: makeAfterAttempt({ schedule: environment.RETRY_SCHEDULE, now, random: Math.random }),
@@ -109,7 +109,7 @@ export function wireConsumer(serviceName: string) {
     now,
     deliveries,
     store,
-    takeTurn,
+    processDelivery,
     lookup: makeLookup(store, { deliveries: environment.DELIVERIES_TABLE, webhooks: environment.WEBHOOKS_TABLE }),
     sendToDeadLetters: makeDeadLetters({ sqs, queueUrl: environment.DEAD_LETTER_QUEUE_URL }),
   };

@@ -48,7 +48,7 @@ export function makeFindDestination({ resolve, ownHosts }: DestinationDependenci
     try {
       resolved = isLiteral ? [] : await untilAborted(resolve(name, signal), signal);
     } catch (error) {
-      if (!(error instanceof ResolutionError) || error.fault === 'own_fault') throw error;
+      if (!(error instanceof ResolutionError) || error.fault === 'internal_error') throw error;
       return { outcome: 'unresolved', fault: error.fault, detail: error.message };
     }
     const guarded = guardAddresses(url, resolved);

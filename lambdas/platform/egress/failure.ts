@@ -1,6 +1,6 @@
 /** Why an exchange with a receiver broke. `unreachable`: there is no way to its network, or none out of ours. */
 export interface Failure {
-  readonly kind: 'connection' | 'unreachable' | 'tls' | 'own_fault';
+  readonly kind: 'connection' | 'unreachable' | 'tls' | 'internal_error';
   /** The error's code, or the nearest thing to it. */
   readonly detail: string;
 }
@@ -17,7 +17,7 @@ export function codeOf(error: unknown): string {
 /** Tells our own faults, networks out of reach, TLS failures and broken connections apart. */
 export function classifyFailure(error: unknown, stage: Stage): Failure {
   const detail = codeOf(error);
-  if (ownFaults.has(detail)) return { kind: 'own_fault', detail };
+  if (ownFaults.has(detail)) return { kind: 'internal_error', detail };
   if (unreachable.has(detail)) return { kind: 'unreachable', detail };
   if (stage === 'connecting' || isConnectionCode(detail)) return { kind: 'connection', detail };
   const isTls = stage === 'securing' || /^ERR_(?:TLS|SSL)_/.test(detail) || detail === 'EPROTO';

@@ -33,11 +33,11 @@ export interface PostRequest extends PostListeners {
 export type Redact = (text: string, isCut: boolean) => string;
 
 /** Why there was no complete response; see `PostOutcome`. */
-export type PostFailure = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'own_fault';
+export type PostFailure = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'internal_error';
 
 /**
  * What came of it. `response`: the headers were complete, whatever the body did then. `given_up`: by the signal.
- * Otherwise no complete response: `blocked` by the URL policy or the address guard, `own_fault` when the function itself
+ * Otherwise no complete response: `blocked` by the URL policy or the address guard, `internal_error` when the function itself
  * had no sockets or network. `detail` names the cause in a few words and never holds what was sent.
  */
 export type PostOutcome = PostResult & PostTimes;
@@ -94,7 +94,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       if (answer.outcome === 'failed' && answer.isStale) {
         answer = await exchange({ ...common, agent: connections.fresh, address });
       }
-      if (answer.outcome !== 'failed' || answer.isConnected || answer.kind === 'own_fault') break;
+      if (answer.outcome !== 'failed' || answer.isConnected || answer.kind === 'internal_error') break;
     }
     return answer;
   };
@@ -114,7 +114,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
     }
     const { kind, detail } = answer;
     if (kind !== 'unreachable') return { outcome: kind, detail } satisfies Failed;
-    return { outcome: reachability.unreachable(found.name) ? 'own_fault' : 'connection', detail } satisfies Failed;
+    return { outcome: reachability.unreachable(found.name) ? 'internal_error' : 'connection', detail } satisfies Failed;
   };
 
   return async function guardedPost(request) {
@@ -167,7 +167,7 @@ function startOf(body: Buffer, isCut: boolean, redact: Redact): string {
 
 function describeFault(error: unknown): Failed {
   return {
-    outcome: 'own_fault',
+    outcome: 'internal_error',
     detail: error instanceof ResolutionError ? error.message : codeOf(error),
   };
 }

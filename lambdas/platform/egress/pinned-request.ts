@@ -125,7 +125,7 @@ export function exchange(request: Exchange) {
     if (signal.aborted) abort();
     else outgoing.end(body);
   }).catch((error): ExchangeOutcome => {
-    return { outcome: 'failed', isConnected: false, isStale: false, kind: 'own_fault', detail: codeOf(error) };
+    return { outcome: 'failed', isConnected: false, isStale: false, kind: 'internal_error', detail: codeOf(error) };
   });
 }
 

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 
 /** Why a name gave no address: there is none, or its servers (or ours) did not say. */
-export type ResolutionFault = 'not_found' | 'temporary' | 'own_fault';
+export type ResolutionFault = 'not_found' | 'temporary' | 'internal_error';
 
 /** Thrown when a name does not resolve. */
 export class ResolutionError extends Error {
@@ -77,7 +77,7 @@ function codeOf(error: unknown): string {
 
 function faultOf(code: string): ResolutionFault {
   if (absent.has(code)) return 'not_found';
-  return ownFaults.has(code) ? 'own_fault' : 'temporary';
+  return ownFaults.has(code) ? 'internal_error' : 'temporary';
 }
 
 const absent: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ENONAME', 'EBADNAME', 'EBADQUERY']);

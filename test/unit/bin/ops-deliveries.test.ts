@@ -41,7 +41,7 @@ const fill = async (count: number, accountId: string, state: DeliveryState, chan
   for (let first = 0; first < count; first += 25) {
     const some = made.slice(first, first + 25);
     const puts = some.map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-    await dynalite.documents.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+    await dynalite.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
   }
 };
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { askedWait, faultWait, retryWait } from '../../../lambdas/delivery/backoff.ts';
+import { askedWait, internalErrorWait, retryWait } from '../../../lambdas/delivery/backoff.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -56,7 +56,7 @@ describe('waits after our own faults', () => {
     [6, 15 * minute],
     [2_000, 15 * minute],
   ])('after %i in a row: %i ms', (faults, wait) => {
-    expect(faultWait(faults)).toBe(wait);
+    expect(internalErrorWait(faults)).toBe(wait);
   });
 });
 

@@ -71,7 +71,7 @@ export const failure = (changes: Partial<AttemptRecord> = {}, askedWaitMs?: numb
 
 /** An attempt that did not come about because of us. */
 export const ownFault = (changes: Partial<AttemptRecord> = {}): AttemptOutcome => ({
-  outcome: 'own_fault',
+  outcome: 'internal_error',
   detail: 'KMSInternalException',
   record: aRecord({ resultado: 'interno', status: null, resposta: null, ...changes }),
 });

@@ -16,13 +16,13 @@ beforeAll(async () => {
 afterAll(() => dynalite.stop());
 
 const { now } = frozenClock();
-const storeHere = () => makeDeliveryStore({ documents: dynalite.documents, table: 'Deliveries', now, historyDays: 30 });
+const storeHere = () => makeDeliveryStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now, historyDays: 30 });
 const readHistory: ReturnType<typeof makeReadHistory> = query =>
-  makeReadHistory({ documents: dynalite.documents, table: 'Deliveries', store: storeHere() })(query);
+  makeReadHistory({ dynamo: dynalite.dynamo, table: 'Deliveries', store: storeHere() })(query);
 
 /** The same when all that was final at noon is past its time. */
 const readLater: typeof readHistory = query => {
-  const later = { documents: dynalite.documents, table: 'Deliveries', now: () => noon + 31 * 24 * 3_600_000 };
+  const later = { dynamo: dynalite.dynamo, table: 'Deliveries', now: () => noon + 31 * 24 * 3_600_000 };
   return makeReadHistory({ ...later, store: makeDeliveryStore({ ...later, historyDays: 30 }) })(query);
 };
 
@@ -50,7 +50,7 @@ const fill = async (
     const puts = deliveries
       .slice(first, first + 25)
       .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-    await dynalite.documents.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+    await dynalite.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
   }
   return deliveries.toReversed();
 };
@@ -171,16 +171,16 @@ describe('the history', () => {
                 expect(await storeHere().update(before, after)).toBe(true);
               }
             }
-            return dynalite.documents.send(command);
+            return dynalite.dynamo.send(command);
           };
           // One after the other, so that a change comes between any two partitions of a page.
           const inTurn = (command: BatchWriteCommand) => {
             last = last.then(() => send(command));
             return last;
           };
-          const documents = { send: inTurn } as unknown as DynamoDBDocumentClient;
-          const store = makeDeliveryStore({ documents, table: 'Deliveries', now, historyDays: 30 });
-          const read = makeReadHistory({ documents, table: 'Deliveries', store });
+          const dynamo = { send: inTurn } as unknown as DynamoDBDocumentClient;
+          const store = makeDeliveryStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
+          const read = makeReadHistory({ dynamo, table: 'Deliveries', store });
           const pages = await readAll(accountId, limit, wanted, undefined, read);
           const ids = pages.flat().map(({ id }) => id);
           expect(ids.length).toBe(new Set(ids).size);
@@ -286,7 +286,7 @@ describe('the history', () => {
         const puts = made
           .slice(first, first + 25)
           .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-        await dynalite.documents.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+        await dynalite.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
       }
       own = made.toReversed();
     });

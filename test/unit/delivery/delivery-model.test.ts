@@ -43,7 +43,7 @@ const posted = fc.oneof(
   fc.constantFrom(200, 204, 301, 404, 410, 500, 503).map(status => answer(status)),
   fc.constantFrom(30, 2_000).map(seconds => answer(429, { 'retry-after': String(seconds) })),
   fc
-    .constantFrom('timeout', 'connection', 'tls', 'dns', 'blocked', 'own_fault')
+    .constantFrom('timeout', 'connection', 'tls', 'dns', 'blocked', 'internal_error')
     .map((outcome): PostOutcome => ({ outcome, detail: outcome, durationMs: 1 }) as PostOutcome),
 );
 

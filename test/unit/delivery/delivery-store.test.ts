@@ -20,7 +20,7 @@ const clock = frozenClock();
 beforeEach(() => clock.set(noon));
 
 const storeHere = () =>
-  makeDeliveryStore({ documents: dynalite.documents, table: 'Deliveries', now: clock.now, historyDays: 30 });
+  makeDeliveryStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
 
 let made = 0;
 const freshId = () => `evt_${String(++made).padStart(27, '0')}`;
@@ -30,7 +30,7 @@ const waiting = (changes: Partial<Delivery> = {}): WaitingDelivery => ({
 });
 
 const itemOf = async (id: string) =>
-  (await dynalite.documents.send(new GetCommand({ TableName: 'Deliveries', Key: { id }, ConsistentRead: true }))).Item;
+  (await dynalite.dynamo.send(new GetCommand({ TableName: 'Deliveries', Key: { id }, ConsistentRead: true }))).Item;
 
 const dueNow = async () =>
   (await Promise.all(dueShards.map(shard => storeHere().due(shard)))).flat().map(({ id }) => id);
@@ -49,7 +49,7 @@ describe('the store of deliveries', () => {
     const store = storeHere();
     const delivery = waiting();
     await store.create(delivery);
-    await dynalite.documents.send(new PutCommand({ TableName: 'Webhooks', Item: aWebhook() }));
+    await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: aWebhook() }));
     dynalite.operations.length = 0;
     const other = { table: 'Webhooks', key: { accountId: 'conta-1', evento: 'demanda.criada' } };
     expect(await store.readWith(delivery.id, [other])).toEqual([delivery, aWebhook()]);
@@ -147,27 +147,27 @@ describe('what waits for a turn', () => {
   it('is left out once it was attempted, though the index may be behind', async () => {
     const [one, other] = await waitHere('waits-4', 2);
     if (!one || !other) throw new Error('nothing waits');
-    const documents = {
+    const dynamo = {
       send: (async (command: GetCommand) => {
         const isRead = command.constructor.name === 'BatchGetCommand';
         if (isRead) await storeHere().update(one, settled(one, 'entregue', noon));
-        return dynalite.documents.send(command);
-      }) as typeof dynalite.documents.send,
+        return dynalite.dynamo.send(command);
+      }) as typeof dynalite.dynamo.send,
     };
-    const lagging = makeDeliveryStore({ documents, table: 'Deliveries', now: clock.now, historyDays: 30 });
+    const lagging = makeDeliveryStore({ dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
     expect((await lagging.waitingForTurn(shards('waits-4'), 10)).deliveries).toEqual([other]);
   });
 
   it('is not taken to be all where a page ends early: of 1 MiB, or of its limit', async () => {
     const [one] = await waitHere('waits-5', 1);
-    const documents = {
+    const dynamo = {
       send: (async (command: GetCommand) => {
-        const answer = await dynalite.documents.send(command);
+        const answer = await dynalite.dynamo.send(command);
         const isPage = command.constructor.name === 'QueryCommand';
         return isPage ? { ...answer, LastEvaluatedKey: { id: one?.id } } : answer;
-      }) as typeof dynalite.documents.send,
+      }) as typeof dynalite.dynamo.send,
     };
-    const paged = makeDeliveryStore({ documents, table: 'Deliveries', now: clock.now, historyDays: 30 });
+    const paged = makeDeliveryStore({ dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
     expect(await paged.waitingForTurn(shards('waits-5'), 10)).toEqual({ deliveries: [one], isAll: false });
   });
 });
@@ -227,13 +227,13 @@ const troubled = (
   const send = async (command: PutCommand) => {
     if (!(command instanceof PutCommand)) {
       calls.push('read');
-      return dynalite.documents.send(command);
+      return dynalite.dynamo.send(command);
     }
     const step = steps[calls.length] ?? 'answered';
     calls.push(step);
     if (step === 'refused') throw named('ValidationException');
     if (step === 'not made') throw named('ThrottlingException');
-    const answer = await dynalite.documents.send(command);
+    const answer = await dynalite.dynamo.send(command);
     if (step === 'lost') throw named('TimeoutError');
     if (step === 'repeated by the SDK') {
       throw named('ConditionalCheckFailedException', { $metadata: { attempts: 2 } });
@@ -241,7 +241,7 @@ const troubled = (
     return answer;
   };
   const store = makeDeliveryStore({
-    documents: { send } as never,
+    dynamo: { send } as never,
     table: 'Deliveries',
     now: clock.now,
     historyDays: 30,

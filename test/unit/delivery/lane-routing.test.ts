@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { unknownSlowness, withSlowName } from '../../../lambdas/delivery/isolation/slowness.ts';
-import { laneBeyond } from '../../../lambdas/delivery/lane-routing.ts';
+import { laneFor } from '../../../lambdas/delivery/lane-routing.ts';
 import { aWebhook, noon } from './builders.ts';
 
 const quick = unknownSlowness;
@@ -23,6 +23,6 @@ describe('the lane of an attempt', () => {
     ['slow', 'quick again', well, quick, undefined],
     ['slow', 'failing for a minute', failingForLong, quick, undefined],
   ] as const)('about to be made in %s, of a webhook that is %s', (lane, _, webhook, slowness, beyond) => {
-    expect(laneBeyond(lane, webhook, slowness, noon)).toBe(beyond);
+    expect(laneFor(lane, webhook, slowness, noon)).toBe(beyond);
   });
 });

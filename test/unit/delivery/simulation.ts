@@ -40,7 +40,7 @@ import { makeAttempt } from '../../../lambdas/delivery/worker/attempt.ts';
 import { makeDeliver } from '../../../lambdas/delivery/worker/first-attempt.ts';
 import { makeNoteHealth } from '../../../lambdas/delivery/worker/health-notes.ts';
 import { makeHeedGone } from '../../../lambdas/delivery/worker/heed-gone.ts';
-import { makeTakeTurn } from '../../../lambdas/delivery/worker/process-delivery.ts';
+import { makeProcessDelivery } from '../../../lambdas/delivery/worker/process-delivery.ts';
 import { makeRedeliver } from '../../../lambdas/delivery/worker/retry.ts';
 import { makeWatchAttempt } from '../../../lambdas/delivery/worker/slow-attempt-timer.ts';
 import { makeWebhookHealth } from '../../../lambdas/delivery/worker/webhook-health.ts';
@@ -152,12 +152,12 @@ const keyNames: Record<'Deliveries' | 'Webhooks', readonly string[]> = {
   Webhooks: ['accountId', 'evento'],
 };
 
-const emptyTables = async ({ documents }: Dynalite) => {
+const emptyTables = async ({ dynamo }: Dynalite) => {
   for (const [TableName, names] of Object.entries(keyNames)) {
-    const { Items = [] } = await documents.send(new ScanCommand({ TableName }));
+    const { Items = [] } = await dynamo.send(new ScanCommand({ TableName }));
     for (const item of Items) {
       const Key = Object.fromEntries(names.map(name => [name, item[name]]));
-      await documents.send(new DeleteCommand({ TableName, Key }));
+      await dynamo.send(new DeleteCommand({ TableName, Key }));
     }
   }
 };
@@ -239,19 +239,19 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const sqs = {
     send: (command: Parameters<typeof sendTo>[0]) => call(() => sendTo(command)),
   } as unknown as Pick<SQSClient, 'send'>;
-  const documents = {
-    send: (command: PutCommand) => call(() => dynalite.documents.send(command)),
+  const dynamo = {
+    send: (command: PutCommand) => call(() => dynalite.dynamo.send(command)),
   } as unknown as Pick<DynamoDBDocumentClient, 'send'>;
 
   const { now } = clock;
-  const store = makeDeliveryStore({ documents, table: 'Deliveries', now, historyDays: 30 });
+  const store = makeDeliveryStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
   const retryQueue = makeRetryQueue({ sqs, queueUrl: 'retries', now });
   const slowQueue = makeRetryQueue({ sqs, queueUrl: 'slow', now });
   const queues = { retry: retryQueue, slow: slowQueue };
-  const slownessStore = makeSlownessStore({ documents, table: 'Deliveries', now, rate: slowRate });
+  const slownessStore = makeSlownessStore({ dynamo, table: 'Deliveries', now, rate: slowRate });
   const owner = { accountId: 'conta-1', evento: 'demanda.criada' } as const;
   /** The same, of a process that does not die. */
-  const slownessNow = makeSlownessStore({ documents: dynalite.documents, table: 'Deliveries', now, rate: slowRate });
+  const slownessNow = makeSlownessStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now, rate: slowRate });
 
   let timers: { readonly at: number; act(): void }[] = [];
   const after = (milliseconds: number, act: () => void) => {
@@ -294,7 +294,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       });
 
   const takeTurnIn = (lane: Lane) =>
-    makeTakeTurn({
+    makeProcessDelivery({
       ...telemetry,
       now,
       random: () => 0.5,
@@ -318,10 +318,10 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       }),
       underWay: makeAttemptsUnderWay(attemptsPerWebhook),
       handOver: makeHandOver({ ...telemetry, slownessStore, store, slowQueue, now }),
-      heedGone: makeHeedGone({ ...telemetry, health: makeWebhookHealth({ documents, table: 'Webhooks', now }) }),
+      heedGone: makeHeedGone({ ...telemetry, health: makeWebhookHealth({ dynamo, table: 'Webhooks', now }) }),
       noteHealth: makeNoteHealth({
         ...telemetry,
-        health: makeWebhookHealth({ documents, table: 'Webhooks', now }),
+        health: makeWebhookHealth({ dynamo, table: 'Webhooks', now }),
         now,
       }),
       afterAttempt: makeAfterAttempt({ schedule, now, random: () => 0.5 }),
@@ -343,16 +343,18 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   };
   // Each of these is a process of its own: what one remembers that died is lost with it.
   const deliver = (record: SQSRecord) =>
-    makeDeliver({ ...dependencies, takeTurn: takeTurnIn('first'), demandsUrl: 'https://demandas.com.br' })(record);
-  const replays = makeReplayStore({ documents, table: 'Deliveries', now, historyDays: 30 });
+    makeDeliver({ ...dependencies, processDelivery: takeTurnIn('first'), demandsUrl: 'https://demandas.com.br' })(
+      record,
+    );
+  const replays = makeReplayStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
   const redeliverIn = (lane: Lane) => (record: SQSRecord) =>
-    makeRedeliver({ ...dependencies, takeTurn: takeTurnIn(lane), replays, lane })(record);
+    makeRedeliver({ ...dependencies, processDelivery: takeTurnIn(lane), replays, lane })(record);
   const redeliver = redeliverIn('retry');
   const redeliverSlow = redeliverIn('slow');
   const resend = makeResend({ ...telemetry, store, retryQueue, now });
 
-  const findWebhook = makeFindWebhook(documents, 'Webhooks');
-  const readHistory = makeReadHistory({ documents, table: 'Deliveries', store });
+  const findWebhook = makeFindWebhook(dynamo, 'Webhooks');
+  const readHistory = makeReadHistory({ dynamo, table: 'Deliveries', store });
   const shared = { ...telemetry, store, retryQueue, findWebhook, now };
   const run = makeRunReplay({ ...shared, replays, readHistory, page });
   const publish = (announcement: PublishedAnnouncement) => call(async () => void announced.push(announcement));
@@ -364,9 +366,9 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       slowness: makeSlowBacklogTask({ ...shared, slownessStore, queues, slowRate }),
     },
   });
-  const announce = makeAnnounce({ ...telemetry, documents, table: 'Webhooks', publish });
-  const webhooks = makeWebhookStore({ documents, tableName: 'Webhooks' });
-  const limits = makeRequestLimits({ documents, table: 'Deliveries', now, testLimit: 10, resendLimit: 60 });
+  const announce = makeAnnounce({ ...telemetry, dynamo, table: 'Webhooks', publish });
+  const webhooks = makeWebhookStore({ dynamo, tableName: 'Webhooks' });
+  const limits = makeRequestLimits({ dynamo, table: 'Deliveries', now, testLimit: 10, resendLimit: 60 });
   const api = makeApi({
     log: telemetry.log,
     docsUrl: undefined,
@@ -418,7 +420,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   };
 
   const items = async () => {
-    const found = await dynalite.documents.send(new ScanCommand({ TableName: 'Deliveries', ConsistentRead: true }));
+    const found = await dynalite.dynamo.send(new ScanCommand({ TableName: 'Deliveries', ConsistentRead: true }));
     return found.Items ?? [];
   };
 
@@ -447,16 +449,16 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       put(events, typeof message === 'string' ? message : JSON.stringify(message), 0, attributes),
     register: async (changes: Partial<Webhook> = {}) => {
       const Item = aWebhook({ createdAt: now(), updatedAt: now(), ...changes });
-      await dynalite.documents.send(new PutCommand({ TableName: 'Webhooks', Item }));
+      await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
     },
     /** The webhook as it is stored. */
     webhook: async () => {
       const Key = { accountId: 'conta-1', evento: 'demanda.criada' };
-      return (await dynalite.documents.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
+      return (await dynalite.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
     },
     remove: async () => {
       const Key = { accountId: 'conta-1', evento: 'demanda.criada' };
-      await dynalite.documents.send(new DeleteCommand({ TableName: 'Webhooks', Key }));
+      await dynalite.dynamo.send(new DeleteCommand({ TableName: 'Webhooks', Key }));
     },
     /** How slowly the receiver answers, as it is stored. */
     slowness: () => slownessNow.read(slownessId(owner)),

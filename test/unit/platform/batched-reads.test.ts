@@ -11,7 +11,7 @@ let dynalite: Dynalite;
 beforeAll(async () => {
   dynalite = await startDynalite('Users', 'Keyring');
   const put = (TableName: string, Item: Record<string, unknown>) =>
-    dynalite.documents.send(new PutCommand({ TableName, Item }));
+    dynalite.dynamo.send(new PutCommand({ TableName, Item }));
   for (const userId of ['u1', 'u2', 'u3']) await put('Users', { userId });
   await put('Keyring', { kind: 'mac', generation: 7, keyId: 'k7' });
 });
@@ -22,7 +22,7 @@ beforeEach(() => {
 
 describe('batched reads', () => {
   it('read what is asked for side by side in one call, each item once', async () => {
-    const read = makeBatchedReads(dynalite.documents);
+    const read = makeBatchedReads(dynalite.dynamo);
     const all = await Promise.all([
       read([user('u1'), key(7)]),
       read([user('u2'), key(7)]),
@@ -35,7 +35,7 @@ describe('batched reads', () => {
   });
 
   it('read anew what is asked for while a call is under way, and after it', async () => {
-    const read = makeBatchedReads(dynalite.documents);
+    const read = makeBatchedReads(dynalite.dynamo);
     const first = read([user('u1')]);
     await Promise.resolve();
     await Promise.resolve();

@@ -8,7 +8,7 @@ import { makeWebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 describe('every store', () => {
   it('reads its tables consistently', async () => {
     const reads: { name: string; input: { ConsistentRead?: boolean } }[] = [];
-    const documents = {
+    const dynamo = {
       send: async (command: { constructor: { name: string }; input: object }) => {
         if (/^(Get|Query|Scan)/.test(command.constructor.name))
           reads.push({ name: command.constructor.name, input: command.input });
@@ -16,11 +16,11 @@ describe('every store', () => {
       },
     } as never;
     const now = () => 0;
-    await makeWebhookStore({ documents, tableName: 'W' }).find('a', 'demanda.criada');
-    await makeWebhookStore({ documents, tableName: 'W' }).list('a');
-    await makeKeyring({ documents, tableName: 'K', now }).list('mac');
-    await makeClientStore({ documents, tableName: 'C', now, makeId: randomId }).findClient('c');
-    await makeUserStore({ documents, tables: { users: 'U', logins: 'L' }, now, makeId: randomId }).findUser('u');
+    await makeWebhookStore({ dynamo, tableName: 'W' }).find('a', 'demanda.criada');
+    await makeWebhookStore({ dynamo, tableName: 'W' }).list('a');
+    await makeKeyring({ dynamo, tableName: 'K', now }).list('mac');
+    await makeClientStore({ dynamo, tableName: 'C', now, makeId: randomId }).findClient('c');
+    await makeUserStore({ dynamo, tables: { users: 'U', credentials: 'L' }, now, makeId: randomId }).findUser('u');
     expect(reads.map(({ name }) => name)).toHaveLength(5);
     for (const { name, input } of reads) expect(input.ConsistentRead, name).toBe(true);
   });

@@ -15,7 +15,7 @@ let dynalite: Dynalite;
 beforeAll(async () => {
   dynalite = await startDynalite('Clients', 'Users', 'Keyring');
   const put = (TableName: string, Item: Record<string, unknown>) =>
-    dynalite.documents.send(new PutCommand({ TableName, Item }));
+    dynalite.dynamo.send(new PutCommand({ TableName, Item }));
   await put('Clients', { clientId: 'c1', name: 'one' });
   await put('Users', { userId: 'u1', role: 'admin' });
   await put('Users', { userId: 'u2', role: 'member' });
@@ -26,7 +26,7 @@ afterAll(() => dynalite.stop());
 describe('readTogether', () => {
   it('gives the items of several tables in the order asked for, in one operation', async () => {
     dynalite.operations.length = 0;
-    const items = await readTogether(dynalite.documents, [
+    const items = await readTogether(dynalite.dynamo, [
       { table: 'Users', key: { userId: 'u2' } },
       { table: 'Clients', key: { clientId: 'nobody' } },
       { table: 'Clients', key: { clientId: 'c1' } },
@@ -45,19 +45,19 @@ describe('readTogether', () => {
 
   it('asks for nothing when nothing is wanted', async () => {
     dynalite.operations.length = 0;
-    expect(await readTogether(dynalite.documents, [])).toEqual([]);
+    expect(await readTogether(dynalite.dynamo, [])).toEqual([]);
     expect(dynalite.operations).toEqual([]);
   });
 
   it('finds nothing under a key that no item can have, and asks for the others all the same', async () => {
-    const items = await readTogether(dynalite.documents, [
+    const items = await readTogether(dynalite.dynamo, [
       { table: 'Users', key: { userId: '' } },
       { table: 'Users', key: { userId: 'u1' } },
       { table: 'Clients', key: { clientId: 'é'.repeat(1_025) } },
     ]);
     expect(items).toEqual([undefined, { userId: 'u1', role: 'admin' }, undefined]);
     dynalite.operations.length = 0;
-    expect(await readTogether(dynalite.documents, [{ table: 'Users', key: { userId: '' } }])).toEqual([undefined]);
+    expect(await readTogether(dynalite.dynamo, [{ table: 'Users', key: { userId: '' } }])).toEqual([undefined]);
     expect(dynalite.operations).toEqual([]);
   });
 
@@ -67,10 +67,10 @@ describe('readTogether', () => {
       { UnprocessedKeys: keptBack },
       { Responses: { Users: [{ userId: 'u1', role: 'admin' }] } },
     ];
-    const documents = { send: async () => answers.shift() ?? { UnprocessedKeys: keptBack } } as never;
+    const dynamo = { send: async () => answers.shift() ?? { UnprocessedKeys: keptBack } } as never;
     const addresses = [{ table: 'Users', key: { userId: 'u1' } }];
-    expect(await readTogether(documents, addresses)).toEqual([{ userId: 'u1', role: 'admin' }]);
-    await expect(readTogether(documents, addresses)).rejects.toBeInstanceOf(UnprocessedKeysError);
+    expect(await readTogether(dynamo, addresses)).toEqual([{ userId: 'u1', role: 'admin' }]);
+    await expect(readTogether(dynamo, addresses)).rejects.toBeInstanceOf(UnprocessedKeysError);
   });
 });
 

@@ -12,7 +12,7 @@ afterAll(() => dynalite.stop());
 let windows = 0;
 const window = (limit: number) => {
   const { now, advance } = frozenClock();
-  const countIn = makeFixedWindow({ documents: dynalite.documents, now, limit });
+  const countIn = makeFixedWindow({ dynamo: dynalite.dynamo, now, limit });
   const id = `limit#${++windows}`;
   return { count: (other = '') => countIn({ table: 'Deliveries', key: { id: id + other } }), advance };
 };

@@ -15,8 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => dynalite.stop());
 
-const ring = () =>
-  makeKeyring({ documents: dynalite.documents, kms: kms.client, tableName: 'Keyring', now: clock.now });
+const ring = () => makeKeyring({ dynamo: dynalite.dynamo, kms: kms.client, tableName: 'Keyring', now: clock.now });
 const wrap = async (purpose: string): Promise<Uint8Array> => {
   const { GenerateDataKeyWithoutPlaintextCommand } = await import('@aws-sdk/client-kms');
   const command = new GenerateDataKeyWithoutPlaintextCommand({
@@ -29,7 +28,7 @@ const wrap = async (purpose: string): Promise<Uint8Array> => {
 const put = async (generation: number, activeFrom: number, kind: KeyringKey['kind'] = 'mac'): Promise<KeyringKey> => {
   const keyId = `${kind}${generation}`;
   const key = { kind, generation, keyId, createdAt: clock.now(), activeFrom, wrapped: await wrap(kind) };
-  await dynalite.documents.send(new PutCommand({ TableName: 'Keyring', Item: key }));
+  await dynalite.dynamo.send(new PutCommand({ TableName: 'Keyring', Item: key }));
   return key;
 };
 const queries = () => dynalite.operations.filter(operation => operation === 'QueryCommand').length;
@@ -53,7 +52,7 @@ describe('the keyring', () => {
     const key = await put(1, clock.now());
     const send = async () => ({ Plaintext: new Uint8Array() });
     const keyring = makeKeyring({
-      documents: dynalite.documents,
+      dynamo: dynalite.dynamo,
       kms: { send } as unknown as FakeKms['client'],
       tableName: 'Keyring',
       now: clock.now,
@@ -114,7 +113,7 @@ describe('the keyring', () => {
 
   it('only lists where it has no KMS', async () => {
     const key = await put(1, clock.now());
-    const keyring = makeKeyring({ documents: dynalite.documents, tableName: 'Keyring', now: clock.now });
+    const keyring = makeKeyring({ dynamo: dynalite.dynamo, tableName: 'Keyring', now: clock.now });
     expect(await keyring.list('mac')).toHaveLength(1);
     expect(() => keyring.open(key)).toThrow('no usable mac key');
   });
@@ -127,7 +126,7 @@ describe('a keyring that could not be read', () => {
       if (isDown) throw new Error('throttled');
       return { Items: [{ kind: 'mac', generation: 1, keyId: 'k1', createdAt: 0, activeFrom: 0 }] };
     };
-    const keyring = makeKeyring({ documents: { send } as never, tableName: 'K', now: () => 1 });
+    const keyring = makeKeyring({ dynamo: { send } as never, tableName: 'K', now: () => 1 });
     await expect(keyring.list('mac')).rejects.toThrow('throttled');
     isDown = false;
     expect(await keyring.list('mac')).toHaveLength(1);

@@ -7,7 +7,7 @@ import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { BatchGetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clientSettings } from '../../../lambdas/platform/client-settings.ts';
-import { makeDocuments } from '../../../lambdas/platform/dynamo.ts';
+import { makeDynamo } from '../../../lambdas/platform/dynamo.ts';
 import { describeError } from '../../../lambdas/platform/telemetry.ts';
 
 const canary = 'canary-7f3a';
@@ -88,21 +88,21 @@ describe('a refusal by AWS', () => {
     aws.close();
   });
 
-  const documents = makeDocuments;
+  const dynamo = makeDynamo;
   const TableName = `table-${canary}`;
   const Entries = [{ Id: '1', MessageBody: canary }];
 
   it.each([
-    ['dynamodb:PutItem', 'table', () => documents().send(new PutCommand({ TableName, Item: { id: canary } }))],
+    ['dynamodb:PutItem', 'table', () => dynamo().send(new PutCommand({ TableName, Item: { id: canary } }))],
     [
       'dynamodb:Query',
       'index',
-      () => documents().send(new QueryCommand({ TableName, IndexName: 'Due', KeyConditionExpression: 'a = :a' })),
+      () => dynamo().send(new QueryCommand({ TableName, IndexName: 'Due', KeyConditionExpression: 'a = :a' })),
     ],
     [
       'dynamodb:BatchGetItem',
       'table',
-      () => documents().send(new BatchGetCommand({ RequestItems: { [TableName]: { Keys: [{ id: canary }] } } })),
+      () => dynamo().send(new BatchGetCommand({ RequestItems: { [TableName]: { Keys: [{ id: canary }] } } })),
     ],
     [
       'sqs:SendMessage',

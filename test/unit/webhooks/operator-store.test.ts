@@ -18,7 +18,7 @@ let accountId = '';
 
 beforeAll(async () => {
   database = await startDynalite('Webhooks');
-  const here = { documents: database.documents, tableName: 'Webhooks' };
+  const here = { dynamo: database.dynamo, tableName: 'Webhooks' };
   store = makeWebhookStore(here);
   operator = makeOperatorStore({ ...here, now: () => 2_000 });
 });
@@ -44,7 +44,7 @@ const hold = { status: 'suspenso', suspensionReason: 'operador' } as const;
 const changed = (changes: Partial<Webhook>) => ({ outcome: 'changed', webhook: webhook(changes) });
 const announced = async () => {
   const Key = { accountId, evento: 'demanda.criada' };
-  return (await database.documents.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item?.announcements;
+  return (await database.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item?.announcements;
 };
 
 describe('an operator', () => {
@@ -72,7 +72,7 @@ describe('an operator', () => {
     for (let round = 0; round < count; round++) {
       const gone = webhook({ status: 'suspenso', suspensionReason: 'gone' });
       const Item = { ...gone, announcements: (await announced()) ?? [] };
-      await database.documents.send(new PutCommand({ TableName: 'Webhooks', Item }));
+      await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
       await store.reactivate(accountId, 'demanda.criada', 100 + round);
     }
     expect(await operator.suspend(accountId, 'demanda.criada')).toEqual(changed({ ...hold, updatedAt: 2_000 }));
@@ -85,14 +85,14 @@ describe('an operator', () => {
   it('suspends a webhook whose list is taken out just when it turned out to be full', async () => {
     const full = Array.from({ length: mostAnnouncements }, (_, since) => ({ type: 'webhook.reactivated', since }));
     const Item = { ...webhook(), announcements: full };
-    await database.documents.send(new PutCommand({ TableName: 'Webhooks', Item }));
+    await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
     let writes = 0;
     const send = async (command: UpdateCommand) => {
-      if (++writes === 2) await database.documents.send(new PutCommand({ TableName: 'Webhooks', Item: webhook() }));
-      return database.documents.send(command);
+      if (++writes === 2) await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: webhook() }));
+      return database.dynamo.send(command);
     };
-    const documents = { send } as unknown as OperatorStoreDependencies['documents'];
-    const racing = makeOperatorStore({ documents, tableName: 'Webhooks', now: () => 2_000 });
+    const dynamo = { send } as unknown as OperatorStoreDependencies['dynamo'];
+    const racing = makeOperatorStore({ dynamo, tableName: 'Webhooks', now: () => 2_000 });
     expect(await racing.suspend(accountId, 'demanda.criada')).toEqual(changed({ ...hold, updatedAt: 2_000 }));
     expect(await announced()).toMatchObject([{ reason: 'operador' }]);
   });

@@ -69,7 +69,7 @@ describe('makeUrlCheck', () => {
   });
 
   it('does not blame the URL for a fault of our own', async () => {
-    const fail: Resolve = () => Promise.reject(new ResolutionError('own_fault', 'ENOMEM'));
+    const fail: Resolve = () => Promise.reject(new ResolutionError('internal_error', 'ENOMEM'));
     await expect(check('https://receiver.example.com/', fail)).rejects.toThrow(ResolutionError);
   });
 

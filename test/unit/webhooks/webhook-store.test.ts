@@ -11,7 +11,7 @@ let accounts = 0;
 
 beforeAll(async () => {
   database = await startDynalite('Webhooks');
-  store = makeWebhookStore({ documents: database.documents, tableName: 'Webhooks' });
+  store = makeWebhookStore({ dynamo: database.dynamo, tableName: 'Webhooks' });
 });
 afterAll(() => database.stop());
 beforeEach(() => {
@@ -36,7 +36,7 @@ const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
 const hold = { status: 'suspenso', suspensionReason: 'operador' } as const;
 const Key = () => ({ accountId, evento: 'demanda.criada' });
 const table = { TableName: 'Webhooks' };
-const item = async () => (await database.documents.send(new GetCommand({ ...table, Key: Key() }))).Item;
+const item = async () => (await database.dynamo.send(new GetCommand({ ...table, Key: Key() }))).Item;
 
 describe('create', () => {
   it('keeps one webhook per event and account', async () => {
@@ -161,15 +161,14 @@ describe('remove', () => {
 
   // An account that deletes and registers side by side caused an error of ours.
   it('gives up where each try meets another change', async () => {
-    const documents = {
+    const dynamo = {
       send: async (command: unknown) => {
-        if (command instanceof DeleteCommand)
-          await database.documents.send(new DeleteCommand({ ...table, Key: Key() }));
+        if (command instanceof DeleteCommand) await database.dynamo.send(new DeleteCommand({ ...table, Key: Key() }));
         if (command instanceof GetCommand) await store.create(webhook());
-        return database.documents.send(command as GetCommand);
+        return database.dynamo.send(command as GetCommand);
       },
     } as Pick<DynamoDBDocumentClient, 'send'>;
-    const contended = makeWebhookStore({ documents, tableName: 'Webhooks' });
+    const contended = makeWebhookStore({ dynamo, tableName: 'Webhooks' });
     expect(await contended.remove(accountId, 'demanda.criada', 2_000)).toBe('contended');
   });
 });

@@ -59,7 +59,7 @@ const log = {
 
 beforeAll(async () => {
   database = await startDynalite('Webhooks');
-  store = makeWebhookStore({ documents: database.documents, tableName: 'Webhooks' });
+  store = makeWebhookStore({ dynamo: database.dynamo, tableName: 'Webhooks' });
 });
 afterAll(() => database.stop());
 beforeEach(() => {
@@ -135,7 +135,7 @@ const findingsOf = ({ json }: { json: { errors: { pointer: string; code: string 
 /** Changes what is stored of the account's webhook. */
 const change = async (changes: Partial<Webhook>) => {
   const stored = await store.find(account, 'demanda.criada');
-  await database.documents.send(new PutCommand({ TableName: 'Webhooks', Item: { ...stored, ...changes } }));
+  await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: { ...stored, ...changes } }));
 };
 
 describe('POST /v1/webhooks', () => {
@@ -681,7 +681,7 @@ describe('when a dependency fails', () => {
 
   it('an item that is no webhook is such a failure too', async () => {
     const item = { ...webhookKey(account, 'demanda.criada'), webhookId: 'x', url };
-    await database.documents.send(new PutCommand({ TableName: 'Webhooks', Item: item }));
+    await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: item }));
     expect(codeOf(await send('GET', '/v1/webhooks/demanda.criada'))).toBe('500 internal_error');
   });
 });

@@ -112,7 +112,7 @@ describe('no input is a fault of ours (contract 2: "no input causes a 500"):', (
       keyring: service.keyring,
       issuer,
       audience,
-      documents: service.dynalite.documents,
+      dynamo: service.dynalite.dynamo,
       tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
       now: service.clock.now,
     });

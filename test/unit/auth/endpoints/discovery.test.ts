@@ -21,7 +21,7 @@ const ask = async (path: string, method = 'GET', keyring: Pick<Keyring, 'list'> 
   } = await makeDiscovery({ keyring, issuer, log })(httpRequest({ path, method }));
   return { status: statusCode, headers, text: body, json: body === '' ? undefined : JSON.parse(body) };
 };
-const documents = ['/.well-known/jwks.json', '/.well-known/oauth-authorization-server'];
+const dynamo = ['/.well-known/jwks.json', '/.well-known/oauth-authorization-server'];
 
 describe('discovery', () => {
   it('describes the server (RFC 8414)', async () => {
@@ -61,7 +61,7 @@ describe('discovery', () => {
     expect(verified.payload.client_id).toBe(id);
   });
 
-  it.each(documents)('%s takes GET and HEAD only', async path => {
+  it.each(dynamo)('%s takes GET and HEAD only', async path => {
     const { status, text } = await ask(path, 'HEAD');
     expect({ status, text }).toEqual({ status: 200, text: (await ask(path)).text }); // what the gateway takes its length from
     const refused = await ask(path, 'POST');

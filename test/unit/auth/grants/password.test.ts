@@ -99,17 +99,19 @@ describe('a login', () => {
     const { user, username, password } = await service.makeUser();
     const first = await login(username, password);
     const weak = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
-    await service.dynalite.documents.send(
+    await service.dynalite.dynamo.send(
       new UpdateCommand({
-        TableName: 'Logins',
+        TableName: 'Credentials',
         Key: { email: user.email },
         UpdateExpression: 'SET passwordHash = :weak',
         ExpressionAttributeValues: { ':weak': weak },
       }),
     );
     expect(await login(username, 'password')).toMatchObject({ status: 200 });
-    const { documents } = service.dynalite;
-    const { Item: stored } = await documents.send(new GetCommand({ TableName: 'Logins', Key: { email: user.email } }));
+    const { dynamo } = service.dynalite;
+    const { Item: stored } = await dynamo.send(
+      new GetCommand({ TableName: 'Credentials', Key: { email: user.email } }),
+    );
     expect(stored?.passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(await login(username, 'password')).toMatchObject({ status: 200 });
     const refreshed = await service.post('token', {
@@ -124,9 +126,9 @@ describe('a login', () => {
   it('stores no secret: neither password, client secret nor token', async () => {
     const { user, username, password } = await service.makeUser();
     const { json } = await login(username, password);
-    const { documents } = service.dynalite;
+    const { dynamo } = service.dynalite;
     const sessionId = json.refresh_token.split('.')[0];
-    const { Item: session } = await documents.send(
+    const { Item: session } = await dynamo.send(
       new GetCommand({ TableName: 'Sessions', Key: { userId: user.userId, sessionId } }),
     );
     expect(session).toMatchObject({ clientId: client.id });

@@ -24,7 +24,7 @@ afterEach(() => dynalite.stop());
 
 const rotationWith = (algorithm: SigningAlgorithm): KeyRotation =>
   makeKeyRotation({
-    documents: dynalite.documents,
+    dynamo: dynalite.dynamo,
     kms: kms.client,
     tableName: 'Keyring',
     keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
@@ -37,8 +37,7 @@ const rotationWith = (algorithm: SigningAlgorithm): KeyRotation =>
     now: clock.now,
     makeId: randomId,
   });
-const keyring = () =>
-  makeKeyring({ documents: dynalite.documents, kms: kms.client, tableName: 'Keyring', now: clock.now });
+const keyring = () => makeKeyring({ dynamo: dynalite.dynamo, kms: kms.client, tableName: 'Keyring', now: clock.now });
 const generations = async (kind: KeyKind) => (await keyring().list(kind)).map(({ generation }) => generation);
 
 describe('the rotation of keys', () => {

@@ -10,7 +10,7 @@ let dynalite: Dynalite;
 let store: ClientStore;
 beforeAll(async () => {
   dynalite = await startDynalite('Clients');
-  store = makeClientStore({ documents: dynalite.documents, tableName: 'Clients', now: clock.now, makeId: randomId });
+  store = makeClientStore({ dynamo: dynalite.dynamo, tableName: 'Clients', now: clock.now, makeId: randomId });
 });
 afterAll(() => dynalite.stop());
 

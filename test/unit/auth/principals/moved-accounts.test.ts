@@ -16,7 +16,7 @@ describe('a login', () => {
     const { user, username, password } = await service.makeUser();
     const form = { client_id: id, client_secret: secret };
     const { json } = await service.post('token', { ...form, grant_type: 'password', username, password });
-    await service.dynalite.documents.send(
+    await service.dynalite.dynamo.send(
       new UpdateCommand({
         TableName,
         Key: { [key]: key === 'userId' ? user.userId : id },

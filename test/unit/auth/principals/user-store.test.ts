@@ -1,8 +1,8 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LoginStore, makeLoginStore } from '../../../../lambdas/auth/principals/credential-store.ts';
+import { type CredentialStore, makeCredentialStore } from '../../../../lambdas/auth/principals/credential-store.ts';
 import { verifyPassword } from '../../../../lambdas/auth/principals/password-hash.ts';
-import { type Login, parseLogin, type User } from '../../../../lambdas/auth/principals/user.ts';
+import { type Credential, parseCredential, type User } from '../../../../lambdas/auth/principals/user.ts';
 import { makeUserStore, type UserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { frozenClock } from '../../../support/clock.ts';
@@ -11,18 +11,18 @@ import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
 const clock = frozenClock();
 let dynalite: Dynalite;
 let store: UserStore;
-let logins: LoginStore;
+let credentials: CredentialStore;
 beforeAll(async () => {
-  dynalite = await startDynalite('Users', 'Logins');
-  const tables = { users: 'Users', logins: 'Logins' };
-  logins = makeLoginStore({ documents: dynalite.documents, tableName: 'Logins', now: clock.now });
-  store = makeUserStore({ documents: dynalite.documents, tables, now: clock.now, makeId: randomId });
+  dynalite = await startDynalite('Users', 'Credentials');
+  const tables = { users: 'Users', credentials: 'Credentials' };
+  credentials = makeCredentialStore({ dynamo: dynalite.dynamo, tableName: 'Credentials', now: clock.now });
+  store = makeUserStore({ dynamo: dynalite.dynamo, tables, now: clock.now, makeId: randomId });
 });
 afterAll(() => dynalite.stop());
 
 /** What a user would log in with. */
-const loginOf = async (email: string): Promise<Login | undefined> =>
-  parseLogin((await dynalite.documents.send(new GetCommand({ TableName: 'Logins', Key: { email } }))).Item);
+const loginOf = async (email: string): Promise<Credential | undefined> =>
+  parseCredential((await dynalite.dynamo.send(new GetCommand({ TableName: 'Credentials', Key: { email } }))).Item);
 
 const describeUser = (email: string) => ({ email, password: 'secret', accountId: 'acme', role: 'admin' }) as const;
 
@@ -57,7 +57,7 @@ describe('users', () => {
 
   it('are made where an earlier attempt died half-way', async () => {
     const Item = { email: 'dangling@example.com', userId: 'half', passwordHash: 'earlier', credentialVersion: 1 };
-    await dynalite.documents.send(new PutCommand({ TableName: 'Logins', Item }));
+    await dynalite.dynamo.send(new PutCommand({ TableName: 'Credentials', Item }));
     expect(await store.findUserByEmail('dangling@example.com')).toBeUndefined();
     const user = await store.createUser(describeUser('dangling@example.com'));
     expect(user.userId).not.toBe('half');
@@ -110,10 +110,10 @@ const dyingStore = (atWrite: number): UserStore => {
   const send = (command: object) => {
     const isWrite = /^(Put|Update|Delete)/.test(command.constructor.name);
     if (isWrite && ++writes === atWrite) return Promise.reject(new Error('killed'));
-    return dynalite.documents.send(command as never);
+    return dynalite.dynamo.send(command as never);
   };
-  const tables = { users: 'Users', logins: 'Logins' };
-  return makeUserStore({ documents: { send } as never, tables, now: clock.now, makeId: randomId });
+  const tables = { users: 'Users', credentials: 'Credentials' };
+  return makeUserStore({ dynamo: { send } as never, tables, now: clock.now, makeId: randomId });
 };
 
 describe('a change of address', () => {
@@ -210,9 +210,9 @@ describe('passwords', () => {
   it('are hashed anew only while they are the same', async () => {
     const { email } = await store.createUser(describeUser('rehash@example.com'));
     const { passwordHash = '' } = (await loginOf(email)) ?? {};
-    expect(await logins.replacePasswordHash(email, 'another', 'lost')).toBe(false);
+    expect(await credentials.replacePasswordHash(email, 'another', 'lost')).toBe(false);
     expect(await loginOf(email)).toMatchObject({ passwordHash });
-    expect(await logins.replacePasswordHash(email, passwordHash, 'better')).toBe(true);
+    expect(await credentials.replacePasswordHash(email, passwordHash, 'better')).toBe(true);
     expect(await loginOf(email)).toMatchObject({ passwordHash: 'better', credentialVersion: 1 });
   });
 
@@ -224,14 +224,14 @@ describe('passwords', () => {
   });
 
   it('fit no more when the change died half-way, until they are set again', async () => {
-    const dying: typeof dynalite.documents.send = (command: object) =>
+    const dying: typeof dynalite.dynamo.send = (command: object) =>
       JSON.stringify(command).includes('passwordHash = :hash')
         ? Promise.reject(new Error('killed'))
-        : dynalite.documents.send(command as never);
-    const common = { tables: { users: 'Users', logins: 'Logins' }, now: clock.now, makeId: randomId };
+        : dynalite.dynamo.send(command as never);
+    const common = { tables: { users: 'Users', credentials: 'Credentials' }, now: clock.now, makeId: randomId };
     const { userId, email } = await store.createUser(describeUser('died@example.com'));
     await expect(
-      makeUserStore({ ...common, documents: { send: dying } as never }).setUserPassword(userId, 'new'),
+      makeUserStore({ ...common, dynamo: { send: dying } as never }).setUserPassword(userId, 'new'),
     ).rejects.toThrow('killed');
     expect((await loginOf(email))?.credentialVersion).not.toBe((await store.findUser(userId))?.credentialVersion);
     await store.setUserPassword(userId, 'again');

@@ -22,9 +22,9 @@ beforeAll(async () => {
   service = await startAuthService();
   const { dynalite, sessions, lockout, clock } = service;
   grant = makePasswordGrant({
-    documents: dynalite.documents,
-    userTables: { users: 'Users', logins: 'Logins' },
-    logins: { replacePasswordHash: async () => true },
+    dynamo: dynalite.dynamo,
+    userTables: { users: 'Users', credentials: 'Credentials' },
+    credentials: { replacePasswordHash: async () => true },
     sessions,
     // a hash that costs nothing slows nobody down
     passwords: { ...passwordHashing, verify: async password => password !== 'wrong', needsRehash: () => false },
@@ -45,9 +45,9 @@ afterAll(() => service.stop());
 /** Whether a password lets the user in. */
 const logIn = async (client: Client, username: string, password: string): Promise<boolean> => {
   const prepared = await grant.prepare(new Map(Object.entries({ username, password })), client.clientId);
-  const records = await readRecords(service.dynalite.documents, prepared.reads);
+  const records = await readRecords(service.dynalite.dynamo, prepared.reads);
   try {
-    await prepared.issue({ client, records, decision: { address: '203.0.113.7', endpoint: 'token' } });
+    await prepared.issue({ client, records, auditContext: { address: '203.0.113.7', endpoint: 'token' } });
     return true;
   } catch (error) {
     if (error instanceof OAuthError && error.code === 'invalid_grant') return false;

@@ -73,7 +73,7 @@ describe('the lockout of one address', () => {
         let model = new Model();
         const look = async (one: number) => {
           const place = await lockout.place(`client${one}`, email);
-          const [item] = await readTogether(dynalite.documents, [place]);
+          const [item] = await readTogether(dynalite.dynamo, [place]);
           return { place, record: lockout.read(place, item) };
         };
         for (const step of steps) {

@@ -14,13 +14,13 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
   let token: string;
   beforeAll(async () => {
     service = await startAuthService({ algorithm });
-    const { documents } = service.dynalite;
+    const { dynamo } = service.dynalite;
     const { now } = service.clock;
     authenticate = makeBearerAuthentication({
-      keyring: makeKeyring({ documents, tableName: 'Keyring', now }), // public halves only
+      keyring: makeKeyring({ dynamo, tableName: 'Keyring', now }), // public halves only
       issuer,
       audience,
-      documents,
+      dynamo,
       tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
       now,
     });

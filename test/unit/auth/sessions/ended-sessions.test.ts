@@ -24,7 +24,7 @@ const bearer = async (token: string): Promise<string> => {
     keyring: service.keyring,
     issuer,
     audience,
-    documents: service.dynalite.documents,
+    dynamo: service.dynalite.dynamo,
     tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
     now: service.clock.now,
   });
@@ -108,7 +108,7 @@ describe('a deleted user', () => {
 
   it('cannot be logged in as by an address that the user has given up', async () => {
     const { userId, email } = user.user;
-    await service.dynalite.documents.send(
+    await service.dynalite.dynamo.send(
       new UpdateCommand({
         TableName: 'Users',
         Key: { userId },

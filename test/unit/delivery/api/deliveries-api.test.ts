@@ -549,7 +549,7 @@ describe('POST …/teste', () => {
     ['410', answer(410), 'http'],
     ['a timeout', { outcome: 'timeout', detail: '', durationMs: 1, resolutionMs: 0 }, 'tempo_esgotado'],
     ['an address that is refused', { outcome: 'blocked', detail: '', durationMs: 1, resolutionMs: 0 }, 'bloqueada'],
-    ['a fault of our own', { outcome: 'own_fault', detail: '', durationMs: 1, resolutionMs: 0 }, 'interno'],
+    ['a fault of our own', { outcome: 'internal_error', detail: '', durationMs: 1, resolutionMs: 0 }, 'interno'],
   ] as const)('makes one attempt and no more after %s, without effect on health', async (_case, posted, resultado) => {
     await world.register();
     world.answers.push(posted);

@@ -132,7 +132,7 @@ describe('a resend of what waits', () => {
   });
 
   it('leaves the schedule as it is where the attempt fails for a fault of ours', async () => {
-    world.answers.push(answer(500), { outcome: 'own_fault', detail: '', durationMs: 1, resolutionMs: 0 });
+    world.answers.push(answer(500), { outcome: 'internal_error', detail: '', durationMs: 1, resolutionMs: 0 });
     await world.deliverNext();
     world.clock.advance(1_000);
     await resend();

@@ -37,17 +37,17 @@ beforeEach(() => {
 
 /** The store as one process has it. `rate` turns a second. */
 const storeAt = (rate = 20) =>
-  makeSlownessStore({ documents: dynalite.documents, table: 'Deliveries', now: clock.now, rate });
+  makeSlownessStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now: clock.now, rate });
 const itemOf = async () => {
   const Key = { id: slownessId(owner) };
-  return (await dynalite.documents.send(new GetCommand({ TableName: 'Deliveries', Key, ConsistentRead: true }))).Item;
+  return (await dynalite.dynamo.send(new GetCommand({ TableName: 'Deliveries', Key, ConsistentRead: true }))).Item;
 };
 const known = async (): Promise<StoredSlowness> => slownessOf(owner, await itemOf());
 const many = <Result>(count: number, make: (at: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, (_, at) => make(at)));
 const tasks = async () => {
   const store = makeDeliveryStore({
-    documents: dynalite.documents,
+    dynamo: dynalite.dynamo,
     table: 'Deliveries',
     now: clock.now,
     historyDays: 30,
@@ -101,12 +101,12 @@ describe('what is known of how slowly a receiver answers', () => {
     let races = 0;
     const other = storeAt();
     const busy = makeSlownessStore({
-      documents: {
+      dynamo: {
         send: (async (command: PutCommand) => {
           if (races++ % 2 === 1)
             await other.change(owner, before => withSlowAttempts(before, { slow: 1, quick: 99 }, noon));
-          return dynalite.documents.send(command);
-        }) as typeof dynalite.documents.send,
+          return dynalite.dynamo.send(command);
+        }) as typeof dynalite.dynamo.send,
       },
       table: 'Deliveries',
       now: clock.now,
@@ -140,8 +140,8 @@ describe('what is known of how slowly a receiver answers', () => {
   });
 
   it('outlives every change of the webhook: PUT, suspension and reactivation, deletion, a new registration', async () => {
-    const webhooks = makeWebhookStore({ documents: dynalite.documents, tableName: 'Webhooks' });
-    const operator = makeOperatorStore({ documents: dynalite.documents, tableName: 'Webhooks', now: clock.now });
+    const webhooks = makeWebhookStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks' });
+    const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: clock.now });
     const { accountId, evento } = owner;
     await webhooks.create(aWebhook(owner));
     await storeAt().change(owner, slowness => withSlowAttempts(slowness, { slow: 3, quick: 0 }, noon));

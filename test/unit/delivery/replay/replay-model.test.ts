@@ -137,7 +137,7 @@ describe('replays', () => {
           );
 
           const { now } = world.clock;
-          const replays = makeReplayStore({ documents: dynalite.documents, table: 'Deliveries', now, historyDays: 30 });
+          const replays = makeReplayStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now, historyDays: 30 });
           const earlier = aReplay(now() + given);
           await replays.start(earlier, undefined);
           await replays.cancel(earlier);

@@ -84,7 +84,7 @@ export const watchWorkers = (real: Dynalite) => {
     const item = command instanceof PutCommand ? (command.input.Item ?? {}) : {};
     const isStall = (isWrite && worker.stall?.isHere(item.state === 'pendente')) ?? false;
     await pass(worker, isStall && !worker.stall?.hasEffect);
-    const answer = await real.documents.send(command as PutCommand);
+    const answer = await real.dynamo.send(command as PutCommand);
     note(item);
     await pass(worker, isStall && worker.stall?.hasEffect === true);
     return answer;
@@ -92,12 +92,12 @@ export const watchWorkers = (real: Dynalite) => {
 
   const send = (command: Command) => {
     const worker = workers.getStore();
-    return worker ? sendFor(worker, command) : real.documents.send(command as PutCommand);
+    return worker ? sendFor(worker, command) : real.dynamo.send(command as PutCommand);
   };
 
   return {
     /** The store, for `simulate`. */
-    dynalite: { ...real, documents: { send } as unknown as DynamoDBDocumentClient } satisfies Dynalite,
+    dynalite: { ...real, dynamo: { send } as unknown as DynamoDBDocumentClient } satisfies Dynalite,
     /** Every replay that a worker began, in order. */
     begun,
     /** Every delivery that a worker sent again, in order. */

@@ -44,7 +44,7 @@ const fill = async (count: number, state: Exclude<DeliveryState, 'pendente'>, ch
     const puts = made
       .slice(first, first + 25)
       .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-    await dynalite.documents.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+    await dynalite.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
   }
   world.clock.advance(count * 1_000 + 1);
   return made;
@@ -211,7 +211,7 @@ describe('a replay', { timeout: 30_000 }, () => {
 
   it('stays forgotten when a start that had read it before goes on', async () => {
     const { now } = world.clock;
-    const store = makeReplayStore({ documents: dynalite.documents, table: 'Deliveries', now, historyDays: 30 });
+    const store = makeReplayStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now, historyDays: 30 });
     const { json } = await start(); // of nothing: it ended at once
     const read = await store.findLatest('conta-1', 'demanda.criada');
     if (!read) throw new Error('no replay');

@@ -98,7 +98,7 @@ describe('a suspension', () => {
 
   it('of what is not registered is announced to nobody, and forgotten', async () => {
     await world.remove();
-    const operator = makeOperatorStore({ documents: dynalite.documents, tableName: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: world.clock.now });
     await operator.suspend('conta-1', 'demanda.criada');
     await world.announce();
     expect(world.announced).toEqual([]);
@@ -112,7 +112,7 @@ describe('a suspension', () => {
     const told: string[] = [];
     const announce = makeAnnounce({
       ...world,
-      documents: dynalite.documents,
+      dynamo: dynalite.dynamo,
       table: 'Webhooks',
       publish: async ({ type }) => {
         told.push(type);
@@ -137,7 +137,7 @@ describe('a suspension', () => {
     let failures = 1;
     const announce = makeAnnounce({
       ...world,
-      documents: dynalite.documents,
+      dynamo: dynalite.dynamo,
       table: 'Webhooks',
       publish: async ({ event }) => {
         if (failures-- > 0) throw new Error('the topic is down');
@@ -152,7 +152,7 @@ describe('a suspension', () => {
 });
 
 describe('an account that toggles its suspension', () => {
-  const health = () => makeWebhookHealth({ documents: dynalite.documents, table: 'Webhooks', now: world.clock.now });
+  const health = () => makeWebhookHealth({ dynamo: dynalite.dynamo, table: 'Webhooks', now: world.clock.now });
   /** A 410, and a reactivation a second later. */
   const toggle = async () => {
     expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended');
@@ -176,7 +176,7 @@ describe('an account that toggles its suspension', () => {
     const told: string[] = [];
     const announce = makeAnnounce({
       ...world,
-      documents: dynalite.documents,
+      dynamo: dynalite.dynamo,
       table: 'Webhooks',
       publish: async ({ type, since }) => {
         told.push(`${type} ${since}`);
@@ -198,7 +198,7 @@ describe('an account that toggles its suspension', () => {
     expect((await world.webhook())?.announcementAt).toBe(`${iso(noon)}#conta-1#demanda.criada`);
     const told: string[] = [];
     const publish = async ({ type }: { type: string }) => void told.push(type);
-    const announce = makeAnnounce({ ...world, documents: dynalite.documents, table: 'Webhooks', publish });
+    const announce = makeAnnounce({ ...world, dynamo: dynalite.dynamo, table: 'Webhooks', publish });
     await announce(() => told.length < 2);
     expect(told).toHaveLength(2);
     await announce(() => true);
@@ -206,7 +206,7 @@ describe('an account that toggles its suspension', () => {
   });
 
   it('does not evade an operator, whose suspension is announced', async () => {
-    const operator = makeOperatorStore({ documents: dynalite.documents, tableName: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: world.clock.now });
     for (let round = 0; round < 10; round++) await toggle();
     expect(await operator.suspend('conta-1', 'demanda.criada')).toMatchObject({ outcome: 'changed', webhook: hold });
     const announcements = (await world.webhook())?.announcements;
@@ -216,14 +216,14 @@ describe('an account that toggles its suspension', () => {
   });
 
   it('does not evade an operator whose suspension takes the last place just when that is published', async () => {
-    const operator = makeOperatorStore({ documents: dynalite.documents, tableName: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: world.clock.now });
     for (let round = 0; round < 10; round++) await toggle();
     const told: (string | null)[] = [];
     const publish = async ({ reason }: { reason: string | null }) => {
       if (told.length === 0) await operator.suspend('conta-1', 'demanda.criada');
       told.push(reason);
     };
-    const announce = makeAnnounce({ ...world, documents: dynalite.documents, table: 'Webhooks', publish });
+    const announce = makeAnnounce({ ...world, dynamo: dynalite.dynamo, table: 'Webhooks', publish });
     await announce(() => true);
     await announce(() => true);
     expect(told).toHaveLength(mostAnnouncements + 1);
@@ -232,13 +232,13 @@ describe('an account that toggles its suspension', () => {
   });
 
   it('does not evade an operator in a race with it and the announcer', async () => {
-    const operator = makeOperatorStore({ documents: dynalite.documents, tableName: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: world.clock.now });
     for (let round = 0; round < 5; round++) {
       for (let filled = 0; filled < 3; filled++) await toggle();
       world.clock.advance(1_000);
       const told: (string | null)[] = [];
       const publish = async ({ reason }: { reason: string | null }) => void told.push(reason);
-      const announce = makeAnnounce({ ...world, documents: dynalite.documents, table: 'Webhooks', publish });
+      const announce = makeAnnounce({ ...world, dynamo: dynalite.dynamo, table: 'Webhooks', publish });
       const churn = async () => {
         for (let turn = 0; turn < 6; turn++) {
           await health().suspendGone(aWebhook(), 'http');

@@ -81,8 +81,8 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 
   const { now } = clock;
-  const store = () => makeDeliveryStore({ documents: dynalite.documents, table: 'Deliveries', now, historyDays: 30 });
-  const slownessStore = () => makeSlownessStore({ documents: dynalite.documents, table: 'Deliveries', now, rate: 20 });
+  const store = () => makeDeliveryStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now, historyDays: 30 });
+  const slownessStore = () => makeSlownessStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now, rate: 20 });
   const slowness = () => slownessStore().change(owner, () => undefined);
   const queue = (to: string) => ({
     sendAll: async (deliveries: readonly WaitingDelivery[]) => {

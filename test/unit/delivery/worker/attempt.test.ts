@@ -123,7 +123,7 @@ describe('what came of it', () => {
     ['tls', 'failed', 'tls'],
     ['dns', 'failed', 'dns'],
     ['blocked', 'failed', 'bloqueada'],
-    ['own_fault', 'own_fault', 'interno'],
+    ['internal_error', 'internal_error', 'interno'],
   ])('%s is %s, recorded as %s', async (kind, outcome, resultado) => {
     const made = await attemptOver({ outcome: kind, detail: 'why', durationMs: 5, resolutionMs: 0 }).attempt(
       aWebhook(),
@@ -144,7 +144,7 @@ describe('our own faults', () => {
   it('a credential that does not open is not the receiver’s fault, and nothing is sent', async () => {
     const { attempt, requests } = attemptOver(answer(200));
     const outcome = await attempt(aWebhook({ sealedAuthorization: 'another/binding|x' }), aDelivery());
-    expect(outcome).toMatchObject({ outcome: 'own_fault', record: { resultado: 'interno', status: null } });
+    expect(outcome).toMatchObject({ outcome: 'internal_error', record: { resultado: 'interno', status: null } });
     expect(requests).toEqual([]);
   });
 

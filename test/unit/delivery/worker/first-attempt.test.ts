@@ -143,7 +143,7 @@ describe('a first attempt', () => {
     await world.register();
     const original_sent_at = new Date(world.clock.now()).toISOString();
     world.clock.advance(11 * 86_400_000);
-    world.answers.push({ outcome: 'own_fault', detail: 'EMFILE', durationMs: 1, resolutionMs: 0 });
+    world.answers.push({ outcome: 'internal_error', detail: 'EMFILE', durationMs: 1, resolutionMs: 0 });
     world.publish(event, { original_sent_at });
     await world.deliverNext();
     expect(await world.all()).toMatchObject([{ state: 'pendente', faults: 1 }]);

@@ -27,7 +27,7 @@ const only = async () => (await world.all())[0];
 
 describe('a 410 and a PUT with another URL at the same moment', () => {
   it('leave the webhook active at the new URL, whoever is first', async () => {
-    const health = makeWebhookHealth({ documents: dynalite.documents, table: 'Webhooks', now: world.clock.now });
+    const health = makeWebhookHealth({ dynamo: dynalite.dynamo, table: 'Webhooks', now: world.clock.now });
     const outcomes = new Set<string>();
     for (let round = 0; round < 20; round++) {
       await world.register({ webhookId: `webhook-${round}` });

@@ -6,7 +6,7 @@ import { type StoredSlowness, slownessId, slownessOf } from '../../../../lambdas
 import type { Lane } from '../../../../lambdas/delivery/lane-routing.ts';
 import { makeAfterAttempt, withTurn } from '../../../../lambdas/delivery/transitions.ts';
 import type { AttemptOutcome } from '../../../../lambdas/delivery/worker/attempt.ts';
-import { makeTakeTurn } from '../../../../lambdas/delivery/worker/process-delivery.ts';
+import { makeProcessDelivery } from '../../../../lambdas/delivery/worker/process-delivery.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, noon, success } from '../builders.ts';
 
@@ -48,7 +48,7 @@ const turn = async (
   });
   const underWay = makeAttemptsUnderWay(2);
   for (let other = 0; other < othersUnderWay; other++) underWay.enter(slownessId(owner));
-  const takeTurn = makeTakeTurn({
+  const processDelivery = makeProcessDelivery({
     ...telemetry,
     attempt: async () => {
       did.push('attempt');
@@ -83,7 +83,7 @@ const turn = async (
     saved.push(after);
     return isSaved;
   };
-  await takeTurn(delivery, { webhook, slowness }, save);
+  await processDelivery(delivery, { webhook, slowness }, save);
   const isPlaceLeft = underWay.enter(slownessId(owner)) !== undefined;
   return { did, sent, saved: saved[0], isPlaceLeft, ...telemetry };
 };

@@ -14,13 +14,13 @@ afterAll(() => dynalite.stop());
 beforeEach(() => put(aWebhook()));
 
 const health = () =>
-  makeWebhookHealth({ documents: dynalite.documents, table: 'Webhooks', now: frozenClock(noon + 1_000).now });
+  makeWebhookHealth({ dynamo: dynalite.dynamo, table: 'Webhooks', now: frozenClock(noon + 1_000).now });
 const put = async (webhook: Webhook) => {
-  await dynalite.documents.send(new PutCommand({ TableName: 'Webhooks', Item: webhook }));
+  await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: webhook }));
 };
 const item = async () => {
   const Key = { accountId: 'conta-1', evento: 'demanda.criada' };
-  return (await dynalite.documents.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
+  return (await dynalite.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
 };
 const stored = async () => parseWebhook(await item());
 const announced = async () => (await item())?.announcements;
@@ -77,7 +77,7 @@ describe('a webhook’s health', () => {
   it('is not touched by a 410 where it is gone, but for what an operator left', async () => {
     const { accountId, evento } = aWebhook();
     const Item = { accountId, evento, status: 'suspenso', suspensionReason: 'operador', updatedAt: noon };
-    await dynalite.documents.send(new PutCommand({ TableName: 'Webhooks', Item }));
+    await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
     expect(await health().suspendGone(aWebhook(), 'http')).toBe('replaced');
   });
 

@@ -132,7 +132,7 @@ describe('a network out of reach', () => {
       expect(await outcomeAt('a')).toBe('connection');
       expect(await outcomeAt('b')).toBe('connection');
       expect(await outcomeAt('b')).toBe('connection');
-      expect(await outcomeAt('c')).toBe('own_fault');
+      expect(await outcomeAt('c')).toBe('internal_error');
       clock.advance(60_000);
       expect(await outcomeAt('d')).toBe('connection');
     },

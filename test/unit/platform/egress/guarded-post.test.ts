@@ -66,7 +66,7 @@ describe('failures', () => {
     const resolve = async () => [publicAddress, otherAddress];
     const fates = new Map([publicAddress, otherAddress].map(address => [address, code]));
     const { meant, post } = await start(say(ok), { resolve, fates });
-    expect(await post(request)).toMatchObject({ outcome: 'own_fault', detail: code });
+    expect(await post(request)).toMatchObject({ outcome: 'internal_error', detail: code });
     expect(meant).toHaveLength(1);
   });
 
@@ -77,7 +77,7 @@ describe('failures', () => {
       }
     }
     const post = postWith({ now: () => 0, makeAgent: (options: object) => new BrokenAgent(options) });
-    expect(await post(request)).toMatchObject({ outcome: 'own_fault', detail: code });
+    expect(await post(request)).toMatchObject({ outcome: 'internal_error', detail: code });
   });
 
   it.each<[string, Play]>([
@@ -174,8 +174,8 @@ describe('failures', () => {
   it.each<[string, Error, string]>([
     ['dns', new ResolutionError('not_found', 'ENOTFOUND'), 'ENOTFOUND'],
     ['dns', new ResolutionError('temporary', 'ESERVFAIL'), 'ESERVFAIL'],
-    ['own_fault', new ResolutionError('own_fault', 'ENOMEM'), 'ENOMEM'],
-    ['own_fault', new TypeError('a bug'), 'TypeError'],
+    ['internal_error', new ResolutionError('internal_error', 'ENOMEM'), 'ENOMEM'],
+    ['internal_error', new TypeError('a bug'), 'TypeError'],
   ])('%s: the resolver fails with %s', async (outcome, error, detail) => {
     const { post } = await start(say(ok), { resolve: () => Promise.reject(error) });
     expect(await post(request)).toMatchObject({ outcome, detail });
@@ -189,7 +189,7 @@ describe('failures', () => {
   it('a header that cannot be sent is a fault of our own, and is not shown', async () => {
     const { post } = await start(say(ok));
     const outcome = await post({ ...request, headers: { authorization: 'Bearer s3cret\n' } });
-    expect(outcome).toMatchObject({ outcome: 'own_fault', detail: 'ERR_INVALID_CHAR' });
+    expect(outcome).toMatchObject({ outcome: 'internal_error', detail: 'ERR_INVALID_CHAR' });
   });
 });
 

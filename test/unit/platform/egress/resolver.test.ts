@@ -34,7 +34,7 @@ describe('makeResolver', () => {
     ['temporary', 'ESERVFAIL', 'ESERVFAIL'],
     ['temporary', 'ETIMEOUT', ['2606:4700::1']],
     ['temporary', 'ECONNREFUSED', 'ECONNREFUSED'],
-    ['own_fault', 'ENOMEM', 'ENOMEM'],
+    ['internal_error', 'ENOMEM', 'ENOMEM'],
   ])('fails as %s for %s', async (fault, four, six) => {
     await expect(resolveWith(four, six)).rejects.toThrow(ResolutionError);
     await expect(resolveWith(four, six)).rejects.toMatchObject({ fault, message: four });

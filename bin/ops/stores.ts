@@ -18,7 +18,7 @@ import { requireOutput, type Target } from './target.ts';
 // Loaded by the commands that reach a table, when they do: the SDK takes longer to load than the rest takes to run.
 
 /** Access to the target's tables. */
-export function connectDocuments(target: Target): DynamoDBDocumentClient {
+export function connectDynamo(target: Target): DynamoDBDocumentClient {
   return DynamoDBDocumentClient.from(new DynamoDBClient(connectionSettings(target, target.outputs.DynamoDbEndpoint)), {
     marshallOptions: { removeUndefinedValues: true },
   });
@@ -33,15 +33,15 @@ export function openClients(target: Target) {
 export function openUsers(target: Target) {
   return makeUserStore({
     ...connect(target),
-    tables: { users: requireOutput(target, 'UsersTable'), logins: requireOutput(target, 'LoginsTable') },
+    tables: { users: requireOutput(target, 'UsersTable'), credentials: requireOutput(target, 'CredentialsTable') },
   });
 }
 
 /** The target's sessions: their lists, and the end of one. */
 export function openSessions(target: Target) {
-  const { documents } = connect(target);
+  const { dynamo } = connect(target);
   const tableName = requireOutput(target, 'SessionsTable');
-  return { ...makeSessionList({ documents, tableName }), ...makeSessionStore({ documents, tableName }) };
+  return { ...makeSessionList({ dynamo, tableName }), ...makeSessionStore({ dynamo, tableName }) };
 }
 
 /** The target's webhooks. */
@@ -55,23 +55,23 @@ export function openWebhooks(target: Target) {
  */
 export function openDeliveries(target: Target) {
   const connection = connect(target);
-  const { documents } = connection;
+  const { dynamo } = connection;
   const table = requireOutput(target, 'DeliveriesTable');
   const store = makeDeliveryStore({ ...connection, table, historyDays: 0 });
   const { read, update } = store;
   return {
     read,
     update,
-    history: makeReadHistory({ documents, table, store }),
-    findWebhook: makeFindWebhook(documents, requireOutput(target, 'WebhooksTable')),
+    history: makeReadHistory({ dynamo, table, store }),
+    findWebhook: makeFindWebhook(dynamo, requireOutput(target, 'WebhooksTable')),
     count: (query: UndeliveredQuery, progress: ShowProgress) =>
-      countUndelivered(query, { client: documents, table }, progress),
+      countUndelivered(query, { client: dynamo, table }, progress),
   };
 }
 
 function connect(target: Target) {
   return {
-    documents: connectDocuments(target),
+    dynamo: connectDynamo(target),
     now: systemClock,
     makeId: randomId,
   };
