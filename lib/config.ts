@@ -132,7 +132,7 @@ const schema = z
     /** Invocations at once of the webhooks API: registrations that wait for slow name servers must not take delivery's places. */
     apiConcurrency: reservation,
     /** Batches of first attempts under way at once. */
-    firstAttemptConcurrency: count(2, 1_000),
+    firstConcurrency: count(2, 1_000),
     /** Batches of retries under way at once. */
     retryConcurrency: count(2, 1_000),
     /** Batches of attempts at slow webhooks under way at once. */
@@ -203,7 +203,7 @@ const defaults: Omit<z.input<typeof schema>, 'demandsUrl'> = {
   resendLimit: 60,
   tokenConcurrency: 0,
   apiConcurrency: 0,
-  firstAttemptConcurrency: 50,
+  firstConcurrency: 50,
   retryConcurrency: 20,
   slowConcurrency: 20,
   apiRateLimit: 500,
@@ -223,7 +223,7 @@ const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
     apiRateLimit: 10_000,
     apiBurstLimit: 5_000,
     // Few: they share this machine's processors and memory, and each makes a hundred attempts at once.
-    firstAttemptConcurrency: 2,
+    firstConcurrency: 2,
     retryConcurrency: 2,
     slowConcurrency: 2,
     logRetentionDays: 1,

@@ -6,7 +6,11 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import type { DeliverEnvironment, HistoryEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
+import type {
+  DeliverEnvironment,
+  DeliveriesApiEnvironment,
+  SweepEnvironment,
+} from '../lambdas/delivery/environment.ts';
 import type { Lane } from '../lambdas/delivery/lane-routing.ts';
 import type { DeliveryMetric } from '../lambdas/delivery/telemetry.ts';
 import { Alarms } from './constructs/alarm.ts';
@@ -104,10 +108,10 @@ export class DeliveryStack extends Stack {
       allowKeyUse(deliver, data.key, ['kms:Decrypt'], ['sealing']);
       logGroups.push(deliver.logGroup.logGroupName);
     };
-    consumer('Deliver', {
+    consumer('DeliverFirst', {
       lane: 'first',
       source: eventsQueue,
-      maxConcurrency: configuration.firstAttemptConcurrency,
+      maxConcurrency: configuration.firstConcurrency,
       entry: 'lambdas/delivery/worker/deliver-first.handler.ts',
     });
     // These feed each other's queues and their own, a turn of a delivery or of a replay at a time, and mean to: turns end
@@ -116,20 +120,24 @@ export class DeliveryStack extends Stack {
       entry: 'lambdas/delivery/worker/deliver-later.handler.ts',
       recursiveLoop: lambda.RecursiveLoop.ALLOW,
     };
-    consumer('Redeliver', {
+    consumer('DeliverRetry', {
       ...redeliver,
       lane: 'retry',
       source: retryQueue,
       maxConcurrency: configuration.retryConcurrency,
     });
-    consumer('RedeliverSlow', {
+    consumer('DeliverSlow', {
       ...redeliver,
       lane: 'slow',
       source: slowQueue,
       maxConcurrency: configuration.slowConcurrency,
     });
-    for (const name of ['Deliver', 'Redeliver']) {
-      const count = (metric: DeliveryMetric) => alarms.count(name.toLowerCase(), metric);
+    for (const [name, service] of [
+      ['DeliverFirst', 'deliver-first'],
+      ['DeliverRetry', 'deliver-retry'],
+      ['DeliverSlow', 'deliver-slow'],
+    ] as const) {
+      const count = (metric: DeliveryMetric) => alarms.count(service, metric);
       alarms.add(`${name}Blocked`, {
         description: 'A registered URL led to an address that is not public: an attack, or a receiver’s broken DNS.',
         metric: count('Blocked'),
@@ -176,7 +184,7 @@ export class DeliveryStack extends Stack {
       targets: [new targets.LambdaFunction(sweep)],
     });
 
-    const history = new NodeFunction<HistoryEnvironment>(this, 'History', {
+    const history = new NodeFunction<DeliveriesApiEnvironment>(this, 'DeliveriesApi', {
       configuration,
       entry: 'lambdas/delivery/api/deliveries-api.handler.ts',
       timeout: Duration.seconds(20),
@@ -213,7 +221,7 @@ export class DeliveryStack extends Stack {
     route(this, 'ResendRoute', data.base, '/v1/webhooks/{evento}/entregas/{id}/reenvio', history);
     route(this, 'ReplaysRoute', data.base, '/v1/webhooks/{evento}/reenvios', history);
     route(this, 'ReplayRoute', data.base, '/v1/webhooks/{evento}/reenvios/{id}', history);
-    alarms.add('HistoryCrashes', {
+    alarms.add('DeliveriesApiCrashes', {
       description: 'The history API fails or times out.',
       metric: history.metricErrors(),
     });

@@ -1,6 +1,6 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import type { WebhooksEnvironment } from '../lambdas/webhooks/environment.ts';
+import type { WebhooksApiEnvironment } from '../lambdas/webhooks/environment.ts';
 import { Alarms } from './constructs/alarm.ts';
 import { route } from './constructs/http-endpoint.ts';
 import { allowKeyUse, allowListingKeys } from './constructs/keyring-access.ts';
@@ -18,7 +18,7 @@ export class WebhooksStack extends Stack {
   constructor(scope: Construct, id: string, props: WebhooksStackProps) {
     super(scope, id, props);
     const { configuration, data } = props;
-    const api = new NodeFunction<WebhooksEnvironment>(this, 'Api', {
+    const api = new NodeFunction<WebhooksApiEnvironment>(this, 'WebhooksApi', {
       entry: 'lambdas/webhooks/webhooks-api.handler.ts',
       timeout: Duration.seconds(20),
       memorySize: 1024,
@@ -45,8 +45,11 @@ export class WebhooksStack extends Stack {
     allowKeyUse(api, data.key, ['kms:Decrypt'], ['sealing']);
 
     const alarms = new Alarms(this, 'Alarms', { topic: data.operations, configuration });
-    alarms.add('ApiCrashes', { description: 'The webhooks API fails or times out.', metric: api.metricErrors() });
-    alarms.add('ApiThrottles', {
+    alarms.add('WebhooksApiCrashes', {
+      description: 'The webhooks API fails or times out.',
+      metric: api.metricErrors(),
+    });
+    alarms.add('WebhooksApiThrottles', {
       description: 'Requests to the webhooks API are turned away: its function has reached its concurrency.',
       metric: api.metricThrottles(),
     });

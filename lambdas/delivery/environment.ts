@@ -10,7 +10,7 @@ const demandsUrl = z.pipe(
   z.transform(url => url.replace(/\/+$/, '')),
 );
 
-/** What the consumers read: Deliver (events queue), Redeliver (retry queue) and RedeliverSlow (slow queue). */
+/** What the consumers read: DeliverFirst (events queue), DeliverRetry (retry queue) and DeliverSlow (slow queue). */
 export const deliverEnvironment = z.object({
   WEBHOOKS_TABLE: text,
   DELIVERIES_TABLE: text,
@@ -60,7 +60,7 @@ export const sweepEnvironment = z.object({
 export type SweepEnvironment = z.input<typeof sweepEnvironment>;
 
 /** What the history reads: deliveries by their webhook, resends, tests and replays. */
-export const historyEnvironment = z.object({
+export const deliveriesApiEnvironment = z.object({
   CLIENTS_TABLE: text,
   USERS_TABLE: text,
   SESSIONS_TABLE: text,
@@ -85,4 +85,4 @@ export const historyEnvironment = z.object({
 });
 
 /** The environment of History, as the infrastructure sets it. */
-export type HistoryEnvironment = z.input<typeof historyEnvironment>;
+export type DeliveriesApiEnvironment = z.input<typeof deliveriesApiEnvironment>;

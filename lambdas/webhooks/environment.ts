@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { list, optionalText, text } from '../platform/environment.ts';
 
 /** The environment of the webhook management function. */
-export const webhooksEnvironment = z.object({
+export const webhooksApiEnvironment = z.object({
   WEBHOOKS_TABLE: text,
   CLIENTS_TABLE: text,
   USERS_TABLE: text,
@@ -19,4 +19,4 @@ export const webhooksEnvironment = z.object({
 });
 
 /** The environment of the webhook management function, as infrastructure sets it. */
-export type WebhooksEnvironment = z.input<typeof webhooksEnvironment>;
+export type WebhooksApiEnvironment = z.input<typeof webhooksApiEnvironment>;

@@ -14,14 +14,14 @@ import { randomId } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
 import { makeSealing } from '../platform/sealing.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
-import { webhooksEnvironment } from './environment.ts';
+import { webhooksApiEnvironment } from './environment.ts';
 import { makeOperations } from './operations.ts';
 import { makeWebhookResources } from './routes.ts';
 import { makeSigningSecret } from './signing-secret.ts';
 import { makeUrlCheck } from './validate-url.ts';
 import { makeWebhookStore } from './webhook-store.ts';
 
-const environment = readEnvironment(webhooksEnvironment);
+const environment = readEnvironment(webhooksApiEnvironment);
 const { logger } = makeTelemetry('webhooks');
 const dynamo = makeDynamo();
 const keyring = makeKeyring({

@@ -60,7 +60,7 @@ describe('the stage configuration', () => {
   });
 
   it.each([
-    ['firstAttemptConcurrency', 'must be a whole number from 2 to 1000'],
+    ['firstConcurrency', 'must be a whole number from 2 to 1000'],
     ['tokenConcurrency', 'must be a whole number from 0 to 10000'],
     ['logRetentionDays', 'must be a whole number from 1 to 3653'],
     ['signingAlgorithm', 'must be ES256 or RS256'],
@@ -96,7 +96,7 @@ describe('the stage configuration', () => {
     ['a time without a unit', 'dev', { attemptTimeout: '15' }, /attemptTimeout must be .* unit/],
     ['an attempt longer than its function', 'dev', { attemptTimeout: '30s' }, /attemptTimeout must be 100ms to 20s/],
     ['an empty schedule', 'dev', { retrySchedule: '' }, /retrySchedule/],
-    ['a number out of range', 'dev', { firstAttemptConcurrency: '1' }, /firstAttemptConcurrency must be 2 to 1000/],
+    ['a number out of range', 'dev', { firstConcurrency: '1' }, /firstConcurrency must be 2 to 1000/],
     ['another way to give up', 'dev', { giveUp: 'never' }, /giveUp/],
     ['no turns at all', 'dev', { slowRate: '0' }, /slowRate must be 1 to 1000/],
     [

@@ -38,7 +38,7 @@ describe('every function', () => {
     const reserved = functions.filter(([, { Properties }]) => Properties.ReservedConcurrentExecutions !== undefined);
     expect(reserved.map(([id, { Properties }]) => [bare(id), Properties.ReservedConcurrentExecutions])).toEqual([
       ['Token', 40],
-      ['Api', 30],
+      ['WebhooksApi', 30],
     ]);
   });
 });
@@ -60,7 +60,10 @@ describe('the service’s own hosts', () => {
 
   it('are both hosts of this service, for all who judge URLs', () => {
     expect(hostsOf(own)).toEqual(
-      ['Api', 'Deliver', 'Redeliver', 'RedeliverSlow'].map(name => [name, 'auth.emissor.com.br,api.emissor.com.br']),
+      ['WebhooksApi', 'DeliverFirst', 'DeliverRetry', 'DeliverSlow'].map(name => [
+        name,
+        'auth.emissor.com.br,api.emissor.com.br',
+      ]),
     );
   });
 

@@ -18,7 +18,7 @@ const functionOf = (source: Resource['Properties']) => named(functions, source.F
 describe('the outputs', () => {
   it('tell the operator’s command line where to look', () => {
     const { DeliveryLogGroups, HistoryDays } = Delivery.toJSON().Outputs;
-    for (const name of ['Deliver', 'Redeliver', 'RedeliverSlow']) {
+    for (const name of ['DeliverFirst', 'DeliverRetry', 'DeliverSlow']) {
       expect(JSON.stringify(DeliveryLogGroups.Value)).toMatch(new RegExp(`"${name}Logs[0-9A-F]{8}"`));
     }
     expect(HistoryDays.Value).toBe('30');
@@ -73,7 +73,7 @@ describe('the queues', () => {
   });
 
   it('have a lane each, and places of their own in it', () => {
-    const stage = stageTemplates('prod', { firstAttemptConcurrency: 11, retryConcurrency: 12, slowConcurrency: 13 });
+    const stage = stageTemplates('prod', { firstConcurrency: 11, retryConcurrency: 12, slowConcurrency: 13 });
     const lanes = resourcesOf(stage.Delivery, 'AWS::Lambda::EventSourceMapping').map(([, { Properties }]) => {
       const { LANE, QUEUE_URL } = functionOf(Properties).Environment.Variables;
       expect(QUEUE_URL.Ref).toBe(Properties.EventSourceArn['Fn::GetAtt'][0]);
@@ -87,7 +87,7 @@ describe('the queues', () => {
   });
 
   it('have pollers that wait for messages where the stage pays for them, for as many batches at once', () => {
-    const places = { firstAttemptConcurrency: 50, retryConcurrency: 21, slowConcurrency: 10 };
+    const places = { firstConcurrency: 50, retryConcurrency: 21, slowConcurrency: 10 };
     const stage = stageTemplates('prod', { ...places, provisionedPollers: 3 });
     const mappings = resourcesOf(stage.Delivery, 'AWS::Lambda::EventSourceMapping').map(
       ([, { Properties }]) => Properties,

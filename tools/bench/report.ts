@@ -49,7 +49,7 @@ export function describeDelivery(
 ): string {
   const perDelivery = calls.reduce((sum, call) => sum + call.perDelivery, 0);
   const named = calls.map(call => `${fixed(call.perDelivery, 2)} × ${call.operation}`).join(', ');
-  return `One process of the function Deliver gets batches, one after the other, under the Lambda Runtime API; so does one process of
+  return `One process of the function DeliverFirst gets batches, one after the other, under the Lambda Runtime API; so does one process of
 a plain function that does the least a delivery takes. Receivers answer after 2 ms where nothing else is said. Medians of
 ${rounds} rounds of ${batches} batches of ten (of ${batches * 4} batches of one) by each in turn, after ${warmUp} that are not counted; who is first changes
 with the round. Times are from a batch's being handed over to its being acknowledged, of all rounds together.

@@ -45,7 +45,7 @@ export async function checkIsolation(): Promise<IsolationCheck> {
   const settled = await startSettledRun(
     [quick, hanging],
     [...accountsOf('quiet', 1, quick), ...accountsOf('hanging', 1, hanging)],
-    ...['firstAttempt', 'retry', 'slow'].flatMap(lane => ['--set', `${lane}Concurrency=${places}`]),
+    ...['first', 'retry', 'slow'].flatMap(lane => ['--set', `${lane}Concurrency=${places}`]),
     ...['--set', 'attemptTimeout=20s', '--retry-schedule', '1s'],
   );
   const { run, publish, registrationsOf, receivers } = settled;

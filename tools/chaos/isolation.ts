@@ -16,7 +16,7 @@ export interface IsolationPlan {
   /** How long each situation lasts; beside a burst three times as long, since its effect is over in seconds. */
   readonly length: number;
   /** Batches that each lane works on at once, by the name of its stage value. */
-  readonly places: Readonly<Record<'firstAttempt' | 'retry' | 'slow', number>>;
+  readonly places: Readonly<Record<'first' | 'retry' | 'slow', number>>;
   /** The deadline of an attempt. */
   readonly attemptTimeout: number;
   /** How long receivers take to answer that are well. */
@@ -133,7 +133,7 @@ const attacks: readonly Attack[] = [
 async function warmUp(settled: SettledRun, plan: IsolationPlan): Promise<void> {
   const { run, publish, registrationsOf } = settled;
   const started = (name: string) => functionProcesses(run.processId, new RegExp(`-${name}[0-9A-F]{8}$`)).length;
-  const isWarm = () => started('Deliver') >= plan.places.firstAttempt && started('Redeliver') >= plan.places.retry;
+  const isWarm = () => started('DeliverFirst') >= plan.places.first && started('DeliverRetry') >= plan.places.retry;
   const limit = Date.now() + longestWarmUp;
   while (!isWarm() && Date.now() < limit) {
     const all = [...registrationsOf('failing'), ...registrationsOf('healthy')];

@@ -1,7 +1,7 @@
 import type { ChaosPlan } from './chaos-run.ts';
 import type { IsolationPlan } from './isolation.ts';
 
-const victims = /-(Deliver|Redeliver|RedeliverSlow|Sweep)[0-9A-F]{8}$/;
+const victims = /-(DeliverFirst|DeliverRetry|DeliverSlow|Sweep)[0-9A-F]{8}$/;
 
 /** The long run: what takes minutes to mend is waited for. */
 export const fullPlan: ChaosPlan = {
@@ -57,7 +57,7 @@ export const shortPlan: ChaosPlan = {
     killEvery: 600,
     leastKills: 2,
     mustStrike: ['throttledKeyUses', 'failedKeyUses', 'repeatedBatches'],
-    victims: /-Deliver[0-9A-F]{8}$/,
+    victims: /-DeliverFirst[0-9A-F]{8}$/,
     background: { throttledReadsAndWrites: 0.02, throttledKeyUses: 0.3, failedKeyUses: 0.2, repeatedBatches: 0.3 },
     gusts: {},
     gustLength: 1_000,
@@ -72,7 +72,7 @@ export const isolationPlan: IsolationPlan = {
   failing: 1,
   rate: 1,
   length: 45_000,
-  places: { firstAttempt: 2, retry: 2, slow: 2 },
+  places: { first: 2, retry: 2, slow: 2 },
   attemptTimeout: 6_000,
   answersAfter: 100,
   wait: 2_000,

@@ -13,7 +13,7 @@ import { makeKeyring } from '../../platform/keyring.ts';
 import { makeWebhookStore } from '../../webhooks/webhook-store.ts';
 import { makeReadHistory } from '../delivery-history.ts';
 import { makeDeliveryStore } from '../delivery-store.ts';
-import { historyEnvironment } from '../environment.ts';
+import { deliveriesApiEnvironment } from '../environment.ts';
 import { makeFindWebhook, makeLookup } from '../lookup.ts';
 import { makeRunReplay, replayPage } from '../replay/replay-runner.ts';
 import { makeStartReplay } from '../replay/replay-start.ts';
@@ -28,7 +28,7 @@ import { makeResend } from './resend.ts';
 import { makeHistoryResources } from './routes.ts';
 import { makeTestOperation } from './test-event.ts';
 
-const environment = readEnvironment(historyEnvironment);
+const environment = readEnvironment(deliveriesApiEnvironment);
 const telemetry = makeDeliveryTelemetry('history');
 const dynamo = makeDynamo();
 const now = systemClock;

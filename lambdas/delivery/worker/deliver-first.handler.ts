@@ -7,7 +7,7 @@ import { makeConsumer, systemPause } from './batch-consumer.ts';
 import { makeDeliver } from './first-attempt.ts';
 import { wireConsumer } from './wiring.ts';
 
-const { environment, telemetry, ...dependencies } = wireConsumer('deliver');
+const { environment, telemetry, ...dependencies } = wireConsumer();
 
 const deliver = makeDeliver({ ...telemetry, ...dependencies, demandsUrl: environment.DEMANDS_URL });
 

@@ -8,7 +8,7 @@ import { makeConsumer, systemPause } from './batch-consumer.ts';
 import { makeRedeliver } from './retry.ts';
 import { wireConsumer } from './wiring.ts';
 
-const { environment, telemetry, ...dependencies } = wireConsumer('redeliver');
+const { environment, telemetry, ...dependencies } = wireConsumer();
 
 const replays = makeReplayStore(dependencies.deliveries);
 const redeliver = makeRedeliver({ ...telemetry, ...dependencies, replays, lane: environment.LANE });

@@ -34,9 +34,9 @@ import { makeWatchAttempt, systemTimer } from './slow-attempt-timer.ts';
 import { makeWebhookHealth } from './webhook-health.ts';
 
 /** Builds, from the environment, what all consumers stand on: they differ only in how they read their messages. */
-export function wireConsumer(serviceName: string) {
+export function wireConsumer() {
   const environment = readEnvironment(deliverEnvironment);
-  const telemetry = makeDeliveryTelemetry(serviceName);
+  const telemetry = makeDeliveryTelemetry(`deliver-${environment.LANE}`);
   const dynamo = makeDynamo();
   const sqs = makeSqs();
   const kms = new KMSClient(clientSettings);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   type DeliverEnvironment,
+  type DeliveriesApiEnvironment,
   deliverEnvironment,
-  type HistoryEnvironment,
-  historyEnvironment,
+  deliveriesApiEnvironment,
 } from '../../../lambdas/delivery/environment.ts';
 import { readEnvironment } from '../../../lambdas/platform/environment.ts';
 
@@ -51,7 +51,7 @@ describe('the environment of the consumers', () => {
   });
 });
 
-const historyVariables: HistoryEnvironment = {
+const historyVariables: DeliveriesApiEnvironment = {
   CLIENTS_TABLE: 'Clients',
   USERS_TABLE: 'Users',
   SESSIONS_TABLE: 'Sessions',
@@ -70,11 +70,11 @@ const historyVariables: HistoryEnvironment = {
 
 describe('the environment of the history', () => {
   it('is read into what it needs', () => {
-    const read = readEnvironment(historyEnvironment, historyVariables);
+    const read = readEnvironment(deliveriesApiEnvironment, historyVariables);
     expect(read).toMatchObject({ DEMANDS_URL: 'https://demandas.com.br', HISTORY_DAYS: 30, DOCS_URL: undefined });
   });
 
   it.each(Object.keys(historyVariables))('names %s when it is missing', name => {
-    expect(() => readEnvironment(historyEnvironment, { ...historyVariables, [name]: undefined })).toThrow(name);
+    expect(() => readEnvironment(deliveriesApiEnvironment, { ...historyVariables, [name]: undefined })).toThrow(name);
   });
 });

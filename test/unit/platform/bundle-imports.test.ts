@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleHandler } from '../../../lib/constructs/bundle.ts';
 
-describe('the bundle of the function Deliver', () => {
+describe('the bundle of the function DeliverFirst', () => {
   let directory: string;
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'emissor-bundle-'));
