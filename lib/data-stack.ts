@@ -62,7 +62,7 @@ export class DataStack extends Stack {
     this.lockouts = table('Lockouts', { partitionKey: text('pk') });
     this.webhooks = table('Webhooks', {
       partitionKey: text('accountId'),
-      sortKey: text('evento'),
+      sortKey: text('eventName'),
       globalSecondaryIndexes: [
         {
           indexName: 'announcements',

@@ -36,13 +36,13 @@ export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Rea
   webhooks: { 'refused requests': refusedRequests, 'own faults': ownFaults },
   delivery: {
     'one event': {
-      fields: ['@timestamp', 'message', 'attempt', 'resultado', 'status', 'detail', 'host', 'nextAttemptAt', 'state'],
+      fields: ['@timestamp', 'message', 'attempt', 'result', 'status', 'detail', 'host', 'nextAttemptAt', 'state'],
       filterStatements: ["deliveryId = 'evt_REPLACE_ME'"],
       sort: '@timestamp asc',
     },
     'failed attempts by receiver': {
-      filterStatements: ["message = 'delivery.attempt'", "resultado != 'entregue'"],
-      statsStatements: ['count(*) as attempts by host, resultado, status, account, event'],
+      filterStatements: ["message = 'delivery.attempt'", "result != 'delivered'"],
+      statsStatements: ['count(*) as attempts by host, result, status, account, event'],
       sort: 'attempts desc',
     },
     'events that were not sent': {

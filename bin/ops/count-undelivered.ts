@@ -5,7 +5,7 @@ import type { ShowProgress } from './progress.ts';
 /** How many deliveries of a webhook are in a state. */
 export interface UndeliveredCount {
   readonly accountId: string;
-  readonly evento: string;
+  readonly eventName: string;
   readonly state: UndeliveredState;
   readonly count: number;
   /** When the newest of their events was accepted. */
@@ -14,9 +14,9 @@ export interface UndeliveredCount {
 
 /** Which are counted; all unless told otherwise. */
 export interface UndeliveredQuery {
-  readonly account?: string;
-  readonly event?: string;
-  readonly state?: UndeliveredState;
+  readonly account?: string | undefined;
+  readonly event?: string | undefined;
+  readonly state?: UndeliveredState | undefined;
 }
 
 /**
@@ -35,7 +35,7 @@ export async function countUndelivered(
     for (const { stateShard, listKey } of Items) {
       const held = heldByStateShard(stateShard);
       const [acceptedAt = ''] = String(listKey).split('#');
-      const name = [held.accountId, held.evento, held.state].join('#');
+      const name = [held.accountId, held.eventName, held.state].join('#');
       const { count = 0, newestAcceptedAt = '' } = counts.get(name) ?? {};
       const newest = newestAcceptedAt > acceptedAt ? newestAcceptedAt : acceptedAt;
       counts.set(name, { ...held, count: count + 1, newestAcceptedAt: newest });
@@ -45,7 +45,7 @@ export async function countUndelivered(
   }
   return [...counts.values()]
     .filter(held => account === undefined || held.accountId === account)
-    .filter(held => event === undefined || held.evento === event)
+    .filter(held => event === undefined || held.eventName === event)
     .filter(held => state === undefined || held.state === state)
     .toSorted((one, other) => other.count - one.count);
 }

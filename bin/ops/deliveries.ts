@@ -1,14 +1,20 @@
 import { type Command, Option } from 'commander';
 import type { ResendRefusal } from '../../lambdas/delivery/api/resend.ts';
 import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
-import type { UndeliveredState } from '../../lambdas/delivery/delivery-item.ts';
+import {
+  stateFromWire,
+  type WireState,
+  wireReplayStates,
+  wireResults,
+  wireStates,
+} from '../../lambdas/delivery/representation.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import type { UndeliveredCount } from './count-undelivered.ts';
+import type { UndeliveredCount, UndeliveredQuery } from './count-undelivered.ts';
 import { deliveryId, momentBefore } from './delivery-values.ts';
 import { deliveryText, deliveryView } from './delivery-view.ts';
 import { Fault } from './fault.ts';
-import { accountId, eventName, wholeNumber } from './option-values.ts';
+import { accountId, eventNameSchema, wholeNumber } from './option-values.ts';
 import type { ShowProgress } from './progress.ts';
 import type { ReplayRequest } from './replay-deliveries.ts';
 import { iso, type Report, table } from './report.ts';
@@ -26,17 +32,18 @@ export function addDeliveries(program: Command, run: Run): void {
     .command('list')
     .description("list the deliveries of an account's webhook, newest first; of several, count what is not delivered")
     .option('--account <id>', 'the account', accountId)
-    .option('--event <name>', 'the event that the webhook is for', eventName)
+    .option('--event <name>', 'the event that the webhook is for', eventNameSchema)
     .addOption(new Option('--state <state>', 'those in this state only').choices(states))
     .option('--limit <n>', 'at most so many', wholeNumber(1, 100_000), 100)
     .addHelpText('after', listNotes)
     .action(async (options: ListOptions, command: Command) => {
-      const { account, event, state } = options;
+      const { account, event, limit } = options;
+      const state = options.state && stateFromWire(options.state);
       if (account !== undefined && event !== undefined) {
-        return run(command, (target, progress) => list(target, { ...options, account, event }, progress));
+        return run(command, (target, progress) => list(target, { account, event, state, limit }, progress));
       }
-      if (state === 'entregue') command.error('error: --state entregue needs --account and --event.');
-      return run(command, (target, progress) => count(target, { ...options, state }, progress));
+      if (state === 'delivered') return command.error('error: --state entregue needs --account and --event.');
+      return run(command, (target, progress) => count(target, { account, event, state, limit }, progress));
     });
 
   for (const [name, description, act] of [
@@ -54,8 +61,10 @@ export function addDeliveries(program: Command, run: Run): void {
     .command('replay')
     .description("send again what failed or was held of a webhook's deliveries, by when their events were accepted")
     .requiredOption('--account <id>', 'the account', accountId)
-    .requiredOption('--event <name>', 'the event that the webhook is for', eventName)
-    .addOption(new Option('--state <state>', 'those in this state').choices(['falhou', 'retida']).makeOptionMandatory())
+    .requiredOption('--event <name>', 'the event that the webhook is for', eventNameSchema)
+    .addOption(
+      new Option('--state <state>', 'those in this state').choices(Object.keys(replayedStates)).makeOptionMandatory(),
+    )
     .requiredOption(
       '--since <time>',
       'accepted from then on: 2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d',
@@ -63,15 +72,12 @@ export function addDeliveries(program: Command, run: Run): void {
     )
     .option('--until <time>', 'accepted before that (default: now)', momentBefore())
     .addHelpText('after', replayNotes)
-    .action(
-      async (
-        { account, event, state: wanted, since: from, until: to = Date.now() }: ReplayOptions,
-        command: Command,
-      ) => {
-        if (to <= from) command.error('error: --until must be later than --since.');
-        await run(command, (target, progress) => replay(target, { account, event, wanted, from, to }, progress));
-      },
-    );
+    .action(async ({ account, event, state, since: from, until: to = Date.now() }: ReplayOptions, command: Command) => {
+      if (to <= from) command.error('error: --until must be later than --since.');
+      await run(command, (target, progress) =>
+        replay(target, { account, event, wanted: replayedStates[state], from, to }, progress),
+      );
+    });
 }
 
 const examples = `
@@ -84,7 +90,7 @@ Examples:
   npm run ops -- deliveries resend evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
   npm run ops -- deliveries replay --account acme --event demanda.criada --state retida --since 2d`;
 
-const states: readonly DeliveryState[] = ['pendente', 'entregue', 'falhou', 'retida', 'cancelada'];
+const states = Object.values(wireStates);
 
 const listNotes = `
 With --account and --event it lists deliveries. Without one of them it counts those that are not delivered, by webhook and
@@ -98,7 +104,7 @@ Examples:
 interface ListOptions {
   readonly account?: string;
   readonly event?: EventName;
-  readonly state?: DeliveryState;
+  readonly state?: WireState;
   readonly limit: number;
 }
 
@@ -112,7 +118,7 @@ async function list(
   const found: Delivery[] = [];
   let after: string | undefined;
   do {
-    const page = await history({ accountId: account, evento: event, state, limit: longestPage, after });
+    const page = await history({ accountId: account, eventName: event, state, limit: longestPage, after });
     found.push(...page.deliveries);
     progress(`Found ${found.length} deliveries so far${page.next ? `, back to ${page.next.split('#')[0]}` : ''}`);
     after = page.next;
@@ -120,13 +126,18 @@ async function list(
   const shown = found.slice(0, limit);
   const columns = [
     { heading: 'DELIVERY', cell: ({ id }: Delivery) => id },
-    { heading: 'STATE', cell: (delivery: Delivery) => delivery.state },
+    { heading: 'STATE', cell: ({ state }: Delivery) => wireStates[state] },
     { heading: 'ACCEPTED', cell: ({ createdAt }: Delivery) => iso(createdAt) ?? '-' },
     { heading: 'ATTEMPTS', cell: ({ attempt }: Delivery) => String(attempt - 1) },
-    { heading: 'LAST RESULT', cell: ({ attempts }: Delivery) => attempts.at(-1)?.resultado ?? '-' },
+    { heading: 'LAST RESULT', cell: ({ attempts }: Delivery) => lastResultOf(attempts) },
     { heading: 'NEXT ATTEMPT', cell: ({ wait }: Delivery) => iso(wait?.nextAttemptAt) ?? '-' },
   ];
   return { json: shown.map(deliveryView), text: table(shown, columns, 'No such deliveries.') };
+}
+
+function lastResultOf(attempts: Delivery['attempts']): string {
+  const latest = attempts.at(-1);
+  return latest ? wireResults[latest.result] : '-';
 }
 
 async function count(target: Target, query: CountQuery, progress: ShowProgress): Promise<Report> {
@@ -134,12 +145,17 @@ async function count(target: Target, query: CountQuery, progress: ShowProgress):
   const counts = (await openDeliveries(target).count(query, progress)).slice(0, query.limit);
   const columns = [
     { heading: 'ACCOUNT', cell: ({ accountId }: UndeliveredCount) => accountId },
-    { heading: 'EVENT', cell: ({ evento }: UndeliveredCount) => evento },
-    { heading: 'STATE', cell: ({ state }: UndeliveredCount) => state },
+    { heading: 'EVENT', cell: ({ eventName }: UndeliveredCount) => eventName },
+    { heading: 'STATE', cell: ({ state }: UndeliveredCount) => wireStates[state] },
     { heading: 'DELIVERIES', cell: ({ count }: UndeliveredCount) => String(count) },
     { heading: 'NEWEST ACCEPTED', cell: ({ newestAcceptedAt }: UndeliveredCount) => newestAcceptedAt },
   ];
-  return { json: counts, text: table(counts, columns, 'No such deliveries.') };
+  const json = counts.map(({ eventName, state, ...rest }) => ({
+    ...rest,
+    evento: eventName,
+    state: wireStates[state],
+  }));
+  return { json, text: table(counts, columns, 'No such deliveries.') };
 }
 
 async function show(target: Target, id: string): Promise<Report> {
@@ -158,7 +174,7 @@ async function resend(target: Target, id: string): Promise<Report> {
   const { read, update, findWebhook } = openDeliveries(target);
   const [delivery] = await read([id]);
   if (!delivery) throw noDelivery(id);
-  const webhook = await findWebhook(delivery.accountId, delivery.evento);
+  const webhook = await findWebhook(delivery.accountId, delivery.eventName);
   if (!webhook) throw new Fault(`delivery "${id}" cannot be sent: the webhook it was for is deleted.`);
   const refusal = resendRefusal(delivery, webhook);
   if (refusal) throw new Fault(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
@@ -173,7 +189,7 @@ async function resend(target: Target, id: string): Promise<Report> {
     },
   });
   await resendOne(delivery);
-  const next = delivery.state === 'pendente' ? 'has its next attempt now' : 'begins a new schedule now';
+  const next = delivery.state === 'pending' ? 'has its next attempt now' : 'begins a new schedule now';
   const late = isQueued ? '' : ' But its queue did not take it: the sweeper sends it within a few minutes.';
   return { json: { id, resent: true }, text: `Delivery ${id} ${next}.${late}` };
 }
@@ -188,10 +204,13 @@ Examples:
   npm run ops -- deliveries replay --account acme --event demanda.criada --state retida \\
     --since 2026-11-20T08:00:00-03:00 --until 2026-11-20T18:00:00-03:00`;
 
+/** What a replay may send again. */
+const replayedStates = { [wireStates.failed]: 'failed', [wireStates.held]: 'held' } as const;
+
 interface ReplayOptions {
   readonly account: string;
   readonly event: EventName;
-  readonly state: 'falhou' | 'retida';
+  readonly state: keyof typeof replayedStates;
   readonly since: number;
   readonly until?: number;
 }
@@ -204,19 +223,21 @@ async function replay(target: Target, request: ReplayRequest, progress: ShowProg
   const dependencies = { ...openReplays(target), now: systemClock, wait: everySecond };
   const done = await replayDeliveries(request, dependencies, progress);
   const text = done.total === 0 ? 'There was nothing to replay.' : `Replayed ${done.sent} of ${done.total} deliveries.`;
-  return { json: { ...done, state: 'concluido' }, text };
+  return { json: { ...done, state: wireReplayStates.completed }, text };
 }
 
-interface ListQuery extends ListOptions {
+interface ListQuery {
   readonly account: string;
   readonly event: EventName;
+  readonly state: DeliveryState | undefined;
+  readonly limit: number;
 }
 
 /** What one page of the history may hold. */
 const longestPage = 100;
 
-interface CountQuery extends ListOptions {
-  readonly state?: UndeliveredState;
+interface CountQuery extends UndeliveredQuery {
+  readonly limit: number;
 }
 
 function noDelivery(id: string): Fault {

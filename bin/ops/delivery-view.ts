@@ -1,4 +1,5 @@
 import type { AttemptRecord, Delivery } from '../../lambdas/delivery/delivery.ts';
+import { toAttemptRecord, wireResults, wireStates } from '../../lambdas/delivery/representation.ts';
 import { fields, iso, table } from './report.ts';
 
 /** A delivery as programs are shown it; its body, which names a customer's business, is for the webhook's owner. */
@@ -7,13 +8,13 @@ export function deliveryView(delivery: Delivery) {
     id: delivery.id,
     messageId: delivery.messageId ?? null,
     accountId: delivery.accountId,
-    evento: delivery.evento,
+    evento: delivery.eventName,
     webhookId: delivery.webhookId,
-    state: delivery.state,
+    state: wireStates[delivery.state],
     createdAt: iso(delivery.createdAt),
     nextAttemptAt: iso(delivery.wait?.nextAttemptAt),
     settledAt: iso(delivery.settledAt),
-    attempts: delivery.attempts,
+    attempts: delivery.attempts.map(toAttemptRecord),
   };
 }
 
@@ -34,9 +35,9 @@ export function deliveryText(delivery: Delivery): string {
 }
 
 const attemptColumns = [
-  { heading: 'ATTEMPT', cell: (attempt: AttemptRecord) => String(attempt.numero) },
-  { heading: 'BEGUN', cell: (attempt: AttemptRecord) => attempt.iniciada_em },
-  { heading: 'TOOK', cell: (attempt: AttemptRecord) => `${attempt.duracao_ms} ms` },
-  { heading: 'RESULT', cell: (attempt: AttemptRecord) => attempt.resultado },
+  { heading: 'ATTEMPT', cell: (attempt: AttemptRecord) => String(attempt.number) },
+  { heading: 'BEGUN', cell: (attempt: AttemptRecord) => attempt.startedAt },
+  { heading: 'TOOK', cell: (attempt: AttemptRecord) => `${attempt.durationMs} ms` },
+  { heading: 'RESULT', cell: (attempt: AttemptRecord) => wireResults[attempt.result] },
   { heading: 'STATUS', cell: (attempt: AttemptRecord) => String(attempt.status ?? '-') },
 ];

@@ -1,4 +1,6 @@
 import type { AttemptRecord, Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import { wireResults } from '../../lambdas/delivery/representation.ts';
+import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import type { LoggedLine } from './logs.ts';
 import type { DeadLetter } from './queues.ts';
@@ -15,13 +17,13 @@ export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined):
   const latest = delivery.attempts.at(-1);
   const last = latest ? describeAttempt(latest) : 'no attempt was made yet';
   switch (delivery.state) {
-    case 'pendente':
+    case 'pending':
       // Its turn would only say so.
       if (!isCurrent(delivery, webhook)) return { verdict: 'cancelled', why: deletedWebhook };
       return { verdict: 'waiting', why: whyWaiting(delivery, webhook, last) };
-    case 'retida':
+    case 'held':
       return { verdict: 'held', why: whyHeld(delivery, webhook) };
-    case 'cancelada':
+    case 'cancelled':
       return { verdict: 'cancelled', why: deletedWebhook };
     default:
       return { verdict: verdicts[delivery.state], why: last };
@@ -68,8 +70,8 @@ export function judgeLetter({ origin: { messageId }, reason, detail }: DeadLette
 /** What became of an event, in one word. */
 type EventVerdict = 'delivered' | 'waiting' | 'failed' | 'held' | 'cancelled' | 'no webhook' | 'refused' | 'unknown';
 
-function describeAttempt({ numero, iniciada_em, resultado, status }: AttemptRecord): string {
-  return `attempt ${numero} of ${iniciada_em} ended with ${resultado}${status === null ? '' : ` ${status}`}`;
+function describeAttempt({ number, startedAt, result, status }: AttemptRecord): string {
+  return `attempt ${number} of ${startedAt} ended with ${wireResults[result]}${status === null ? '' : ` ${status}`}`;
 }
 
 function isCurrent({ webhookId }: Delivery, webhook: Webhook | undefined): webhook is Webhook {
@@ -80,34 +82,38 @@ const deletedWebhook = 'its webhook was deleted, or registered anew, before it w
 
 function whyWaiting(delivery: Delivery, webhook: Webhook, last: string): string {
   const due = `attempt ${delivery.attempt} is due at ${iso(delivery.wait?.nextAttemptAt) ?? 'once'}; ${last}`;
-  return webhook.status === 'suspenso'
-    ? `${due}. Its webhook is suspended (${webhook.suspensionReason}): the event is held when that is due`
+  return webhook.status === 'suspended'
+    ? `${due}. Its webhook is suspended (${reasonOf(webhook)}): the event is held when that is due`
     : due;
 }
 
 function whyHeld(delivery: Delivery, webhook: Webhook | undefined): string {
   if (!isCurrent(delivery, webhook))
     return 'its webhook was suspended, and is deleted by now: it cannot be sent any more';
-  return webhook.status === 'suspenso'
-    ? `its webhook is suspended (${webhook.suspensionReason}): "webhooks reactivate", then "deliveries resend" or "replay" sends it`
+  return webhook.status === 'suspended'
+    ? `its webhook is suspended (${reasonOf(webhook)}): "webhooks reactivate", then "deliveries resend" or "replay" sends it`
     : 'its webhook was suspended and is active again: "deliveries resend" or "deliveries replay" sends it';
 }
 
+function reasonOf({ suspensionReason }: Webhook): string {
+  return suspensionReason === null ? '-' : wireReasons[suspensionReason];
+}
+
 const verdicts: Readonly<Record<DeliveryState, EventVerdict>> = {
-  pendente: 'waiting',
-  entregue: 'delivered',
-  falhou: 'failed',
-  retida: 'held',
-  cancelada: 'cancelled',
+  pending: 'waiting',
+  delivered: 'delivered',
+  failed: 'failed',
+  held: 'held',
+  cancelled: 'cancelled',
 };
 
 /** Whether a line tells a final state, which may outlive the record. What is pending has its record. */
 function isFinal(value: unknown): value is DeliveryState {
-  return typeof value === 'string' && value !== 'pendente' && Object.hasOwn(verdicts, value);
+  return typeof value === 'string' && value !== 'pending' && Object.hasOwn(verdicts, value);
 }
 
 /** Deliveries that ended without an attempt have log lines of these names. */
 const endings: Readonly<Record<string, DeliveryState>> = {
-  'delivery.held': 'retida',
-  'delivery.cancelled': 'cancelada',
+  'delivery.held': 'held',
+  'delivery.cancelled': 'cancelled',
 };

@@ -40,7 +40,7 @@ export async function findEvent(
   since = 0,
 ): Promise<FoundEvent> {
   const judged = async (delivery: Delivery): Promise<FoundEvent> => {
-    const webhook = await findWebhook(delivery.accountId, delivery.evento);
+    const webhook = await findWebhook(delivery.accountId, delivery.eventName);
     const { id: deliveryId, messageId } = delivery;
     return { ...judgeDelivery(delivery, webhook), deliveryId, messageId, delivery };
   };

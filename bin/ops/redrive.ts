@@ -66,7 +66,7 @@ function destinationOf({ origin, body }: DeadLetter): Destination {
     return { queue: 'EventsQueueUrl', body: sent, account: verdict.event.accountId };
   }
   try {
-    return { queue: 'RetryQueueUrl', body, account: retryMessage.parse(JSON.parse(body)).id_conta };
+    return { queue: 'RetryQueueUrl', body, account: retryMessage.parse(JSON.parse(body)).accountId };
   } catch {
     return { refused: verdict.detail };
   }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FindWebhook } from '../../lambdas/delivery/lookup.ts';
 import { progressAt, type Replay } from '../../lambdas/delivery/replay/replay.ts';
 import type { ReplayRange, StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
+import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { Fault } from './fault.ts';
 import type { ShowProgress } from './progress.ts';
@@ -16,7 +17,7 @@ export interface ReplayRequest extends ReplayRange {
 export interface ReplayDependencies {
   readonly findWebhook: FindWebhook;
   /** The webhook's latest replay. */
-  findLatest(accountId: string, evento: EventName): Promise<Replay | undefined>;
+  findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
   readonly start: StartReplay;
   readonly now: () => number;
   /** Waits before it looks at the replay again. */
@@ -37,8 +38,10 @@ export async function replayDeliveries(
   const name = `the webhook of account "${account}" for ${event}`;
   const webhook = await findWebhook(account, event);
   if (!webhook) throw new Fault(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
-  if (webhook.status === 'suspenso') {
-    throw new Fault(`${name} is suspended (${webhook.suspensionReason}): "webhooks reactivate" first.`);
+  if (webhook.status === 'suspended') {
+    throw new Fault(
+      `${name} is suspended (${webhook.suspensionReason && wireReasons[webhook.suspensionReason]}): "webhooks reactivate" first.`,
+    );
   }
   const begun = await start(webhook, range);
   if (!begun) throw new Fault(`a replay of ${name} is under way: wait for its end.`);
@@ -46,8 +49,8 @@ export async function replayDeliveries(
   for (let replay = begun; ; ) {
     const { state, sent } = progressAt(replay, now());
     const { id, total } = replay;
-    if (state === 'concluido') return { id, total, sent };
-    if (state === 'cancelado') {
+    if (state === 'completed') return { id, total, sent };
+    if (state === 'cancelled') {
       throw new Fault(
         `the replay was cancelled after ${sent} of ${total} deliveries: by its account, or because the webhook was suspended or deleted.`,
       );

@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { Hold, OperatorStore } from '../../lambdas/webhooks/operator-store.ts';
+import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
 import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { Fault } from './fault.ts';
-import { accountId, eventName } from './option-values.ts';
+import { accountId, eventNameSchema } from './option-values.ts';
 import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
@@ -18,7 +19,7 @@ export function addWebhooks(program: Command, run: Run): void {
     .command('list')
     .description('list webhooks, with why they are suspended')
     .option('--account <id>', 'those of this account only', accountId)
-    .addOption(new Option('--status <status>', 'those of this status only').choices(['ativo', 'suspenso']))
+    .addOption(new Option('--status <status>', 'those of this status only').choices(Object.values(wireStatuses)))
     .action((options: ListOptions, command: Command) => run(command, target => list(target, options)));
 
   for (const [name, description, act] of [
@@ -30,7 +31,7 @@ export function addWebhooks(program: Command, run: Run): void {
       .command(name)
       .description(description)
       .requiredOption('--account <id>', 'the account', accountId)
-      .requiredOption('--event <name>', 'the event that the webhook is for', eventName)
+      .requiredOption('--event <name>', 'the event that the webhook is for', eventNameSchema)
       .action((options: WebhookOptions, command: Command) => run(command, target => act(target, options)));
   }
 }
@@ -44,7 +45,7 @@ Examples:
 
 interface ListOptions {
   readonly account?: string;
-  readonly status?: Webhook['status'];
+  readonly status?: (typeof wireStatuses)[Webhook['status']];
 }
 
 async function list(target: Target, { account, status }: ListOptions): Promise<Report> {
@@ -148,11 +149,11 @@ type View = {
 function viewOfWebhook(webhook: Webhook) {
   return {
     accountId: webhook.accountId,
-    evento: webhook.evento,
+    evento: webhook.eventName,
     webhookId: webhook.webhookId,
     host: URL.parse(webhook.url)?.host ?? null,
-    status: webhook.status,
-    suspensionReason: webhook.suspensionReason,
+    status: wireStatuses[webhook.status],
+    suspensionReason: webhook.suspensionReason && wireReasons[webhook.suspensionReason],
     failingSince: iso(webhook.failingSince),
     createdAt: iso(webhook.createdAt),
     updatedAt: iso(webhook.updatedAt),
@@ -160,10 +161,10 @@ function viewOfWebhook(webhook: Webhook) {
 }
 
 /** An operator's suspension without a webhook is shown as a webhook would be that had nothing but that. */
-function viewOfHold({ accountId, evento, since }: Hold): View {
+function viewOfHold({ accountId, eventName, since }: Hold): View {
   return {
     accountId,
-    evento,
+    evento: eventName,
     webhookId: null,
     host: null,
     status: 'suspenso',

@@ -63,7 +63,7 @@ export function makeReadHistory({ dynamo, table, store }: DeliveryHistoryDepende
 /** Which deliveries of a webhook are asked for. */
 interface HistoryQuery {
   readonly accountId: string;
-  readonly evento: EventName;
+  readonly eventName: EventName;
   /** Deliveries in this state only. */
   readonly state?: DeliveryState | undefined;
   /** Deliveries of events that were accepted from then on. Milliseconds since the epoch. */
@@ -100,24 +100,24 @@ function merge(pages: readonly ShardPage[], { after }: HistoryQuery): ShardPage 
 
 /** The partitions that hold what is asked for, each of them only as far as it may. */
 function shardsOf(query: HistoryQuery): Shard[] {
-  const { accountId, evento, state, registration } = query;
-  const listed = (isDelivered: boolean) => inRange(query, 'byWebhook', listShardsOf(accountId, evento, isDelivered));
+  const { accountId, eventName, state, registration } = query;
+  const listed = (isDelivered: boolean) => inRange(query, 'byWebhook', listShardsOf(accountId, eventName, isDelivered));
   const undelivered = (wanted: UndeliveredState, narrowed: HistoryQuery = query) =>
-    inRange(narrowed, 'undelivered', stateShardsOf(accountId, evento, wanted));
+    inRange(narrowed, 'undelivered', stateShardsOf(accountId, eventName, wanted));
 
   if (state === undefined) return [...listed(true), ...listed(false)];
-  if (state === 'entregue') return listed(true);
-  if (registration === undefined || (state !== 'pendente' && state !== 'cancelada')) return undelivered(state);
+  if (state === 'delivered') return listed(true);
+  if (registration === undefined || (state !== 'pending' && state !== 'cancelled')) return undelivered(state);
   // Whatever is for the present registration was accepted after it, and whatever is for an earlier one before.
   const { from = Number.NEGATIVE_INFINITY, before = Number.POSITIVE_INFINITY } = query;
-  if (state === 'pendente') {
+  if (state === 'pending') {
     if (registration === null) return [];
-    return undelivered('pendente', { ...query, from: Math.max(from, registration.createdAt - clockTolerance) });
+    return undelivered('pending', { ...query, from: Math.max(from, registration.createdAt - clockTolerance) });
   }
   const end = registration === null ? before : Math.min(before, registration.createdAt + clockTolerance);
   return [
-    ...undelivered('cancelada'),
-    ...undelivered('pendente', { ...query, before: Number.isFinite(end) ? end : undefined }),
+    ...undelivered('cancelled'),
+    ...undelivered('pending', { ...query, before: Number.isFinite(end) ? end : undefined }),
   ];
 }
 

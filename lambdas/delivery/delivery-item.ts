@@ -32,30 +32,30 @@ export function cleanUpAt(settledAt: number, historyDays: number): number {
 }
 
 /** The partitions of index `byWebhook` that hold one webhook's delivered deliveries, or all its others. */
-export function listShardsOf(accountId: string, evento: string, isDelivered: boolean): readonly string[] {
-  return shardsOf(accountId, evento, isDelivered ? 'delivered' : 'undelivered');
+export function listShardsOf(accountId: string, eventName: string, isDelivered: boolean): readonly string[] {
+  return shardsOf(accountId, eventName, isDelivered ? 'delivered' : 'undelivered');
 }
 
-/** The states in index `undelivered`: all but `entregue`. */
-export type UndeliveredState = Exclude<DeliveryState, 'entregue'>;
+/** The states in index `undelivered`: all but `delivered`. */
+export type UndeliveredState = Exclude<DeliveryState, 'delivered'>;
 
 /** The partitions of index `undelivered` that hold one webhook's deliveries in a state. */
-export function stateShardsOf(accountId: string, evento: string, state: UndeliveredState): readonly string[] {
-  return shardsOf(accountId, evento, state);
+export function stateShardsOf(accountId: string, eventName: string, state: UndeliveredState): readonly string[] {
+  return shardsOf(accountId, eventName, state);
 }
 
 /** What a partition of index `undelivered` holds. */
-export function heldByStateShard(shard: string): { accountId: string; evento: string; state: UndeliveredState } {
-  const [accountId = '', evento = '', state] = shard.split('#');
-  return { accountId, evento, state: state as UndeliveredState };
+export function heldByStateShard(shard: string): { accountId: string; eventName: string; state: UndeliveredState } {
+  const [accountId = '', eventName = '', state] = shard.split('#');
+  return { accountId, eventName, state: state as UndeliveredState };
 }
 
 /**
  * The partitions of index `due` in which deliveries stand that wait for a turn of their slow webhook, in the order in which
  * they were due. The sweeper reads them only for the task that the webhook's slowness is (`slow-backlog.ts`).
  */
-export function backlogShardsOf(accountId: string, evento: string): readonly string[] {
-  return shardsOf('backlog', accountId, evento);
+export function backlogShardsOf(accountId: string, eventName: string): readonly string[] {
+  return shardsOf('backlog', accountId, eventName);
 }
 
 /** The stored form of a delivery. */
@@ -83,7 +83,7 @@ export function deliveryFromItem(item: Item): Delivery {
     ...delivery
   } = item;
   const wait =
-    delivery.state === 'pendente' &&
+    delivery.state === 'pending' &&
     ({ nextAttemptAt, lookAt, pickups, ...(slowLane !== undefined && { slowLane }) } as Wait);
   return { ...delivery, ...(wait && { wait }) } as unknown as Delivery;
 }
@@ -101,13 +101,13 @@ const shardCount = 8;
 
 /** The attributes of a delivery that only the indexes and the clean-up need. */
 function derivedAttributes(delivery: Delivery, historyDays: number): Item {
-  const { id, accountId, evento, state, createdAt, settledAt, wait } = delivery;
+  const { id, accountId, eventName, state, createdAt, settledAt, wait } = delivery;
   const lookAt = nextLook(delivery, historyDays);
   const shard = hashOf(id) % shardCount;
   return {
-    listShard: listShardsOf(accountId, evento, state === 'entregue')[shard],
+    listShard: listShardsOf(accountId, eventName, state === 'delivered')[shard],
     listKey: `${isoTime(createdAt)}#${id}`,
-    ...(state !== 'entregue' && { stateShard: stateShardsOf(accountId, evento, state)[shard] }),
+    ...(state !== 'delivered' && { stateShard: stateShardsOf(accountId, eventName, state)[shard] }),
     ...(lookAt !== undefined && dueAttributes(id, lookAt)),
     ...(wait?.slowLane === 'waiting' && backlogAttributes(delivery, wait)),
     ...(settledAt !== undefined && { ttl: cleanUpAt(settledAt, historyDays) }),
@@ -116,7 +116,7 @@ function derivedAttributes(delivery: Delivery, historyDays: number): Item {
 
 /** When the sweeper must look at a delivery: at its next attempt, or, while it is held, at its end. */
 function nextLook({ state, wait, settledAt }: Delivery, historyDays: number): number | undefined {
-  if (state !== 'retida' || settledAt === undefined) return wait?.lookAt;
+  if (state !== 'held' || settledAt === undefined) return wait?.lookAt;
   return cleanUpAt(settledAt, historyDays) * 1_000 - countedBefore;
 }
 
@@ -134,9 +134,9 @@ function dueAttributes(id: string, lookAt: number): Item {
 }
 
 /** Where a delivery stands in index `due` while it waits for a turn. */
-function backlogAttributes({ id, accountId, evento }: Delivery, { nextAttemptAt }: Wait): Item {
+function backlogAttributes({ id, accountId, eventName }: Delivery, { nextAttemptAt }: Wait): Item {
   return {
-    dueShard: backlogShardsOf(accountId, evento)[hashOf(id) % shardCount],
+    dueShard: backlogShardsOf(accountId, eventName)[hashOf(id) % shardCount],
     dueAt: dueKey(nextAttemptAt, id),
   };
 }

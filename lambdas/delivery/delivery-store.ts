@@ -37,8 +37,8 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
  *
  * Two indexes list the history, both by listKey = `<acceptance>#<id>`, which never changes, and each over eight partitions,
  * which keep a busy webhook below what one takes:
- *   - `byWebhook` (listShard = `<accountId>#<evento>#<delivered or undelivered>#<n>`): all deliveries;
- *   - `undelivered` (stateShard = `<accountId>#<evento>#<state>#<n>`): those that are not `entregue`, by state. It is sparse:
+ *   - `byWebhook` (listShard = `<accountId>#<eventName>#<delivered or undelivered>#<n>`): all deliveries;
+ *   - `undelivered` (stateShard = `<accountId>#<eventName>#<state>#<n>`): those that are not `delivered`, by state. It is sparse:
  *     what the first attempt delivers, as nearly all, is written to `byWebhook` alone (ADR 13).
  *
  * Only final states have a `ttl` (seconds). It merely cleans up: an item past it is treated as gone here.
@@ -204,7 +204,7 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
             UpdateExpression: 'REMOVE dueShard, dueAt',
             ConditionExpression: 'dueAt = :seen AND #state = :held',
             ExpressionAttributeNames: { '#state': 'state' },
-            ExpressionAttributeValues: { ':seen': dueAt, ':held': 'retida' },
+            ExpressionAttributeValues: { ':seen': dueAt, ':held': 'held' },
           }),
         ),
       ),

@@ -1,32 +1,32 @@
 import type { EventName } from '../webhooks/webhook.ts';
 
-/** Wire states of a delivery. `pendente` waits for its next attempt; the others are final, `retida` until it is resent. */
-export type DeliveryState = 'pendente' | 'entregue' | 'falhou' | 'retida' | 'cancelada';
+/** Wire states of a delivery. `pending` waits for its next attempt; the others are final, `held` until it is resent. */
+export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'held' | 'cancelled';
 
 /** Wire results of an attempt. */
 export type AttemptResult =
-  | 'entregue'
+  | 'delivered'
   | 'http'
-  | 'tempo_esgotado'
-  | 'conexao'
+  | 'timeout'
+  | 'connection'
   | 'tls'
   | 'dns'
-  | 'bloqueada'
-  | 'lenta'
-  | 'interno';
+  | 'blocked'
+  | 'slow'
+  | 'internal';
 
 /** One attempt, as it is stored and as the history shows it. */
 export interface AttemptRecord {
   /** From 1, growing over the delivery's whole life. */
-  readonly numero: number;
+  readonly number: number;
   /** RFC 3339, UTC. */
-  readonly iniciada_em: string;
-  readonly duracao_ms: number;
-  readonly resultado: AttemptResult;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly result: AttemptResult;
   /** The response's status code, where there was a response. */
   readonly status: number | null;
   /** The first KiB of the response's body, with what we sent in `Authorization` masked. */
-  readonly resposta: string | null;
+  readonly response: string | null;
 }
 
 /** When a pending delivery goes on. Milliseconds since the epoch. */
@@ -47,7 +47,7 @@ export interface Wait {
 export interface Delivery {
   readonly id: string;
   readonly accountId: string;
-  readonly evento: EventName;
+  readonly eventName: EventName;
   /** The registration the event belongs to: another one of the same name never gets it. */
   readonly webhookId: string;
   /** The request body. */
@@ -70,9 +70,9 @@ export interface Delivery {
   readonly faults: number;
   /** The latest attempts, oldest first; see `keptAttempts`. */
   readonly attempts: readonly AttemptRecord[];
-  /** Set while `pendente`. */
+  /** Set while `pending`. */
   readonly wait?: Wait;
-  /** When the delivery reached its state; not set while `pendente`. */
+  /** When the delivery reached its state; not set while `pending`. */
   readonly settledAt?: number;
   /** The replay that began the present schedule. */
   readonly replayId?: string;
@@ -107,14 +107,14 @@ export const keptAttempts = 30;
 /** What a new delivery is made of. */
 export type NewDelivery = Pick<
   Delivery,
-  'id' | 'accountId' | 'evento' | 'webhookId' | 'body' | 'createdAt' | 'messageId'
+  'id' | 'accountId' | 'eventName' | 'webhookId' | 'body' | 'createdAt' | 'messageId'
 >;
 
 /** A delivery before its first attempt. It is not stored yet: the first attempt's outcome stores it. */
 export function newDelivery(origin: NewDelivery): Delivery {
   return {
     ...origin,
-    state: 'pendente',
+    state: 'pending',
     scheduledAt: origin.createdAt,
     attempt: 1,
     charged: 0,
@@ -124,7 +124,7 @@ export function newDelivery(origin: NewDelivery): Delivery {
 }
 
 /** Ends the present life of a delivery. */
-export function settled(delivery: Delivery, state: Exclude<DeliveryState, 'pendente'>, at: number): Delivery {
+export function settled(delivery: Delivery, state: Exclude<DeliveryState, 'pending'>, at: number): Delivery {
   const { wait: _, broughtForward: __, ...rest } = delivery;
   return { ...rest, state, settledAt: at };
 }

@@ -14,16 +14,16 @@ export type ParsedMessage =
   | ({ readonly outcome: 'rejected'; readonly deliveryId: string | undefined } & RejectedMessage);
 
 /** The id of an event's delivery, and its `webhook-id`: the same for every copy of the event that has the publisher's `id`. */
-export function deliveryIdOf(accountId: string, evento: string, id: string): string {
+export function deliveryIdOf(accountId: string, eventName: string, id: string): string {
   const digest = createHash('sha256')
-    .update(JSON.stringify([accountId, evento, id]))
+    .update(JSON.stringify([accountId, eventName, id]))
     .digest('base64url');
   return `evt_${digest.slice(0, 27)}`;
 }
 
 /** The body of a test: that of an event whose ids are 0, which no demand has. `demandsUrl` has no slash at its end. */
-export function sampleBody(evento: EventName, demandsUrl: string): string {
-  return eventBody(evento, { id_demanda: 0, id_proposta: 0 }, demandsUrl);
+export function sampleBody(eventName: EventName, demandsUrl: string): string {
+  return eventBody(eventName, { id_demanda: 0, id_proposta: 0 }, demandsUrl);
 }
 
 /**
@@ -43,14 +43,14 @@ export function parseEventMessage(text: string, messageId: string, demandsUrl: s
   if (typeof message !== 'object' || message === null || Array.isArray(message)) {
     return rejected('malformed', 'the message is not a JSON object');
   }
-  const evento = 'event' in message ? message.event : undefined;
-  if (typeof evento !== 'string') return rejected('malformed', 'event: must be a string');
+  const eventName = 'event' in message ? message.event : undefined;
+  if (typeof eventName !== 'string') return rejected('malformed', 'event: must be a string');
   const deliveryId = wouldBeId(message, messageId);
-  if (!isEventName(evento)) {
+  if (!isEventName(eventName)) {
     return rejected('unknown_event', `event: must be one of ${EVENT_NAMES.join(', ')}`, deliveryId);
   }
 
-  const parsed = z.extend(envelope, catalogue[evento].fields).safeParse(message);
+  const parsed = z.extend(envelope, catalogue[eventName].fields).safeParse(message);
   if (!parsed.success) {
     const faults = parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
     return rejected('malformed', faults.join('; '), deliveryId);
@@ -59,10 +59,10 @@ export function parseEventMessage(text: string, messageId: string, demandsUrl: s
   return {
     outcome: 'event',
     event: {
-      deliveryId: deliveryIdOf(accountId, evento, id),
+      deliveryId: deliveryIdOf(accountId, eventName, id),
       accountId,
-      evento,
-      body: eventBody(evento, parsed.data, demandsUrl),
+      eventName,
+      body: eventBody(eventName, parsed.data, demandsUrl),
     },
   };
 }
@@ -72,17 +72,17 @@ interface BusinessEvent {
   /** `evt_…`: the same for every copy of the event, hence the delivery's id and the `webhook-id` header. */
   readonly deliveryId: string;
   readonly accountId: string;
-  readonly evento: EventName;
+  readonly eventName: EventName;
   /** The request body: `event` and the event's fields in the order of the interface's table, nothing else. */
   readonly body: string;
 }
 
 /** The body of an event's delivery. `demandsUrl` has no slash at its end. */
-function eventBody(evento: EventName, ids: Ids, demandsUrl: string): string {
-  const { fields, link } = catalogue[evento];
+function eventBody(eventName: EventName, ids: Ids, demandsUrl: string): string {
+  const { fields, link } = catalogue[eventName];
   const ordered = Object.keys(fields).map(name => [name, ids[name as keyof Ids]]);
   return JSON.stringify({
-    event: evento,
+    event: eventName,
     ...Object.fromEntries(ordered),
     ...(link && { link: link(demandsUrl, ids) }),
   });

@@ -1,14 +1,57 @@
 import * as z from 'zod/mini';
-import { type Delivery, keptAttempts } from './delivery.ts';
+import { type AttemptRecord, type AttemptResult, type Delivery, type DeliveryState, keptAttempts } from './delivery.ts';
+import type { ReplayState } from './replay/replay.ts';
+
+/** The states of a delivery, as the wire calls them. */
+export const wireStates = {
+  pending: 'pendente',
+  delivered: 'entregue',
+  failed: 'falhou',
+  held: 'retida',
+  cancelled: 'cancelada',
+} as const satisfies Record<DeliveryState, string>;
+
+/** The results of an attempt, as the wire calls them. */
+export const wireResults = {
+  delivered: 'entregue',
+  http: 'http',
+  timeout: 'tempo_esgotado',
+  connection: 'conexao',
+  tls: 'tls',
+  dns: 'dns',
+  blocked: 'bloqueada',
+  slow: 'lenta',
+  internal: 'interno',
+} as const satisfies Record<AttemptResult, string>;
+
+/** The states of a replay, as the wire calls them. */
+export const wireReplayStates = {
+  running: 'em_andamento',
+  completed: 'concluido',
+  cancelled: 'cancelado',
+} as const satisfies Record<ReplayState, string>;
+
+/** A state of a delivery, as the wire calls it. */
+export type WireState = (typeof wireStates)[DeliveryState];
+
+/** The state that the wire calls so. */
+export function stateFromWire(word: WireState): DeliveryState {
+  return states[word];
+}
+
+const states = Object.fromEntries(Object.entries(wireStates).map(([state, word]) => [word, state])) as Record<
+  WireState,
+  DeliveryState
+>;
 
 const time = z.iso.datetime();
 
-const result = z.enum(['entregue', 'http', 'tempo_esgotado', 'conexao', 'tls', 'dns', 'bloqueada', 'lenta', 'interno']);
+const result = z.enum(Object.values(wireResults));
 
 /** A delivery as lists show it. */
 export const deliveryRecord = z.object({
   id: z.string(),
-  estado: z.enum(['pendente', 'entregue', 'falhou', 'retida', 'cancelada']),
+  estado: z.enum(Object.values(wireStates)),
   criado_em: time,
   proxima_tentativa_em: z.nullable(time),
   /** Attempts made so far. */
@@ -37,11 +80,11 @@ export function toDeliveryRecord(delivery: Delivery): z.infer<typeof deliveryRec
   const latest = attempts.at(-1);
   return {
     id,
-    estado: state,
+    estado: wireStates[state],
     criado_em: iso(createdAt),
     proxima_tentativa_em: wait ? iso(wait.nextAttemptAt) : null,
     tentativas: attempt - 1,
-    ultimo_resultado: latest?.resultado ?? null,
+    ultimo_resultado: latest ? wireResults[latest.result] : null,
     ultimo_status: latest?.status ?? null,
   };
 }
@@ -51,7 +94,7 @@ export function toDeliveryDetail(delivery: Delivery): z.infer<typeof deliveryDet
   return {
     ...toDeliveryRecord(delivery),
     corpo: delivery.body,
-    tentativas: delivery.attempts.slice(-keptAttempts),
+    tentativas: delivery.attempts.slice(-keptAttempts).map(toAttemptRecord),
   };
 }
 
@@ -60,10 +103,22 @@ export function toDeliveryDetail(delivery: Delivery): z.infer<typeof deliveryDet
  * and is cancelled at its turn.
  */
 export function asShown(webhookId: string | undefined) {
-  return (delivery: Delivery): Delivery => {
-    if (delivery.state !== 'pendente' || delivery.webhookId === webhookId) return delivery;
+  return function shown(delivery: Delivery): Delivery {
+    if (delivery.state !== 'pending' || delivery.webhookId === webhookId) return delivery;
     const { wait: _, ...rest } = delivery;
-    return { ...rest, state: 'cancelada' };
+    return { ...rest, state: 'cancelled' };
+  };
+}
+
+/** An attempt as it is shown. */
+export function toAttemptRecord(attempt: AttemptRecord): z.infer<typeof attemptRecord> {
+  return {
+    numero: attempt.number,
+    iniciada_em: attempt.startedAt,
+    duracao_ms: attempt.durationMs,
+    resultado: wireResults[attempt.result],
+    status: attempt.status,
+    resposta: attempt.response,
   };
 }
 

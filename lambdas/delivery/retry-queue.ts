@@ -1,18 +1,18 @@
 import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod/mini';
 import type { Clock } from '../platform/clock.ts';
-import { eventName } from '../webhooks/webhook.ts';
+import { eventNameSchema } from '../webhooks/webhook.ts';
 import type { WaitingDelivery } from './delivery.ts';
 import { longestQueueDelay } from './transitions.ts';
 
 /** A message of the retry queue, or the slow one: the attempt to make. Everything else is read from the store when it is made. */
 export const retryMessage = z.object({
   id: z.string(),
-  id_conta: z.string(),
-  evento: eventName,
-  tentativa: z.int().check(z.positive()),
+  accountId: z.string(),
+  eventName: eventNameSchema,
+  attempt: z.int().check(z.positive()),
   /** When a resend brought the attempt forward: of two messages for one attempt only the later one is not stale. */
-  adiantada: z.optional(z.int()),
+  broughtForwardAt: z.optional(z.int()),
 });
 
 /** What such a message says. */
@@ -34,14 +34,14 @@ export interface RetryQueueDependencies {
 
 /** Makes the sender to the retry queue, or to the slow one: their messages are the same. */
 export function makeRetryQueue({ sqs, queueUrl, now }: RetryQueueDependencies): RetryQueue {
-  const entry = ({ id, accountId, evento, attempt, wait, broughtForward }: WaitingDelivery) => {
+  const entry = ({ id, accountId, eventName, attempt, wait, broughtForward }: WaitingDelivery) => {
     const delay = Math.min(Math.max(wait.nextAttemptAt - now(), 0), longestQueueDelay);
     const message: RetryMessage = {
       id,
-      id_conta: accountId,
-      evento,
-      tentativa: attempt,
-      ...(broughtForward && { adiantada: broughtForward.at }),
+      accountId,
+      eventName,
+      attempt,
+      ...(broughtForward && { broughtForwardAt: broughtForward.at }),
     };
     return {
       MessageBody: JSON.stringify(message),

@@ -56,22 +56,22 @@ export function makeDeliveryTelemetry(serviceName: string): Telemetry & Delivery
 }
 
 /** What a log line may say of a delivery: never its body, its webhook's URL or what a receiver answered. */
-export function describeDelivery({ id, messageId, accountId, evento, attempt }: Delivery) {
+export function describeDelivery({ id, messageId, accountId, eventName, attempt }: Delivery) {
   return {
     deliveryId: id,
     messageId,
     account: accountId,
-    event: evento,
+    event: eventName,
     attempt,
   };
 }
 
 /** What a log line may say of an attempt. */
-export function describeAttempt({ resultado, status, duracao_ms }: AttemptRecord) {
+export function describeAttempt({ result, status, durationMs }: AttemptRecord) {
   return {
-    resultado,
+    result,
     status,
-    durationMs: duracao_ms,
+    durationMs: durationMs,
   };
 }
 

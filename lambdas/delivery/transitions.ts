@@ -62,7 +62,7 @@ export function dueNow(delivery: Delivery, now: number): WaitingDelivery {
  */
 export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingDelivery {
   const { settledAt: _, replayId: __, ...rest } = delivery;
-  return { ...rest, state: 'pendente', scheduledAt: now, charged: 0, faults: 0, wait: waitOf(waitMs, now) };
+  return { ...rest, state: 'pending', scheduledAt: now, charged: 0, faults: 0, wait: waitOf(waitMs, now) };
 }
 
 /**
@@ -114,23 +114,23 @@ export function makeAfterAttempt({ schedule, now, random }: LifecycleRules): Aft
       attempts: withRecord(delivery.attempts, outcome.record),
     };
     const originalWait = broughtForward && waitOf(Math.max(0, broughtForward.originalDueAt - moment), moment);
-    if (isTest(delivery)) return settled(attempted, outcome.outcome === 'delivered' ? 'entregue' : 'falhou', moment);
+    if (isTest(delivery)) return settled(attempted, outcome.outcome === 'delivered' ? 'delivered' : 'failed', moment);
     switch (outcome.outcome) {
       case 'delivered':
-        return settled(attempted, 'entregue', moment);
+        return settled(attempted, 'delivered', moment);
       case 'gone':
-        return settled(attempted, 'retida', moment);
+        return settled(attempted, 'held', moment);
       case 'failed': {
         if (originalWait) return { ...attempted, wait: originalWait };
         const charged = delivery.charged + 1;
         const wait = retryWait(schedule, { charged, askedWaitMs: outcome.askedWaitMs }, random);
-        if (wait === undefined) return settled({ ...attempted, charged }, 'falhou', moment);
+        if (wait === undefined) return settled({ ...attempted, charged }, 'failed', moment);
         return { ...attempted, charged, wait: waitOf(wait, moment) };
       }
       case 'given_up':
         return { ...attempted, ...(broughtForward && { broughtForward }), wait: waitOf(0, moment) };
       case 'internal_error': {
-        if (hasOutlived(delivery, moment)) return settled(attempted, 'falhou', moment);
+        if (hasOutlived(delivery, moment)) return settled(attempted, 'failed', moment);
         const faults = delivery.faults + 1;
         return { ...attempted, faults, wait: originalWait ?? waitOf(internalErrorWait(faults), moment) };
       }
@@ -159,6 +159,6 @@ const longestLife = 10 * 24 * 60 * 60_000;
 
 /** A fault of our own that repeats is one line in the history, or ten days of them would push everything else out. */
 function withRecord(attempts: readonly AttemptRecord[], record: AttemptRecord): readonly AttemptRecord[] {
-  const repeats = record.resultado === 'interno' && attempts.at(-1)?.resultado === 'interno';
+  const repeats = record.result === 'internal' && attempts.at(-1)?.result === 'internal';
   return [...(repeats ? attempts.slice(0, -1) : attempts), record].slice(-keptAttempts);
 }

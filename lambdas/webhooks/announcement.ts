@@ -5,7 +5,7 @@ import { type Item, isConditionFailed } from '../platform/dynamo.ts';
 /*
  * What the operators' topic is told of a webhook is written together with the change that it tells of, into the webhook's
  * own item: neither is ever stored without the other. The sweeper finds such items in the index `announcements`
- * (announcementShard, announcementAt = `<time>#<accountId>#<evento>`), publishes, and then takes out what it published.
+ * (announcementShard, announcementAt = `<time>#<accountId>#<eventName>`), publishes, and then takes out what it published.
  */
 
 /** The one partition of the index: it holds what was not published yet. */
@@ -31,7 +31,7 @@ export const mostAnnouncements = 5;
 /** A change of a webhook that is announced. */
 export interface AnnouncedChange {
   readonly table: string;
-  readonly key: { readonly accountId: string; readonly evento: string };
+  readonly key: { readonly accountId: string; readonly eventName: string };
   /** The update expression; it begins with `SET`. */
   readonly update: string;
   readonly when: string;
@@ -72,14 +72,14 @@ const announcement = z.object({
   /** Since when the webhook is what `type` says; milliseconds since the epoch. */
   since: z.int(),
   /** Why it is suspended. */
-  reason: z.nullable(z.enum(['gone', 'sem_sucesso', 'operador'])),
-  /** `resultado` of the attempt that led to this, where one did. */
+  reason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
+  /** `result` of the attempt that led to this, where one did. */
   lastResult: z.nullable(z.string()),
 });
 
 const announcedItem = z.object({
   accountId: z.string(),
-  evento: z.string(),
+  eventName: z.string(),
   /** Nothing is published of an item without one: no webhook is registered. */
   webhookId: z.optional(z.string()),
   announcementAt: z.string(),
@@ -127,7 +127,7 @@ function announcing(
       ...values,
       ...list.values,
       ':announcementShard': announcementShard,
-      ':announcementAt': `${new Date(now).toISOString()}#${key.accountId}#${key.evento}`,
+      ':announcementAt': `${new Date(now).toISOString()}#${key.accountId}#${key.eventName}`,
     },
     ReturnValues: 'ALL_NEW',
   });

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { eventName } from './webhook.ts';
+import { eventNameSchema } from './webhook.ts';
 
 /** Visible ASCII and inner spaces (RFC 9110 section 5.5 allows more; receivers do not). */
 const authorization = /^[\x21-\x7e](?:[\x20-\x7e]{0,2046}[\x21-\x7e])?$/;
@@ -15,7 +15,7 @@ const autorizacao = z.pipe(
 );
 
 /** The body that registers a webhook. `url` is judged by the URL policy afterwards. */
-export const registration = z.strictObject({ evento: eventName, url: z.string(), autorizacao });
+export const registration = z.strictObject({ evento: eventNameSchema, url: z.string(), autorizacao });
 
 /** The body that replaces a webhook. */
 export const replacement = z.strictObject({ url: z.string(), autorizacao });

@@ -9,9 +9,10 @@ import type { MakeId } from '../platform/identifiers.ts';
 import type { Sealing } from '../platform/sealing.ts';
 import { registration, replacement, secretRotation, urlIn } from './input.ts';
 import { eventIn, suspendedByOperator, webhookNotFound } from './problems.ts';
+import { toRecord } from './representation.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
 import type { CheckUrl } from './validate-url.ts';
-import { authorizationBinding, type EventName, secretBinding, toRecord } from './webhook.ts';
+import { authorizationBinding, type EventName, secretBinding } from './webhook.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
 /** What the operations are made of. */
@@ -36,25 +37,25 @@ export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, n
     return value;
   };
 
-  const sealAuthorization = async (accountId: string, evento: EventName, autorizacao: string | undefined) =>
-    autorizacao === undefined ? undefined : sealing.seal(autorizacao, authorizationBinding(accountId, evento));
+  const sealAuthorization = async (accountId: string, eventName: EventName, autorizacao: string | undefined) =>
+    autorizacao === undefined ? undefined : sealing.seal(autorizacao, authorizationBinding(accountId, eventName));
 
   const register: RouteHandler = async ({ caller: { accountId }, request }) => {
-    const { evento, url, autorizacao } = await readChecked(registration, request);
+    const { evento: eventName, url, autorizacao } = await readChecked(registration, request);
     const segredo = makeSecret();
     const [sealed, sealedAuthorization] = await Promise.all([
-      sealing.seal(segredo, secretBinding(accountId, evento)),
-      sealAuthorization(accountId, evento, autorizacao),
+      sealing.seal(segredo, secretBinding(accountId, eventName)),
+      sealAuthorization(accountId, eventName, autorizacao),
     ]);
     const moment = now();
     const webhook = {
       accountId,
-      evento,
+      eventName,
       webhookId: makeId(22),
       url,
       sealedAuthorization,
       secrets: [{ sealed, createdAt: moment }],
-      status: 'ativo' as const,
+      status: 'active' as const,
       suspensionReason: null,
       createdAt: moment,
       updatedAt: moment,
@@ -64,7 +65,7 @@ export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, n
       const detail = 'The account has a webhook for this event: replace it with PUT, or delete it first.';
       throw new Problem(409, 'webhook_exists', detail);
     }
-    return answer(201, { ...toRecord(registered, moment), segredo }, { location: `/v1/webhooks/${evento}` });
+    return answer(201, { ...toRecord(registered, moment), segredo }, { location: `/v1/webhooks/${eventName}` });
   };
 
   const list: RouteHandler = async ({ caller }) => {
@@ -80,11 +81,11 @@ export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, n
 
   const replace: RouteHandler = async context => {
     const { url, autorizacao } = await readChecked(replacement, context.request);
-    const evento = eventIn(context);
+    const eventName = eventIn(context);
     const { accountId } = context.caller;
-    const sealedAuthorization = await sealAuthorization(accountId, evento, autorizacao);
+    const sealedAuthorization = await sealAuthorization(accountId, eventName, autorizacao);
     for (let attempt = 0; attempt < changeTries; attempt++) {
-      const read = await store.find(accountId, evento);
+      const read = await store.find(accountId, eventName);
       if (!read) throw webhookNotFound();
       const webhook = await store.replace(read, { url, sealedAuthorization, updatedAt: now() });
       if (webhook) return answer(200, toRecord(webhook, now()));
@@ -102,12 +103,12 @@ export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, n
   const rotateSecret: RouteHandler = async context => {
     const { value, findings } = readBody(secretRotation, readJson(context.request, true));
     if (value === undefined) throw validationFailed(findings);
-    const evento = eventIn(context);
+    const eventName = eventIn(context);
     const { accountId } = context.caller;
     const segredo = makeSecret();
-    const sealed = await sealing.seal(segredo, secretBinding(accountId, evento));
+    const sealed = await sealing.seal(segredo, secretBinding(accountId, eventName));
     for (let attempt = 0; attempt < changeTries; attempt++) {
-      const webhook = await store.find(accountId, evento);
+      const webhook = await store.find(accountId, eventName);
       if (!webhook) throw webhookNotFound();
       const moment = now();
       const replaced = replaceSecret(webhook.secrets, sealed, moment, value.imediato);
@@ -120,7 +121,7 @@ export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, n
   const reactivate: RouteHandler = async context => {
     const webhook = await store.reactivate(context.caller.accountId, eventIn(context), now());
     if (!webhook) throw webhookNotFound();
-    if (webhook.suspensionReason === 'operador') throw suspendedByOperator();
+    if (webhook.suspensionReason === 'operator') throw suspendedByOperator();
     return answer(200, toRecord(webhook, now()));
   };
 

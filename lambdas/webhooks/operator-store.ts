@@ -8,19 +8,19 @@ import { makeWebhookStore } from './webhook-store.ts';
 /** An operator's suspension where no webhook is registered: the next one begins suspended. Milliseconds since the epoch. */
 export interface Hold {
   readonly accountId: string;
-  readonly evento: EventName;
+  readonly eventName: EventName;
   readonly since: number;
 }
 
 /** What operators do with the webhooks of any account. */
 export interface OperatorStore {
-  find(accountId: string, evento: EventName): Promise<Webhook | Hold | undefined>;
+  find(accountId: string, eventName: EventName): Promise<Webhook | Hold | undefined>;
   /** All webhooks, and suspensions without one, by account and event. */
   listAll(): Promise<readonly (Webhook | Hold)[]>;
   /** Suspends a webhook, whatever its state, or whatever will be registered: only an operator ends that. */
-  suspend(accountId: string, evento: EventName): Promise<OperatorChange>;
+  suspend(accountId: string, eventName: EventName): Promise<OperatorChange>;
   /** Ends any suspension and forgets the receiver's health. Nothing: there is neither a webhook nor a suspension. */
-  reactivate(accountId: string, evento: EventName): Promise<OperatorChange | undefined>;
+  reactivate(accountId: string, eventName: EventName): Promise<OperatorChange | undefined>;
 }
 
 /** What the store is made of. */
@@ -46,7 +46,7 @@ export function makeOperatorStore({ dynamo, tableName, now }: OperatorStoreDepen
   /** Gives the item as it is then; nothing where the condition does not hold. */
   const update = async (
     accountId: string,
-    evento: EventName,
+    eventName: EventName,
     change: { readonly update: string; readonly when: string; readonly values: Item; readonly told: Announcement },
   ): Promise<Item | undefined> => {
     const { told, ...written } = change;
@@ -54,7 +54,7 @@ export function makeOperatorStore({ dynamo, tableName, now }: OperatorStoreDepen
       updateAnnouncing(dynamo, {
         ...written,
         table: tableName,
-        key: webhookKey(accountId, evento),
+        key: webhookKey(accountId, eventName),
         names: { '#status': 'status' },
         announcement: told,
         now: told.since,
@@ -78,60 +78,60 @@ export function makeOperatorStore({ dynamo, tableName, now }: OperatorStoreDepen
 
   const listAll: OperatorStore['listAll'] = async () => {
     const all = (await scan()).map(item => webhookIn(item) ?? holdIn(item));
-    const keyOf = ({ accountId, evento }: Webhook | Hold) => `${accountId} ${evento}`;
+    const keyOf = ({ accountId, eventName }: Webhook | Hold) => `${accountId} ${eventName}`;
     return all.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
   };
 
   /** One write, whatever is registered: an account that deletes and registers meanwhile does not outrun it. */
-  const suspend: OperatorStore['suspend'] = async (accountId, evento) => {
+  const suspend: OperatorStore['suspend'] = async (accountId, eventName) => {
     const moment = now();
-    const told = { type: 'webhook.suspended', since: moment, reason: 'operador', lastResult: null } as const;
-    const suspended = await update(accountId, evento, {
+    const told = { type: 'webhook.suspended', since: moment, reason: 'operator', lastResult: null } as const;
+    const suspended = await update(accountId, eventName, {
       update: 'SET #status = :suspended, suspensionReason = :operator, updatedAt = :now',
       when: 'attribute_not_exists(suspensionReason) OR suspensionReason <> :operator',
-      values: { ':suspended': 'suspenso', ':operator': 'operador', ':now': moment },
+      values: { ':suspended': 'suspended', ':operator': 'operator', ':now': moment },
       told,
     });
-    const webhook = suspended ? webhookIn(suspended) : await findWebhook(accountId, evento);
+    const webhook = suspended ? webhookIn(suspended) : await findWebhook(accountId, eventName);
     return webhook ? { outcome: 'changed', webhook } : { outcome: 'not_registered' };
   };
 
   const reactivateOnce = async (
     accountId: string,
-    evento: EventName,
+    eventName: EventName,
   ): Promise<OperatorChange | 'nothing' | 'again'> => {
     const moment = now();
     const told = { type: 'webhook.reactivated', since: moment, reason: null, lastResult: null } as const;
-    const reactivated = await update(accountId, evento, {
+    const reactivated = await update(accountId, eventName, {
       update: 'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince, failingMark',
       when: 'attribute_exists(webhookId) AND #status = :suspended',
-      values: { ':active': 'ativo', ':none': null, ':suspended': 'suspenso', ':now': moment },
+      values: { ':active': 'active', ':none': null, ':suspended': 'suspended', ':now': moment },
       told,
     });
     const webhook = webhookIn(reactivated);
     if (webhook) return { outcome: 'changed', webhook };
-    const found = await findWebhook(accountId, evento);
-    if (found) return found.status === 'ativo' ? { outcome: 'changed', webhook: found } : 'again';
+    const found = await findWebhook(accountId, eventName);
+    if (found) return found.status === 'active' ? { outcome: 'changed', webhook: found } : 'again';
     const endHold = new DeleteCommand({
       TableName: tableName,
-      Key: webhookKey(accountId, evento),
-      ConditionExpression: 'attribute_exists(evento) AND attribute_not_exists(webhookId)',
+      Key: webhookKey(accountId, eventName),
+      ConditionExpression: 'attribute_exists(eventName) AND attribute_not_exists(webhookId)',
     });
     if (await whether(dynamo.send(endHold))) return { outcome: 'not_registered' };
-    return (await findWebhook(accountId, evento)) ? 'again' : 'nothing';
+    return (await findWebhook(accountId, eventName)) ? 'again' : 'nothing';
   };
 
   return {
-    find: async (accountId, evento) => {
-      const Key = webhookKey(accountId, evento);
+    find: async (accountId, eventName) => {
+      const Key = webhookKey(accountId, eventName);
       const { Item } = await dynamo.send(new GetCommand({ TableName: tableName, Key, ConsistentRead: true }));
       return webhookIn(Item) ?? (Item && holdIn(Item));
     },
     listAll,
     suspend,
-    reactivate: async (accountId, evento) => {
+    reactivate: async (accountId, eventName) => {
       for (let tried = 0; tried < reactivationTries; tried++) {
-        const result = await reactivateOnce(accountId, evento);
+        const result = await reactivateOnce(accountId, eventName);
         if (result !== 'again') return result === 'nothing' ? undefined : result;
       }
       throw new Error('The webhook changes too often just now: try again.');
@@ -147,7 +147,7 @@ type OperatorChange =
 function holdIn(item: Item): Hold {
   return {
     accountId: String(item.accountId),
-    evento: item.evento as EventName,
+    eventName: item.eventName as EventName,
     since: Number(item.updatedAt),
   };
 }

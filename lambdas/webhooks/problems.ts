@@ -3,9 +3,9 @@ import type { RequestContext } from '../api/route.ts';
 import { type EventName, isEventName } from './webhook.ts';
 
 /** The event that the path names. @throws {Problem} when it is none: no account has a webhook for it. */
-export function eventIn({ path: { evento = '' } }: RequestContext): EventName {
-  if (!isEventName(evento)) throw webhookNotFound();
-  return evento;
+export function eventIn({ path: { evento: eventName = '' } }: RequestContext): EventName {
+  if (!isEventName(eventName)) throw webhookNotFound();
+  return eventName;
 }
 
 /** The refusal of an event that the account has no webhook for; unknown event names are no different. */

@@ -18,7 +18,7 @@ export interface WebhookStore {
    * Nothing: the account has a webhook for this event already.
    */
   create(webhook: Webhook): Promise<Webhook | undefined>;
-  find(accountId: string, evento: EventName): Promise<Webhook | undefined>;
+  find(accountId: string, eventName: EventName): Promise<Webhook | undefined>;
   /** An account's webhooks, by event name. */
   list(accountId: string): Promise<readonly Webhook[]>;
   /**
@@ -27,13 +27,13 @@ export interface WebhookStore {
    */
   replace(read: Webhook, replacement: Replacement): Promise<Webhook | undefined>;
   /** An operator's suspension stays, for the next registration. */
-  remove(accountId: string, evento: EventName, now: number): Promise<Removal>;
+  remove(accountId: string, eventName: EventName, now: number): Promise<Removal>;
   /** Sets the secrets of the webhook as it was read; gives `false` when it is another one, or its secrets are others, by now. */
   replaceSecrets(read: Webhook, secrets: readonly SigningSecret[], updatedAt: number): Promise<boolean>;
   /** Ends a suspension and forgets the receiver's health, unless an operator suspended; gives the webhook as it is then. */
-  reactivate(accountId: string, evento: EventName, updatedAt: number): Promise<Webhook | undefined>;
+  reactivate(accountId: string, eventName: EventName, updatedAt: number): Promise<Webhook | undefined>;
   /** Notes a test, unless an operator suspended; gives the webhook as it is then. */
-  noteTest(accountId: string, evento: EventName, testedAt: number): Promise<Webhook | undefined>;
+  noteTest(accountId: string, eventName: EventName, testedAt: number): Promise<Webhook | undefined>;
 }
 
 /** What the store is made of. */
@@ -43,7 +43,7 @@ export interface WebhookStoreDependencies {
 }
 
 /**
- * Makes the store over the table `Webhooks`: partition `accountId`, range `evento`, one item per registration.
+ * Makes the store over the table `Webhooks`: partition `accountId`, range `eventName`, one item per registration.
  * An account's list is one query, and deliveries find theirs by the key that the event's message gives.
  *
  * An operator's suspension outlives the registration: with that removed, or before there is one, the item holds `status`
@@ -51,9 +51,9 @@ export interface WebhookStoreDependencies {
  * decides between an operator, a removal and a registration that meet.
  */
 export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreDependencies): WebhookStore {
-  const find = async (accountId: string, evento: EventName): Promise<Webhook | undefined> => {
+  const find = async (accountId: string, eventName: EventName): Promise<Webhook | undefined> => {
     const { Item } = await dynamo.send(
-      new GetCommand({ TableName, Key: webhookKey(accountId, evento), ConsistentRead: true }),
+      new GetCommand({ TableName, Key: webhookKey(accountId, eventName), ConsistentRead: true }),
     );
     return webhookIn(Item);
   };
@@ -71,13 +71,13 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
   /** Gives the webhook as it is then; nothing, where the condition did not hold. */
   const update = async (
     accountId: string,
-    evento: EventName,
+    eventName: EventName,
     {
       told,
       ...change
     }: { update: string; when: string; names?: Record<string, string>; values: Item; told?: Announcement },
   ): Promise<Webhook | undefined> => {
-    const key = webhookKey(accountId, evento);
+    const key = webhookKey(accountId, eventName);
     const plain = () =>
       dynamo.send(
         new UpdateCommand({
@@ -102,10 +102,10 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
     find,
 
     create: async webhook => {
-      const { accountId, evento, webhookId, status, suspensionReason, ...rest } = webhook;
+      const { accountId, eventName, webhookId, status, suspensionReason, ...rest } = webhook;
       const given = Object.entries({ webhookId, ...rest }).filter(([, value]) => value !== undefined);
       const sets = given.map((_, at) => `#n${at} = :v${at}`);
-      const created = await update(accountId, evento, {
+      const created = await update(accountId, eventName, {
         update: `SET ${sets.join(', ')}, #status = if_not_exists(#status, :status), suspensionReason = if_not_exists(suspensionReason, :reason)`,
         when: 'attribute_not_exists(webhookId)',
         names: { '#status': 'status', ...Object.fromEntries(given.map(([name], at) => [`#n${at}`, name])) },
@@ -117,7 +117,7 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
       });
       if (created) return created;
       // The client repeats a write whose answer got lost: what stands there may be our own.
-      const found = await find(accountId, evento);
+      const found = await find(accountId, eventName);
       return found?.webhookId === webhookId ? found : undefined;
     },
 
@@ -141,9 +141,9 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
     },
 
     replace: async (read, { url, sealedAuthorization, updatedAt }) => {
-      const { accountId, evento, webhookId, status, suspensionReason } = read;
+      const { accountId, eventName, webhookId, status, suspensionReason } = read;
       const isMoved = !isSameUrl(read.url, url);
-      const ends = isMoved && status === 'suspenso' && suspensionReason !== 'operador';
+      const ends = isMoved && status === 'suspended' && suspensionReason !== 'operator';
       const told = { type: 'webhook.reactivated', since: updatedAt, reason: null, lastResult: null } as const;
       const sets = [
         '#url = :url',
@@ -156,7 +156,7 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
         'failingMark',
         ...(sealedAuthorization === undefined ? ['sealedAuthorization'] : []),
       ];
-      return update(accountId, evento, {
+      return update(accountId, eventName, {
         update: `SET ${sets.join(', ')} REMOVE ${removed.join(', ')}`,
         when: 'webhookId = :webhookId AND #url = :seenUrl AND #status = :seen AND suspensionReason = :seenReason',
         names: { '#url': 'url', '#status': 'status' },
@@ -168,15 +168,15 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
           ':seen': status,
           ':seenReason': suspensionReason,
           ...(sealedAuthorization !== undefined && { ':authorization': sealedAuthorization }),
-          ...(ends && { ':active': 'ativo', ':none': null }),
+          ...(ends && { ':active': 'active', ':none': null }),
         },
         ...(ends && { told }),
       });
     },
 
-    remove: async (accountId, evento, now) => {
-      const Key = webhookKey(accountId, evento);
-      const values = { ':operator': 'operador' };
+    remove: async (accountId, eventName, now) => {
+      const Key = webhookKey(accountId, eventName);
+      const values = { ':operator': 'operator' };
       for (let attempt = 0; attempt < removalTries; attempt++) {
         const remove = new DeleteCommand({
           TableName,
@@ -187,18 +187,18 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
         if (await unlessRefused(dynamo.send(remove))) return 'removed';
         const hold = new PutCommand({
           TableName,
-          Item: operatorHold(accountId, evento, now),
+          Item: operatorHold(accountId, eventName, now),
           ConditionExpression: 'attribute_exists(webhookId) AND suspensionReason = :operator',
           ExpressionAttributeValues: values,
         });
         if (await unlessRefused(dynamo.send(hold))) return 'removed';
-        if (!(await find(accountId, evento))) return 'not_registered';
+        if (!(await find(accountId, eventName))) return 'not_registered';
       }
       return 'contended';
     },
 
-    replaceSecrets: async ({ accountId, evento, webhookId, secrets: [current] }, secrets, updatedAt) => {
-      const isReplaced = await update(accountId, evento, {
+    replaceSecrets: async ({ accountId, eventName, webhookId, secrets: [current] }, secrets, updatedAt) => {
+      const isReplaced = await update(accountId, eventName, {
         update: 'SET secrets = :secrets, updatedAt = :now',
         // A sealed text is never the same twice: the current one tells whether the list is still the one that was read.
         when: 'webhookId = :webhookId AND secrets[0].sealed = :current',
@@ -210,35 +210,35 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
         },
       });
       if (isReplaced) return true;
-      const found = await find(accountId, evento);
+      const found = await find(accountId, eventName);
       return found?.webhookId === webhookId && found.secrets[0]?.sealed === secrets[0]?.sealed;
     },
 
-    reactivate: async (accountId, evento, updatedAt) => {
+    reactivate: async (accountId, eventName, updatedAt) => {
       const told = { type: 'webhook.reactivated', since: updatedAt, reason: null, lastResult: null } as const;
-      const reactivated = await update(accountId, evento, {
+      const reactivated = await update(accountId, eventName, {
         update: 'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince, failingMark',
         when: 'attribute_exists(webhookId) AND #status = :suspended AND suspensionReason <> :operator',
         names: { '#status': 'status' },
         values: {
-          ':active': 'ativo',
-          ':suspended': 'suspenso',
-          ':operator': 'operador',
+          ':active': 'active',
+          ':suspended': 'suspended',
+          ':operator': 'operator',
           ':none': null,
           ':now': updatedAt,
         },
         told,
       });
-      return reactivated ?? find(accountId, evento);
+      return reactivated ?? find(accountId, eventName);
     },
 
-    noteTest: async (accountId, evento, testedAt) => {
-      const noted = await update(accountId, evento, {
+    noteTest: async (accountId, eventName, testedAt) => {
+      const noted = await update(accountId, eventName, {
         update: 'SET testedAt = :now',
         when: 'attribute_exists(webhookId) AND suspensionReason <> :operator',
-        values: { ':now': testedAt, ':operator': 'operador' },
+        values: { ':now': testedAt, ':operator': 'operator' },
       });
-      return noted ?? find(accountId, evento);
+      return noted ?? find(accountId, eventName);
     },
   };
 }
@@ -263,11 +263,11 @@ function isSameUrl(one: string, other: string): boolean {
 const removalTries = 3;
 
 /** What a webhook that is removed leaves behind where an operator suspended it. */
-function operatorHold(accountId: string, evento: EventName, now: number): Item {
+function operatorHold(accountId: string, eventName: EventName, now: number): Item {
   return {
-    ...webhookKey(accountId, evento),
-    status: 'suspenso',
-    suspensionReason: 'operador',
+    ...webhookKey(accountId, eventName),
+    status: 'suspended',
+    suspensionReason: 'operator',
     updatedAt: now,
   };
 }

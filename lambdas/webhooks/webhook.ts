@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import type { Item } from '../platform/dynamo.ts';
-import { signsUntil } from './signing-secret.ts';
 
 /** The events that a webhook can be registered for, by the name that registrations, paths and deliveries use. */
 export const EVENT_NAMES = [
@@ -15,25 +14,28 @@ export const EVENT_NAMES = [
 ] as const;
 
 /** The event names as a schema. */
-export const eventName = z.enum(EVENT_NAMES);
+export const eventNameSchema = z.enum(EVENT_NAMES);
 
 /** One of the event names. */
-export type EventName = z.infer<typeof eventName>;
+export type EventName = z.infer<typeof eventNameSchema>;
 
 /** Whether a text is one of the event names, in exactly this spelling. */
 export function isEventName(text: string): text is EventName {
-  return eventName.safeParse(text).success;
+  return eventNameSchema.safeParse(text).success;
 }
 
 /** One signing secret of a webhook; times in milliseconds since the epoch. */
 export type SigningSecret = Readonly<z.infer<typeof signingSecret>>;
 
+/** Why a webhook is suspended; `null` while it is not. */
+export type SuspensionReason = Webhook['suspensionReason'];
+
 /** A registered webhook as it is stored; times in milliseconds since the epoch. */
 export type Webhook = Readonly<z.infer<typeof webhook>>;
 
 /** The key of an account's webhook for an event in the table `Webhooks`. */
-export function webhookKey(accountId: string, evento: EventName) {
-  return { accountId, evento };
+export function webhookKey(accountId: string, eventName: EventName) {
+  return { accountId, eventName };
 }
 
 /**
@@ -56,46 +58,13 @@ export function webhookIn(item: Item | undefined): Webhook | undefined {
 }
 
 /** What a sealed `autorizacao` is bound to. */
-export function authorizationBinding(accountId: string, evento: EventName): string {
-  return `${accountId}/${evento}/autorizacao`;
+export function authorizationBinding(accountId: string, eventName: EventName): string {
+  return `${accountId}/${eventName}/autorizacao`;
 }
 
 /** What a sealed signing secret is bound to. */
-export function secretBinding(accountId: string, evento: EventName): string {
-  return `${accountId}/${evento}/segredo`;
-}
-
-/** A webhook as responses show it: neither the value of `autorizacao` nor a secret ever comes back. */
-export const webhookRecord = z.object({
-  evento: eventName,
-  url: z.string(),
-  autorizacao_definida: z.boolean(),
-  estado: z.enum(['ativo', 'suspenso']),
-  motivo_suspensao: z.nullable(z.enum(['gone', 'sem_sucesso', 'operador'])),
-  /** The replaced signing secrets that sign too, the one replaced last first, and until when. */
-  segredos_anteriores: z.array(z.object({ valido_ate: z.iso.datetime() })),
-  criado_em: z.iso.datetime(),
-  atualizado_em: z.iso.datetime(),
-});
-
-/** A webhook as responses show it; times are RFC 3339 in UTC. */
-export type WebhookRecord = z.infer<typeof webhookRecord>;
-
-/** The record that responses show of a stored webhook at that moment. */
-export function toRecord(stored: Webhook, now: number): WebhookRecord {
-  return {
-    evento: stored.evento,
-    url: stored.url,
-    autorizacao_definida: stored.sealedAuthorization !== undefined,
-    estado: stored.status,
-    motivo_suspensao: stored.suspensionReason,
-    segredos_anteriores: stored.secrets
-      .map(signsUntil)
-      .filter(until => until > now && until !== Number.POSITIVE_INFINITY)
-      .map(until => ({ valido_ate: iso(until) })),
-    criado_em: iso(stored.createdAt),
-    atualizado_em: iso(stored.updatedAt),
-  };
+export function secretBinding(accountId: string, eventName: EventName): string {
+  return `${accountId}/${eventName}/segredo`;
 }
 
 const milliseconds = z.int().check(z.nonnegative());
@@ -110,7 +79,7 @@ const signingSecret = z.object({
 
 const webhook = z.object({
   accountId: z.string(),
-  evento: eventName,
+  eventName: eventNameSchema,
   /** New with each registration, so that a later one never gets an earlier one's events. */
   webhookId: z.string(),
   /** As registered. It was judged then, and is judged again at every attempt. */
@@ -119,8 +88,8 @@ const webhook = z.object({
   sealedAuthorization: z.optional(z.string()),
   /** Newest first; the first one is the current one. */
   secrets: z.array(signingSecret),
-  status: z.enum(['ativo', 'suspenso']),
-  suspensionReason: z.nullable(z.enum(['gone', 'sem_sucesso', 'operador'])),
+  status: z.enum(['active', 'suspended']),
+  suspensionReason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
   /** The first failed attempt since the last registration, replacement, reactivation or success. */
   failingSince: z.optional(milliseconds),
   /** How long `failingSince` had been when that was last announced, in milliseconds. */
@@ -130,7 +99,3 @@ const webhook = z.object({
   createdAt: milliseconds,
   updatedAt: milliseconds,
 });
-
-function iso(moment: number): string {
-  return new Date(moment).toISOString();
-}

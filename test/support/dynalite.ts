@@ -97,7 +97,7 @@ const tables = {
   Webhooks: {
     key: [
       ['accountId', 'S'],
-      ['evento', 'S'],
+      ['eventName', 'S'],
     ],
     indexes: {
       announcements: [

@@ -11,11 +11,11 @@ export function makeCaller({ AuthUrl, BaseUrl, Demo }: LocalOutputs) {
   return {
     login: () => token({ grant_type: 'password', username: Demo.Username, password: Demo.Password }),
     refresh: (refreshToken: string) => token({ grant_type: 'refresh_token', refresh_token: refreshToken }),
-    register: async (accessToken: string, evento: string, url: string) => {
+    register: async (accessToken: string, eventName: string, url: string) => {
       const response = await fetch(`${BaseUrl}/v1/webhooks`, {
         method: 'POST',
         headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ evento, url, autorizacao: 'Bearer the-receivers-own-secret' }),
+        body: JSON.stringify({ evento: eventName, url, autorizacao: 'Bearer the-receivers-own-secret' }),
       });
       if (!response.ok) throw new Error(`The webhooks API answered ${response.status}.`);
     },

@@ -32,8 +32,8 @@ export async function measureDelivery(size: DeliverySize, progress: (what: strin
   try {
     const caller = makeCaller(bed.outputs);
     const { access_token: token } = await caller.login();
-    for (const [evento, path] of Object.entries(receivers))
-      await caller.register(token, evento, `https://${host}/${path}`);
+    for (const [eventName, path] of Object.entries(receivers))
+      await caller.register(token, eventName, `https://${host}/${path}`);
 
     const pairs = new Map<Surroundings, Pair>();
     const rows: DeliveryRow[] = [];

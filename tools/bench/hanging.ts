@@ -37,7 +37,7 @@ export async function measureHanging(
   const startedAt = Date.now();
   const first = await consumer.consume(1, hangingOnly);
   const firstBatchMs = Date.now() - startedAt;
-  const Key = { id: slownessId({ accountId: outputs.Demo.AccountId, evento: hangingEvent }) };
+  const Key = { id: slownessId({ accountId: outputs.Demo.AccountId, eventName: hangingEvent }) };
   const { Item } = await dynamo.send(new GetCommand({ TableName: outputs.DeliveriesTable, Key }));
 
   const moved = await consumer.consume(size.batches, hangingOnly);

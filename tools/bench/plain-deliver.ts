@@ -21,13 +21,13 @@ export async function handler({ Records }: SQSEvent): Promise<{ batchItemFailure
 }
 
 function parse({ body, messageId }: SQSRecord): Message {
-  const { id_conta: accountId, event: evento, id_demanda } = JSON.parse(body);
-  return { id: `evt_${messageId}`, accountId, evento, id_demanda };
+  const { id_conta: accountId, event: eventName, id_demanda } = JSON.parse(body);
+  return { id: `evt_${messageId}`, accountId, eventName, id_demanda };
 }
 
 /** Finds the webhooks of messages, and asks for their deliveries too, as somebody must who does not repeat them. */
 async function findWebhooks(messages: readonly Message[]) {
-  const keys = messages.map(({ accountId, evento }) => webhookKey(accountId, evento));
+  const keys = messages.map(({ accountId, eventName }) => webhookKey(accountId, eventName));
   const distinct = new Map(keys.map(key => [JSON.stringify(key), key]));
   const { Responses } = await dynamo.send(
     new BatchGetCommand({
@@ -40,24 +40,24 @@ async function findWebhooks(messages: readonly Message[]) {
   return Responses?.[webhooks] ?? [];
 }
 
-async function deliver({ id, accountId, evento, id_demanda }: Message, known: readonly Item[]): Promise<void> {
-  const webhook = known.find(item => item.accountId === accountId && item.evento === evento);
+async function deliver({ id, accountId, eventName, id_demanda }: Message, known: readonly Item[]): Promise<void> {
+  const webhook = known.find(item => item.accountId === accountId && item.eventName === eventName);
   if (!webhook) throw new Error('There is no such webhook.');
-  const body = JSON.stringify({ event: evento, id_demanda });
+  const body = JSON.stringify({ event: eventName, id_demanda });
   const startedAt = Date.now();
   const status = await post(String(webhook.url), body);
   const now = Date.now();
-  const record = { numero: 1, iniciada_em: new Date(startedAt).toISOString(), duracao_ms: now - startedAt };
-  const origin = { id, accountId, evento, webhookId: String(webhook.webhookId), body, createdAt: startedAt };
-  const attempts = [{ ...record, resultado: 'entregue' as const, status, resposta: '' }];
-  const Item = itemFromDelivery(settled({ ...newDelivery(origin), attempt: 2, attempts }, 'entregue', now), 30);
+  const record = { number: 1, startedAt: new Date(startedAt).toISOString(), durationMs: now - startedAt };
+  const origin = { id, accountId, eventName, webhookId: String(webhook.webhookId), body, createdAt: startedAt };
+  const attempts = [{ ...record, result: 'delivered' as const, status, response: '' }];
+  const Item = itemFromDelivery(settled({ ...newDelivery(origin), attempt: 2, attempts }, 'delivered', now), 30);
   await dynamo.send(new PutCommand({ TableName: deliveries, Item, ConditionExpression: 'attribute_not_exists(id)' }));
 }
 
 interface Message {
   readonly id: string;
   readonly accountId: string;
-  readonly evento: EventName;
+  readonly eventName: EventName;
   readonly id_demanda: number;
 }
 

@@ -30,11 +30,11 @@ export function auditAnnouncements(
   messages: readonly Message[],
 ): readonly string[] {
   const announced = messages.map(({ Body = '{}' }) => JSON.parse(Body) as PublishedAnnouncement);
-  const nameOf = (account: string, evento: string) => `${account}#${evento}`;
+  const nameOf = (account: string, eventName: string) => `${account}#${eventName}`;
   const gone = new Set(
     published
       .filter(({ deliveryId }) => deliveries.get(deliveryId)?.attempts.some(({ status }) => status === 410))
-      .map(({ registration: { account, evento } }) => nameOf(account, evento)),
+      .map(({ registration: { account, eventName } }) => nameOf(account, eventName)),
   );
   const told = new Set(
     announced.filter(({ reason }) => reason === 'gone').map(({ accountId, event }) => nameOf(accountId, event)),

@@ -101,11 +101,9 @@ export function audit(evidence: Evidence): Audit {
     const lost = own.filter(({ deliveryId }, index) => {
       const delivery = found[index];
       if (isLeftToSweeper(delivery, at) || isWaitingOut(delivery, at)) return false;
-      const isMissed = !isIn(delivery, kind.state) || (kind.state === 'entregue' && !arrived.has(deliveryId));
+      const isMissed = !isIn(delivery, kind.state) || (kind.state === 'delivered' && !arrived.has(deliveryId));
       if (isMissed) {
-        const made = delivery?.attempts
-          .map(({ resultado, duracao_ms }) => `${resultado} in ${duracao_ms} ms`)
-          .join(', ');
+        const made = delivery?.attempts.map(({ result, durationMs }) => `${result} in ${durationMs} ms`).join(', ');
         const became = `${delivery?.state ?? 'not stored'}, not ${kind.state}: ${made || 'no attempt'}`;
         findings.push(`LOST ${deliveryId} (${kind.name}): ${became}`);
       }
@@ -124,10 +122,10 @@ export function audit(evidence: Evidence): Audit {
     return {
       kind: kind.name,
       published: own.length,
-      delivered: inState('entregue'),
-      failed: inState('falhou'),
-      held: inState('retida'),
-      cancelled: inState('cancelada'),
+      delivered: inState('delivered'),
+      failed: inState('failed'),
+      held: inState('held'),
+      cancelled: inState('cancelled'),
       unstored: found.filter(delivery => delivery === undefined).length,
       requests: sum(own.map(({ deliveryId }) => requestsOf(deliveryId))),
       duplicates: sum(
@@ -148,7 +146,7 @@ function auditArrival({ fault, headers, body }: Arrival, event: PublishedEvent |
   const { registration, idDemanda } = event;
   if (headers.host !== registration.host) return `it came to ${headers.host}`;
   const said = JSON.parse(body);
-  if (said.event !== registration.evento || said.id_demanda !== idDemanda) return 'the body is another event’s';
+  if (said.event !== registration.eventName || said.id_demanda !== idDemanda) return 'the body is another event’s';
   return fault;
 }
 
@@ -166,34 +164,34 @@ function auditAttempts(
   const findings: string[] = [];
   let charged = 0;
   for (const [index, record] of attempts.entries()) {
-    const { resultado, numero, status } = record;
+    const { result, number, status } = record;
     if (isCompleted(record)) charged += 1;
     // On a busy machine every receiver may time out, but only after the whole deadline.
-    const isLate = resultado === 'tempo_esgotado' && record.duracao_ms >= attemptTimeout - rounding;
-    const isExpected = !isCompleted(record) || isLate || kind.results.includes(resultado);
-    if (!isExpected) findings.push(`attempt ${numero}: ${resultado}`);
+    const isLate = result === 'timeout' && record.durationMs >= attemptTimeout - rounding;
+    const isExpected = !isCompleted(record) || isLate || kind.results.includes(result);
+    if (!isExpected) findings.push(`attempt ${number}: ${result}`);
     const next = attempts[index + 1];
     if (!next) continue;
-    if (next.numero <= numero) findings.push(`attempt ${next.numero} comes after ${numero}`);
-    if (resultado === 'entregue') findings.push(`attempt ${next.numero} after a success`);
+    if (next.number <= number) findings.push(`attempt ${next.number} comes after ${number}`);
+    if (result === 'delivered') findings.push(`attempt ${next.number} after a success`);
     const asked = status === 429 || status === 503 ? (kind.askedMs ?? 0) : 0;
-    const scheduled = resultado === 'interno' ? shortestFaultWait : (schedule[charged - 1] ?? 0);
-    if (resultado === 'lenta') continue; // repeated as soon as its webhook has a turn
-    const earliest = resultado === 'interno' ? scheduled : Math.max(scheduled * 0.8, asked);
+    const scheduled = result === 'internal' ? shortestFaultWait : (schedule[charged - 1] ?? 0);
+    if (result === 'slow') continue; // repeated as soon as its webhook has a turn
+    const earliest = result === 'internal' ? scheduled : Math.max(scheduled * 0.8, asked);
     const waited = startOf(next) - endOf(record);
-    if (waited < earliest - rounding) findings.push(`attempt ${next.numero} after ${waited} ms, not ${earliest} ms`);
-    if (resultado !== 'interno') late(waited - Math.max(scheduled, asked));
+    if (waited < earliest - rounding) findings.push(`attempt ${next.number} after ${waited} ms, not ${earliest} ms`);
+    if (result !== 'internal') late(waited - Math.max(scheduled, asked));
   }
   const due = attempts.filter(isChargeable).length;
   if (stored !== due) findings.push(`charged ${stored} attempts, not ${due}`);
-  if (state === 'falhou' && charged !== schedule.length + 1) findings.push(`failed after ${charged} attempts`);
-  if (state === 'entregue' && attempts.at(-1)?.resultado !== 'entregue') findings.push('delivered without a success');
+  if (state === 'failed' && charged !== schedule.length + 1) findings.push(`failed after ${charged} attempts`);
+  if (state === 'delivered' && attempts.at(-1)?.result !== 'delivered') findings.push('delivered without a success');
   return findings;
 }
 
 /** Whether an attempt came to an end: not kept from being made by a fault of our own, nor given up and repeated in the slow lane. */
-function isCompleted({ resultado }: AttemptRecord): boolean {
-  return resultado !== 'interno' && resultado !== 'lenta';
+function isCompleted({ result }: AttemptRecord): boolean {
+  return result !== 'internal' && result !== 'slow';
 }
 
 /** The clock that attempts are recorded by has milliseconds, and durations are rounded. */
@@ -202,15 +200,15 @@ const rounding = 3;
 /** A fault of our own is waited out for this long at least, in milliseconds. */
 const shortestFaultWait = 60_000;
 
-function startOf({ iniciada_em }: AttemptRecord): number {
-  return Date.parse(iniciada_em);
+function startOf({ startedAt }: AttemptRecord): number {
+  return Date.parse(startedAt);
 }
 
 function endOf(record: AttemptRecord): number {
-  return startOf(record) + record.duracao_ms;
+  return startOf(record) + record.durationMs;
 }
 
 /** Whether an attempt is one of those that a delivery has a number of: it was made, and its receiver failed. */
 function isChargeable(record: AttemptRecord): boolean {
-  return isCompleted(record) && record.resultado !== 'entregue' && record.status !== 410;
+  return isCompleted(record) && record.result !== 'delivered' && record.status !== 410;
 }

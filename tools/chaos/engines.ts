@@ -61,7 +61,7 @@ export async function readStored(
   const waiting = (await readAll(dynamo, WebhooksTable)).filter(item => item.announcements !== undefined);
   return {
     deliveries: new Map(deliveries.map(delivery => [delivery.id, delivery])),
-    notices: new Set(waiting.map(({ accountId, evento }) => `${accountId}#${evento}`)),
+    notices: new Set(waiting.map(({ accountId, eventName }) => `${accountId}#${eventName}`)),
   };
 }
 

@@ -24,8 +24,8 @@ export async function checkIsolation(): Promise<IsolationCheck> {
   let arrivedMeanwhile = 0;
   const quick: Kind = {
     name: 'quick, and failing once',
-    state: 'entregue',
-    results: ['http', 'entregue'],
+    state: 'delivered',
+    results: ['http', 'delivered'],
     answer: ({ response, earlier }) => {
       if (ended === 0) arrivedMeanwhile += 1;
       response.writeHead(earlier === 0 ? 500 : 204).end();
@@ -33,8 +33,8 @@ export async function checkIsolation(): Promise<IsolationCheck> {
   };
   const hanging: Kind = {
     name: 'hanging',
-    state: 'falhou',
-    results: ['tempo_esgotado'],
+    state: 'failed',
+    results: ['timeout'],
     answer: ({ request }) => {
       const begunAt = Date.now();
       request.socket.once('close', () => {
@@ -55,7 +55,7 @@ export async function checkIsolation(): Promise<IsolationCheck> {
     Registration,
   ];
   const isKnownToHang = async () => {
-    const owner = { accountId: hangingOne.account, evento: hangingOne.evento };
+    const owner = { accountId: hangingOne.account, eventName: hangingOne.eventName };
     const Key = { id: slownessId(owner) };
     const { Item } = await dynamo.send(new GetCommand({ TableName: run.outputs.DeliveriesTable, Key }));
     return isSlow(slownessOf(owner, Item));

@@ -92,29 +92,29 @@ function kindsOf(answersAfter: number) {
   return {
     quick: {
       name: 'quick',
-      state: 'entregue',
-      results: ['entregue'],
+      state: 'delivered',
+      results: ['delivered'],
       answer: visit => after(answersAfter, visit, 204),
     },
     failing: {
       name: 'failing once',
-      state: 'entregue',
-      results: ['http', 'entregue'],
+      state: 'delivered',
+      results: ['http', 'delivered'],
       answer: visit => after(answersAfter, visit, visit.earlier === 0 ? 500 : 204),
     },
-    hanging: { name: 'hanging', state: 'falhou', results: ['tempo_esgotado'], answer: () => undefined },
+    hanging: { name: 'hanging', state: 'failed', results: ['timeout'], answer: () => undefined },
     halfHanging: {
       name: 'hanging half of the time',
-      state: 'entregue',
-      results: ['tempo_esgotado', 'entregue'],
+      state: 'delivered',
+      results: ['timeout', 'delivered'],
       answer: visit => {
         if (Math.random() < 0.5) after(answersAfter, visit, 204);
       },
     },
     almostSlow: {
       name: 'almost slow',
-      state: 'entregue',
-      results: ['entregue'],
+      state: 'delivered',
+      results: ['delivered'],
       answer: visit => after(1_900, visit, 204),
     },
   } satisfies Record<string, Kind>;

@@ -10,7 +10,7 @@ import type { Kind } from './kinds.ts';
 /** One account's place for one event: a webhook, or the lack of one. */
 export interface Registration {
   readonly account: string;
-  readonly evento: EventName;
+  readonly eventName: EventName;
   readonly kind: Kind;
   /** Name of its receiver. */
   readonly host: string;
@@ -55,20 +55,20 @@ export async function settle(
   for (const { account, kinds } of plans) {
     const call = await openAccount(outputs, account);
     const made = kinds.map(async (kind, place): Promise<Registration> => {
-      const evento = EVENT_NAMES[place];
-      if (evento === undefined) throw new Error('An account has no more events than there are.');
+      const eventName = EVENT_NAMES[place];
+      if (eventName === undefined) throw new Error('An account has no more events than there are.');
       const host = hostOf(account, place);
       const authorization = `Bearer ${randomId(30)}`;
-      const remove = async () => void (await call('DELETE', `/v1/webhooks/${evento}`, 204));
+      const remove = async () => void (await call('DELETE', `/v1/webhooks/${eventName}`, 204));
       let replacements = 0;
       const replace = async () => {
         replacements += 1;
         const url = `https://${host}${pathOf(kind)}?${replacements}`;
-        await call('PUT', `/v1/webhooks/${evento}`, 200, { url, autorizacao: authorization });
+        await call('PUT', `/v1/webhooks/${eventName}`, 200, { url, autorizacao: authorization });
       };
-      const common = { account, evento, kind, host, authorization, remove, replace };
+      const common = { account, eventName, kind, host, authorization, remove, replace };
       if (kind.isUnregistered) return { ...common, secret: '' };
-      const input = { evento, url: `https://${host}${pathOf(kind)}`, autorizacao: authorization };
+      const input = { evento: eventName, url: `https://${host}${pathOf(kind)}`, autorizacao: authorization };
       const { segredo } = await call('POST', '/v1/webhooks', 201, input);
       return { ...common, secret: String(segredo) };
     });

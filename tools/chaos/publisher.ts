@@ -49,7 +49,7 @@ export async function publishEvents(
   hasOwnId: (index: number) => boolean,
 ): Promise<readonly PublishedEvent[]> {
   const events = registrations.map((registration, index) => {
-    const { account, evento } = registration;
+    const { account, eventName } = registration;
     const idDemanda = firstId + index;
     const own = hasOwnId(index) ? { id: `chaos-${idDemanda}` } : {};
     const ids = { id_demanda: idDemanda, id_proposta: idDemanda };
@@ -57,13 +57,13 @@ export async function publishEvents(
       registration,
       idDemanda,
       own,
-      message: JSON.stringify({ id_conta: account, event: evento, ...ids, ...own }),
+      message: JSON.stringify({ id_conta: account, event: eventName, ...ids, ...own }),
     };
   });
   const outgoing = events.map(({ message, registration }) => ({ body: message, account: registration.account }));
   const messageIds = await sendAll(sqs, EventsQueueUrl, outgoing);
   return events.map(({ registration, idDemanda, own, message }, index) => ({
-    deliveryId: deliveryIdOf(registration.account, registration.evento, own.id ?? messageIds[index] ?? ''),
+    deliveryId: deliveryIdOf(registration.account, registration.eventName, own.id ?? messageIds[index] ?? ''),
     registration,
     idDemanda,
     message,

@@ -52,7 +52,7 @@ async function outstanding({ plan: { waitsForMending }, run, sqs, dynamo, publis
   const now = Date.now();
   const waitsOut = (delivery: Delivery) => !waitsForMending && isWaitingOut(delivery, now);
   const isLeft = (delivery: Delivery) => !waitsForMending && isLeftToSweeper(delivery, now);
-  const pending = [...deliveries.values()].filter(({ state }) => state === 'pendente');
+  const pending = [...deliveries.values()].filter(({ state }) => state === 'pending');
   const unstored = published.filter(
     ({ registration, deliveryId }) => !registration.kind.isUnregistered && !deliveries.has(deliveryId),
   );

@@ -99,7 +99,7 @@ export function simulateOutage(rate: number, random: Random): OutageFigures {
     waited = Math.max(waited, waiting);
   };
   const sweep = () => {
-    const stored = { ...slowness, accountId: '', evento: 'demanda.criada' as const, version: 0, nextTurnAt };
+    const stored = { ...slowness, accountId: '', eventName: 'demanda.criada' as const, version: 0, nextTurnAt };
     const plan = planOf(stored, slowRate, time.now());
     const given = Math.min(plan.most, waiting);
     for (let turn = 0; turn < given; turn++) time.at(plan.beginAt + turn * plan.interval, attempt);

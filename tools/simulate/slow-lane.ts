@@ -82,7 +82,7 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneFi
   const sweep = (webhook: SlowWebhook, now: number) => {
     if (!webhook.isBacklogged) return;
     const { slowness, nextTurnAt } = webhook;
-    const stored = { ...slowness, accountId: '', evento: 'demanda.criada' as const, version: 0, nextTurnAt };
+    const stored = { ...slowness, accountId: '', eventName: 'demanda.criada' as const, version: 0, nextTurnAt };
     const { beginAt, interval, most } = planOf(stored, slowRate, now);
     const given = Math.min(most, webhook.table.length);
     for (let turn = 0; turn < given; turn++) send(webhook, webhook.table.shift(), beginAt + turn * interval);

@@ -30,36 +30,36 @@ export function makeHistoryOperations(dependencies: HistoryOperationDependencies
   const { findWebhook, lookup, readHistory, resend, limits } = dependencies;
 
   /** The history outlives its webhook: without both there is nothing at these paths. */
-  const requireHistory = async (accountId: string, evento: EventName, webhook: Webhook | undefined) => {
+  const requireHistory = async (accountId: string, eventName: EventName, webhook: Webhook | undefined) => {
     if (webhook) return;
-    const { deliveries } = await readHistory({ accountId, evento, limit: 1 });
+    const { deliveries } = await readHistory({ accountId, eventName, limit: 1 });
     if (deliveries.length === 0) throw webhookNotFound();
   };
 
   /** Reads the delivery that the path names, and the webhook of now. An account sees its own only, under their own event. */
   const find = async (context: RequestContext): Promise<{ delivery: Delivery; webhook: Webhook | undefined }> => {
-    const evento = eventIn(context);
+    const eventName = eventIn(context);
     const { accountId } = context.caller;
     const { id = '' } = context.path;
     const found = isDeliveryId(id)
-      ? await lookup(id, accountId, evento)
-      : { delivery: undefined, webhook: await findWebhook(accountId, evento) };
+      ? await lookup(id, accountId, eventName)
+      : { delivery: undefined, webhook: await findWebhook(accountId, eventName) };
     const { delivery, webhook } = found;
-    if (delivery?.accountId === accountId && delivery.evento === evento) return { delivery, webhook };
-    await requireHistory(accountId, evento, webhook);
+    if (delivery?.accountId === accountId && delivery.eventName === eventName) return { delivery, webhook };
+    await requireHistory(accountId, eventName, webhook);
     throw deliveryNotFound();
   };
 
   const list: RouteHandler = async context => {
     const query = readQuery(historyQuery, historyParameters, context.request.rawQueryString ?? '');
     const { estado: state, desde: from, ate: before, limite: limit, cursor: after } = query;
-    const evento = eventIn(context);
+    const eventName = eventIn(context);
     const { accountId } = context.caller;
-    const webhook = await findWebhook(accountId, evento);
+    const webhook = await findWebhook(accountId, eventName);
     const registration = webhook ?? null;
-    const wanted = { accountId, evento, state, from, before, limit, after, registration };
+    const wanted = { accountId, eventName, state, from, before, limit, after, registration };
     const { deliveries, next } = await readHistory(wanted);
-    if (deliveries.length === 0) await requireHistory(accountId, evento, webhook);
+    if (deliveries.length === 0) await requireHistory(accountId, eventName, webhook);
     return answer(200, {
       entregas: deliveries.map(toDeliveryRecord),
       proximo_cursor: next === undefined ? null : cursorOf(next),
@@ -76,7 +76,7 @@ export function makeHistoryOperations(dependencies: HistoryOperationDependencies
     if (!webhook) throw webhookNotFound();
     const refusal = resendRefusal(delivery, webhook);
     if (refusal) throw refusals[refusal]();
-    const seconds = await limits.countResend(delivery.accountId, delivery.evento);
+    const seconds = await limits.countResend(delivery.accountId, delivery.eventName);
     if (seconds !== undefined) {
       throw rateLimited('The webhook has used up its resends of this minute: wait as Retry-After says.', seconds);
     }

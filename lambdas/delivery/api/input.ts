@@ -2,9 +2,8 @@ import * as z from 'zod/mini';
 import { type Finding, validationFailed } from '../../api/problem.ts';
 import { moment } from '../../api/time-range.ts';
 import { readBody } from '../../api/validation.ts';
+import { stateFromWire, wireStates } from '../representation.ts';
 import { readCursor } from './cursor.ts';
-
-const states = ['pendente', 'entregue', 'falhou', 'retida', 'cancelada'] as const;
 
 const limite = z.pipe(
   z.pipe(z.string().check(z.regex(/^\d{1,5}$/, 'must be a whole number from 1 to 100')), z.transform(Number)),
@@ -21,6 +20,12 @@ const cursor = z.pipe(
   }),
 );
 
+/** The states whose deliveries a replay sends again. */
+const replayedState = z.pipe(
+  z.enum([wireStates.failed, wireStates.held]),
+  z.transform(word => (word === wireStates.failed ? 'failed' : 'held')),
+);
+
 /** Judged whatever else is wrong, as long as both ends can be read. */
 const rangeRule = {
   path: ['ate'],
@@ -31,7 +36,7 @@ const rangeRule = {
 /** The query of a history: which state, from when, until when, how many, and where to go on. Each may be left out. */
 export const historyQuery = z
   .strictObject({
-    estado: z.optional(z.enum(states)),
+    estado: z.optional(z.pipe(z.enum(Object.values(wireStates)), z.transform(stateFromWire))),
     desde: z.optional(moment),
     ate: z.optional(moment),
     limite: z._default(limite, 20),
@@ -41,7 +46,7 @@ export const historyQuery = z
 
 /** The body that asks for a replay: which deliveries, by when their events were accepted. */
 export const replayRequest = z
-  .strictObject({ desde: moment, ate: moment, estado: z.enum(['falhou', 'retida']) })
+  .strictObject({ desde: moment, ate: moment, estado: replayedState })
   .check(z.refine(isRange, rangeRule));
 
 /**

@@ -10,13 +10,14 @@ import type { FindWebhook } from '../lookup.ts';
 import { isReplayId, type PastReplay, progressAt, type Replay } from '../replay/replay.ts';
 import type { StartReplay } from '../replay/replay-start.ts';
 import type { FoundReplay, ReplayStore } from '../replay/replay-store.ts';
+import { wireReplayStates } from '../representation.ts';
 import { webhookSuspended } from './deliveries.ts';
 import { replayRequest } from './input.ts';
 
 /** A replay as responses show it. */
 export const replayRecord = z.object({
   id: z.string(),
-  estado: z.enum(['em_andamento', 'concluido', 'cancelado']),
+  estado: z.enum(Object.values(wireReplayStates)),
   /** Deliveries that it is to send; `null` until they are counted. */
   total: z.nullable(z.int().check(z.nonnegative())),
   enviadas: z.int().check(z.nonnegative()),
@@ -44,9 +45,9 @@ export function makeReplayOperations(dependencies: ReplayOperationDependencies) 
 
   /** Replays outlive their webhook, as the history does. */
   const findReplay = async (context: RequestContext): Promise<FoundReplay> => {
-    const evento = eventIn(context);
+    const eventName = eventIn(context);
     const { id = '' } = context.path;
-    const found = isReplayId(id) ? await replays.find(context.caller.accountId, evento, id) : undefined;
+    const found = isReplayId(id) ? await replays.find(context.caller.accountId, eventName, id) : undefined;
     if (found && !found.replay.isForgotten) return found;
     await webhookOf(context);
     throw new Problem(404, 'replay_not_found', 'There is no such replay of this webhook.');
@@ -56,11 +57,11 @@ export function makeReplayOperations(dependencies: ReplayOperationDependencies) 
     const { value, findings } = readBody(replayRequest, readJson(context.request));
     if (value === undefined) throw validationFailed(findings);
     const webhook = await webhookOf(context);
-    if (webhook.status === 'suspenso') throw webhookSuspended();
+    if (webhook.status === 'suspended') throw webhookSuspended();
     const { desde: from, ate: to, estado: wanted } = value;
     const replay = await startReplay(webhook, { from, to, wanted });
     if (!replay) throw inProgress();
-    return answer(202, shownAs(replay), { location: `/v1/webhooks/${webhook.evento}/reenvios/${replay.id}` });
+    return answer(202, shownAs(replay), { location: `/v1/webhooks/${webhook.eventName}/reenvios/${replay.id}` });
   };
 
   const show: RouteHandler = async context => {
@@ -83,7 +84,7 @@ export function makeReplayOperations(dependencies: ReplayOperationDependencies) 
 function toRecord({ id, state, total, countedTo, sent }: PastReplay): z.infer<typeof replayRecord> {
   return {
     id,
-    estado: state,
+    estado: wireReplayStates[state],
     total: countedTo === null ? total : null,
     enviadas: sent,
   };

@@ -9,7 +9,7 @@ import type { EventName } from '../../webhooks/webhook.ts';
  */
 export interface RequestLimits {
   countTest(accountId: string): Promise<number | undefined>;
-  countResend(accountId: string, evento: EventName): Promise<number | undefined>;
+  countResend(accountId: string, eventName: EventName): Promise<number | undefined>;
 }
 
 /** What the limits need. */
@@ -31,6 +31,6 @@ export function makeRequestLimits(dependencies: RequestLimitDependencies): Reque
   const resends = makeFixedWindow({ dynamo, now, limit: resendLimit });
   return {
     countTest: accountId => tests({ table, key: { id: `limit#tests#${accountId}` } }),
-    countResend: (accountId, evento) => resends({ table, key: { id: `limit#resends#${accountId}#${evento}` } }),
+    countResend: (accountId, eventName) => resends({ table, key: { id: `limit#resends#${accountId}#${eventName}` } }),
   };
 }

@@ -12,7 +12,7 @@ export type ResendRefusal = 'webhook_suspended' | 'webhook_replaced' | 'test_del
 
 /** Why a delivery is not sent again, if it is not: only an active webhook gets its own events, and tests are no events. */
 export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefusal | undefined {
-  if (webhook.status === 'suspenso') return 'webhook_suspended';
+  if (webhook.status === 'suspended') return 'webhook_suspended';
   if (webhook.webhookId !== delivery.webhookId) return 'webhook_replaced';
   return isTest(delivery) ? 'test_delivery' : undefined;
 }
@@ -47,6 +47,6 @@ export function makeResend({ store, retryQueue, now, log, count }: ResendDepende
 }
 
 function resent(delivery: Delivery, now: number): WaitingDelivery | undefined {
-  if (delivery.state !== 'pendente') return restarted(delivery, now);
+  if (delivery.state !== 'pending') return restarted(delivery, now);
   return delivery.wait ? broughtForward({ ...delivery, wait: delivery.wait }, now) : undefined;
 }

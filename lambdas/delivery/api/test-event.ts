@@ -32,11 +32,11 @@ export interface TestOperationDependencies extends DeliveryTelemetry {
 export function makeTestOperation(dependencies: TestOperationDependencies): RouteHandler {
   const { webhooks, limits, store, retryQueue, demandsUrl, makeId, now, log, count } = dependencies;
   return async function testOperation(context) {
-    const evento = eventIn(context);
+    const eventName = eventIn(context);
     const { accountId } = context.caller;
-    const webhook = await webhooks.noteTest(accountId, evento, now());
+    const webhook = await webhooks.noteTest(accountId, eventName, now());
     if (!webhook) throw webhookNotFound();
-    if (webhook.suspensionReason === 'operador') throw suspendedByOperator();
+    if (webhook.suspensionReason === 'operator') throw suspendedByOperator();
     const seconds = await limits.countTest(accountId);
     if (seconds !== undefined) {
       throw rateLimited('The account has used up its tests of this minute: wait as long as Retry-After says.', seconds);
@@ -44,7 +44,7 @@ export function makeTestOperation(dependencies: TestOperationDependencies): Rout
 
     const moment = now();
     const { webhookId } = webhook;
-    const origin = { accountId, evento, webhookId, body: sampleBody(evento, demandsUrl), createdAt: moment };
+    const origin = { accountId, eventName, webhookId, body: sampleBody(eventName, demandsUrl), createdAt: moment };
     const delivery = dueNow(newDelivery({ ...origin, id: testIdOf(makeId(22)) }), moment);
     await store.create(delivery);
     try {

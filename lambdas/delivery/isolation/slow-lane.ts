@@ -63,7 +63,7 @@ export function makeHandOver(dependencies: HandOverDependencies): HandOver {
 
   return async function handOver(delivery, slowness, save) {
     if (hasOutlived(delivery, now())) {
-      const ended = settled(delivery, 'falhou', now());
+      const ended = settled(delivery, 'failed', now());
       if (!(await saveOrDrop(delivery, ended, save))) return;
       count('Exhausted');
       log.warn('delivery.outlived', describeDelivery(delivery));

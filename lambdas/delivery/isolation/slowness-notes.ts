@@ -42,7 +42,7 @@ export function makeSlownessNotes({ store, quickCounts, now, log, count }: Slown
   };
 
   const change = async (owner: SlownessOwner, by: Parameters<SlownessStore['change']>[1]) => {
-    const about = { account: owner.accountId, event: owner.evento };
+    const about = { account: owner.accountId, event: owner.eventName };
     let wasSlow = false;
     try {
       const stored = await store.change(owner, slowness => {

@@ -1,14 +1,14 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
 import { type Item, type ItemKey, isConditionFailed, readTogether } from '../../platform/dynamo.ts';
-import { type EventName, eventName } from '../../webhooks/webhook.ts';
+import { type EventName, eventNameSchema } from '../../webhooks/webhook.ts';
 import { dueKey, taskAttributes } from '../delivery-item.ts';
 import type { DueEntry } from '../delivery-store.ts';
 import { backlogRenewal, furthestTurn } from '../limits.ts';
 import { reserveTurn, type Slowness, turnInterval } from './slowness.ts';
 
 /*
- * How slowly the receiver of an account's event answers: item `slowness#<accountId>#<evento>` of table `Deliveries`. It
+ * How slowly the receiver of an account's event answers: item `slowness#<accountId>#<eventName>` of table `Deliveries`. It
  * belongs to the event and not to the registration, so that neither a PUT nor a new registration shortens it.
  *
  * Three parts of it are written independently of each other:
@@ -25,7 +25,7 @@ export const slownessPrefix = 'slowness';
 /** Slowness as it is stored. Milliseconds since the epoch. */
 export interface StoredSlowness extends Slowness {
   readonly accountId: string;
-  readonly evento: EventName;
+  readonly eventName: EventName;
   readonly version: number;
   readonly nextTurnAt: number;
   readonly backlogAt?: number | undefined;
@@ -37,7 +37,7 @@ export interface StoredSlowness extends Slowness {
 /** Whose slowness it is. */
 export interface SlownessOwner {
   readonly accountId: string;
-  readonly evento: EventName;
+  readonly eventName: EventName;
 }
 
 /** Reads and writes slowness. All reads are consistent. */
@@ -63,14 +63,14 @@ export interface SlownessStore {
 }
 
 /** The key of an owner's item in the table `Deliveries`. */
-export function slownessId({ accountId, evento }: SlownessOwner): string {
-  return `${slownessPrefix}#${accountId}#${evento}`;
+export function slownessId({ accountId, eventName }: SlownessOwner): string {
+  return `${slownessPrefix}#${accountId}#${eventName}`;
 }
 
 /** The slowness that an item stands for; without an item, nothing is known. */
-export function slownessOf({ accountId, evento }: SlownessOwner, item: Item | undefined): StoredSlowness {
+export function slownessOf({ accountId, eventName }: SlownessOwner, item: Item | undefined): StoredSlowness {
   const { id: _, dueShard: __, ttl: ___, ...stored } = item ?? {};
-  return { tallies: [], version: 0, nextTurnAt: 0, ...stored, accountId, evento };
+  return { tallies: [], version: 0, nextTurnAt: 0, ...stored, accountId, eventName };
 }
 
 /** Makes the store over the table `Deliveries`. `rate`: turns a second that a slow webhook has at most. */
@@ -139,10 +139,10 @@ export function makeSlownessStore({
   };
 
   /** A turn now: the last one is over. */
-  const reserveFirstTurn = async ({ accountId, evento }: SlownessOwner, interval: number, moment: number) => {
-    const attributes = { accountId, evento, nextTurnAt: moment + interval };
+  const reserveFirstTurn = async ({ accountId, eventName }: SlownessOwner, interval: number, moment: number) => {
+    const attributes = { accountId, eventName, nextTurnAt: moment + interval };
     const isOver = 'attribute_not_exists(nextTurnAt) OR nextTurnAt < :now';
-    const owner = { accountId, evento };
+    const owner = { accountId, eventName };
     return (await write(slownessId(owner), attributes, isOver, { ':now': moment })) ? moment : undefined;
   };
 
@@ -151,11 +151,14 @@ export function makeSlownessStore({
   return {
     read: async id => {
       const [item] = await readTogether(dynamo, [address(id)]);
-      return item && slownessOf({ accountId: String(item.accountId), evento: eventName.parse(item.evento) }, item);
+      return (
+        item &&
+        slownessOf({ accountId: String(item.accountId), eventName: eventNameSchema.parse(item.eventName) }, item)
+      );
     },
 
-    change: async ({ accountId, evento }, by) => {
-      const owner = { accountId, evento }; // callers have a webhook at hand: its secrets do not belong here
+    change: async ({ accountId, eventName }, by) => {
+      const owner = { accountId, eventName }; // callers have a webhook at hand: its secrets do not belong here
       let slowness = await read(owner);
       for (let tries = 1; ; tries++) {
         const changed = by(slowness);
@@ -196,13 +199,13 @@ export function makeSlownessStore({
         new UpdateCommand({
           TableName: table,
           Key: { id: slownessId(slowness) },
-          UpdateExpression: `SET accountId = :accountId, evento = :evento, waitingAt = :now, #ttl = :ttl,
+          UpdateExpression: `SET accountId = :accountId, eventName = :eventName, waitingAt = :now, #ttl = :ttl,
             backlogAt = if_not_exists(backlogAt, :now),
             dueShard = if_not_exists(dueShard, :dueShard), dueAt = if_not_exists(dueAt, :dueAt)`,
           ExpressionAttributeNames: { '#ttl': 'ttl' },
           ExpressionAttributeValues: {
             ':accountId': slowness.accountId,
-            ':evento': slowness.evento,
+            ':eventName': slowness.eventName,
             ':now': moment,
             ':ttl': Math.ceil(moment / 1_000) + longestKept,
             ...prefixed(taskAttributes(slownessId(slowness), moment)),

@@ -14,7 +14,7 @@ export interface ReplayErrandDependencies {
 export function makeReplayErrand({ replays, run, now }: ReplayErrandDependencies): Errand {
   return async function replayErrand({ id }, hasTime) {
     const replay = await replays.read(id);
-    if (replay?.state !== 'em_andamento' || replay.lookAt > now()) return; // the index is behind
+    if (replay?.state !== 'running' || replay.lookAt > now()) return; // the index is behind
     const claimed = await replays.claim(replay, now() + claimLength);
     if (claimed) await run(claimed, untilNextSweep, hasTime);
   };

@@ -35,15 +35,15 @@ export interface ReplayRunDependencies extends DeliveryTelemetry {
 export function makeRunReplay(dependencies: ReplayRunDependencies): RunReplay {
   const { replays, readHistory, store, findWebhook, retryQueue, page, now, log, count } = dependencies;
 
-  const describe = ({ id, accountId, evento }: Replay) => ({ replayId: id, account: accountId, event: evento });
+  const describe = ({ id, accountId, eventName }: Replay) => ({ replayId: id, account: accountId, event: eventName });
 
-  const end = async (replay: Replay, state: 'concluido' | 'cancelado') => {
+  const end = async (replay: Replay, state: 'completed' | 'cancelled') => {
     if (!(await replays.end(replay, state))) return;
     log.info('replay.ended', { ...describe(replay), state, total: replay.total, sent: replay.sent });
   };
 
-  const readOn = async ({ accountId, evento, wanted, from }: Replay, place: string | null): Promise<Batch> => {
-    const asked = { accountId, evento, state: wanted, from, limit: page, after: place ?? undefined };
+  const readOn = async ({ accountId, eventName, wanted, from }: Replay, place: string | null): Promise<Batch> => {
+    const asked = { accountId, eventName, state: wanted, from, limit: page, after: place ?? undefined };
     const { deliveries, next } = await readHistory(asked);
     return { deliveries, place: next ?? null };
   };
@@ -107,7 +107,7 @@ export function makeRunReplay(dependencies: ReplayRunDependencies): RunReplay {
     const begin = Math.max(replay.paceAt, now());
     const next = { ...replay, inHand, sentTo, paceAt: begin + own.length * pace };
     const reserved = own.length > 0 ? await replays.save(next) : replay;
-    if (reserved?.state !== 'em_andamento') return reserved;
+    if (reserved?.state !== 'running') return reserved;
     const sent = await sendFrom(begin, reserved, own);
     if (!sent) return reserved; // for the same deliveries again, with new turns
 
@@ -123,20 +123,20 @@ export function makeRunReplay(dependencies: ReplayRunDependencies): RunReplay {
       sentTo,
       inHand: [],
     });
-    if (saved?.state !== 'em_andamento' || place !== null) return saved;
-    await end(saved, 'concluido');
+    if (saved?.state !== 'running' || place !== null) return saved;
+    await end(saved, 'completed');
     return undefined;
   };
 
-  const mayGoOn = async ({ accountId, evento, webhookId }: Replay): Promise<boolean> => {
-    const webhook = await findWebhook(accountId, evento);
-    return webhook?.webhookId === webhookId && webhook.status === 'ativo';
+  const mayGoOn = async ({ accountId, eventName, webhookId }: Replay): Promise<boolean> => {
+    const webhook = await findWebhook(accountId, eventName);
+    return webhook?.webhookId === webhookId && webhook.status === 'active';
   };
 
   return async function runReplay(claimed, ahead, hasTime) {
     let replay: Replay | undefined = claimed;
-    while (replay?.state === 'em_andamento' && hasTime()) {
-      if (!(await mayGoOn(replay))) return end(replay, 'cancelado');
+    while (replay?.state === 'running' && hasTime()) {
+      if (!(await mayGoOn(replay))) return end(replay, 'cancelled');
       if (replay.countedTo !== null) replay = await countOn(replay);
       else if (replay.paceAt < now() + ahead) replay = await sendOn(replay);
       else return;

@@ -25,8 +25,8 @@ export interface ReplayStartDependencies {
 /** Makes the beginning of replays, for the account's own and for the operator's. */
 export function makeStartReplay({ replays, run, makeId, now, log }: ReplayStartDependencies): StartReplay {
   return async function startReplay(webhook, { from, to: end, wanted }) {
-    const { accountId, evento, webhookId } = webhook;
-    const latest = await replays.findLatest(accountId, evento);
+    const { accountId, eventName, webhookId } = webhook;
+    const latest = await replays.findLatest(accountId, eventName);
     if (latest && isUnderWay(latest, webhook)) return undefined;
 
     const moment = now();
@@ -35,12 +35,12 @@ export function makeStartReplay({ replays, run, makeId, now, log }: ReplayStartD
     const replay: Replay = {
       id: replayIdOf(makeId(22)),
       accountId,
-      evento,
+      eventName,
       webhookId,
       from,
       to,
       wanted,
-      state: 'em_andamento',
+      state: 'running',
       startedAt: moment,
       total: 0,
       countedTo: place,
@@ -54,13 +54,13 @@ export function makeStartReplay({ replays, run, makeId, now, log }: ReplayStartD
     };
     if (!(await replays.start(replay, latest))) return undefined;
     await runFirstSlice(replay);
-    const begun = await replays.findLatest(accountId, evento);
+    const begun = await replays.findLatest(accountId, eventName);
     return begun?.id === replay.id ? begun : replay;
   };
 
   /** A replay of a registration that is gone does not hold up the next one's. */
   function isUnderWay(latest: Replay, { webhookId }: Webhook): boolean {
-    return progressAt(latest, now()).state === 'em_andamento' && latest.webhookId === webhookId;
+    return progressAt(latest, now()).state === 'running' && latest.webhookId === webhookId;
   }
 
   /** Begins what can be begun at once; the sweeper goes on from wherever this ends. */

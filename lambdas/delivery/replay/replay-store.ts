@@ -6,9 +6,9 @@ import { cleanUpAt, taskAttributes } from '../delivery-item.ts';
 import { type PastReplay, progressAt, type Replay } from './replay.ts';
 
 /*
- * Table `Deliveries`, item `reenvios#<accountId>#<evento>`: a webhook's latest replay. One item, so that one conditional
+ * Table `Deliveries`, item `reenvios#<accountId>#<eventName>`: a webhook's latest replay. One item, so that one conditional
  * write keeps replays of a webhook from running side by side. What remains of an earlier one is put into an item of its
- * own, `reenvios#<accountId>#<evento>#<replayId>`, before the next one begins, and shown for as long as the latest is.
+ * own, `reenvios#<accountId>#<eventName>#<replayId>`, before the next one begins, and shown for as long as the latest is.
  *
  * While the replay is under way the item stands in index `due`, where the sweeper finds it every minute. Whoever works on
  * it claims it first: `claim` grows, and what an earlier claimant saves is refused. Before deliveries are sent they are
@@ -32,9 +32,9 @@ export interface FoundReplay {
 /** The replays of all webhooks. Reads are consistent. */
 export interface ReplayStore {
   /** A webhook's latest replay. */
-  findLatest(accountId: string, evento: EventName): Promise<Replay | undefined>;
+  findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
   /** One of a webhook's replays. */
-  find(accountId: string, evento: EventName, replayId: string): Promise<FoundReplay | undefined>;
+  find(accountId: string, eventName: EventName, replayId: string): Promise<FoundReplay | undefined>;
   /** Reads by the id of the item, as index `due` gives it. */
   read(itemId: string): Promise<Replay | undefined>;
   /** Begins a replay in place of the latest that was found. False: that one has gone on since, or there is another. */
@@ -44,7 +44,7 @@ export interface ReplayStore {
   /** Saves how far a claimed replay has come, and gives it as it is then. Nothing: it is in other hands. */
   save(replay: Replay): Promise<Replay | undefined>;
   /** Ends a claimed replay. False: it is in other hands, or ended. */
-  end(replay: Replay, state: 'concluido' | 'cancelado'): Promise<boolean>;
+  end(replay: Replay, state: 'completed' | 'cancelled'): Promise<boolean>;
   /** Cancels a replay, whoever has it in hand: what has not had its turn is not sent. False: it has ended. */
   cancel(replay: Replay): Promise<boolean>;
   /** Has a replay that ended shown no more. False: it has not ended, or is another one by now. */
@@ -76,13 +76,13 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
 
   const readItem = async (id: string): Promise<Item | undefined> => (await readAlive([id]))[0];
 
-  const findLatest: ReplayStore['findLatest'] = async (accountId, evento) => {
-    const item = await readItem(idOf(accountId, evento));
+  const findLatest: ReplayStore['findLatest'] = async (accountId, eventName) => {
+    const item = await readItem(idOf(accountId, eventName));
     return item && replayFromItem(item);
   };
 
-  const find: ReplayStore['find'] = async (accountId, evento, replayId) => {
-    const ids = [idOf(accountId, evento), pastIdOf(accountId, evento, replayId)];
+  const find: ReplayStore['find'] = async (accountId, eventName, replayId) => {
+    const ids = [idOf(accountId, eventName), pastIdOf(accountId, eventName, replayId)];
     const [latestItem, pastItem] = await readAlive(ids);
     if (!latestItem) return undefined;
     const latest = replayFromItem(latestItem);
@@ -92,14 +92,14 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
 
   /** Gives the replay as it is then; nothing where the condition did not hold. */
   const update = async (
-    { accountId, evento, id }: Replay,
+    { accountId, eventName, id }: Replay,
     change: { set: string; remove?: string; when: string; values: Item; names?: Record<string, string> },
   ): Promise<Replay | undefined> => {
     try {
       const { Attributes } = await dynamo.send(
         new UpdateCommand({
           TableName: table,
-          Key: { id: idOf(accountId, evento) },
+          Key: { id: idOf(accountId, eventName) },
           UpdateExpression: `SET ${change.set}${change.remove ? ` REMOVE ${change.remove}` : ''}`,
           ConditionExpression: `#replay = :replay AND ${change.when}`,
           ExpressionAttributeNames: { '#replay': 'replayId', ...change.names },
@@ -114,7 +114,7 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
     }
   };
 
-  const finish = (replay: Replay, state: 'concluido' | 'cancelado', when: string, values: Item) =>
+  const finish = (replay: Replay, state: 'completed' | 'cancelled', when: string, values: Item) =>
     update(replay, {
       set: '#state = :ended, endedAt = :now, #ttl = :ttl',
       remove: 'dueShard, dueAt',
@@ -122,7 +122,7 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
       names: { '#state': 'state', '#ttl': 'ttl' },
       values: {
         ':ended': state,
-        ':running': 'em_andamento',
+        ':running': 'running',
         ':now': now(),
         ':ttl': cleanUpAt(now(), historyDays),
         ...values,
@@ -132,7 +132,7 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
   /** Puts what remains of a replay into its own item. To do so again changes nothing that matters: a forgotten one stays so. */
   const keep = async (latest: Replay) => {
     const { id: replayId, ...remains } = remainsOf(latest, now());
-    const id = pastIdOf(latest.accountId, latest.evento, replayId);
+    const id = pastIdOf(latest.accountId, latest.eventName, replayId);
     const ttl = cleanUpAt(remains.endedAt ?? now(), historyDays);
     try {
       await dynamo.send(
@@ -157,9 +157,9 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
     },
 
     start: async (replay, latest) => {
-      const { id: replayId, accountId, evento } = replay;
+      const { id: replayId, accountId, eventName } = replay;
       if (latest) await keep(latest);
-      const id = idOf(accountId, evento);
+      const id = idOf(accountId, eventName);
       const Item = { ...replay, id, replayId, ...taskAttributes(id, replay.lookAt) };
       try {
         await dynamo.send(
@@ -187,7 +187,7 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
       } catch (error) {
         if (!isConditionFailed(error)) throw error;
         // The client repeats a write whose answer got lost: what stands there may be our own.
-        return (await findLatest(accountId, evento))?.id === replayId;
+        return (await findLatest(accountId, eventName))?.id === replayId;
       }
     },
 
@@ -197,11 +197,11 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
         when: '#state = :running AND claim = :claim',
         names: { '#state': 'state' },
         values: {
-          ':running': 'em_andamento',
+          ':running': 'running',
           ':claim': replay.claim,
           ':next': replay.claim + 1,
           ':lookAt': lookAt,
-          ':dueAt': taskAttributes(idOf(replay.accountId, replay.evento), lookAt).dueAt,
+          ':dueAt': taskAttributes(idOf(replay.accountId, replay.eventName), lookAt).dueAt,
         },
       }),
 
@@ -226,17 +226,17 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
     end: async (replay, state) =>
       (await finish(replay, state, '#state = :running AND claim = :claim', { ':claim': replay.claim })) !== undefined,
 
-    forget: async ({ replay, latest: { id: latestId, accountId, evento } }) => {
+    forget: async ({ replay, latest: { id: latestId, accountId, eventName } }) => {
       const isLatest = replay.id === latestId;
       try {
         await dynamo.send(
           new UpdateCommand({
             TableName: table,
-            Key: { id: isLatest ? idOf(accountId, evento) : pastIdOf(accountId, evento, replay.id) },
+            Key: { id: isLatest ? idOf(accountId, eventName) : pastIdOf(accountId, eventName, replay.id) },
             UpdateExpression: 'SET isForgotten = :yes',
             ConditionExpression: '#replay = :replay AND #state <> :running',
             ExpressionAttributeNames: names,
-            ExpressionAttributeValues: { ':yes': true, ':replay': replay.id, ':running': 'em_andamento' },
+            ExpressionAttributeValues: { ':yes': true, ':replay': replay.id, ':running': 'running' },
           }),
         );
         return true;
@@ -248,21 +248,21 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
 
     cancel: async replay => {
       const isUnderWay = '(#state = :running OR (#state = :done AND lastTurnAt > :now))';
-      return (await finish(replay, 'cancelado', isUnderWay, { ':done': 'concluido' })) !== undefined;
+      return (await finish(replay, 'cancelled', isUnderWay, { ':done': 'completed' })) !== undefined;
     },
   };
 }
 
-function idOf(accountId: string, evento: EventName): string {
-  return `${replaysPrefix}#${accountId}#${evento}`;
+function idOf(accountId: string, eventName: EventName): string {
+  return `${replaysPrefix}#${accountId}#${eventName}`;
 }
 
 function replayFromItem({ id: _, dueShard, dueAt, ttl, replayId, ...replay }: Item): Replay {
   return { ...replay, id: replayId } as unknown as Replay;
 }
 
-function pastIdOf(accountId: string, evento: EventName, replayId: string): string {
-  return `${idOf(accountId, evento)}#${replayId}`;
+function pastIdOf(accountId: string, eventName: EventName, replayId: string): string {
+  return `${idOf(accountId, eventName)}#${replayId}`;
 }
 
 const names = { '#replay': 'replayId', '#state': 'state' };
@@ -275,7 +275,7 @@ function remainsOf(replay: Replay, now: number): PastReplay {
   return {
     id,
     wanted,
-    state: state === 'em_andamento' ? 'cancelado' : state,
+    state: state === 'running' ? 'cancelled' : state,
     total,
     sent,
     countedTo,

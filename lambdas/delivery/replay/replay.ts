@@ -12,7 +12,7 @@ export interface Replay extends ReplayRange {
   /** `reenvio_…` */
   readonly id: string;
   readonly accountId: string;
-  readonly evento: EventName;
+  readonly eventName: EventName;
   /** The registration it was asked for: it ends with that. */
   readonly webhookId: string;
   readonly state: ReplayState;
@@ -66,15 +66,15 @@ export type PastReplay = Pick<
  * is not sent yet, a replay with such is still under way, and when it is cancelled they stay behind.
  */
 export function progressAt(replay: Replay, now: number): Pick<Replay, 'state' | 'sent'> {
-  const moment = replay.state === 'cancelado' ? (replay.endedAt ?? now) : now;
+  const moment = replay.state === 'cancelled' ? (replay.endedAt ?? now) : now;
   const waiting = Math.max(0, Math.ceil((replay.lastTurnAt - moment) / pace));
-  const isUnderWay = replay.state === 'em_andamento' || (replay.state === 'concluido' && waiting > 0);
-  return { state: isUnderWay ? 'em_andamento' : replay.state, sent: Math.max(0, replay.sent - waiting) };
+  const isUnderWay = replay.state === 'running' || (replay.state === 'completed' && waiting > 0);
+  return { state: isUnderWay ? 'running' : replay.state, sent: Math.max(0, replay.sent - waiting) };
 }
 
 /** Whether a replay was cancelled before a delivery's turn came. */
 export function wasCancelledBefore({ state, endedAt }: PastReplay, turn: number): boolean {
-  return state === 'cancelado' && endedAt !== undefined && endedAt < turn;
+  return state === 'cancelled' && endedAt !== undefined && endedAt < turn;
 }
 
 /** Whether a replay has sent a delivery already. */
@@ -104,10 +104,11 @@ export function isWantedBy(replay: Replay, delivery: Delivery): boolean {
 interface ReplayRange {
   readonly from: number;
   readonly to: number;
-  readonly wanted: 'falhou' | 'retida';
+  readonly wanted: 'failed' | 'held';
 }
 
 /** Wire states of a replay; the last two are final. */
-type ReplayState = 'em_andamento' | 'concluido' | 'cancelado';
+/** The states of a replay. */
+export type ReplayState = 'running' | 'completed' | 'cancelled';
 
 const replayPrefix = 'reenvio_';

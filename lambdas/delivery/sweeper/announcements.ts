@@ -12,7 +12,10 @@ import {
   announcementIndex,
   announcementShard,
 } from '../../webhooks/announcement.ts';
+import { type WebhookRecord, wireReasons } from '../../webhooks/representation.ts';
 import { webhookKey } from '../../webhooks/webhook.ts';
+import type { AttemptResult } from '../delivery.ts';
+import { wireResults } from '../representation.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
 /** What the operators' topic carries: JSON that another program can forward. */
@@ -23,7 +26,8 @@ export interface PublishedAnnouncement {
   readonly webhookId: string;
   /** RFC 3339, UTC. */
   readonly since: string;
-  readonly reason: Announcement['reason'];
+  readonly reason: WebhookRecord['motivo_suspensao'];
+  /** `resultado` of the attempt that led to this, where one did. */
   readonly lastResult: string | null;
 }
 
@@ -54,11 +58,11 @@ export function makeAnnounce({ dynamo, table, publish, log }: AnnounceDependenci
           ExclusiveStartKey: from,
         }),
       );
-      for (const { accountId, evento } of page.Items ?? []) {
+      for (const { accountId, eventName } of page.Items ?? []) {
         if (!hasTime()) return;
         try {
           // The index lags, and holds no more than keys.
-          const [item] = await readTogether(dynamo, [{ table, key: webhookKey(accountId, evento) }]);
+          const [item] = await readTogether(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
           const announced = announcedIn(item);
           if (announced) await publishAll(announced, hasTime);
         } catch (error) {
@@ -71,12 +75,20 @@ export function makeAnnounce({ dynamo, table, publish, log }: AnnounceDependenci
   };
 
   async function publishAll(item: AnnouncedItem, hasTime: () => boolean): Promise<void> {
-    const { accountId, evento: event, webhookId, announcements } = item;
+    const { accountId, eventName: event, webhookId, announcements } = item;
     for (const first of announcements) {
       if (!hasTime()) return;
       const { type, since, reason, lastResult } = first;
       if (webhookId !== undefined) {
-        await publish({ type, accountId, event, webhookId, since: new Date(since).toISOString(), reason, lastResult });
+        await publish({
+          type,
+          accountId,
+          event,
+          webhookId,
+          since: new Date(since).toISOString(),
+          reason: reason && wireReasons[reason],
+          lastResult: lastResult && wireResults[lastResult as AttemptResult],
+        });
         log.info('webhook.announced', { type, account: accountId, event, reason });
       }
       if (!(await takeOut(item, first))) return;
@@ -105,11 +117,11 @@ export function makeAnnounce({ dynamo, table, publish, log }: AnnounceDependenci
 
   /** False: the condition does not hold. */
   async function update(
-    { accountId, evento }: AnnouncedItem,
+    { accountId, eventName }: AnnouncedItem,
     change: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
   ): Promise<boolean> {
     try {
-      await dynamo.send(new UpdateCommand({ TableName: table, Key: { accountId, evento }, ...change }));
+      await dynamo.send(new UpdateCommand({ TableName: table, Key: { accountId, eventName }, ...change }));
       return true;
     } catch (error) {
       if (isConditionFailed(error)) return false;

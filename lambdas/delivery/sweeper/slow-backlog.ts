@@ -36,7 +36,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
   const { slownessStore, store, queues, slowRate, now, log, count } = dependencies;
 
   const end = async (delivery: WaitingDelivery) => {
-    if (!(await store.update(delivery, settled(delivery, 'falhou', now())))) return;
+    if (!(await store.update(delivery, settled(delivery, 'failed', now())))) return;
     count('Exhausted');
     log.warn('delivery.outlived', describeDelivery(delivery));
   };
@@ -100,7 +100,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
     let slowness = read;
     let given = 0;
     const plan = planOf(slowness, slowRate, now());
-    const shards = backlogShardsOf(slowness.accountId, slowness.evento);
+    const shards = backlogShardsOf(slowness.accountId, slowness.eventName);
     while (hasTime()) {
       const beginAt = plan.beginAt + given * plan.interval;
       const most = Math.min(plan.most - given, chunk);
@@ -119,7 +119,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
     if (given === 0) return;
     log.info('slow_lane.turns_given', {
       account: slowness.accountId,
-      event: slowness.evento,
+      event: slowness.eventName,
       lane: plan.to,
       deliveries: given,
     });

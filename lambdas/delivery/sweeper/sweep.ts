@@ -29,15 +29,15 @@ export function makeSweep({ store, queues, errands, now, log, count }: SweepDepe
   /** A delivery whose attempts never get recorded must not go on for ever. */
   const end = async (delivery: WaitingDelivery) => {
     const record: AttemptRecord = {
-      numero: delivery.attempt,
-      iniciada_em: new Date(delivery.wait.nextAttemptAt).toISOString(),
-      duracao_ms: 0,
-      resultado: 'interno',
+      number: delivery.attempt,
+      startedAt: new Date(delivery.wait.nextAttemptAt).toISOString(),
+      durationMs: 0,
+      result: 'internal',
       status: null,
-      resposta: null,
+      response: null,
     };
     const attempts = [...delivery.attempts, record];
-    const after = settled({ ...delivery, attempt: delivery.attempt + 1, attempts }, 'falhou', now());
+    const after = settled({ ...delivery, attempt: delivery.attempt + 1, attempts }, 'failed', now());
     if (!(await store.update(delivery, after))) return;
     count('Exhausted');
     log.error('delivery.unrecorded', describeDelivery(delivery));
@@ -78,7 +78,7 @@ export function makeSweep({ store, queues, errands, now, log, count }: SweepDepe
   };
 
   const expire = async (entries: readonly DueEntry[], deliveries: readonly Delivery[]) => {
-    const held = new Set(deliveries.filter(({ state }) => state === 'retida').map(({ id }) => id));
+    const held = new Set(deliveries.filter(({ state }) => state === 'held').map(({ id }) => id));
     const expired = await Promise.all(entries.filter(({ id }) => held.has(id)).map(store.expire));
     const counted = expired.filter(isExpired => isExpired).length;
     if (counted > 0) count('HeldExpired', counted);

@@ -77,12 +77,12 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
   return async (webhook, delivery, watch) => {
     const startedAt = now();
     const record = (posted: PostOutcome): AttemptRecord => ({
-      numero: delivery.attempt,
-      iniciada_em: new Date(startedAt).toISOString(),
-      duracao_ms: Math.round(posted.durationMs),
-      resultado: resultOf(posted),
+      number: delivery.attempt,
+      startedAt: new Date(startedAt).toISOString(),
+      durationMs: Math.round(posted.durationMs),
+      result: resultOf(posted),
       status: posted.outcome === 'response' ? posted.status : null,
-      resposta: posted.outcome === 'response' ? posted.bodyStart : null,
+      response: posted.outcome === 'response' ? posted.bodyStart : null,
     });
     const ownFault = (detail: string): AttemptOutcome => ({
       outcome: 'internal_error',
@@ -130,33 +130,33 @@ interface Credentials {
 function resultOf(posted: PostOutcome): AttemptResult {
   switch (posted.outcome) {
     case 'response':
-      return isSuccess(posted.status) ? 'entregue' : 'http';
+      return isSuccess(posted.status) ? 'delivered' : 'http';
     case 'timeout':
-      return 'tempo_esgotado';
+      return 'timeout';
     case 'connection':
-      return 'conexao';
+      return 'connection';
     case 'tls':
       return 'tls';
     case 'dns':
       return 'dns';
     case 'blocked':
-      return 'bloqueada';
+      return 'blocked';
     case 'given_up':
-      return 'lenta';
+      return 'slow';
     case 'internal_error':
-      return 'interno';
+      return 'internal';
   }
 }
 
 async function openCredentials(
   sealing: AttemptDependencies['sealing'],
-  { accountId, evento, sealedAuthorization, secrets }: Webhook,
+  { accountId, eventName, sealedAuthorization, secrets }: Webhook,
   now: number,
 ): Promise<Credentials> {
   const signing = secrets.filter(secret => isSigning(secret, now));
   const [authorization, ...opened] = await Promise.all([
-    sealedAuthorization && sealing.open(sealedAuthorization, authorizationBinding(accountId, evento)),
-    ...signing.map(({ sealed }) => sealing.open(sealed, secretBinding(accountId, evento))),
+    sealedAuthorization && sealing.open(sealedAuthorization, authorizationBinding(accountId, eventName)),
+    ...signing.map(({ sealed }) => sealing.open(sealed, secretBinding(accountId, eventName))),
   ]);
   return { authorization: authorization || undefined, secrets: opened.filter(secret => secret !== undefined) };
 }

@@ -37,11 +37,11 @@ export function makeDeliver(dependencies: DeliverDependencies): ProcessRecord {
       log.warn('event.refused', { messageId, deliveryId, sender: record.attributes.SenderId, reason, detail });
       return;
     }
-    const { deliveryId, accountId, evento } = parsed.event;
+    const { deliveryId, accountId, eventName } = parsed.event;
     const acceptedAt = origin.sentAt ?? now();
-    const said = { messageId, deliveryId, account: accountId, event: evento };
+    const said = { messageId, deliveryId, account: accountId, event: eventName };
 
-    const { delivery: known, webhook, slowness } = await lookup(deliveryId, accountId, evento);
+    const { delivery: known, webhook, slowness } = await lookup(deliveryId, accountId, eventName);
     if (known && !haveSameContent(known.body, parsed.event.body)) {
       count('ConflictingCopyDropped');
       log.warn('event.conflicting_copy', { ...said, state: known.state });
@@ -51,7 +51,7 @@ export function makeDeliver(dependencies: DeliverDependencies): ProcessRecord {
     } else if (isFor(webhook, acceptedAt)) {
       const { webhookId } = webhook;
       const { body } = parsed.event;
-      const event = { id: deliveryId, messageId, accountId, evento, webhookId, body, createdAt: acceptedAt };
+      const event = { id: deliveryId, messageId, accountId, eventName, webhookId, body, createdAt: acceptedAt };
       // A redriven event keeps its age, but its schedule and the patience for our own faults begin now.
       const scheduledAt = Number(record.attributes.SentTimestamp) || now();
       await processDelivery({ ...newDelivery(event), scheduledAt }, { webhook, slowness }, store.create, atReceiver);

@@ -20,7 +20,7 @@ export function makeNoteHealth({ health, now, log, count }: HealthNotesDependenc
   const suspend = async (webhook: Webhook, lastResult: AttemptResult) => {
     if (!(await health.suspendFailing(webhook, lastResult))) return;
     count('WebhookSuspended');
-    log.warn('webhook.suspended', { account: webhook.accountId, event: webhook.evento, reason: 'sem_sucesso' });
+    log.warn('webhook.suspended', { account: webhook.accountId, event: webhook.eventName, reason: 'no_success' });
   };
 
   /** The mark that the failing has passed, where that was not announced yet. */
@@ -33,9 +33,9 @@ export function makeNoteHealth({ health, now, log, count }: HealthNotesDependenc
     if (outcome !== 'failed') return;
     if (failingSince === undefined) return void (await health.startedFailing(webhook));
     const failingFor = now() - failingSince;
-    if (after.state === 'falhou' && failingFor >= longestFailing) return suspend(webhook, record.resultado);
+    if (after.state === 'failed' && failingFor >= longestFailing) return suspend(webhook, record.result);
     const mark = unannouncedMark(webhook, failingFor);
-    if (mark !== undefined) await health.announceFailing(webhook, mark, record.resultado);
+    if (mark !== undefined) await health.announceFailing(webhook, mark, record.result);
   };
 
   return async function noteHealth(webhook, outcome, after) {

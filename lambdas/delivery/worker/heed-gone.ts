@@ -19,13 +19,13 @@ export function makeHeedGone({ health, log, count }: HeedGoneDependencies): Heed
   return async function heedGone(webhook, outcome) {
     if (outcome.outcome !== 'gone') return outcome;
     const { record } = outcome;
-    const suspended = await health.suspendGone(webhook, record.resultado);
+    const suspended = await health.suspendGone(webhook, record.result);
     if (suspended === 'replaced') {
       return { outcome: 'failed', askedWaitMs: undefined, detail: 'HTTP 410 of an earlier URL', record };
     }
     if (suspended === 'suspended') {
       count('WebhookSuspended');
-      log.warn('webhook.suspended', { account: webhook.accountId, event: webhook.evento, reason: 'gone' });
+      log.warn('webhook.suspended', { account: webhook.accountId, event: webhook.eventName, reason: 'gone' });
     }
     return outcome;
   };

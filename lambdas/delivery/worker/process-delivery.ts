@@ -85,10 +85,10 @@ export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): 
     return false;
   };
 
-  const endWithoutAttempt = async (before: Delivery, state: 'cancelada' | 'retida', save: Save) => {
+  const endWithoutAttempt = async (before: Delivery, state: 'cancelled' | 'held', save: Save) => {
     if (!(await isStored(before, settled(before, state, now()), save))) return;
-    if (!isTest(before)) count(state === 'retida' ? 'Held' : 'Cancelled');
-    log.info(state === 'retida' ? 'delivery.held' : 'delivery.cancelled', describeDelivery(before));
+    if (!isTest(before)) count(state === 'held' ? 'Held' : 'Cancelled');
+    log.info(state === 'held' ? 'delivery.held' : 'delivery.cancelled', describeDelivery(before));
   };
 
   /** What is stored already only has its message moved; nothing is known yet of what is not. */
@@ -158,10 +158,10 @@ export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): 
   };
 
   return async function processDelivery(delivery, { webhook, slowness }, save, atReceiver) {
-    if (webhook?.webhookId !== delivery.webhookId) return endWithoutAttempt(delivery, 'cancelada', save);
-    if (webhook.status === 'suspenso' && !isTest(delivery)) return endWithoutAttempt(delivery, 'retida', save);
+    if (webhook?.webhookId !== delivery.webhookId) return endWithoutAttempt(delivery, 'cancelled', save);
+    if (webhook.status === 'suspended' && !isTest(delivery)) return endWithoutAttempt(delivery, 'held', save);
     // A test that was asked for before an operator suspended.
-    if (webhook.suspensionReason === 'operador') return endWithoutAttempt(delivery, 'cancelada', save);
+    if (webhook.suspensionReason === 'operator') return endWithoutAttempt(delivery, 'cancelled', save);
     // A test says nothing of its webhook's health, and so would hold a place of the retry lane each time its receiver hangs.
     if (isTest(delivery) && lane === 'retry') return move(delivery, save, 'slow');
     const beyond = isTest(delivery) ? undefined : laneFor(lane, webhook, slowness, now());
@@ -179,14 +179,14 @@ export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): 
 }
 
 const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
-  falhou: 'Exhausted',
-  retida: 'Held',
-  cancelada: 'Cancelled',
+  failed: 'Exhausted',
+  held: 'Held',
+  cancelled: 'Cancelled',
 };
 
 function metricOf({ outcome, record }: AttemptOutcome): DeliveryMetric {
   if (outcome === 'delivered') return 'Delivered';
   if (outcome === 'internal_error') return 'InternalError';
   if (outcome === 'given_up') return 'GivenUp';
-  return record.resultado === 'bloqueada' ? 'Blocked' : 'AttemptFailed';
+  return record.result === 'blocked' ? 'Blocked' : 'AttemptFailed';
 }

@@ -29,10 +29,10 @@ export function makeRedeliver(dependencies: RedeliverDependencies): ProcessRecor
 
   /** What a delivery goes back to when its replay was cancelled before its turn came. */
   const withdrawnTo = async (delivery: Delivery) => {
-    const { accountId, evento, replayId } = delivery;
+    const { accountId, eventName, replayId } = delivery;
     const turn = turnOf(delivery);
     if (turn === undefined || replayId === undefined) return undefined;
-    const replay = (await replays.find(accountId, evento, replayId))?.replay;
+    const replay = (await replays.find(accountId, eventName, replayId))?.replay;
     return replay && wasCancelledBefore(replay, turn) ? replay.wanted : undefined;
   };
 
@@ -45,8 +45,8 @@ export function makeRedeliver(dependencies: RedeliverDependencies): ProcessRecor
       log.error('retry.refused', { messageId, reason: 'malformed' });
       return;
     }
-    const { id, id_conta: accountId, evento, tentativa } = message;
-    const { delivery, webhook, slowness } = await lookup(id, accountId, evento);
+    const { id, accountId, eventName, attempt } = message;
+    const { delivery, webhook, slowness } = await lookup(id, accountId, eventName);
     if (delivery && isDueIn(lane, delivery, message)) {
       const withdrawn = webhook?.webhookId === delivery.webhookId ? await withdrawnTo(delivery) : undefined;
       if (withdrawn) {
@@ -58,7 +58,7 @@ export function makeRedeliver(dependencies: RedeliverDependencies): ProcessRecor
       return;
     }
     count('StaleDropped');
-    log.info('delivery.stale', { deliveryId: id, account: accountId, event: evento, attempt: tentativa });
+    log.info('delivery.stale', { deliveryId: id, account: accountId, event: eventName, attempt: attempt });
   };
 }
 
@@ -74,8 +74,9 @@ function parseRetryMessage(body: string) {
  * A message of the retry queue is stale, too, once its delivery was handed over to the slow lane, and any that was sent
  * before a resend brought its attempt forward.
  */
-function isDueIn(lane: Lane, delivery: Delivery, { tentativa, adiantada }: RetryMessage): boolean {
+function isDueIn(lane: Lane, delivery: Delivery, message: RetryMessage): boolean {
   const { state, attempt, wait, broughtForward } = delivery;
-  if (state !== 'pendente' || attempt !== tentativa || adiantada !== broughtForward?.at) return false;
+  if (state !== 'pending' || attempt !== message.attempt || message.broughtForwardAt !== broughtForward?.at)
+    return false;
   return lane === 'slow' || wait?.slowLane === undefined;
 }

@@ -46,7 +46,7 @@ export function makeWebhookHealth({ dynamo, table, now }: WebhookHealthDependenc
         : 'sealedAuthorization = :authorization';
     const sameAuthorization = withAnyAuthorization ? '' : `${whichAuthorization} AND `;
     const write = {
-      key: webhookKey(webhook.accountId, webhook.evento),
+      key: webhookKey(webhook.accountId, webhook.eventName),
       when: `webhookId = :webhookId AND #url = :url AND ${sameAuthorization}${when}`,
       names: { '#url': 'url', ...names },
       values: {
@@ -76,12 +76,12 @@ export function makeWebhookHealth({ dynamo, table, now }: WebhookHealthDependenc
     }
   };
 
-  const suspension = (reason: 'gone' | 'sem_sucesso', lastResult: AttemptResult) => {
+  const suspension = (reason: 'gone' | 'no_success', lastResult: AttemptResult) => {
     const moment = now();
     return {
       update: 'SET #status = :suspended, suspensionReason = :reason, updatedAt = :now',
       names: { '#status': 'status' },
-      values: { ':suspended': 'suspenso', ':active': 'ativo', ':reason': reason, ':now': moment },
+      values: { ':suspended': 'suspended', ':active': 'active', ':reason': reason, ':now': moment },
       told: { type: 'webhook.suspended', since: moment, reason, lastResult } as const,
     };
   };
@@ -113,7 +113,7 @@ export function makeWebhookHealth({ dynamo, table, now }: WebhookHealthDependenc
     },
 
     suspendGone: async (webhook, lastResult) => {
-      const { accountId, evento, webhookId, url } = webhook;
+      const { accountId, eventName, webhookId, url } = webhook;
       for (let attempt = 0; attempt < suspensionTries; attempt++) {
         const when = '#status = :active';
         const isSuspended = await change(webhook, {
@@ -122,16 +122,16 @@ export function makeWebhookHealth({ dynamo, table, now }: WebhookHealthDependenc
           withAnyAuthorization: true,
         });
         if (isSuspended) return 'suspended';
-        const [item] = await readTogether(dynamo, [{ table, key: webhookKey(accountId, evento) }]);
+        const [item] = await readTogether(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
         const found = webhookIn(item);
         if (found?.webhookId !== webhookId || found.url !== url) return 'replaced';
-        if (found.status === 'suspenso') return 'suspended_already';
+        if (found.status === 'suspended') return 'suspended_already';
       }
       throw new Error('The webhook is suspended and reactivated too often just now.');
     },
 
     suspendFailing: async (webhook, lastResult) => {
-      const { values, ...suspended } = suspension('sem_sucesso', lastResult);
+      const { values, ...suspended } = suspension('no_success', lastResult);
       return change(webhook, {
         ...suspended,
         when: '#status = :active AND failingSince = :since',

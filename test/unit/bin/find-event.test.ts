@@ -60,19 +60,19 @@ const wait = { nextAttemptAt: noon + 5_000, lookAt: noon + 60_000, pickups: 0 };
 const attempted = { attempt: 2, attempts: [aRecord({ status: 503 })] };
 
 describe('an event that has a delivery', () => {
-  const suspended = aWebhook({ status: 'suspenso', suspensionReason: 'operador' });
-  const ended = (state: Exclude<DeliveryState, 'pendente'>) => settled(known(attempted), state, noon);
+  const suspended = aWebhook({ status: 'suspended', suspensionReason: 'operator' });
+  const ended = (state: Exclude<DeliveryState, 'pending'>) => settled(known(attempted), state, noon);
   it.each<[string, Delivery, Webhook | undefined, string, RegExp]>([
-    ['entregue', ended('entregue'), aWebhook(), 'delivered', /attempt 1 of 2026-11-20T12:00:00\.000Z ended with/],
+    ['delivered', ended('delivered'), aWebhook(), 'delivered', /attempt 1 of 2026-11-20T12:00:00\.000Z ended with/],
     ['pendente', known({ ...attempted, wait }), aWebhook(), 'waiting', /attempt 2 is due at .*12:00:05.*http 503/],
     ['pendente, under a suspended webhook', known({ wait }), suspended, 'waiting', /is suspended \(operador\).*held/],
     ['pendente, of a deleted webhook', known({ wait }), undefined, 'cancelled', /deleted/],
     ['pendente, of an earlier registration', known({ wait }), aWebhook({ webhookId: 'w2' }), 'cancelled', /anew/],
-    ['falhou', ended('falhou'), aWebhook(), 'failed', /ended with http 503/],
-    ['retida, under a suspended webhook', ended('retida'), suspended, 'held', /operador.*webhooks reactivate/],
-    ['retida, under an active one', ended('retida'), aWebhook(), 'held', /active again.*deliveries replay/],
-    ['retida, of a deleted one', ended('retida'), undefined, 'held', /cannot be sent any more/],
-    ['cancelada', ended('cancelada'), aWebhook(), 'cancelled', /deleted/],
+    ['failed', ended('failed'), aWebhook(), 'failed', /ended with http 503/],
+    ['held, under a suspended webhook', ended('held'), suspended, 'held', /operador.*webhooks reactivate/],
+    ['held, under an active one', ended('held'), aWebhook(), 'held', /active again.*deliveries replay/],
+    ['held, of a deleted one', ended('held'), undefined, 'held', /cannot be sent any more/],
+    ['cancelled', ended('cancelled'), aWebhook(), 'cancelled', /deleted/],
   ])('that is %s', async (_state, delivery, webhook, verdict, why) => {
     const found = await find({ delivery, ...(webhook && { webhook }) });
     expect(found).toMatchObject({ verdict, why: expect.stringMatching(why), deliveryId, messageId, opened: [] });
@@ -80,7 +80,7 @@ describe('an event that has a delivery', () => {
   });
 
   it('is found by its message id too: the log says which it is', async () => {
-    const world = { delivery: settled(known(), 'entregue', noon), lines: [line({ message: 'delivery.attempt' })] };
+    const world = { delivery: settled(known(), 'delivered', noon), lines: [line({ message: 'delivery.attempt' })] };
     expect(await find(world, { messageId })).toMatchObject({
       verdict: 'delivered',
       deliveryId,
@@ -93,10 +93,10 @@ describe('an event that has a delivery', () => {
 describe('a message that told something else under an id that was used before', () => {
   const first = 'aaaaaaaa-0000-0000-0000-000000000000';
   const world = {
-    delivery: settled(known({ messageId: first }), 'entregue', noon),
+    delivery: settled(known({ messageId: first }), 'delivered', noon),
     lines: [
-      line({ message: 'event.conflicting_copy', state: 'entregue' }),
-      line({ message: 'delivery.attempt', state: 'entregue', messageId: first }),
+      line({ message: 'event.conflicting_copy', state: 'delivered' }),
+      line({ message: 'delivery.attempt', state: 'delivered', messageId: first }),
     ],
   };
 
@@ -127,21 +127,21 @@ describe('an event that has none', () => {
       /refused at .* as malformed \(id_demanda: must be a number\): "dlq show 87d3a375/,
     ],
     ['waits for a fault of ours', [line({ message: 'message.deferred', seconds: 40 })], 'waiting', /comes again 40 s/],
-    ['is past its time', [line({ message: 'delivery.attempt', state: 'falhou' })], 'failed', /record is past its time/],
+    ['is past its time', [line({ message: 'delivery.attempt', state: 'failed' })], 'failed', /record is past its time/],
     ['was held, and is past its time', [line({ message: 'delivery.held' })], 'held', /record is past its time/],
     ['was cancelled, and is past its time', [line({ message: 'delivery.cancelled' })], 'cancelled', /past its time/],
     [
       'failed at first, and whose end is told by a later line',
       [
         line({ message: 'delivery.attempt', state: 'pendente' }),
-        line({ message: 'delivery.attempt', state: 'entregue' }),
+        line({ message: 'delivery.attempt', state: 'delivered' }),
       ],
       'delivered',
       /log/,
     ],
     [
       'was refused, and then published again and delivered',
-      [line({ message: 'delivery.attempt', state: 'entregue' }), line({ message: 'event.refused' })],
+      [line({ message: 'delivery.attempt', state: 'delivered' }), line({ message: 'event.refused' })],
       'delivered',
       /log/,
     ],

@@ -18,11 +18,11 @@ beforeAll(async () => {
   const tables = { DeliveriesTable: 'Deliveries', WebhooksTable: 'Webhooks' };
   const outputs = { ...tables, DynamoDbEndpoint: dynalite.endpoint, Region: 'sa-east-1' };
   writeFileSync(join(directory, 'outputs.json'), JSON.stringify(outputs));
-  await fill(4_500, 'acme', 'falhou'); // more than a page of the index
-  await fill(30, 'acme', 'entregue');
-  await fill(3, 'acme', 'pendente');
-  await fill(7, 'bolt', 'falhou', { evento: 'demanda.cancelada' });
-  await fill(9, 'bolt', 'retida');
+  await fill(4_500, 'acme', 'failed'); // more than a page of the index
+  await fill(30, 'acme', 'delivered');
+  await fill(3, 'acme', 'pending');
+  await fill(7, 'bolt', 'failed', { eventName: 'demanda.cancelada' });
+  await fill(9, 'bolt', 'held');
 });
 
 afterAll(async () => {
@@ -35,7 +35,7 @@ const fill = async (count: number, accountId: string, state: DeliveryState, chan
   const made = Array.from({ length: count }, (_, number) => {
     const id = `evt_${accountId}${state.slice(0, 4)}${String(number).padStart(19, '0')}`;
     const delivery = aDelivery({ id, accountId, createdAt: noon + number * 1_000, ...changes });
-    if (state !== 'pendente') return settled(delivery, state, noon);
+    if (state !== 'pending') return settled(delivery, state, noon);
     return { ...delivery, wait: { nextAttemptAt: noon, lookAt: noon, pickups: 0 } };
   });
   for (let first = 0; first < count; first += 25) {

@@ -5,16 +5,16 @@ import type { ReplayRange } from '../../../lambdas/delivery/replay/replay-start.
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { aWebhook, noon } from '../delivery/builders.ts';
 
-const range: ReplayRange = { from: noon - 3_600_000, to: noon, wanted: 'falhou' };
+const range: ReplayRange = { from: noon - 3_600_000, to: noon, wanted: 'failed' };
 const request = { account: 'conta-1', event: 'demanda.criada', ...range } as const;
 
 const aReplay = (changes: Partial<Replay> = {}): Replay => ({
   ...range,
   id: 'reenvio_1',
   accountId: 'conta-1',
-  evento: 'demanda.criada',
+  eventName: 'demanda.criada',
   webhookId: 'webhook-1',
-  state: 'em_andamento',
+  state: 'running',
   startedAt: noon,
   total: 0,
   countedTo: 'somewhere',
@@ -62,9 +62,9 @@ describe('the operator’s replay of a range', () => {
     const counted = { total: 20, countedTo: null };
     const { done, shown, asked } = await replay(aReplay(), [
       aReplay({ total: 12 }),
-      aReplay({ ...counted, sent: 20, state: 'concluido', lastTurnAt: noon + 3_900 }),
-      aReplay({ ...counted, sent: 20, state: 'concluido', lastTurnAt: noon + 3_900 }),
-      aReplay({ ...counted, sent: 20, state: 'concluido', lastTurnAt: noon + 3_900 }),
+      aReplay({ ...counted, sent: 20, state: 'completed', lastTurnAt: noon + 3_900 }),
+      aReplay({ ...counted, sent: 20, state: 'completed', lastTurnAt: noon + 3_900 }),
+      aReplay({ ...counted, sent: 20, state: 'completed', lastTurnAt: noon + 3_900 }),
     ]);
     expect(asked).toEqual([range]);
     expect(done).toEqual({ id: 'reenvio_1', total: 20, sent: 20 });
@@ -80,13 +80,13 @@ describe('the operator’s replay of a range', () => {
     ['without a webhook', () => replay(aReplay(), [], null as never), /no webhook for demanda\.criada/],
     [
       'while the webhook is suspended',
-      () => replay(aReplay(), [], aWebhook({ status: 'suspenso', suspensionReason: 'gone' })),
+      () => replay(aReplay(), [], aWebhook({ status: 'suspended', suspensionReason: 'gone' })),
       /is suspended \(gone\): "webhooks reactivate" first/,
     ],
     ['beside another one', () => replay(undefined), /a replay of .* is under way/],
     [
       'to its end when it is cancelled',
-      () => replay(aReplay({ total: 9, countedTo: null, state: 'cancelado', sent: 3, endedAt: noon })),
+      () => replay(aReplay({ total: 9, countedTo: null, state: 'cancelled', sent: 3, endedAt: noon })),
       /cancelled after 3 of 9 deliveries/,
     ],
     ['to its end when another takes its place', () => replay(aReplay(), [aReplay({ id: 'reenvio_2' })]), /replaced/],

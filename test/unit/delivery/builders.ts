@@ -22,14 +22,14 @@ export const fakeSealing: Sealing = {
 
 /** A webhook of account `conta-1` for `demanda.criada`. */
 export const aWebhook = (changes: Partial<Webhook> = {}): Webhook => {
-  const { accountId = 'conta-1', evento = 'demanda.criada' } = changes;
+  const { accountId = 'conta-1', eventName = 'demanda.criada' } = changes;
   return {
     accountId,
-    evento,
+    eventName,
     webhookId: 'webhook-1',
     url: 'https://receiver.example.com/hooks',
-    secrets: [{ sealed: `${accountId}/${evento}/segredo|${secret}`, createdAt: noon }],
-    status: 'ativo',
+    secrets: [{ sealed: `${accountId}/${eventName}/segredo|${secret}`, createdAt: noon }],
+    status: 'active',
     suspensionReason: null,
     createdAt: noon,
     updatedAt: noon,
@@ -42,7 +42,7 @@ export const aDelivery = (changes: Partial<Delivery> = {}): Delivery => ({
   ...newDelivery({
     id: 'evt_000000000000000000000000001',
     accountId: 'conta-1',
-    evento: 'demanda.criada',
+    eventName: 'demanda.criada',
     webhookId: 'webhook-1',
     body: '{"event":"demanda.criada","id_demanda":1}',
     createdAt: noon,
@@ -52,12 +52,12 @@ export const aDelivery = (changes: Partial<Delivery> = {}): Delivery => ({
 
 /** An attempt's record. */
 export const aRecord = (changes: Partial<AttemptRecord> = {}): AttemptRecord => ({
-  numero: 1,
-  iniciada_em: new Date(noon).toISOString(),
-  duracao_ms: 12,
-  resultado: 'http',
+  number: 1,
+  startedAt: new Date(noon).toISOString(),
+  durationMs: 12,
+  result: 'http',
   status: 500,
-  resposta: 'oops',
+  response: 'oops',
   ...changes,
 });
 
@@ -73,13 +73,13 @@ export const failure = (changes: Partial<AttemptRecord> = {}, askedWaitMs?: numb
 export const ownFault = (changes: Partial<AttemptRecord> = {}): AttemptOutcome => ({
   outcome: 'internal_error',
   detail: 'KMSInternalException',
-  record: aRecord({ resultado: 'interno', status: null, resposta: null, ...changes }),
+  record: aRecord({ result: 'internal', status: null, response: null, ...changes }),
 });
 
 /** An attempt that was answered with 200. */
 export const success: AttemptOutcome = {
   outcome: 'delivered',
-  record: aRecord({ resultado: 'entregue', status: 200, resposta: 'ok' }),
+  record: aRecord({ result: 'delivered', status: 200, response: 'ok' }),
 };
 
 /** A complete response. */

@@ -28,10 +28,10 @@ const readLater: typeof readHistory = query => {
 
 const idOf = (accountId: string, number: number) => `evt_${accountId}-${String(number).padStart(20, '0')}`;
 
-const states = ['pendente', 'entregue', 'falhou', 'retida', 'cancelada'] as const;
+const states = ['pending', 'delivered', 'failed', 'held', 'cancelled'] as const;
 
 const inState = (delivery: Delivery, state: DeliveryState): Delivery =>
-  state === 'pendente'
+  state === 'pending'
     ? { ...delivery, state, wait: { nextAttemptAt: noon, lookAt: noon, pickups: 0 } }
     : settled(delivery, state, noon);
 
@@ -39,7 +39,7 @@ const inState = (delivery: Delivery, state: DeliveryState): Delivery =>
 const fill = async (
   accountId: string,
   count: number,
-  stateOf: (number: number) => DeliveryState = () => 'entregue',
+  stateOf: (number: number) => DeliveryState = () => 'delivered',
   changes: Partial<Delivery> = {},
 ) => {
   const deliveries = Array.from({ length: count }, (_, number): Delivery => {
@@ -65,7 +65,7 @@ const readAll = async (
   const pages: (readonly Delivery[])[] = [];
   let after: string | undefined;
   do {
-    const page = await read({ accountId, evento: 'demanda.criada', limit, state, after });
+    const page = await read({ accountId, eventName: 'demanda.criada', limit, state, after });
     pages.push(page.deliveries);
     after = page.next;
     await between();
@@ -84,9 +84,9 @@ describe('the history', () => {
 
   it('is empty for another account or event', async () => {
     await fill('somebody', 3);
-    const nobody = { accountId: 'somebody-else', evento: 'demanda.criada', limit: 10 } as const;
+    const nobody = { accountId: 'somebody-else', eventName: 'demanda.criada', limit: 10 } as const;
     expect(await readHistory(nobody)).toEqual({ deliveries: [], next: undefined });
-    const other = { accountId: 'somebody', evento: 'demanda.cancelada', limit: 10 } as const;
+    const other = { accountId: 'somebody', eventName: 'demanda.cancelada', limit: 10 } as const;
     expect(await readHistory(other)).toEqual({ deliveries: [], next: undefined });
   });
 
@@ -95,7 +95,7 @@ describe('the history', () => {
     let added = 1_000;
     const pages = await readAll('busy', 9, undefined, async () => {
       const delivery = aDelivery({ id: idOf('busy', added), accountId: 'busy', createdAt: noon + added * 1_000 });
-      await storeHere().create(settled(delivery, 'entregue', noon));
+      await storeHere().create(settled(delivery, 'delivered', noon));
       added++;
     });
     expect(pages.flat()).toEqual(all);
@@ -104,7 +104,7 @@ describe('the history', () => {
   it('holds everything that was there from the beginning exactly once, whatever is written between pages', async () => {
     const write = fc.record({
       at: fc.integer({ min: -60, max: 60 }),
-      state: fc.constantFrom('entregue' as const, 'falhou' as const, 'retida' as const),
+      state: fc.constantFrom('delivered' as const, 'failed' as const, 'held' as const),
     });
     let run = 0;
     await fc.assert(
@@ -118,7 +118,7 @@ describe('the history', () => {
           let added = 1_000;
           const pages = await readAll(accountId, limit, undefined, async () => {
             // one delivery is added, before, among or after those that are there, and one of those changes
-            const { at, state } = writes.pop() ?? { at: 0, state: 'falhou' as const };
+            const { at, state } = writes.pop() ?? { at: 0, state: 'failed' as const };
             const changed = all[Math.abs(at) % count];
             const createdAt = noon + at * 1_000;
             const fresh = aDelivery({ id: idOf(accountId, added++), accountId, createdAt });
@@ -152,7 +152,7 @@ describe('the history', () => {
         fc.array(change, { maxLength: 12, size: 'max' }),
         async (stored, wanted, limit, changes) => {
           const accountId = `moving-${++run}`;
-          const all = await fill(accountId, stored.length, number => stored[number] ?? 'falhou');
+          const all = await fill(accountId, stored.length, number => stored[number] ?? 'failed');
           const current = new Map(all.map(delivery => [delivery.id, delivery]));
           const changed = new Set<string>();
           let calls = 0;
@@ -161,7 +161,7 @@ describe('the history', () => {
             calls++;
             if (calls >= (changes[0]?.afterCalls ?? Number.POSITIVE_INFINITY)) {
               calls = 0;
-              const { of = 0, to = 'falhou' } = changes.shift() ?? {};
+              const { of = 0, to = 'failed' } = changes.shift() ?? {};
               const before = all[of % all.length] && current.get(all[of % all.length]?.id ?? '');
               if (before && before.state !== to) {
                 const { wait: _, ...rest } = before;
@@ -195,8 +195,8 @@ describe('the history', () => {
   }, 60_000);
 
   it('of one state holds all of that state, however rare', async () => {
-    const all = await fill('rare', 900, number => (number % 300 === 0 ? 'falhou' : 'entregue'));
-    expect(await readAll('rare', 100, 'falhou')).toEqual([all.filter(({ state }) => state === 'falhou')]);
+    const all = await fill('rare', 900, number => (number % 300 === 0 ? 'failed' : 'delivered'));
+    expect(await readAll('rare', 100, 'failed')).toEqual([all.filter(({ state }) => state === 'failed')]);
   }, 20_000);
 
   describe('costs at most twenty calls a page', () => {
@@ -210,8 +210,8 @@ describe('the history', () => {
 
     // With limit 1 and nothing failed it took 3,600.
     it.each([
-      ['delivered', 'entregue' as const],
-      ['failed', 'falhou' as const],
+      ['delivered', 'delivered' as const],
+      ['failed', 'failed' as const],
     ])(
       'beside 5,000 that are %s',
       async (name, common) => {
@@ -235,7 +235,7 @@ describe('the history', () => {
         for (const after of [undefined, all[4_000]]) {
           dynalite.operations.length = 0;
           const cursor = after && `${new Date(after.createdAt).toISOString()}#${after.id}`;
-          const page = { accountId, evento: 'demanda.criada', limit: 1, after: cursor } as const;
+          const page = { accountId, eventName: 'demanda.criada', limit: 1, after: cursor } as const;
           expect((await readHistory(page)).deliveries).toEqual([all[after ? 4_001 : 0]]);
           expect(dynalite.operations.length).toBeLessThanOrEqual(20);
         }
@@ -244,10 +244,10 @@ describe('the history', () => {
     );
 
     it('where what the index still leads to is past its time', async () => {
-      await fill('expired', 600, () => 'falhou');
-      for (const state of ['falhou', undefined] as const) {
+      await fill('expired', 600, () => 'failed');
+      for (const state of ['failed', undefined] as const) {
         dynalite.operations.length = 0;
-        const page = await readLater({ accountId: 'expired', evento: 'demanda.criada', limit: 100, state });
+        const page = await readLater({ accountId: 'expired', eventName: 'demanda.criada', limit: 100, state });
         expect(page.deliveries).toEqual([]);
         expect(page.next).toBeDefined();
         expect(dynalite.operations.length).toBeLessThanOrEqual(20);
@@ -257,18 +257,18 @@ describe('the history', () => {
 
   it.each([1, 3, 100])('leaves out what is past its time, and nothing else, in pages of %i', async limit => {
     const accountId = `past-${limit}`;
-    const all = await fill(accountId, 300, number => (number % 41 === 0 ? 'pendente' : 'falhou'));
+    const all = await fill(accountId, 300, number => (number % 41 === 0 ? 'pending' : 'failed'));
     const pages = await readAll(accountId, limit, undefined, undefined, readLater);
-    expect(pages.flat()).toEqual(all.filter(({ state }) => state === 'pendente'));
+    expect(pages.flat()).toEqual(all.filter(({ state }) => state === 'pending'));
   });
 
   describe('as it is shown under a registration', () => {
-    const asked = { accountId: 'registrations', evento: 'demanda.criada', limit: 100 } as const;
+    const asked = { accountId: 'registrations', eventName: 'demanda.criada', limit: 100 } as const;
     const current = { webhookId: 'webhook-2', createdAt: noon + 1_200_000 };
     let old: Delivery[];
     let own: Delivery[];
     beforeAll(async () => {
-      old = await fill('registrations', 10, () => 'pendente');
+      old = await fill('registrations', 10, () => 'pending');
       // what is waiting for the present registration is newer
       const createdAt = (number: number) => current.createdAt + number * 1_000;
       const made = Array.from({ length: 2_000 }, (_, number) =>
@@ -279,7 +279,7 @@ describe('the history', () => {
             webhookId: current.webhookId,
             createdAt: createdAt(number),
           }),
-          'pendente',
+          'pending',
         ),
       );
       for (let first = 0; first < made.length; first += 25) {
@@ -291,38 +291,38 @@ describe('the history', () => {
       own = made.toReversed();
     });
 
-    it('finds what waits for an earlier one as cancelada, however much waits for this one', async () => {
-      const page = await readHistory({ ...asked, state: 'cancelada', registration: current });
-      expect(page.deliveries.map(({ id, state }) => [id, state])).toEqual(old.map(({ id }) => [id, 'cancelada']));
+    it('finds what waits for an earlier one as cancelled, however much waits for this one', async () => {
+      const page = await readHistory({ ...asked, state: 'cancelled', registration: current });
+      expect(page.deliveries.map(({ id, state }) => [id, state])).toEqual(old.map(({ id }) => [id, 'cancelled']));
       expect(page.next).toBeUndefined();
-      const waiting = await readHistory({ ...asked, state: 'pendente', registration: current });
+      const waiting = await readHistory({ ...asked, state: 'pending', registration: current });
       expect(waiting.deliveries).toEqual(own.slice(0, 100));
       const last = own.at(-3);
       const after = last && `${new Date(last.createdAt).toISOString()}#${last.id}`;
-      const end = await readHistory({ ...asked, state: 'pendente', registration: current, after });
+      const end = await readHistory({ ...asked, state: 'pending', registration: current, after });
       expect(end).toEqual({ deliveries: own.slice(-2), next: undefined });
     });
 
     it('finds nothing waiting where there is none, and all of it cancelled', async () => {
-      expect(await readHistory({ ...asked, state: 'pendente', registration: null })).toEqual({
+      expect(await readHistory({ ...asked, state: 'pending', registration: null })).toEqual({
         deliveries: [],
         next: undefined,
       });
-      const page = await readHistory({ ...asked, state: 'cancelada', registration: null });
+      const page = await readHistory({ ...asked, state: 'cancelled', registration: null });
       expect(page.deliveries.map(({ id }) => id)).toEqual(own.slice(0, 100).map(({ id }) => id));
-      expect(page.deliveries.every(({ state, wait }) => state === 'cancelada' && !wait)).toBe(true);
+      expect(page.deliveries.every(({ state, wait }) => state === 'cancelled' && !wait)).toBe(true);
     });
 
     it('keeps states as they are stored for whoever asks for no registration', async () => {
-      const { deliveries } = await readHistory({ ...asked, state: 'pendente' });
+      const { deliveries } = await readHistory({ ...asked, state: 'pending' });
       expect(deliveries).toEqual(own.slice(0, 100));
-      expect((await readHistory({ ...asked, state: 'cancelada' })).deliveries).toEqual([]);
+      expect((await readHistory({ ...asked, state: 'cancelled' })).deliveries).toEqual([]);
     });
   });
 
   it('shows what is pending with its next attempt', async () => {
-    await fill('pending', 1, () => 'pendente');
-    const { deliveries } = await readHistory({ accountId: 'pending', evento: 'demanda.criada', limit: 1 });
-    expect(deliveries).toMatchObject([{ state: 'pendente', wait: { nextAttemptAt: noon } }]);
+    await fill('pending', 1, () => 'pending');
+    const { deliveries } = await readHistory({ accountId: 'pending', eventName: 'demanda.criada', limit: 1 });
+    expect(deliveries).toMatchObject([{ state: 'pending', wait: { nextAttemptAt: noon } }]);
   });
 });

@@ -18,16 +18,16 @@ describe('the items of deliveries', () => {
 
   // The quick path: each index entry is a write unit.
   it('stand in one index only when they are delivered', () => {
-    const { listShard, ...item } = itemFromDelivery(settled(aDelivery(), 'entregue', noon), 30);
+    const { listShard, ...item } = itemFromDelivery(settled(aDelivery(), 'delivered', noon), 30);
     expect(listShard).toMatch(/^conta-1#demanda\.criada#delivered#\d$/);
     expect(item).not.toHaveProperty('stateShard');
     expect(item).not.toHaveProperty('dueShard');
   });
 
-  it.each(['falhou', 'retida', 'cancelada'] as const)('stand in their state’s part of an index: %s', state => {
+  it.each(['failed', 'held', 'cancelled'] as const)('stand in their state’s part of an index: %s', state => {
     const { listShard, stateShard } = itemFromDelivery(settled(aDelivery(), state, noon), 30);
     expect(listShard).toMatch(/^conta-1#demanda\.criada#undelivered#\d$/);
     expect(stateShard).toBe(`conta-1#demanda.criada#${state}#${String(listShard).at(-1)}`);
-    expect(heldByStateShard(String(stateShard))).toEqual({ accountId: 'conta-1', evento: 'demanda.criada', state });
+    expect(heldByStateShard(String(stateShard))).toEqual({ accountId: 'conta-1', eventName: 'demanda.criada', state });
   });
 });

@@ -58,26 +58,26 @@ const isIncreasing = (numbers: readonly number[]) =>
 /** What must be true of a delivery when all is said and done. */
 const expectSound = (delivery: Delivery, statuses: readonly (number | undefined)[]) => {
   const { state, attempts, charged } = delivery;
-  expect(state).not.toBe('pendente');
-  expect(isIncreasing(attempts.map(({ numero }) => numero))).toBe(true);
+  expect(state).not.toBe('pending');
+  expect(isIncreasing(attempts.map(({ number }) => number))).toBe(true);
   expect(charged).toBeLessThanOrEqual(schedule.length + 1);
   const last = attempts.at(-1);
-  if (state === 'entregue') {
-    expect(last?.resultado).toBe('entregue');
+  if (state === 'delivered') {
+    expect(last?.result).toBe('delivered');
     expect(statuses.some(status => status === 200 || status === 204)).toBe(true);
   } else {
-    expect(attempts.every(({ resultado }) => resultado !== 'entregue')).toBe(true);
+    expect(attempts.every(({ result }) => result !== 'delivered')).toBe(true);
   }
-  expect(charged).toBeLessThanOrEqual(attempts.filter(({ resultado }) => resultado !== 'lenta').length);
-  if (state === 'falhou') expect(charged).toBe(schedule.length + 1);
+  expect(charged).toBeLessThanOrEqual(attempts.filter(({ result }) => result !== 'slow').length);
+  if (state === 'failed') expect(charged).toBe(schedule.length + 1);
   // each recorded attempt came no earlier than the one before it allowed
   let chargedBefore = 0;
   for (const [at, attempt] of attempts.entries()) {
     const next = attempts[at + 1];
-    const isCharged = attempt.resultado !== 'interno' && attempt.resultado !== 'lenta';
+    const isCharged = attempt.result !== 'internal' && attempt.result !== 'slow';
     if (isCharged) chargedBefore++;
     if (!next || !isCharged) continue;
-    const waited = Date.parse(next.iniciada_em) - Date.parse(attempt.iniciada_em);
+    const waited = Date.parse(next.startedAt) - Date.parse(attempt.startedAt);
     expect(waited).toBeGreaterThanOrEqual((schedule[chargedBefore - 1] ?? 0) * 0.8);
   }
 };
@@ -138,8 +138,8 @@ describe('the life of deliveries', () => {
               case 'suspend':
                 return world.register({
                   webhookId: `webhook-${registration}`,
-                  status: 'suspenso',
-                  suspensionReason: 'operador',
+                  status: 'suspended',
+                  suspensionReason: 'operator',
                 });
               case 'register':
                 registration++;

@@ -39,7 +39,7 @@ describe('the store of deliveries', () => {
   it('gives back what it was given, in every state', async () => {
     const store = storeHere();
     const one = waiting();
-    const other = settled(waiting(), 'falhou', noon);
+    const other = settled(waiting(), 'failed', noon);
     await store.create(one);
     await store.create(other);
     expect(await store.read([one.id, other.id, 'evt_unknown', one.id])).toEqual([one, other]);
@@ -51,7 +51,7 @@ describe('the store of deliveries', () => {
     await store.create(delivery);
     await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: aWebhook() }));
     dynalite.operations.length = 0;
-    const other = { table: 'Webhooks', key: { accountId: 'conta-1', evento: 'demanda.criada' } };
+    const other = { table: 'Webhooks', key: { accountId: 'conta-1', eventName: 'demanda.criada' } };
     expect(await store.readWith(delivery.id, [other])).toEqual([delivery, aWebhook()]);
     const unknown = { ...other, key: { ...other.key, accountId: 'x' } };
     expect(await store.readWith('evt_unknown', [unknown])).toEqual([undefined, undefined]);
@@ -74,15 +74,15 @@ describe('the store of deliveries', () => {
     const after = { ...before, attempt: 3 };
     const updated = await Promise.all(Array.from({ length: 10 }, () => store.update(before, after)));
     expect(updated.filter(Boolean)).toHaveLength(1);
-    expect(await store.update(before, settled(before, 'entregue', noon))).toBe(false);
-    expect(await store.update(after, settled(after, 'entregue', noon))).toBe(true);
+    expect(await store.update(before, settled(before, 'delivered', noon))).toBe(false);
+    expect(await store.update(after, settled(after, 'delivered', noon))).toBe(true);
     expect(await store.update(after, after)).toBe(false);
-    expect((await store.read([before.id]))[0]?.state).toBe('entregue');
+    expect((await store.read([before.id]))[0]?.state).toBe('delivered');
   });
 
   it('treats what is past its ttl as gone, though it is still there', async () => {
     const store = storeHere();
-    const delivery = settled(waiting(), 'entregue', noon);
+    const delivery = settled(waiting(), 'delivered', noon);
     await store.create(delivery);
     clock.advance(30 * day - 1_000);
     expect(await store.create(delivery)).toBe(false);
@@ -100,16 +100,16 @@ describe('the store of deliveries', () => {
       dueShard: expect.stringMatching(/^\d+$/),
       dueAt: `2026-11-20T12:02:05.000Z#${pending.id}`,
       listShard: expect.stringMatching(/^conta-1#demanda\.criada#undelivered#\d$/),
-      stateShard: expect.stringMatching(/^conta-1#demanda\.criada#pendente#\d$/),
+      stateShard: expect.stringMatching(/^conta-1#demanda\.criada#pending#\d$/),
       listKey: `2026-11-20T12:00:00.000Z#${pending.id}`,
     });
     expect(await itemOf(pending.id)).not.toHaveProperty('ttl');
-    await store.update(pending, settled(pending, 'falhou', noon));
+    await store.update(pending, settled(pending, 'failed', noon));
     const item = await itemOf(pending.id);
     expect(item).not.toHaveProperty('dueShard');
     expect(item).not.toHaveProperty('dueAt');
     expect(item).toMatchObject({ ttl: noon / 1_000 + 30 * 24 * 60 * 60 });
-    expect(item).toMatchObject({ stateShard: expect.stringMatching(/^conta-1#demanda\.criada#falhou#\d$/) });
+    expect(item).toMatchObject({ stateShard: expect.stringMatching(/^conta-1#demanda\.criada#failed#\d$/) });
   });
 });
 
@@ -150,7 +150,7 @@ describe('what waits for a turn', () => {
     const dynamo = {
       send: (async (command: GetCommand) => {
         const isRead = command.constructor.name === 'BatchGetCommand';
-        if (isRead) await storeHere().update(one, settled(one, 'entregue', noon));
+        if (isRead) await storeHere().update(one, settled(one, 'delivered', noon));
         return dynalite.dynamo.send(command);
       }) as typeof dynalite.dynamo.send,
     };
@@ -193,7 +193,7 @@ describe('what is due', () => {
     expect(claims.filter(Boolean)).toHaveLength(1);
     const [claimed] = await store.read([delivery.id]);
     expect(claimed).toEqual({ ...delivery, wait: next });
-    await store.update(delivery, settled(delivery, 'entregue', noon));
+    await store.update(delivery, settled(delivery, 'delivered', noon));
     expect(await store.claim({ ...delivery, wait: next }, { ...next, pickups: 2 })).toBe(false);
     expect(await itemOf(delivery.id)).not.toHaveProperty('dueAt');
   });
@@ -271,7 +271,7 @@ describe('an outcome whose write gets no answer', () => {
     expect(await store.create(first)).toBe(true);
     expect(calls).toEqual(['lost', 'answered', 'read']);
 
-    const after = settled(first, 'entregue', noon);
+    const after = settled(first, 'delivered', noon);
     expect(await troubled(2_000, 'lost', 'answered').store.update(first, after)).toBe(true);
     const other = waiting();
     expect(await troubled(0, 'repeated by the SDK').store.create(other)).toBe(true);
@@ -280,7 +280,7 @@ describe('an outcome whose write gets no answer', () => {
 
   it('is stale where it is another one that stands there', async () => {
     const first = waiting();
-    await storeHere().create(settled(first, 'entregue', noon));
+    await storeHere().create(settled(first, 'delivered', noon));
     const { store, calls } = troubled(2_000, 'not made', 'answered');
     expect(await store.create(first)).toBe(false);
     expect(calls).toEqual(['not made', 'answered', 'read']);

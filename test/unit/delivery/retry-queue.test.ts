@@ -28,9 +28,9 @@ describe('the retry queue', () => {
       QueueUrl: 'http://queue',
       MessageBody: JSON.stringify({
         id: 'evt_000000000000000000000000001',
-        id_conta: 'conta-1',
-        evento: 'demanda.criada',
-        tentativa: 3,
+        accountId: 'conta-1',
+        eventName: 'demanda.criada',
+        attempt: 3,
       }),
       DelaySeconds: 5,
       MessageGroupId: 'conta-1',

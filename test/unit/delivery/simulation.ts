@@ -134,7 +134,7 @@ class ProcessDied extends Error {}
 
 /** Whether the sweeper comes to an item by itself: not to what is held, and to what waits for a turn by another one's task. */
 const isLookedAt = ({ state, dueAt, dueShard }: Item): boolean =>
-  dueAt !== undefined && state !== 'retida' && !String(dueShard).startsWith('backlog#');
+  dueAt !== undefined && state !== 'held' && !String(dueShard).startsWith('backlog#');
 
 /** A process of the simulation: a function's invocation. */
 interface Process {
@@ -149,7 +149,7 @@ const nothing = <Result>(): Promise<Result> => new Promise<never>(() => {});
 
 const keyNames: Record<'Deliveries' | 'Webhooks', readonly string[]> = {
   Deliveries: ['id'],
-  Webhooks: ['accountId', 'evento'],
+  Webhooks: ['accountId', 'eventName'],
 };
 
 const emptyTables = async ({ dynamo }: Dynalite) => {
@@ -249,7 +249,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const slowQueue = makeRetryQueue({ sqs, queueUrl: 'slow', now });
   const queues = { retry: retryQueue, slow: slowQueue };
   const slownessStore = makeSlownessStore({ dynamo, table: 'Deliveries', now, rate: slowRate });
-  const owner = { accountId: 'conta-1', evento: 'demanda.criada' } as const;
+  const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
   /** The same, of a process that does not die. */
   const slownessNow = makeSlownessStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now, rate: slowRate });
 
@@ -453,11 +453,11 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     },
     /** The webhook as it is stored. */
     webhook: async () => {
-      const Key = { accountId: 'conta-1', evento: 'demanda.criada' };
+      const Key = { accountId: 'conta-1', eventName: 'demanda.criada' };
       return (await dynalite.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
     },
     remove: async () => {
-      const Key = { accountId: 'conta-1', evento: 'demanda.criada' };
+      const Key = { accountId: 'conta-1', eventName: 'demanda.criada' };
       await dynalite.dynamo.send(new DeleteCommand({ TableName: 'Webhooks', Key }));
     },
     /** How slowly the receiver answers, as it is stored. */

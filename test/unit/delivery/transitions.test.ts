@@ -26,49 +26,49 @@ const gone: AttemptOutcome = { outcome: 'gone', record: aRecord({ status: 410 })
 
 describe('after an attempt', () => {
   it('the latest 30 attempts are kept of a delivery that was sent again and again', () => {
-    const attempts = Array.from({ length: keptAttempts }, (_, at) => aRecord({ numero: at + 1 }));
-    const after = afterAttempt()(aDelivery({ attempt: 31, attempts }), failure({ numero: 31 }));
-    expect(after.attempts.map(({ numero }) => numero)).toEqual(Array.from({ length: 30 }, (_, at) => at + 2));
+    const attempts = Array.from({ length: keptAttempts }, (_, at) => aRecord({ number: at + 1 }));
+    const after = afterAttempt()(aDelivery({ attempt: 31, attempts }), failure({ number: 31 }));
+    expect(after.attempts.map(({ number }) => number)).toEqual(Array.from({ length: 30 }, (_, at) => at + 2));
   });
 
-  it('a success ends as entregue', () => {
+  it('a success ends as delivered', () => {
     const after = afterAttempt()(aDelivery(), success);
-    expect(after).toMatchObject({ state: 'entregue', attempt: 2, settledAt: noon, attempts: [success.record] });
+    expect(after).toMatchObject({ state: 'delivered', attempt: 2, settledAt: noon, attempts: [success.record] });
     expect(after.wait).toBeUndefined();
   });
 
   it('one that was given up is repeated at once: neither charged nor a fault of ours', () => {
     const outcome: AttemptOutcome = {
       outcome: 'given_up',
-      record: aRecord({ numero: 3, resultado: 'lenta', status: null }),
+      record: aRecord({ number: 3, result: 'slow', status: null }),
     };
     const after = afterAttempt()(aDelivery({ attempt: 3, charged: 2, faults: 0 }), outcome);
     expect(after).toMatchObject({
-      state: 'pendente',
+      state: 'pending',
       attempt: 4,
       charged: 2,
       faults: 0,
       wait: { nextAttemptAt: noon },
-      attempts: [{ numero: 3, resultado: 'lenta' }],
+      attempts: [{ number: 3, result: 'slow' }],
     });
   });
 
-  it('410 ends as retida', () => {
-    expect(afterAttempt()(aDelivery(), gone)).toMatchObject({ state: 'retida', settledAt: noon });
+  it('410 ends as held', () => {
+    expect(afterAttempt()(aDelivery(), gone)).toMatchObject({ state: 'held', settledAt: noon });
   });
 
   it('a failure waits for the next attempt', () => {
     expect(afterAttempt()(aDelivery(), failure())).toMatchObject({
-      state: 'pendente',
+      state: 'pending',
       attempt: 2,
       charged: 1,
       wait: { nextAttemptAt: noon + 5_000, pickups: 0 },
     });
   });
 
-  it('the failure after the last wait ends as falhou', () => {
+  it('the failure after the last wait ends as failed', () => {
     const after = afterAttempt()(aDelivery({ attempt: 4, charged: 3 }), failure());
-    expect(after).toMatchObject({ state: 'falhou', attempt: 5, charged: 4, settledAt: noon });
+    expect(after).toMatchObject({ state: 'failed', attempt: 5, charged: 4, settledAt: noon });
     expect(after.wait).toBeUndefined();
   });
 
@@ -90,11 +90,11 @@ describe('after an attempt', () => {
     expect(afterAttempt()(delivery, failure())).toMatchObject({ charged: 2, faults: 0 });
   });
 
-  it('our own fault ends as falhou ten days after acceptance', () => {
-    expect(afterAttempt(noon + 10 * day - 1)(aDelivery(), ownFault()).state).toBe('pendente');
+  it('our own fault ends as failed ten days after acceptance', () => {
+    expect(afterAttempt(noon + 10 * day - 1)(aDelivery(), ownFault()).state).toBe('pending');
     expect(afterAttempt(noon + 10 * day)(aDelivery(), ownFault())).toMatchObject({
-      state: 'falhou',
-      attempts: [{ resultado: 'interno' }],
+      state: 'failed',
+      attempts: [{ result: 'internal' }],
     });
   });
 });
@@ -188,14 +188,14 @@ describe('any life', () => {
         const next = makeAfterAttempt({ schedule: [1, 2, 3], now: clock.now, random: () => 0.5 });
         let delivery: Delivery = aDelivery();
         for (const made of outcomes) {
-          if (delivery.state !== 'pendente') break;
-          const after = next(delivery, { ...made, record: { ...made.record, numero: delivery.attempt } });
+          if (delivery.state !== 'pending') break;
+          const after = next(delivery, { ...made, record: { ...made.record, number: delivery.attempt } });
           expect(after.attempt).toBe(delivery.attempt + 1);
           expect(after.charged).toBeGreaterThanOrEqual(delivery.charged);
-          expect(after.attempts.at(-1)?.numero).toBe(delivery.attempt);
+          expect(after.attempts.at(-1)?.number).toBe(delivery.attempt);
           expect(after.attempts.length).toBeLessThanOrEqual(keptAttempts);
-          expect(after.wait === undefined).toBe(after.state !== 'pendente');
-          expect(after.settledAt === undefined).toBe(after.state === 'pendente');
+          expect(after.wait === undefined).toBe(after.state !== 'pending');
+          expect(after.settledAt === undefined).toBe(after.state === 'pending');
           expect(after.charged <= 4).toBe(true);
           delivery = after;
           clock.advance(1_000);

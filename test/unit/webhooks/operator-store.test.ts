@@ -29,34 +29,34 @@ beforeEach(() => {
 
 const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
   accountId,
-  evento: 'demanda.criada',
+  eventName: 'demanda.criada',
   webhookId: 'id-1',
   url: 'https://receiver.example.com/',
   secrets: [{ sealed: 'sealed-1', createdAt: 1_000 }],
-  status: 'ativo',
+  status: 'active',
   suspensionReason: null,
   createdAt: 1_000,
   updatedAt: 1_000,
   ...changes,
 });
 
-const hold = { status: 'suspenso', suspensionReason: 'operador' } as const;
+const hold = { status: 'suspended', suspensionReason: 'operator' } as const;
 const changed = (changes: Partial<Webhook>) => ({ outcome: 'changed', webhook: webhook(changes) });
 const announced = async () => {
-  const Key = { accountId, evento: 'demanda.criada' };
+  const Key = { accountId, eventName: 'demanda.criada' };
   return (await database.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item?.announcements;
 };
 
 describe('an operator', () => {
-  it.each([null, 'gone', 'sem_sucesso'] as const)('suspends a webhook, suspended already or not: %s', async reason => {
+  it.each([null, 'gone', 'no_success'] as const)('suspends a webhook, suspended already or not: %s', async reason => {
     await store.create(
-      webhook({ status: reason ? 'suspenso' : 'ativo', suspensionReason: reason, failingSince: 1_500 }),
+      webhook({ status: reason ? 'suspended' : 'active', suspensionReason: reason, failingSince: 1_500 }),
     );
     const suspended = { ...hold, failingSince: 1_500, updatedAt: 2_000 };
     expect(await operator.suspend(accountId, 'demanda.criada')).toEqual(changed(suspended));
     expect(await store.reactivate(accountId, 'demanda.criada', 3_000)).toEqual(webhook(suspended));
     expect(await announced()).toEqual([
-      { type: 'webhook.suspended', since: 2_000, reason: 'operador', lastResult: null },
+      { type: 'webhook.suspended', since: 2_000, reason: 'operator', lastResult: null },
     ]);
   });
 
@@ -70,7 +70,7 @@ describe('an operator', () => {
   it.each([0, 1, 4, 5, 6, 40])('suspends a webhook that has announced %i times', async count => {
     await store.create(webhook());
     for (let round = 0; round < count; round++) {
-      const gone = webhook({ status: 'suspenso', suspensionReason: 'gone' });
+      const gone = webhook({ status: 'suspended', suspensionReason: 'gone' });
       const Item = { ...gone, announcements: (await announced()) ?? [] };
       await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
       await store.reactivate(accountId, 'demanda.criada', 100 + round);
@@ -78,7 +78,7 @@ describe('an operator', () => {
     expect(await operator.suspend(accountId, 'demanda.criada')).toEqual(changed({ ...hold, updatedAt: 2_000 }));
     const told = await announced();
     expect(told).toHaveLength(Math.min(count + 1, mostAnnouncements));
-    expect(told.at(-1)).toMatchObject({ type: 'webhook.suspended', since: 2_000, reason: 'operador' });
+    expect(told.at(-1)).toMatchObject({ type: 'webhook.suspended', since: 2_000, reason: 'operator' });
     if (count > 0) expect(told[0]).toMatchObject({ type: 'webhook.reactivated', since: 100 });
   });
 
@@ -94,14 +94,14 @@ describe('an operator', () => {
     const dynamo = { send } as unknown as OperatorStoreDependencies['dynamo'];
     const racing = makeOperatorStore({ dynamo, tableName: 'Webhooks', now: () => 2_000 });
     expect(await racing.suspend(accountId, 'demanda.criada')).toEqual(changed({ ...hold, updatedAt: 2_000 }));
-    expect(await announced()).toMatchObject([{ reason: 'operador' }]);
+    expect(await announced()).toMatchObject([{ reason: 'operator' }]);
   });
 
   it('suspends what is not registered yet, until an operator ends that', async () => {
     expect(await operator.suspend(accountId, 'demanda.criada')).toEqual({ outcome: 'not_registered' });
     expect(await operator.find(accountId, 'demanda.criada')).toEqual({
       accountId,
-      evento: 'demanda.criada',
+      eventName: 'demanda.criada',
       since: 2_000,
     });
     expect(await operator.suspend(accountId, 'demanda.criada')).toEqual({ outcome: 'not_registered' });
@@ -117,8 +117,8 @@ describe('an operator', () => {
     expect(await store.create(webhook())).toEqual(webhook());
   });
 
-  it.each(['gone', 'sem_sucesso', 'operador'] as const)('ends any suspension: %s', async suspensionReason => {
-    await store.create(webhook({ status: 'suspenso', suspensionReason, failingSince: 1_500, failingMark: 10 }));
+  it.each(['gone', 'no_success', 'operator'] as const)('ends any suspension: %s', async suspensionReason => {
+    await store.create(webhook({ status: 'suspended', suspensionReason, failingSince: 1_500, failingMark: 10 }));
     expect(await operator.reactivate(accountId, 'demanda.criada')).toEqual(changed({ updatedAt: 2_000 }));
     expect(await announced()).toMatchObject([{ type: 'webhook.reactivated', since: 2_000 }]);
   });
@@ -151,12 +151,12 @@ describe('an operator', () => {
   });
 
   it('sees the webhooks of all accounts in order', async () => {
-    await store.create(webhook({ evento: 'proposta.recebida' }));
+    await store.create(webhook({ eventName: 'proposta.recebida' }));
     await store.create(webhook());
     const all = await operator.listAll();
-    const keys = all.map(({ accountId: account, evento }) => `${account} ${evento}`);
+    const keys = all.map(({ accountId: account, eventName }) => `${account} ${eventName}`);
     expect(keys).toEqual(keys.toSorted());
-    expect(all.filter(found => found.accountId === accountId).map(({ evento }) => evento)).toEqual([
+    expect(all.filter(found => found.accountId === accountId).map(({ eventName }) => eventName)).toEqual([
       'demanda.criada',
       'proposta.recebida',
     ]);

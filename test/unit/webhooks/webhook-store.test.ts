@@ -20,12 +20,12 @@ beforeEach(() => {
 
 const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
   accountId,
-  evento: 'demanda.criada',
+  eventName: 'demanda.criada',
   webhookId: 'id-1',
   url: 'https://receiver.example.com/hook',
   sealedAuthorization: 'sealed-authorization',
   secrets: [{ sealed: 'sealed-1', createdAt: 1_000 }],
-  status: 'ativo',
+  status: 'active',
   suspensionReason: null,
   createdAt: 1_000,
   updatedAt: 1_000,
@@ -33,8 +33,8 @@ const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
 });
 
 /** What an operator's suspension leaves of a webhook that is deleted. */
-const hold = { status: 'suspenso', suspensionReason: 'operador' } as const;
-const Key = () => ({ accountId, evento: 'demanda.criada' });
+const hold = { status: 'suspended', suspensionReason: 'operator' } as const;
+const Key = () => ({ accountId, eventName: 'demanda.criada' });
 const table = { TableName: 'Webhooks' };
 const item = async () => (await database.dynamo.send(new GetCommand({ ...table, Key: Key() }))).Item;
 
@@ -43,7 +43,7 @@ describe('create', () => {
     expect(await store.create(webhook())).toEqual(webhook());
     expect(await store.create(webhook({ webhookId: 'id-2', url: 'https://other.example.com/' }))).toBeUndefined();
     expect(await store.find(accountId, 'demanda.criada')).toEqual(webhook());
-    expect(await store.create(webhook({ evento: 'demanda.cancelada' }))).toBeDefined();
+    expect(await store.create(webhook({ eventName: 'demanda.cancelada' }))).toBeDefined();
     expect(await store.create(webhook({ accountId: `${accountId}-other` }))).toBeDefined();
   });
 
@@ -66,7 +66,7 @@ describe('create', () => {
   });
 
   it('begins active where the webhook was suspended for another reason', async () => {
-    await store.create(webhook({ status: 'suspenso', suspensionReason: 'gone' }));
+    await store.create(webhook({ status: 'suspended', suspensionReason: 'gone' }));
     await store.remove(accountId, 'demanda.criada', 2_000);
     expect(await store.create(webhook({ webhookId: 'id-2' }))).toEqual(webhook({ webhookId: 'id-2' }));
   });
@@ -74,9 +74,9 @@ describe('create', () => {
 
 describe('list', () => {
   it('gives the account its own webhooks, by event name', async () => {
-    for (const evento of EVENT_NAMES.toReversed()) await store.create(webhook({ evento }));
+    for (const eventName of EVENT_NAMES.toReversed()) await store.create(webhook({ eventName }));
     await store.create(webhook({ accountId: `${accountId}-other` }));
-    expect((await store.list(accountId)).map(({ evento }) => evento)).toEqual([...EVENT_NAMES].sort());
+    expect((await store.list(accountId)).map(({ eventName }) => eventName)).toEqual([...EVENT_NAMES].sort());
     expect(await store.list('nobody')).toEqual([]);
   });
 });
@@ -103,9 +103,9 @@ describe('replace', () => {
     });
   });
 
-  it.each(['gone', 'sem_sucesso'] as const)('by another URL ends a suspension for %s, and says so', async reason => {
-    const after = await replaced({ status: 'suspenso', suspensionReason: reason });
-    expect(after).toMatchObject({ status: 'ativo', suspensionReason: null, url: 'https://new.example.com/' });
+  it.each(['gone', 'no_success'] as const)('by another URL ends a suspension for %s, and says so', async reason => {
+    const after = await replaced({ status: 'suspended', suspensionReason: reason });
+    expect(after).toMatchObject({ status: 'active', suspensionReason: null, url: 'https://new.example.com/' });
     expect(await item()).toMatchObject({ announcements: [{ type: 'webhook.reactivated', since: 2_000 }] });
   });
 
@@ -115,8 +115,8 @@ describe('replace', () => {
     ['the same with its default port', 'https://receiver.example.com:443/hook'],
     ['the same with a dot segment', 'https://receiver.example.com/x/../hook'],
   ])('by %s URL ends no suspension', async (_, url) => {
-    const after = await replaced({ status: 'suspenso', suspensionReason: 'gone' }, { url });
-    expect(after).toMatchObject({ status: 'suspenso', suspensionReason: 'gone', url });
+    const after = await replaced({ status: 'suspended', suspensionReason: 'gone' }, { url });
+    expect(after).toMatchObject({ status: 'suspended', suspensionReason: 'gone', url });
     expect(await item()).not.toHaveProperty('announcements');
   });
 
@@ -127,10 +127,10 @@ describe('replace', () => {
   it.each<[string, Partial<Webhook>]>([
     ['another registration', { webhookId: 'id-0' }],
     ['another URL', { url: 'https://earlier.example.com/' }],
-    ['a webhook that was not suspended yet', { status: 'ativo', suspensionReason: null }],
-    ['one that was suspended for another reason', { suspensionReason: 'operador' }],
+    ['a webhook that was not suspended yet', { status: 'active', suspensionReason: null }],
+    ['one that was suspended for another reason', { suspensionReason: 'operator' }],
   ])('holds for the webhook that was read: not for %s', async (_, earlier) => {
-    const now = { status: 'suspenso', suspensionReason: 'gone' } as const;
+    const now = { status: 'suspended', suspensionReason: 'gone' } as const;
     await store.create(webhook(now));
     expect(await store.replace(webhook({ ...now, ...earlier }), replacement)).toBeUndefined();
     expect(await store.find(accountId, 'demanda.criada')).toEqual(webhook(now));
@@ -175,7 +175,7 @@ describe('remove', () => {
 
 describe('noteTest', () => {
   it('notes it, also while suspended', async () => {
-    await store.create(webhook({ status: 'suspenso', suspensionReason: 'gone' }));
+    await store.create(webhook({ status: 'suspended', suspensionReason: 'gone' }));
     expect(await store.noteTest(accountId, 'demanda.criada', 2_000)).toMatchObject({
       webhookId: 'id-1',
       testedAt: 2_000,
@@ -215,8 +215,8 @@ describe('replaceSecrets', () => {
 });
 
 describe('reactivate', () => {
-  it.each(['gone', 'sem_sucesso'] as const)('ends a suspension for %s', async suspensionReason => {
-    await store.create(webhook({ status: 'suspenso', suspensionReason, failingSince: 1_500, failingMark: 10 }));
+  it.each(['gone', 'no_success'] as const)('ends a suspension for %s', async suspensionReason => {
+    await store.create(webhook({ status: 'suspended', suspensionReason, failingSince: 1_500, failingMark: 10 }));
     expect(await store.reactivate(accountId, 'demanda.criada', 2_000)).toEqual(webhook({ updatedAt: 2_000 }));
     expect(await item()).toMatchObject({
       announcements: [{ type: 'webhook.reactivated', since: 2_000, reason: null, lastResult: null }],
@@ -230,7 +230,7 @@ describe('reactivate', () => {
   });
 
   it("does not end an operator's suspension", async () => {
-    const suspended = webhook({ status: 'suspenso', suspensionReason: 'operador' });
+    const suspended = webhook({ status: 'suspended', suspensionReason: 'operator' });
     await store.create(suspended);
     expect(await store.reactivate(accountId, 'demanda.criada', 2_000)).toEqual(suspended);
   });

@@ -11,6 +11,7 @@ import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import type { Keyring, KeyringKey } from '../../../lambdas/platform/keyring.ts';
 import { makeSealing } from '../../../lambdas/platform/sealing.ts';
 import { makeOperations } from '../../../lambdas/webhooks/operations.ts';
+import { webhookRecord } from '../../../lambdas/webhooks/representation.ts';
 import { makeWebhookResources } from '../../../lambdas/webhooks/routes.ts';
 import { makeSigningSecret } from '../../../lambdas/webhooks/signing-secret.ts';
 import { makeUrlCheck } from '../../../lambdas/webhooks/validate-url.ts';
@@ -20,7 +21,6 @@ import {
   secretBinding,
   type Webhook,
   webhookKey,
-  webhookRecord,
 } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../support/clock.ts';
@@ -300,7 +300,7 @@ describe('PUT /v1/webhooks/{evento}', () => {
 
   it('by another URL ends a suspension and a series of failures; by the same URL it ends no suspension', async () => {
     await register();
-    await change({ status: 'suspenso', suspensionReason: 'gone', failingSince: 1 });
+    await change({ status: 'suspended', suspensionReason: 'gone', failingSince: 1 });
     expect((await replace({ url: 'https://RECEIVER.example.com:443/hook' })).json).toMatchObject({
       estado: 'suspenso',
       motivo_suspensao: 'gone',
@@ -315,7 +315,7 @@ describe('PUT /v1/webhooks/{evento}', () => {
 
   it("does not end an operator's suspension, and changes the record", async () => {
     await register();
-    await change({ status: 'suspenso', suspensionReason: 'operador' });
+    await change({ status: 'suspended', suspensionReason: 'operator' });
     expect((await replace({ url: 'https://other.example.com/' })).json).toMatchObject({
       url: 'https://other.example.com/',
       estado: 'suspenso',
@@ -371,7 +371,7 @@ describe('what an operator suspended', () => {
   // DELETE and POST made it active again.
   it('stays so through a deletion and a new registration', async () => {
     await register();
-    await change({ status: 'suspenso', suspensionReason: 'operador' });
+    await change({ status: 'suspended', suspensionReason: 'operator' });
     expect((await send('DELETE', path)).status).toBe(204);
     for (const method of ['GET', 'DELETE']) expect(codeOf(await send(method, path))).toBe('404 webhook_not_found');
     expect(codeOf(await send('PUT', path, { body: { url } }))).toBe('404 webhook_not_found');
@@ -438,9 +438,9 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
 
 describe('POST /v1/webhooks/{evento}/reativacao', () => {
   const reactivate = () => send('POST', '/v1/webhooks/demanda.criada/reativacao');
-  const suspend = async (suspensionReason: 'gone' | 'operador') => {
+  const suspend = async (suspensionReason: 'gone' | 'operator') => {
     await register();
-    await change({ status: 'suspenso', suspensionReason });
+    await change({ status: 'suspended', suspensionReason });
   };
 
   it('ends a suspension; an active webhook stays active', async () => {
@@ -452,9 +452,9 @@ describe('POST /v1/webhooks/{evento}/reativacao', () => {
   });
 
   it("does not end an operator's", async () => {
-    await suspend('operador');
+    await suspend('operator');
     expect(codeOf(await reactivate())).toBe('409 suspended_by_operator');
-    expect((await store.find(account, 'demanda.criada'))?.status).toBe('suspenso');
+    expect((await store.find(account, 'demanda.criada'))?.status).toBe('suspended');
   });
 
   it('needs a webhook', async () => {

@@ -408,7 +408,7 @@ describe('GET …/entregas/{id}', () => {
     await world.settle();
     const id = await oneId();
     await world.register({ accountId: 'conta-2', webhookId: 'webhook-2' });
-    await world.register({ evento: 'demanda.cancelada', webhookId: 'webhook-3' });
+    await world.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-3' });
     const token = 'admin|webhooks:manage|conta-2';
     const other = '/v1/webhooks/demanda.cancelada';
     expect(codeOf(await request('GET', `${base}/entregas/${id}`, { token }))).toBe('404 delivery_not_found');
@@ -527,7 +527,7 @@ describe('POST …/teste', () => {
       '{"event":"mensagem.recebida","id_proposta":0,"id_demanda":0,"link":"https://demandas.com.br/propostas/0"}',
     ],
   ] as const)('sends a sample of %s, and shows what came of it', async (evento, body) => {
-    await world.register({ evento, sealedAuthorization: undefined });
+    await world.register({ eventName: evento, sealedAuthorization: undefined });
     world.answers.push(answer(200, {}, 'thanks'));
     const { status, json } = await request('POST', `/v1/webhooks/${evento}/teste`);
     expect(status).toBe(202);
@@ -579,7 +579,7 @@ describe('POST …/teste', () => {
 
   // What an operator had suspended was still sent to, ten times a minute.
   it('is refused while an operator suspends, and does not count', async () => {
-    await world.register({ status: 'suspenso', suspensionReason: 'operador' });
+    await world.register({ status: 'suspended', suspensionReason: 'operator' });
     for (let turn = 0; turn < 11; turn++) expect(codeOf(await test())).toBe('409 suspended_by_operator');
     await world.settle();
     expect(world.posts).toEqual([]);
@@ -590,19 +590,19 @@ describe('POST …/teste', () => {
   it('that was asked for before an operator suspended is not sent', async () => {
     await world.register();
     await test();
-    await world.register({ status: 'suspenso', suspensionReason: 'operador' });
+    await world.register({ status: 'suspended', suspensionReason: 'operator' });
     await world.settle();
     expect(world.posts).toEqual([]);
     expect((await list()).entregas).toMatchObject([{ estado: 'cancelada', tentativas: 0 }]);
   });
 
-  it.each(['gone', 'sem_sucesso'] as const)('goes out while suspended: %s', async suspensionReason => {
-    await world.register({ status: 'suspenso', suspensionReason });
+  it.each(['gone', 'no_success'] as const)('goes out while suspended: %s', async suspensionReason => {
+    await world.register({ status: 'suspended', suspensionReason });
     const { json } = await test();
     await world.settle();
     expect(world.posts).toHaveLength(1);
     expect((await request('GET', `${base}/entregas/${json.id}`)).json.estado).toBe('entregue');
-    expect(await world.webhook()).toMatchObject({ status: 'suspenso', suspensionReason });
+    expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason });
   });
 
   it('is cancelled when the webhook is deleted before it', async () => {
@@ -611,12 +611,12 @@ describe('POST …/teste', () => {
     await world.remove();
     await world.settle();
     expect(world.posts).toEqual([]);
-    expect(await world.all()).toMatchObject([{ state: 'cancelada' }]);
+    expect(await world.all()).toMatchObject([{ state: 'cancelled' }]);
   });
 
   it('is given up to ten times a minute for the whole account, whatever is registered anew', async () => {
     await world.register();
-    await world.register({ evento: 'demanda.cancelada', webhookId: 'webhook-9' });
+    await world.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-9' });
     await world.register({ accountId: 'conta-2', webhookId: 'webhook-10' });
     const other = (token?: string) =>
       request('POST', '/v1/webhooks/demanda.cancelada/teste', token === undefined ? {} : { token });

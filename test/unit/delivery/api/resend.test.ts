@@ -33,11 +33,11 @@ describe('a resend of what has ended', () => {
     await world.settle();
     world.clock.advance(hour);
     await resend();
-    expect(await only()).toMatchObject({ state: 'pendente', attempt: attempts + 1, charged: 0 });
+    expect(await only()).toMatchObject({ state: 'pending', attempt: attempts + 1, charged: 0 });
     await world.settle();
-    expect(await only()).toMatchObject({ state: 'falhou', attempt: 2 * attempts + 1 });
+    expect(await only()).toMatchObject({ state: 'failed', attempt: 2 * attempts + 1 });
     expect(new Set(world.posts.map(({ id }) => id)).size).toBe(1);
-    expect((await only()).attempts.map(({ numero }) => numero)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect((await only()).attempts.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
   it('delivers what was held, after reactivation', async () => {
@@ -46,7 +46,7 @@ describe('a resend of what has ended', () => {
     await world.register();
     await resend();
     await world.settle();
-    expect(await only()).toMatchObject({ state: 'entregue' });
+    expect(await only()).toMatchObject({ state: 'delivered' });
   });
 
   it('delivers again what was delivered', async () => {
@@ -92,7 +92,7 @@ describe('a resend of what waits', () => {
     });
     await world.redeliverNext();
     expect(world.posts.map(({ at }) => at)).toEqual([noon, noon + 60_000]);
-    expect(await only()).toMatchObject({ state: 'entregue', attempt: 3 });
+    expect(await only()).toMatchObject({ state: 'delivered', attempt: 3 });
     await world.settle();
     expect(world.posts).toHaveLength(2);
   });
@@ -107,7 +107,7 @@ describe('a resend of what waits', () => {
     await resend();
     while (await world.redeliverNext()) if (world.posts.length === 2) break;
     const delivery = await only();
-    expect(delivery).toMatchObject({ state: 'pendente', attempt: 3, charged: 1 });
+    expect(delivery).toMatchObject({ state: 'pending', attempt: 3, charged: 1 });
     expect(delivery.wait?.nextAttemptAt).toBe(noon + wait);
     expect(delivery).not.toHaveProperty('broughtForward');
     await world.settle();
@@ -115,7 +115,7 @@ describe('a resend of what waits', () => {
     // The queue delays by whole seconds, and never less than was asked for.
     expect((world.posts[2]?.at ?? 0) - noon).toBeGreaterThanOrEqual(wait);
     expect((world.posts[2]?.at ?? 0) - noon).toBeLessThan(wait + 1_000);
-    expect(await only()).toMatchObject({ state: 'entregue', attempt: 4 });
+    expect(await only()).toMatchObject({ state: 'delivered', attempt: 4 });
   });
 
   it('keeps the whole schedule: of a delivery that fails for good it adds attempts and takes none', async () => {
@@ -127,7 +127,7 @@ describe('a resend of what waits', () => {
       while ((await only()).attempt < extra + 3 && (await world.redeliverNext()));
     }
     await world.settle();
-    expect(await only()).toMatchObject({ state: 'falhou', charged: schedule.length + 1 });
+    expect(await only()).toMatchObject({ state: 'failed', charged: schedule.length + 1 });
     expect(world.posts).toHaveLength(schedule.length + 1 + 3);
   });
 
@@ -168,7 +168,7 @@ describe('a resend of what waits', () => {
     });
     await world.redeliverNext();
     expect(world.posts).toHaveLength(2);
-    expect(await only()).toMatchObject({ state: 'entregue', attempt: 3 });
+    expect(await only()).toMatchObject({ state: 'delivered', attempt: 3 });
   });
 
   it('while the attempt is due or under way changes nothing: its outcome counts', async () => {
@@ -177,7 +177,7 @@ describe('a resend of what waits', () => {
     world.clock.advance(5_000);
     world.during.push(resend);
     await world.redeliverNext();
-    expect(await only()).toMatchObject({ state: 'pendente', attempt: 3, charged: 2 });
+    expect(await only()).toMatchObject({ state: 'pending', attempt: 3, charged: 2 });
     expect(world.posts).toHaveLength(2);
     expect(world.retries).toHaveLength(1);
   });
@@ -193,7 +193,7 @@ describe('a resend of what waits', () => {
     await world.redeliverNext();
     await world.redeliverSlowNext();
     expect(world.posts).toMatchObject([{ lane: 'slow', status: 200 }]);
-    expect(await only()).toMatchObject({ state: 'entregue' });
+    expect(await only()).toMatchObject({ state: 'delivered' });
   });
 
   it('that comes as the outcome is stored leaves that', async () => {
@@ -204,7 +204,7 @@ describe('a resend of what waits', () => {
     await world.resend(read);
     await world.redeliverNext();
     await world.resend(read);
-    expect(await only()).toMatchObject({ state: 'entregue' });
+    expect(await only()).toMatchObject({ state: 'delivered' });
     expect(world.posts).toHaveLength(2);
   });
 
@@ -242,8 +242,8 @@ describe('an attempt that was brought forward', () => {
   const afterAttempt = makeAfterAttempt({ schedule, now: () => noon + 5_000, random: () => 1 });
 
   it('and given up is repeated at once, and still not charged', () => {
-    const repeated = afterAttempt(delivery, { outcome: 'given_up', record: aRecord({ resultado: 'lenta' }) });
-    expect(repeated).toMatchObject({ state: 'pendente', attempt: 3, charged: 1, broughtForward });
+    const repeated = afterAttempt(delivery, { outcome: 'given_up', record: aRecord({ result: 'slow' }) });
+    expect(repeated).toMatchObject({ state: 'pending', attempt: 3, charged: 1, broughtForward });
     expect(afterAttempt(repeated, failure())).toMatchObject({
       attempt: 4,
       charged: 1,
@@ -259,20 +259,20 @@ describe('an attempt that was brought forward', () => {
 
   it('and that ends leaves nothing behind', () => {
     expect(afterAttempt(delivery, success)).not.toHaveProperty('broughtForward');
-    expect(settled(delivery, 'retida', noon)).not.toHaveProperty('broughtForward');
+    expect(settled(delivery, 'held', noon)).not.toHaveProperty('broughtForward');
   });
 });
 
 describe('what is not sent again', () => {
   it.each([
     ['what an active webhook may get', {}, {}, undefined],
-    ['anything of a suspended webhook', {}, { status: 'suspenso', suspensionReason: 'gone' }, 'webhook_suspended'],
+    ['anything of a suspended webhook', {}, { status: 'suspended', suspensionReason: 'gone' }, 'webhook_suspended'],
     ['what was for an earlier registration', {}, { webhookId: 'webhook-2' }, 'webhook_replaced'],
     ['a test', { id: `teste_${'0'.repeat(22)}` }, {}, 'test_delivery'],
     [
       'what was for an earlier registration than one that an operator suspended',
       {},
-      { webhookId: 'webhook-2', status: 'suspenso', suspensionReason: 'operador' },
+      { webhookId: 'webhook-2', status: 'suspended', suspensionReason: 'operator' },
       'webhook_suspended',
     ],
   ] as const)('%s', (_, delivery, webhook, refusal) => {

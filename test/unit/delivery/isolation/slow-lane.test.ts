@@ -67,8 +67,8 @@ describe('a delivery of a slow webhook', () => {
     world.answers.push({ ...answer(200), sinceConnectingMs: 14_000 });
     await world.redeliverSlowNext();
     expect(await first()).toMatchObject({
-      state: 'entregue',
-      attempts: [{ resultado: 'http' }, { resultado: 'entregue' }],
+      state: 'delivered',
+      attempts: [{ result: 'http' }, { result: 'delivered' }],
     });
   });
 
@@ -107,11 +107,11 @@ describe('a delivery of a slow webhook', () => {
     expect((await world.all()).map(({ wait }) => wait?.slowLane)).toEqual(['waiting', 'waiting']);
   });
 
-  it('ends as falhou when it is handed over ten days after acceptance', async () => {
+  it('ends as failed when it is handed over ten days after acceptance', async () => {
     await failOnce();
     world.clock.advance(10 * day);
     await world.redeliverNext();
-    expect(await first()).toMatchObject({ state: 'falhou', charged: 1 });
+    expect(await first()).toMatchObject({ state: 'failed', charged: 1 });
     expect(world.slow).toEqual([]);
     expect(world.counts).toMatchObject({ Exhausted: 1 });
     expect(names()).toContain('delivery.outlived');
@@ -172,7 +172,7 @@ describe('handing over', () => {
       },
       now: frozenClock().now,
     });
-    const slowness = slownessOf({ accountId: 'conta-1', evento: 'demanda.criada' }, undefined);
+    const slowness = slownessOf({ accountId: 'conta-1', eventName: 'demanda.criada' }, undefined);
     const save = async () => {
       did.push('save');
       return !isStale;
@@ -225,11 +225,11 @@ describe('an attempt that is slow while messages wait in its lane’s queue', ()
     await world.deliverNext();
     const given = (await world.all())[0];
     expect(given).toMatchObject({
-      state: 'pendente',
+      state: 'pending',
       attempt: 2,
       charged: 0,
       faults: 0,
-      attempts: [{ resultado: 'lenta' }],
+      attempts: [{ result: 'slow' }],
     });
     expect(world.slow).toHaveLength(1);
     expect(world.slow[0]?.visibleAt).toBe(world.clock.now());
@@ -237,10 +237,10 @@ describe('an attempt that is slow while messages wait in its lane’s queue', ()
     await world.redeliverSlowNext();
     expect(await world.all()).toMatchObject([
       {
-        state: 'entregue',
+        state: 'delivered',
         attempts: [
-          { numero: 1, resultado: 'lenta' },
-          { numero: 2, resultado: 'entregue' },
+          { number: 1, result: 'slow' },
+          { number: 2, result: 'delivered' },
         ],
       },
     ]);
@@ -263,7 +263,7 @@ describe('an attempt that is slow while messages wait in its lane’s queue', ()
     await world.deliverNext();
     await world.settle();
     expect(world.posts).toHaveLength(1);
-    expect(await first()).toMatchObject({ state: 'entregue', attempts: [{ resultado: 'entregue' }] });
+    expect(await first()).toMatchObject({ state: 'delivered', attempts: [{ result: 'delivered' }] });
     expect((await world.slowness())?.slowSince).toBeUndefined();
   });
 });
@@ -291,7 +291,7 @@ describe('a process that dies at any step while it hands over', () => {
         await world[step](crash);
         await world.settle();
         const after = await first();
-        expect(after?.state).toBe('entregue');
+        expect(after?.state).toBe('delivered');
         expect(world.posts.length - before).toBe(1);
       }
     },
@@ -306,7 +306,7 @@ describe('a process that dies at any step while it hands over', () => {
       world.answers.push(late);
       await world.deliverNext(crash);
       await world.settle();
-      expect((await world.all()).map(({ state }) => state)).toEqual(['entregue', 'entregue']);
+      expect((await world.all()).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
       expect(world.posts.length).toBeLessThanOrEqual(4);
     }
   }, 30_000);

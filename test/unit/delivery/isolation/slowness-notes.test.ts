@@ -11,7 +11,7 @@ import { type SlownessStore, slownessOf } from '../../../../lambdas/delivery/iso
 import { frozenClock } from '../../../support/clock.ts';
 import { fakeTelemetry, noon } from '../builders.ts';
 
-const owner = { accountId: 'conta-1', evento: 'demanda.criada' } as const;
+const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
 
 /** The notes of one process over a store whose writes the test holds up. */
 const notesOver = (begun: Slowness = unknownSlowness) => {

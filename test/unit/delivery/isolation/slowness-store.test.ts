@@ -29,10 +29,10 @@ afterAll(() => dynalite.stop());
 
 const clock = frozenClock();
 let accounts = 0;
-let owner: { accountId: string; evento: 'demanda.criada' };
+let owner: { accountId: string; eventName: 'demanda.criada' };
 beforeEach(() => {
   clock.set(noon);
-  owner = { accountId: `conta-${++accounts}`, evento: 'demanda.criada' };
+  owner = { accountId: `conta-${++accounts}`, eventName: 'demanda.criada' };
 });
 
 /** The store as one process has it. `rate` turns a second. */
@@ -124,7 +124,7 @@ describe('what is known of how slowly a receiver answers', () => {
     await storeAt().beginWaiting(await known());
     const names = [
       'accountId',
-      'evento',
+      'eventName',
       'id',
       'tallies',
       'version',
@@ -142,7 +142,7 @@ describe('what is known of how slowly a receiver answers', () => {
   it('outlives every change of the webhook: PUT, suspension and reactivation, deletion, a new registration', async () => {
     const webhooks = makeWebhookStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks' });
     const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: clock.now });
-    const { accountId, evento } = owner;
+    const { accountId, eventName } = owner;
     await webhooks.create(aWebhook(owner));
     await storeAt().change(owner, slowness => withSlowAttempts(slowness, { slow: 3, quick: 0 }, noon));
     await storeAt().beginWaiting(await known());
@@ -152,11 +152,11 @@ describe('what is known of how slowly a receiver answers', () => {
       sealedAuthorization: 'x',
       updatedAt: 1,
     });
-    await operator.suspend(accountId, evento);
-    await operator.reactivate(accountId, evento);
-    await webhooks.remove(accountId, evento, 2);
+    await operator.suspend(accountId, eventName);
+    await operator.reactivate(accountId, eventName);
+    await webhooks.remove(accountId, eventName, 2);
     await webhooks.create(aWebhook({ ...owner, webhookId: 'webhook-2' }));
-    await webhooks.reactivate(accountId, evento, 2);
+    await webhooks.reactivate(accountId, eventName, 2);
     expect(await itemOf()).toEqual(before);
   });
 

@@ -17,7 +17,7 @@ const page = 3;
 const writes = fc.oneof({ weight: 3, arbitrary: fc.nat(5) }, { weight: 1, arbitrary: fc.nat(14) });
 const stall = fc.option(fc.record({ writes, hasEffect: fc.boolean() }), { nil: undefined, freq: 2 });
 type StallPlan = typeof stall extends fc.Arbitrary<infer Value | undefined> ? NonNullable<Value> : never;
-const wanted = fc.constantFrom('falhou' as const, 'retida' as const);
+const wanted = fc.constantFrom('failed' as const, 'held' as const);
 
 const action = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('start' as const), wanted, stall }) },
@@ -57,9 +57,9 @@ const action = fc.oneof(
 type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
 
 const state = fc.oneof(
-  { weight: 5, arbitrary: fc.constant('falhou' as const) },
-  { weight: 2, arbitrary: fc.constant('retida' as const) },
-  { weight: 1, arbitrary: fc.constantFrom('entregue' as const, 'cancelada' as const) },
+  { weight: 5, arbitrary: fc.constant('failed' as const) },
+  { weight: 2, arbitrary: fc.constant('held' as const) },
+  { weight: 1, arbitrary: fc.constantFrom('delivered' as const, 'cancelled' as const) },
 );
 const stored = fc.array(state, { minLength: 4, maxLength: 12, size: 'max' });
 const actions = fc.array(action, { minLength: 4, maxLength: 12, size: 'max' });
@@ -83,12 +83,12 @@ const isOf = ({ wanted, startedAt }: Begun, { state, settledAt = Number.NaN }: D
 const aReplay = (paceAt: number): Replay => ({
   id: 'reenvio_cancelled',
   accountId: 'conta-1',
-  evento: 'demanda.criada',
+  eventName: 'demanda.criada',
   webhookId: 'webhook-1',
   from: 0,
   to: 0,
-  wanted: 'falhou',
-  state: 'em_andamento',
+  wanted: 'failed',
+  state: 'running',
   startedAt: 0,
   total: 0,
   countedTo: null,
@@ -202,7 +202,7 @@ describe('replays', () => {
               case 'cancel': {
                 const id = begun.at(-1)?.replayId ?? '';
                 const shown = await world.request('GET', `${webhookPath}/reenvios/${id}`);
-                if (shown?.status === 200 && shown.json.estado !== 'em_andamento') forgotten.add(id);
+                if (shown?.status === 200 && shown.json.estado !== 'running') forgotten.add(id);
                 const already = sentBy(id).length;
                 const answered = await world.request('DELETE', `${webhookPath}/reenvios/${id}`);
                 if (answered?.status === 204) cancelled.push({ id, at: now(), already, underWay: still.size });
@@ -217,7 +217,7 @@ describe('replays', () => {
               }
               case 'suspend':
                 isActive = false;
-                return register({ status: 'suspenso', suspensionReason: 'operador' });
+                return register({ status: 'suspended', suspensionReason: 'operator' });
               case 'reactivate':
                 isActive = true;
                 return register();
@@ -227,7 +227,7 @@ describe('replays', () => {
                 return register();
             }
           };
-          const first = { do: 'start', wanted: 'falhou', stall: firstStall } as const;
+          const first = { do: 'start', wanted: 'failed', stall: firstStall } as const;
           for (const step of [first, ...actions]) {
             const before = world.posts.length;
             const [active, current] = [isActive, registration];
@@ -249,16 +249,16 @@ describe('replays', () => {
           }
 
           const deliveries = await world.all();
-          expect(deliveries.filter(({ state }) => state === 'pendente')).toEqual([]);
+          expect(deliveries.filter(({ state }) => state === 'pending')).toEqual([]);
           for (const replay of begun) {
             const { replayId } = replay;
             const { status, json } = (await world.request('GET', `${webhookPath}/reenvios/${replayId}`)) ?? {};
             expect(status).toBe(forgotten.has(replayId) ? 404 : 200);
             if (status !== 200) continue;
             const sent = new Set(sentBy(replayId).map(({ id }) => id));
-            expect(json.estado).not.toBe('em_andamento');
+            expect(json.estado).not.toBe('running');
             expect(json.enviadas).toBeLessThanOrEqual(sent.size);
-            if (json.estado !== 'concluido') continue;
+            if (json.estado !== 'completed') continue;
             const left = deliveries.filter(({ webhookId }) => webhookId === replay.webhookId);
             expect(left.filter(delivery => isOf(replay, delivery))).toEqual([]); // none is left out
             expect(json.enviadas).toBeLessThanOrEqual(json.total);

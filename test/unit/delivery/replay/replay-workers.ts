@@ -66,7 +66,7 @@ export const watchWorkers = (real: Dynalite) => {
   const note = (item: Item) => {
     if ('startedAt' in item) begun.push(item as unknown as Begun);
     // What is handed over to the slow lane was sent again before.
-    else if (item.state === 'pendente' && item.replayId && item.slowLane === undefined)
+    else if (item.state === 'pending' && item.replayId && item.slowLane === undefined)
       restarts.push(item as unknown as Restart);
   };
 
@@ -82,7 +82,7 @@ export const watchWorkers = (real: Dynalite) => {
   const sendFor = async (worker: Worker, command: Command) => {
     const isWrite = command instanceof PutCommand || command instanceof UpdateCommand;
     const item = command instanceof PutCommand ? (command.input.Item ?? {}) : {};
-    const isStall = (isWrite && worker.stall?.isHere(item.state === 'pendente')) ?? false;
+    const isStall = (isWrite && worker.stall?.isHere(item.state === 'pending')) ?? false;
     await pass(worker, isStall && !worker.stall?.hasEffect);
     const answer = await real.dynamo.send(command as PutCommand);
     note(item);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/delivery-item.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
+import { wireStates } from '../../../../lambdas/delivery/representation.ts';
 import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
 import { aDelivery, answer } from '../builders.ts';
 import { type Answered, type Sent, simulate } from '../simulation.ts';
@@ -33,7 +34,7 @@ const request = async (method: string, at: string, sent: Sent = {}): Promise<Ans
 const codeOf = ({ status, json }: Answered) => `${status} ${json?.code}`;
 
 /** Stores ended deliveries, one accepted each second from noon, and gives them oldest first. */
-const fill = async (count: number, state: Exclude<DeliveryState, 'pendente'>, changes: Partial<Delivery> = {}) => {
+const fill = async (count: number, state: Exclude<DeliveryState, 'pending'>, changes: Partial<Delivery> = {}) => {
   const noon = world.clock.now();
   const made = Array.from({ length: count }, (_, number) => {
     const id = `evt_${state.slice(0, 4)}${String(number).padStart(23, '0')}`;
@@ -55,15 +56,15 @@ const beforeReservation = afterWrites(2, false);
 const beforeRestarts = afterWrites(2, true);
 
 const day = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T23:00:00Z' };
-const start = (estado: 'falhou' | 'retida' = 'falhou', changes: object = {}) =>
-  request('POST', path, { body: { ...day, estado, ...changes } });
+const start = (state: 'failed' | 'held' = 'failed', changes: object = {}) =>
+  request('POST', path, { body: { ...day, estado: wireStates[state], ...changes } });
 const show = async (id: string) => (await request('GET', `${path}/${id}`)).json;
 
 describe('a replay', { timeout: 30_000 }, () => {
   it('sends what failed in the range again, newest first, and shows how far it has come', async () => {
-    await fill(3, 'falhou');
-    await fill(2, 'retida');
-    await fill(2, 'entregue');
+    await fill(3, 'failed');
+    await fill(2, 'held');
+    await fill(2, 'delivered');
     const { status, headers, json } = await start();
     expect([status, headers.location]).toEqual([202, `${path}/${json.id}`]);
     expect(json).toEqual({ id: expect.stringMatching(/^reenvio_/), estado: 'em_andamento', total: 3, enviadas: 1 });
@@ -71,37 +72,37 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(world.posts.map(({ id }) => Number(id.slice(-1)))).toEqual([2, 1, 0]);
     expect(await show(json.id)).toEqual({ id: json.id, estado: 'concluido', total: 3, enviadas: 3 });
     const states = (await world.all()).map(({ state }) => state);
-    expect(states.toSorted()).toEqual([...Array(5).fill('entregue'), 'retida', 'retida']);
+    expect(states.toSorted()).toEqual([...Array(5).fill('delivered'), 'held', 'held']);
     expect(world.counts).toMatchObject({ Replayed: 3 });
   });
 
   it('takes the beginning of the range and not its end, and what was in its state when it began', async () => {
-    const [, second, , fourth] = await fill(5, 'falhou');
-    const { json } = await start('falhou', { desde: iso(second?.createdAt ?? 0), ate: iso(fourth?.createdAt ?? 0) });
+    const [, second, , fourth] = await fill(5, 'failed');
+    const { json } = await start('failed', { desde: iso(second?.createdAt ?? 0), ate: iso(fourth?.createdAt ?? 0) });
     expect(json).toMatchObject({ total: 2 });
     world.answers.push(...Array.from({ length: 8 }, () => answer(500)));
     await world.settle();
-    expect((await world.all()).filter(({ state }) => state === 'falhou')).toHaveLength(5);
+    expect((await world.all()).filter(({ state }) => state === 'failed')).toHaveLength(5);
     expect(await show(json.id)).toMatchObject({ total: 2, enviadas: 2 });
   });
 
   it('leaves alone what only reached its state after it began', async () => {
-    const [first] = await fill(3, 'falhou');
+    const [first] = await fill(3, 'failed');
     // webhook, latest replay, begin: then the process dies
     await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
     world.clock.advance(1);
     const late = aDelivery({ id: `evt_${'9'.repeat(27)}`, createdAt: first?.createdAt ?? 0 });
-    await world.store.create(settled(late, 'falhou', world.clock.now()));
+    await world.store.create(settled(late, 'failed', world.clock.now()));
     await world.settle();
     expect(new Set(world.posts.map(({ id }) => id)).size).toBe(3);
-    expect((await world.all()).filter(({ state }) => state === 'falhou')).toMatchObject([{ id: late.id }]);
+    expect((await world.all()).filter(({ state }) => state === 'failed')).toMatchObject([{ id: late.id }]);
   });
 
   it('sends ten a second: what is due soon at once, then a minute’s worth with each sweep', async () => {
-    await fill(800, 'retida');
+    await fill(800, 'held');
     world.clock.advance(hour);
     const begun = world.clock.now();
-    const { json } = await start('retida');
+    const { json } = await start('held');
     expect(json).toMatchObject({ estado: 'em_andamento', total: 800, enviadas: 1 });
     while ((await show(json.id)).estado === 'em_andamento') {
       world.clock.advance(60_000);
@@ -117,9 +118,9 @@ describe('a replay', { timeout: 30_000 }, () => {
 
   // It read the whole history twice: 31 pages of a hundred for 1,500 deliveries.
   it('of a rare state in a long history is counted and sent in two pages', async () => {
-    await fill(1, 'falhou');
-    await fill(1_000, 'entregue');
-    await fill(500, 'retida');
+    await fill(1, 'failed');
+    await fill(1_000, 'delivered');
+    await fill(500, 'held');
     dynalite.operations.length = 0;
     const { json } = await start();
     expect(dynalite.operations.filter(operation => operation === 'QueryCommand')).toHaveLength(2 * 8);
@@ -129,7 +130,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   it('of nothing is over at once', async () => {
-    await fill(2, 'entregue');
+    await fill(2, 'delivered');
     expect((await start()).json).toMatchObject({ estado: 'concluido', total: 0, enviadas: 0 });
   });
 
@@ -142,11 +143,11 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   it('is one at a time for each webhook; those that were are still shown', async () => {
-    await fill(200, 'falhou');
+    await fill(200, 'failed');
     const first = (await start()).json;
     expect(first.estado).toBe('em_andamento');
     expect(codeOf(await start())).toBe('409 replay_in_progress');
-    await world.register({ evento: 'demanda.cancelada', webhookId: 'webhook-2' });
+    await world.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-2' });
     const other = { body: { ...day, estado: 'falhou' } };
     expect((await request('POST', '/v1/webhooks/demanda.cancelada/reenvios', other)).status).toBe(202);
     await world.settle();
@@ -157,27 +158,27 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   it('of several that are asked for at once begins one', async () => {
-    await fill(200, 'falhou');
+    await fill(200, 'failed');
     const answers = await Promise.all([start(), start(), start()]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 409, 409]);
   });
 
   it('can be cancelled: nothing more leaves, and another can begin', async () => {
-    await fill(250, 'falhou');
+    await fill(250, 'failed');
     const { json } = await start();
     expect((await request('DELETE', `${path}/${json.id}`)).status).toBe(204);
     await world.settle();
     expect(world.posts).toHaveLength(1);
     expect(await show(json.id)).toEqual({ id: json.id, estado: 'cancelado', total: 250, enviadas: 1 });
     const states = (await world.all()).map(({ state }) => state);
-    expect(states.toSorted()).toEqual(['entregue', ...Array(249).fill('falhou')]);
+    expect(states.toSorted()).toEqual(['delivered', ...Array(249).fill('failed')]);
     world.clock.advance(1);
     expect((await start()).json).toMatchObject({ total: 249 });
   });
 
   // It was over as soon as the queue had them all: a second one could begin, and a cancelled one went on sending.
   it('is under way until the turn of its last delivery, and can be cancelled until then', async () => {
-    await fill(20, 'falhou');
+    await fill(20, 'failed');
     const { json } = await start();
     world.clock.advance(550);
     expect(await show(json.id)).toMatchObject({ estado: 'em_andamento', total: 20, enviadas: 6 });
@@ -187,14 +188,14 @@ describe('a replay', { timeout: 30_000 }, () => {
     await world.settle();
     expect(world.posts).toHaveLength(6);
     expect(await show(json.id)).toMatchObject({ estado: 'cancelado', total: 20, enviadas: 6 });
-    const [left] = (await world.all()).filter(({ state }) => state === 'falhou');
+    const [left] = (await world.all()).filter(({ state }) => state === 'failed');
     expect((await request('POST', `/v1/webhooks/demanda.criada/entregas/${left?.id}/reenvio`)).status).toBe(202);
     await world.settle();
     expect(world.posts).toHaveLength(7);
   });
 
   it('that ended is forgotten by a second DELETE, and what it did still holds', async () => {
-    await fill(20, 'falhou');
+    await fill(20, 'failed');
     const { json } = await start();
     const remove = () => request('DELETE', `${path}/${json.id}`);
     expect((await remove()).status).toBe(204);
@@ -231,7 +232,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   it('of an earlier time is shown for 30 days, however many came after it, and can be forgotten', async () => {
-    await fill(1, 'entregue');
+    await fill(1, 'delivered');
     const ids: string[] = [];
     for (let turn = 0; turn < 25; turn++) {
       ids.push((await start()).json.id);
@@ -249,7 +250,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   it('is still shown, and can be cancelled, when its webhook is deleted', async () => {
-    await fill(150, 'falhou');
+    await fill(150, 'failed');
     const { json } = await start();
     await world.remove();
     expect(await show(json.id)).toMatchObject({ id: json.id, total: 150 });
@@ -258,17 +259,17 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(codeOf(await request('GET', `${path}/reenvio_${'0'.repeat(22)}`))).toBe('404 webhook_not_found');
   });
 
-  // What an earlier registration had failed to deliver ended as cancelada.
+  // What an earlier registration had failed to deliver ended as cancelled.
   it('leaves out what was for an earlier registration: its final state never changes', async () => {
-    await fill(3, 'falhou');
+    await fill(3, 'failed');
     await world.register({ webhookId: 'webhook-2' });
     expect((await start()).json).toMatchObject({ total: 0 });
     await world.settle();
-    expect((await world.all()).map(({ state }) => state)).toEqual(['falhou', 'falhou', 'falhou']);
+    expect((await world.all()).map(({ state }) => state)).toEqual(['failed', 'failed', 'failed']);
   });
 
   it('that was cancelled does not stop what is resent by itself before its turn', async () => {
-    await fill(20, 'falhou');
+    await fill(20, 'failed');
     const { json } = await start();
     const later = (await world.all()).find(({ wait }) => (wait?.nextAttemptAt ?? 0) > world.clock.now() + 1_000);
     await request('DELETE', `${path}/${json.id}`);
@@ -280,7 +281,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   it('that was cancelled before its first turns were reserved sends nothing, however late that is noticed', async () => {
-    await fill(30, 'falhou');
+    await fill(30, 'failed');
     const goOn = await watched.work(start, beforeReservation);
     await request('DELETE', `${path}/${watched.begun[0]?.replayId}`);
     await goOn();
@@ -288,29 +289,29 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   it('of what was held is possible after reactivation', async () => {
-    await fill(3, 'retida');
-    await world.register({ status: 'suspenso', suspensionReason: 'gone' });
-    expect(codeOf(await start('retida'))).toBe('409 webhook_suspended');
+    await fill(3, 'held');
+    await world.register({ status: 'suspended', suspensionReason: 'gone' });
+    expect(codeOf(await start('held'))).toBe('409 webhook_suspended');
     await world.register();
-    await start('retida');
+    await start('held');
     await world.settle();
-    expect(await world.all()).toMatchObject(Array(3).fill({ state: 'entregue' }));
+    expect(await world.all()).toMatchObject(Array(3).fill({ state: 'delivered' }));
   });
 
   it('ends when the webhook is suspended meanwhile; what had left is held again, nothing is sent', async () => {
-    await fill(250, 'falhou');
+    await fill(250, 'failed');
     const { json } = await start();
-    await world.register({ status: 'suspenso', suspensionReason: 'operador' });
+    await world.register({ status: 'suspended', suspensionReason: 'operator' });
     await world.settle();
     expect(await show(json.id)).toMatchObject({ estado: 'cancelado', enviadas: 100 });
     const states = (await world.all()).map(({ state }) => state);
-    expect(states.filter(state => state === 'retida')).toHaveLength(100);
-    expect(states.filter(state => state === 'falhou')).toHaveLength(150);
+    expect(states.filter(state => state === 'held')).toHaveLength(100);
+    expect(states.filter(state => state === 'failed')).toHaveLength(150);
     expect(world.posts).toEqual([]);
   });
 
   it('ends when the webhook is another one: nothing is sent to that, and its own replay is not held up', async () => {
-    await fill(250, 'falhou');
+    await fill(250, 'failed');
     const { json } = await start();
     await world.register({ webhookId: 'webhook-2' });
     const next = (await start()).json;
@@ -318,22 +319,22 @@ describe('a replay', { timeout: 30_000 }, () => {
     await world.settle();
     expect(world.posts).toEqual([]);
     const states = (await world.all()).map(({ state }) => state);
-    expect(states.filter(state => state === 'cancelada')).toHaveLength(100); // what had begun a new schedule
-    expect(states.filter(state => state === 'falhou')).toHaveLength(150);
+    expect(states.filter(state => state === 'cancelled')).toHaveLength(100); // what had begun a new schedule
+    expect(states.filter(state => state === 'failed')).toHaveLength(150);
     expect((await show(json.id)).estado).toBe('cancelado');
   });
 
   it('goes on by the sweeper when its beginning fails', async () => {
-    await fill(3, 'falhou');
+    await fill(3, 'failed');
     // webhook, latest replay, begin: then the process dies
     await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
-    expect((await world.all()).every(({ state }) => state === 'falhou')).toBe(true);
+    expect((await world.all()).every(({ state }) => state === 'failed')).toBe(true);
     await world.settle();
     expect(world.posts).toHaveLength(3);
   });
 
   it('keeps to ten a second, and counts each once, when two have it in hand, both of them slow', async () => {
-    await fill(600, 'falhou');
+    await fill(600, 'failed');
     // webhook, latest replay, begin: then the process dies
     await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
     world.clock.advance(20_000);
@@ -345,12 +346,12 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(watched.restarts).toHaveLength(600);
     expect(shortestGap(watched.restarts)).toBe(100);
     const [replay] = (await world.items()).filter(({ id }) => id.startsWith('reenvios#'));
-    expect(replay).toMatchObject({ state: 'concluido', total: 600, sent: 600 });
+    expect(replay).toMatchObject({ state: 'completed', total: 600, sent: 600 });
   });
 
   // Found by the model: it was over at the last turn that was saved, and what a dead process had sent could not be stopped.
   it('can be cancelled until the last turn that a process gave out before it died', async () => {
-    await fill(600, 'falhou');
+    await fill(600, 'failed');
     await watched.work(start, afterWrites(0, true));
     world.clock.advance(20_000);
     await watched.work(() => world.sweep(), afterRestarts(600));
@@ -365,7 +366,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   it('is in one hand only when two sweepers take it at the same time', async () => {
-    await fill(20, 'falhou');
+    await fill(20, 'failed');
     // webhook, latest replay, begin: then the process dies
     await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
     world.clock.advance(20_000);
@@ -378,7 +379,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   it('is not sent in a burst by a process that stood still: what it is too late for gets other turns', async () => {
-    await fill(100, 'falhou');
+    await fill(100, 'failed');
     const goOn = await watched.work(start, beforeRestart(31));
     world.clock.advance(9_000);
     const before = world.retries.length;
@@ -391,7 +392,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   it('keeps the turns that it is a little late for as they are', async () => {
-    await fill(30, 'falhou');
+    await fill(30, 'failed');
     const goOn = await watched.work(start, beforeRestarts);
     world.clock.advance(900);
     await goOn();
@@ -400,7 +401,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   it.each([42, 47, 100])('leaves ten at most to the sweeper when a process dies after %i calls', async afterCalls => {
-    await fill(120, 'falhou');
+    await fill(120, 'failed');
     await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls, hasEffect: true });
     await world.settle();
     expect(world.posts).toHaveLength(120);
@@ -408,7 +409,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   it('that follows a cancelled one waits for what that has still to send', async () => {
-    await fill(200, 'falhou');
+    await fill(200, 'failed');
     let first = '';
     await watched.work(async () => {
       first = (await start()).json.id;
@@ -421,7 +422,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   it('is gone with the history', async () => {
-    await fill(1, 'falhou');
+    await fill(1, 'failed');
     const { json } = await start();
     world.clock.advance(31 * 24 * hour);
     expect(codeOf(await request('GET', `${path}/${json.id}`))).toBe('404 replay_not_found');
@@ -468,9 +469,9 @@ describe('a request for a replay', () => {
   });
 
   it('takes offsets, and an end that is still to come', async () => {
-    await fill(1, 'falhou');
+    await fill(1, 'failed');
     const late = { desde: '2026-11-20T09:00:00-03:00', ate: '9999-12-31T23:59:59-12:00' };
-    expect((await start('falhou', late)).json).toMatchObject({ total: 1 });
+    expect((await start('failed', late)).json).toMatchObject({ total: 1 });
   });
 });
 

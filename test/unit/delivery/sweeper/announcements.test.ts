@@ -23,7 +23,7 @@ const publish = () =>
 const day = 24 * 60 * 60_000;
 const iso = (moment: number) => new Date(moment).toISOString();
 
-const hold = { status: 'suspenso', suspensionReason: 'operador' };
+const hold = { status: 'suspended', suspensionReason: 'operator' };
 
 const announcement = {
   type: 'webhook.suspended',
@@ -54,7 +54,7 @@ describe('a suspension', () => {
       world.answers.push(answer(410));
       publish();
       await world.deliverNext({ afterCalls, hasEffect });
-      const suspended = (await world.webhook())?.status === 'suspenso';
+      const suspended = (await world.webhook())?.status === 'suspended';
       await world.announce();
       expect(world.announced).toEqual(suspended ? [announcement] : []);
     },
@@ -127,7 +127,7 @@ describe('a suspension', () => {
   });
 
   it('that cannot be published does not hold up the others, and is published later', async () => {
-    await world.register({ evento: 'demanda.cancelada' });
+    await world.register({ eventName: 'demanda.cancelada' });
     for (const event of ['demanda.criada', 'demanda.cancelada']) {
       world.answers.push(answer(410));
       world.publish({ id_conta: 'conta-1', event, id_demanda: 7 });
@@ -158,7 +158,7 @@ describe('an account that toggles its suspension', () => {
     expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended');
     world.clock.advance(1_000);
     const webhook = await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
-    expect(webhook?.status).toBe('ativo');
+    expect(webhook?.status).toBe('active');
     world.clock.advance(1_000);
   };
   it('has a few announcements published: the first failure, and the latest state', async () => {
@@ -211,7 +211,7 @@ describe('an account that toggles its suspension', () => {
     expect(await operator.suspend('conta-1', 'demanda.criada')).toMatchObject({ outcome: 'changed', webhook: hold });
     const announcements = (await world.webhook())?.announcements;
     expect(announcements).toHaveLength(mostAnnouncements);
-    expect(announcements.at(-1)).toMatchObject({ type: 'webhook.suspended', reason: 'operador' });
+    expect(announcements.at(-1)).toMatchObject({ type: 'webhook.suspended', reason: 'operator' });
     expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended_already');
   });
 

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => dynalite.stop());
 
 describe('what is handed over until the next sweep', () => {
-  const quick = slownessOf({ accountId: 'conta-1', evento: 'demanda.criada' }, undefined);
+  const quick = slownessOf({ accountId: 'conta-1', eventName: 'demanda.criada' }, undefined);
   const slow = { ...quick, ...withSlowName(unknownSlowness, noon) };
 
   it.each([
@@ -68,13 +68,13 @@ describe('what is handed over until the next sweep', () => {
 describe('the sweeper’s task for a slow webhook', () => {
   const clock = frozenClock();
   let accounts = 0;
-  let owner: { accountId: string; evento: 'demanda.criada' };
+  let owner: { accountId: string; eventName: 'demanda.criada' };
   let sent: { to: string; delivery: WaitingDelivery; stored: Delivery | undefined }[];
   let refused: number;
   let telemetry: ReturnType<typeof fakeTelemetry>;
   beforeEach(() => {
     clock.set(noon);
-    owner = { accountId: `backlog-${++accounts}`, evento: 'demanda.criada' };
+    owner = { accountId: `backlog-${++accounts}`, eventName: 'demanda.criada' };
     sent = [];
     refused = 0;
     telemetry = fakeTelemetry();
@@ -197,14 +197,14 @@ describe('the sweeper’s task for a slow webhook', () => {
     const young = await wait(0);
     expect(young).toEqual([]);
     await sweep();
-    expect((await readAll(ids)).map(({ state }) => state)).toEqual(['pendente', 'pendente']);
+    expect((await readAll(ids)).map(({ state }) => state)).toEqual(['pending', 'pending']);
     owner = { ...owner, accountId: `${owner.accountId}-old` };
     await slowDown();
     const old = await wait(2, { scheduledAt: noon - 10 * day });
     await sweep();
     expect(await readAll(old)).toMatchObject([
-      { state: 'falhou', charged: 0 },
-      { state: 'falhou', charged: 0 },
+      { state: 'failed', charged: 0 },
+      { state: 'failed', charged: 0 },
     ]);
     expect(telemetry.counts).toMatchObject({ Exhausted: 2 });
     expect(telemetry.lines.join()).toContain('delivery.outlived');
@@ -309,7 +309,7 @@ describe('what waits in the table', () => {
     await begin(12);
     if (what === 'quick again') await world.speedUp();
     await world.settle();
-    expect((await world.all()).map(({ state }) => state)).toEqual(Array(12).fill('entregue'));
+    expect((await world.all()).map(({ state }) => state)).toEqual(Array(12).fill('delivered'));
     expect(world.posts).toHaveLength(12);
     expect(new Set(world.posts.map(({ lane }) => lane))).toEqual(new Set([what === 'quick again' ? 'retry' : 'slow']));
     expect((await world.slowness())?.dueAt).toBeUndefined();
@@ -319,14 +319,14 @@ describe('what waits in the table', () => {
     await begin(1);
     world.answers.push(answer(500));
     await world.settle();
-    expect(await world.all()).toMatchObject([{ state: 'entregue', charged: 1, attempt: 3 }]);
+    expect(await world.all()).toMatchObject([{ state: 'delivered', charged: 1, attempt: 3 }]);
   });
 
   it('is cancelled with its webhook', async () => {
     await begin(2);
     await world.remove();
     await world.settle();
-    expect((await world.all()).map(({ state }) => state)).toEqual(['cancelada', 'cancelada']);
+    expect((await world.all()).map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
     expect(world.posts).toEqual([]);
   });
 
@@ -345,7 +345,7 @@ describe('what waits in the table', () => {
           // The first sixteen calls look for what is due.
           isDone = await world.sweep({ afterCalls: 16 + steps, hasEffect });
           await world.settle();
-          expect((await world.all()).map(({ state }) => state)).toEqual(['entregue', 'entregue']);
+          expect((await world.all()).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
           expect(world.posts).toHaveLength(2);
         }
       }

@@ -32,7 +32,7 @@ beforeEach(async () => {
 const loseRetry = async () => {
   world.answers.push(answer(500));
   await world.deliverNext({ afterCalls: 4, hasEffect: false });
-  expect(await world.all()).toMatchObject([{ state: 'pendente', attempt: 2 }]);
+  expect(await world.all()).toMatchObject([{ state: 'pending', attempt: 2 }]);
   expect(world.retries).toEqual([]);
 };
 
@@ -46,7 +46,7 @@ describe('the sweeper', () => {
     await world.sweep();
     expect(world.retries).toHaveLength(1);
     await world.settle();
-    expect(await world.all()).toMatchObject([{ state: 'entregue' }]);
+    expect(await world.all()).toMatchObject([{ state: 'delivered' }]);
   });
 
   it('waits twice as long before it does so again', async () => {
@@ -191,10 +191,10 @@ describe('the sweeper', () => {
   });
 
   it('counts each held delivery that expires, once, before it is cleaned up', async () => {
-    await world.register({ status: 'suspenso', suspensionReason: 'operador' });
+    await world.register({ status: 'suspended', suspensionReason: 'operator' });
     world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 8 });
     while (await world.deliverNext());
-    const held = (await world.all()).filter(({ state }) => state === 'retida').length;
+    const held = (await world.all()).filter(({ state }) => state === 'held').length;
     expect(held).toBeGreaterThan(0);
     world.clock.advance(29 * 24 * 60 * minute);
     await world.sweep();
@@ -203,7 +203,7 @@ describe('the sweeper', () => {
     await world.sweep();
     await world.sweep();
     expect(world.counts).toMatchObject({ HeldExpired: held });
-    expect((await world.items()).some(({ dueAt, state }) => dueAt && state === 'retida')).toBe(false);
+    expect((await world.items()).some(({ dueAt, state }) => dueAt && state === 'held')).toBe(false);
   });
 
   it('ends a delivery whose attempts were lost for ten days', async () => {
@@ -212,7 +212,7 @@ describe('the sweeper', () => {
     await world.sweep();
     expect(world.retries).toEqual([]);
     expect(await world.all()).toMatchObject([
-      { state: 'falhou', attempts: [{ resultado: 'http' }, { numero: 2, resultado: 'interno' }] },
+      { state: 'failed', attempts: [{ result: 'http' }, { number: 2, result: 'internal' }] },
     ]);
   });
 });

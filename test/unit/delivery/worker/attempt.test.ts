@@ -84,12 +84,12 @@ describe('what came of it', () => {
     expect(outcome).toEqual({
       outcome: 'delivered',
       record: {
-        numero: 3,
-        iniciada_em: '2026-11-20T12:00:00.000Z',
-        duracao_ms: 12,
-        resultado: 'entregue',
+        number: 3,
+        startedAt: '2026-11-20T12:00:00.000Z',
+        durationMs: 12,
+        result: 'delivered',
         status,
-        resposta: 'ok',
+        response: 'ok',
       },
       sinceConnectingMs: 11.4,
     });
@@ -99,13 +99,13 @@ describe('what came of it', () => {
     '%i is a failure that is retried',
     async status => {
       const outcome = await attemptOver(answer(status)).attempt(aWebhook(), aDelivery());
-      expect(outcome).toMatchObject({ outcome: 'failed', record: { resultado: 'http', status } });
+      expect(outcome).toMatchObject({ outcome: 'failed', record: { result: 'http', status } });
     },
   );
 
   it('410 is the receiver’s wish for no more', async () => {
     const outcome = await attemptOver(answer(410)).attempt(aWebhook(), aDelivery());
-    expect(outcome).toMatchObject({ outcome: 'gone', record: { resultado: 'http', status: 410 } });
+    expect(outcome).toMatchObject({ outcome: 'gone', record: { result: 'http', status: 410 } });
   });
 
   it.each([
@@ -118,25 +118,25 @@ describe('what came of it', () => {
   });
 
   it.each<[PostFailure, string, string]>([
-    ['timeout', 'failed', 'tempo_esgotado'],
-    ['connection', 'failed', 'conexao'],
+    ['timeout', 'failed', 'timeout'],
+    ['connection', 'failed', 'connection'],
     ['tls', 'failed', 'tls'],
     ['dns', 'failed', 'dns'],
-    ['blocked', 'failed', 'bloqueada'],
-    ['internal_error', 'internal_error', 'interno'],
-  ])('%s is %s, recorded as %s', async (kind, outcome, resultado) => {
+    ['blocked', 'failed', 'blocked'],
+    ['internal_error', 'internal_error', 'internal'],
+  ])('%s is %s, recorded as %s', async (kind, outcome, result) => {
     const made = await attemptOver({ outcome: kind, detail: 'why', durationMs: 5, resolutionMs: 0 }).attempt(
       aWebhook(),
       aDelivery(),
     );
-    expect(made).toMatchObject({ outcome, detail: 'why', record: { resultado, status: null, resposta: null } });
+    expect(made).toMatchObject({ outcome, detail: 'why', record: { result, status: null, response: null } });
   });
 
   it('keeps no credential that the receiver echoes', async () => {
     const sealedAuthorization = 'conta-1/demanda.criada/autorizacao|Bearer s3cr3t-t0ken';
     const { attempt } = attemptOver(answer(401, {}, '{"authorization":"Bearer s3cr3t-t0ken","token":"s3cr3t-t0ken"}'));
     const outcome = await attempt(aWebhook({ sealedAuthorization }), aDelivery());
-    expect(outcome.record.resposta).toBe('{"authorization":"***","token":"***"}');
+    expect(outcome.record.response).toBe('{"authorization":"***","token":"***"}');
   });
 });
 
@@ -144,7 +144,7 @@ describe('our own faults', () => {
   it('a credential that does not open is not the receiver’s fault, and nothing is sent', async () => {
     const { attempt, requests } = attemptOver(answer(200));
     const outcome = await attempt(aWebhook({ sealedAuthorization: 'another/binding|x' }), aDelivery());
-    expect(outcome).toMatchObject({ outcome: 'internal_error', record: { resultado: 'interno', status: null } });
+    expect(outcome).toMatchObject({ outcome: 'internal_error', record: { result: 'internal', status: null } });
     expect(requests).toEqual([]);
   });
 

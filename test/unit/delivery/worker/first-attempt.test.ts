@@ -28,7 +28,7 @@ describe('a first attempt', () => {
     );
     expect(world.posts).toMatchObject([{ id, body: '{"event":"demanda.criada","id_demanda":7}' }]);
     expect(await world.all()).toMatchObject([
-      { id, state: 'entregue', attempts: [{ numero: 1, resultado: 'entregue' }] },
+      { id, state: 'delivered', attempts: [{ number: 1, result: 'delivered' }] },
     ]);
   });
 
@@ -37,9 +37,9 @@ describe('a first attempt', () => {
     world.answers.push(answer(500));
     world.publish(event);
     await world.deliverNext();
-    expect(await world.all()).toMatchObject([{ state: 'pendente', attempt: 2, charged: 1 }]);
+    expect(await world.all()).toMatchObject([{ state: 'pending', attempt: 2, charged: 1 }]);
     expect(world.retries.map(({ body }) => JSON.parse(body))).toEqual([
-      { id, id_conta: 'conta-1', evento: 'demanda.criada', tentativa: 2 },
+      { id, accountId: 'conta-1', eventName: 'demanda.criada', attempt: 2 },
     ]);
   });
 
@@ -146,9 +146,9 @@ describe('a first attempt', () => {
     world.answers.push({ outcome: 'internal_error', detail: 'EMFILE', durationMs: 1, resolutionMs: 0 });
     world.publish(event, { original_sent_at });
     await world.deliverNext();
-    expect(await world.all()).toMatchObject([{ state: 'pendente', faults: 1 }]);
+    expect(await world.all()).toMatchObject([{ state: 'pending', faults: 1 }]);
     await world.settle();
-    expect(await world.all()).toMatchObject([{ state: 'entregue' }]);
+    expect(await world.all()).toMatchObject([{ state: 'delivered' }]);
   });
 
   it('is made of an event whose origin is put in the future, or is no time, as of any other', async () => {
@@ -175,12 +175,12 @@ describe('a first attempt', () => {
 });
 
 describe('a delivery', () => {
-  it('is attempted once per wait of the schedule, and then falhou', async () => {
+  it('is attempted once per wait of the schedule, and then failed', async () => {
     await world.register();
     world.answers.push(...Array.from({ length: 10 }, () => answer(500)));
     world.publish(event);
     await world.settle();
-    expect(await world.all()).toMatchObject([{ state: 'falhou', charged: 4 }]);
+    expect(await world.all()).toMatchObject([{ state: 'failed', charged: 4 }]);
     const [first = 0, ...later] = world.posts.map(({ at }) => at);
     // 0.9 × 5 s is 4.5 s, and queues delay by whole seconds; the third wait is the sweeper's
     expect(later.map(at => (at - first) / 1_000)).toEqual([5, 5 + 270, 5 + 270 + 1_620]);
@@ -217,7 +217,7 @@ describe('a delivery', () => {
     await world.register({ webhookId: 'webhook-2' });
     await world.settle();
     expect(world.posts).toHaveLength(1);
-    expect(await world.all()).toMatchObject([{ state: 'cancelada', webhookId: 'webhook-1' }]);
+    expect(await world.all()).toMatchObject([{ state: 'cancelled', webhookId: 'webhook-1' }]);
   });
 
   it('is held when its receiver answers 410, as is everything after it', async () => {
@@ -229,7 +229,7 @@ describe('a delivery', () => {
     await world.deliverNext();
     world.publish({ ...event, id: 'three' });
     await world.settle();
-    expect((await world.all()).map(({ state }) => state)).toEqual(['retida', 'retida', 'retida']);
+    expect((await world.all()).map(({ state }) => state)).toEqual(['held', 'held', 'held']);
     expect(world.posts).toHaveLength(2);
     expect(world.counts).toMatchObject({ WebhookSuspended: 1, Held: 3 });
   });

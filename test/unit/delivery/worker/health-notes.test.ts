@@ -8,10 +8,10 @@ import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, noon, ownFault, s
 const day = 24 * 60 * 60_000;
 const gone: AttemptOutcome = { outcome: 'gone', record: aRecord({ status: 410 }) };
 const pending = aDelivery();
-const exhausted = settled(aDelivery(), 'falhou', noon);
+const exhausted = settled(aDelivery(), 'failed', noon);
 const givenUp: AttemptOutcome = {
   outcome: 'given_up',
-  record: aRecord({ resultado: 'lenta', status: null, resposta: null }),
+  record: aRecord({ result: 'slow', status: null, response: null }),
 };
 const failingFor = (days: number, mark?: number) =>
   aWebhook({ failingSince: noon - days * day, ...(mark !== undefined && { failingMark: mark * day }) });

@@ -47,7 +47,7 @@ describe('a 410 and a PUT with another URL at the same moment', () => {
       };
       const [outcome] = await Promise.all([health.suspendGone(read, 'http'), put()]);
       outcomes.add(outcome);
-      expect(await world.webhook()).toMatchObject({ status: 'ativo', suspensionReason: null, url: elsewhere });
+      expect(await world.webhook()).toMatchObject({ status: 'active', suspensionReason: null, url: elsewhere });
     }
     expect([...outcomes]).toContain('suspended');
   });
@@ -59,10 +59,10 @@ describe('an outcome that comes late', () => {
     world.during.push(() => replace(elsewhere));
     world.answers.push(answer(410));
     await world.deliverNext();
-    expect(await only()).toMatchObject({ state: 'pendente', charged: 1, attempts: [{ status: 410 }] });
-    expect(await world.webhook()).toMatchObject({ status: 'ativo', url: elsewhere });
+    expect(await only()).toMatchObject({ state: 'pending', charged: 1, attempts: [{ status: 410 }] });
+    expect(await world.webhook()).toMatchObject({ status: 'active', url: elsewhere });
     await world.settle();
-    expect(await only()).toMatchObject({ state: 'entregue' });
+    expect(await only()).toMatchObject({ state: 'delivered' });
     expect(world.posts.map(({ url }) => url)).toEqual(['https://receiver.example.com/hooks', elsewhere]);
     await world.announce();
     expect(world.announced).toEqual([]);
@@ -72,9 +72,9 @@ describe('an outcome that comes late', () => {
     world.during.push(() => world.register({ webhookId: 'webhook-2' }));
     world.answers.push(answer(410));
     await world.deliverNext();
-    expect(await world.webhook()).toMatchObject({ webhookId: 'webhook-2', status: 'ativo' });
+    expect(await world.webhook()).toMatchObject({ webhookId: 'webhook-2', status: 'active' });
     await world.settle();
-    expect(await only()).toMatchObject({ state: 'cancelada' });
+    expect(await only()).toMatchObject({ state: 'cancelled' });
     expect(world.posts).toHaveLength(1);
   });
 
@@ -82,8 +82,8 @@ describe('an outcome that comes late', () => {
     world.during.push(() => replace('https://receiver.example.com/hooks', 'sealed'));
     world.answers.push(answer(410));
     await world.deliverNext();
-    expect(await world.webhook()).toMatchObject({ status: 'suspenso', suspensionReason: 'gone' });
-    expect(await only()).toMatchObject({ state: 'retida' });
+    expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'gone' });
+    expect(await only()).toMatchObject({ state: 'held' });
   });
 
   it.each([

@@ -22,7 +22,7 @@ interface Circumstances {
   readonly othersUnderWay?: number;
 }
 
-const owner = { accountId: 'conta-1', evento: 'demanda.criada' } as const;
+const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
 const isQuick = slownessOf(owner, undefined);
 const isSlow: StoredSlowness = { ...isQuick, ...withSlowName(unknownSlowness, noon) };
 
@@ -92,7 +92,7 @@ describe('a delivery’s turn', () => {
   it('a success is recorded, and nothing else', async () => {
     const { did, saved, counts } = await turn(aDelivery(), aWebhook());
     expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save']);
-    expect(saved).toMatchObject({ state: 'entregue' });
+    expect(saved).toMatchObject({ state: 'delivered' });
     expect(counts).toEqual({ Delivered: 1 });
   });
 
@@ -121,7 +121,7 @@ describe('a delivery’s turn', () => {
   });
 
   it('a refused address is counted on its own', async () => {
-    const outcome = failure({ resultado: 'bloqueada', status: null, resposta: null });
+    const outcome = failure({ result: 'blocked', status: null, response: null });
     expect((await turn(aDelivery(), aWebhook(), { outcome })).counts).toEqual({ Blocked: 1 });
   });
 
@@ -129,15 +129,15 @@ describe('a delivery’s turn', () => {
     for (const webhook of [undefined, aWebhook({ webhookId: 'webhook-2' })]) {
       const { did, saved, counts } = await turn(aDelivery({ attempt: 3 }), webhook);
       expect(did).toEqual(['save']);
-      expect(saved).toMatchObject({ state: 'cancelada', settledAt: noon, attempt: 3 });
+      expect(saved).toMatchObject({ state: 'cancelled', settledAt: noon, attempt: 3 });
       expect(counts).toEqual({ Cancelled: 1 });
     }
   });
 
   it('while its webhook is suspended it is held, unsent', async () => {
-    const { did, saved, counts } = await turn(aDelivery(), aWebhook({ status: 'suspenso', suspensionReason: 'gone' }));
+    const { did, saved, counts } = await turn(aDelivery(), aWebhook({ status: 'suspended', suspensionReason: 'gone' }));
     expect(did).toEqual(['save']);
-    expect(saved).toMatchObject({ state: 'retida', settledAt: noon });
+    expect(saved).toMatchObject({ state: 'held', settledAt: noon });
     expect(counts).toEqual({ Held: 1 });
   });
 });
@@ -149,7 +149,7 @@ describe('a webhook that', () => {
   it('keeps failing has its first attempt made by another consumer, at once', async () => {
     const { did, sent, saved, counts } = await turn(aDelivery(), failing);
     expect(did).toEqual(['save', 'send']);
-    expect(saved).toMatchObject({ state: 'pendente', attempt: 1, charged: 0, attempts: [] });
+    expect(saved).toMatchObject({ state: 'pending', attempt: 1, charged: 0, attempts: [] });
     expect(sent).toMatchObject([{ attempt: 1, wait: { nextAttemptAt: noon, lookAt: noon + 120_000 } }]);
     expect(counts).toEqual({ MovedToRetryLane: 1 });
   });
@@ -181,8 +181,8 @@ describe('a webhook that', () => {
   });
 
   it('is slow holds its events all the same while suspended', async () => {
-    const suspended = aWebhook({ status: 'suspenso', suspensionReason: 'operador' });
-    expect((await turn(aDelivery(), suspended, { slowness: isSlow })).saved).toMatchObject({ state: 'retida' });
+    const suspended = aWebhook({ status: 'suspended', suspensionReason: 'operator' });
+    expect((await turn(aDelivery(), suspended, { slowness: isSlow })).saved).toMatchObject({ state: 'held' });
   });
 });
 
@@ -192,7 +192,7 @@ describe('a webhook with as many attempts under way as one may have', () => {
   it('has a first attempt put off for 2 to 4 s, to the retry lane', async () => {
     const { did, sent, saved, counts } = await turn(aDelivery(), aWebhook(), crowded);
     expect(did).toEqual(['save', 'send']);
-    expect(saved).toMatchObject({ state: 'pendente', attempt: 1, charged: 0, attempts: [] });
+    expect(saved).toMatchObject({ state: 'pending', attempt: 1, charged: 0, attempts: [] });
     expect(sent).toMatchObject([{ wait: { nextAttemptAt: noon + 3_000, lookAt: noon + 123_000 } }]);
     expect(counts).toEqual({ MovedToRetryLane: 1 });
   });
@@ -216,15 +216,15 @@ describe('a webhook with as many attempts under way as one may have', () => {
 });
 
 describe('an attempt that was given up', () => {
-  const record = aRecord({ resultado: 'lenta', status: null, resposta: null, duracao_ms: 2_003 });
+  const record = aRecord({ result: 'slow', status: null, response: null, durationMs: 2_003 });
   const outcome: AttemptOutcome = { outcome: 'given_up', record, sinceConnectingMs: 2_000 };
 
   it('is recorded with a number of its own, uncharged, as it is handed over', async () => {
     const { did, saved, counts, lines } = await turn(aDelivery({ attempt: 3, charged: 2 }), aWebhook(), { outcome });
     expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'hand over', 'save']);
-    expect(saved).toMatchObject({ state: 'pendente', attempt: 4, charged: 2, attempts: [{ resultado: 'lenta' }] });
+    expect(saved).toMatchObject({ state: 'pending', attempt: 4, charged: 2, attempts: [{ result: 'slow' }] });
     expect(counts).toEqual({ GivenUp: 1 });
-    expect(lines.join()).toContain('"resultado":"lenta"');
+    expect(lines.join()).toContain('"result":"slow"');
   });
 
   it('is counted by nobody where a copy was quicker', async () => {
@@ -235,7 +235,7 @@ describe('an attempt that was given up', () => {
 
 describe('the log', () => {
   it('has one line per attempt, without URL, payload or response', async () => {
-    const record = aRecord({ resposta: 'canary-response' });
+    const record = aRecord({ response: 'canary-response' });
     const webhook = aWebhook({ url: 'https://receiver.example.com/?token=canary-url', failingSince: noon });
     const outcome: AttemptOutcome = { outcome: 'failed', askedWaitMs: undefined, detail: 'HTTP 500', record };
     const { lines } = await turn(aDelivery({ body: 'canary-body' }), webhook, { outcome });
@@ -247,12 +247,12 @@ describe('the log', () => {
         account: 'conta-1',
         event: 'demanda.criada',
         attempt: 1,
-        resultado: 'http',
+        result: 'http',
         status: 500,
         durationMs: 12,
         detail: 'HTTP 500',
         host: 'receiver.example.com',
-        state: 'pendente',
+        state: 'pending',
         nextAttemptAt: '2026-11-20T12:00:05.000Z',
       },
     ]);

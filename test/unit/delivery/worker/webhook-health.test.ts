@@ -19,7 +19,7 @@ const put = async (webhook: Webhook) => {
   await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: webhook }));
 };
 const item = async () => {
-  const Key = { accountId: 'conta-1', evento: 'demanda.criada' };
+  const Key = { accountId: 'conta-1', eventName: 'demanda.criada' };
   return (await dynalite.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
 };
 const stored = async () => parseWebhook(await item());
@@ -41,7 +41,7 @@ describe('a webhook’s health', () => {
 
   it('is suspended once by 410, and says so once', async () => {
     expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended');
-    expect(await stored()).toMatchObject({ status: 'suspenso', suspensionReason: 'gone', updatedAt: noon + 1_000 });
+    expect(await stored()).toMatchObject({ status: 'suspended', suspensionReason: 'gone', updatedAt: noon + 1_000 });
     expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended_already');
     expect(await health().suspendFailing(aWebhook({ failingSince: noon }), 'http')).toBe(false);
     expect(await stored()).toMatchObject({ suspensionReason: 'gone' });
@@ -60,7 +60,7 @@ describe('a webhook’s health', () => {
   });
 
   it('is not suspended by 410 where an operator did that meanwhile', async () => {
-    const suspended = aWebhook({ status: 'suspenso', suspensionReason: 'operador' });
+    const suspended = aWebhook({ status: 'suspended', suspensionReason: 'operator' });
     await put(suspended);
     expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended_already');
     expect(await stored()).toEqual(suspended);
@@ -75,8 +75,8 @@ describe('a webhook’s health', () => {
   });
 
   it('is not touched by a 410 where it is gone, but for what an operator left', async () => {
-    const { accountId, evento } = aWebhook();
-    const Item = { accountId, evento, status: 'suspenso', suspensionReason: 'operador', updatedAt: noon };
+    const { accountId, eventName } = aWebhook();
+    const Item = { accountId, eventName, status: 'suspended', suspensionReason: 'operator', updatedAt: noon };
     await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
     expect(await health().suspendGone(aWebhook(), 'http')).toBe('replaced');
   });
@@ -90,7 +90,7 @@ describe('a webhook’s health', () => {
     await put(failing);
     expect(await health().suspendFailing(failing, 'tls')).toBe(true);
     expect(await announced()).toEqual([
-      { type: 'webhook.suspended', since: noon + 1_000, reason: 'sem_sucesso', lastResult: 'tls' },
+      { type: 'webhook.suspended', since: noon + 1_000, reason: 'no_success', lastResult: 'tls' },
     ]);
   });
 
