@@ -22,6 +22,16 @@ export function isConditionFailed(error: unknown): boolean {
   return isNamed(error, 'ConditionalCheckFailedException');
 }
 
+/** Gives the answer to a conditional write; `undefined` where its condition did not hold. */
+export async function conditionalWrite<Output>(write: Promise<Output>): Promise<Output | undefined> {
+  try {
+    return await write;
+  } catch (error) {
+    if (isConditionFailed(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Whether the SDK made a call more than once, as it does where an answer is missing: an earlier try may have had its effect. */
 export function wasRepeated(error: unknown): boolean {
   const { $metadata } = error as { $metadata?: { attempts?: number } };

@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import type { Clock } from './clock.ts';
-import { type ItemKey, isConditionFailed, readTogether } from './dynamo.ts';
+import { conditionalWrite, type ItemKey, readTogether } from './dynamo.ts';
 
 /**
  * Counts one more in the window of an item, and gives the whole seconds until there may be another where the window is
@@ -56,22 +56,15 @@ export function makeFixedWindow({ dynamo, now, limit }: FixedWindowDependencies)
     names: Record<string, string>,
     values: Record<string, number>,
   ): Promise<boolean> {
-    try {
-      await dynamo.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: key,
-          UpdateExpression: update,
-          ConditionExpression: condition,
-          ExpressionAttributeNames: names,
-          ExpressionAttributeValues: { ':one': 1, ...values },
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (isConditionFailed(error)) return false;
-      throw error;
-    }
+    const command = new UpdateCommand({
+      TableName: table,
+      Key: key,
+      UpdateExpression: update,
+      ConditionExpression: condition,
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: { ':one': 1, ...values },
+    });
+    return (await conditionalWrite(dynamo.send(command))) !== undefined;
   }
 }
 
