@@ -1,5 +1,5 @@
 import { KMSClient } from '@aws-sdk/client-kms';
-import { makeBatchedReads } from '../../platform/batched-reads.ts';
+import { makeBatchedReads } from '../../platform/batch-get.ts';
 import { clientSettings } from '../../platform/client-settings.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { makeDynamo } from '../../platform/dynamo.ts';
