@@ -11,7 +11,7 @@ import { registration, replacement, secretRotation, urlIn } from './input.ts';
 import { eventIn, suspendedByOperator, webhookNotFound } from './problems.ts';
 import { toRecord } from './representation.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
-import type { CheckUrl } from './validate-url.ts';
+import type { ValidateUrl } from './validate-url.ts';
 import { authorizationBinding, type EventName, secretBinding } from './webhook.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
@@ -19,20 +19,20 @@ import type { WebhookStore } from './webhook-store.ts';
 export interface OperationDependencies {
   readonly store: WebhookStore;
   readonly sealing: Pick<Sealing, 'seal'>;
-  readonly checkUrl: CheckUrl;
+  readonly validateUrl: ValidateUrl;
   readonly makeSecret: MakeSigningSecret;
   readonly makeId: MakeId;
   readonly now: Clock;
 }
 
 /** Makes the operations on webhooks: the endpoints, without their paths and the order of their checks. */
-export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, now }: OperationDependencies) {
+export function makeOperations({ store, sealing, validateUrl, makeSecret, makeId, now }: OperationDependencies) {
   /** Reads a body with a `url`, and gives all findings at once, the URL's among them. */
   const readChecked = async <Schema extends z.ZodMiniType>(schema: Schema, request: HttpRequest) => {
     const body = readJson(request);
     const { value, findings } = readBody(schema, body);
     const url = urlIn(body);
-    const all = [...findings, ...(url === undefined ? [] : await checkUrl(url))];
+    const all = [...findings, ...(url === undefined ? [] : await validateUrl(url))];
     if (value === undefined || all.length > 0) throw validationFailed(all);
     return value;
   };

@@ -9,7 +9,7 @@ export function withoutTrailingDot(host: string): string {
  * @param name - as WHATWG URL parsing leaves it (lower case, Punycode), without trailing dot.
  * @param ownHosts - the service's own host names: a delivery to itself would be a loop.
  */
-export function findNameFault(name: string, ownHosts: readonly string[]): string | undefined {
+export function nameProblem(name: string, ownHosts: readonly string[]): string | undefined {
   const labels = name.split('.');
   if (name.length > 253 || !labels.every(part => label.test(part))) return 'The host is not a valid DNS name.';
   if (labels.length === 1) return 'The host is a single label, not a public DNS name.';
