@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { findNameFault } from '../lambdas/platform/egress/host-name.ts';
+import { nameProblem } from '../lambdas/platform/egress/host-name.ts';
 import { type Assembly, readAssembly } from './assembly/assembly.ts';
 import { drawBlueprint } from './deployment/blueprint.ts';
 import { provisionDemo, provisionFunctions, provisionState, runTriggers } from './deployment/provision.ts';
@@ -123,7 +123,7 @@ async function startSurroundings(
   );
   undo.push(internet.stop);
   for (const name of request.mappings.keys()) {
-    const fault = findNameFault(name, []);
+    const fault = nameProblem(name, []);
     if (fault !== undefined) terminal.note('internet', `no webhook can lead to "${name}": ${fault}`, 'warn');
   }
   const faults = openFaults(request, undo);

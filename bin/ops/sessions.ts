@@ -156,20 +156,20 @@ interface SessionState {
 
 /** Reads the users and clients of sessions, each once. */
 async function inspect(target: Target, sessions: readonly Session[]): Promise<SessionState[]> {
-  const [{ connectDynamo }, { readTogether }] = await Promise.all([
+  const [{ connectDynamo }, { batchGet }] = await Promise.all([
     import('./stores.ts'),
-    import('../../lambdas/platform/dynamo.ts'),
+    import('../../lambdas/platform/batch-get.ts'),
   ]);
   const dynamo = connectDynamo(target);
   const [users, clients] = [requireOutput(target, 'UsersTable'), requireOutput(target, 'ClientsTable')];
   const userIds = [...new Set(sessions.map(({ userId }) => userId))];
   const clientIds = [...new Set(sessions.map(({ clientId }) => clientId))];
   const [userItems, clientItems] = await Promise.all([
-    readTogether(
+    batchGet(
       dynamo,
       userIds.map(id => userKey(users, id)),
     ),
-    readTogether(
+    batchGet(
       dynamo,
       clientIds.map(id => clientKey(clients, id)),
     ),

@@ -1,5 +1,5 @@
 import { type SlownessOwner, slownessId, slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
-import { readTogether } from '../../lambdas/platform/dynamo.ts';
+import { batchGet } from '../../lambdas/platform/batch-get.ts';
 import { iso } from './report.ts';
 import { connectDynamo } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
@@ -19,7 +19,7 @@ export async function readSlowSince(
   const found: (string | null)[] = [];
   for (let start = 0; start < owners.length; start += longestRead) {
     const some = owners.slice(start, start + longestRead);
-    const items = await readTogether(
+    const items = await batchGet(
       dynamo,
       some.map(owner => ({ table, key: { id: slownessId(owner) } })),
     );

@@ -1,36 +1,40 @@
 import type { BearerAuthentication, Principal } from '../auth/sessions/bearer.ts';
 import { Problem } from './problem.ts';
 
-/** What an operation asks of the token: reading is part of managing. */
-export type NeededScope = 'webhooks:read' | 'webhooks:manage';
+/** The scope that an endpoint requires of the token; managing includes reading. */
+export type RequiredScope = 'webhooks:read' | 'webhooks:manage';
 
-/** How requests are let in. */
-export interface Admission {
+/** What protects the endpoints. */
+export interface BearerProtection {
   readonly authenticate: BearerAuthentication;
-  /** Where the document of RFC 9728 is: challenges of requests without a valid token name it. */
+  /** The URL of the protected resource metadata (RFC 9728), which challenges name. */
   readonly resourceMetadata: string;
 }
 
 /**
- * Lets a request in, or says why not, with the challenges of RFC 6750 section 3: a request without a token learns only
- * how to authenticate; one with a token learns what is wrong with it.
+ * Authenticates a request and checks role and scope. Refusals carry the challenges of RFC 6750 section 3: a request without a
+ * token learns only how to authenticate; one with a token learns what is wrong with it.
  *
  * @throws {Problem} 401 `token_missing` or `invalid_token`, 403 `admin_required` or `insufficient_scope`.
  */
-export async function admit(
-  { authenticate, resourceMetadata }: Admission,
+export async function authorize(
+  { authenticate, resourceMetadata }: BearerProtection,
   authorization: string | undefined,
-  needed: NeededScope,
+  required: RequiredScope,
 ): Promise<Principal> {
   const bearer = await authenticate(authorization);
-  const where = `resource_metadata="${resourceMetadata}"`; // RFC 9728 section 5.1
+  const metadata = `resource_metadata="${resourceMetadata}"`; // RFC 9728 section 5.1
   if (bearer.outcome === 'missing') {
-    throw unauthorized('token_missing', 'Send an access token: Authorization: Bearer <token>.', `${realm}, ${where}`);
+    throw unauthorized(
+      'token_missing',
+      'Send an access token: Authorization: Bearer <token>.',
+      `${realm}, ${metadata}`,
+    );
   }
   if (bearer.outcome === 'invalid') {
     const detail = 'The access token is malformed, expired or revoked: get a new one from the token endpoint.';
-    const fault = `error="invalid_token", error_description="${detail}"`;
-    throw unauthorized('invalid_token', detail, `${realm}, ${fault}, ${where}`);
+    const reason = `error="invalid_token", error_description="${detail}"`;
+    throw unauthorized('invalid_token', detail, `${realm}, ${reason}, ${metadata}`);
   }
   const { principal } = bearer;
   if (principal.role !== 'admin') {
@@ -40,9 +44,9 @@ export async function admit(
       'Only users with administrative permission on the account manage webhooks.',
     );
   }
-  if (!principal.scopes.has(needed) && !principal.scopes.has('webhooks:manage')) {
-    throw new Problem(403, 'insufficient_scope', `The access token lacks the scope ${needed}.`, {
-      headers: { 'www-authenticate': `${realm}, error="insufficient_scope", scope="${needed}"` },
+  if (!principal.scopes.has(required) && !principal.scopes.has('webhooks:manage')) {
+    throw new Problem(403, 'insufficient_scope', `The access token lacks the scope ${required}.`, {
+      headers: { 'www-authenticate': `${realm}, error="insufficient_scope", scope="${required}"` },
     });
   }
   return principal;

@@ -1,16 +1,10 @@
 import * as z from 'zod/mini';
 import type { HttpResponse } from '../platform/http.ts';
 
-/** One thing that is wrong with a request, and how to mend it. */
+/** One thing that is wrong with a request, and how to correct it. */
 export type Finding = Readonly<z.infer<typeof finding>>;
 
-/** What a refusal may carry beyond its status, code and detail. */
-export interface ProblemExtras {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly errors?: readonly Finding[];
-}
-
-/** The titles of the statuses refusals have (RFC 9110 section 15). `node:http` knows older ones, and costs 30 ms to import. */
+/** Status codes and their reason phrases (RFC 9110 section 15). `node:http` has older ones, and costs 30 ms to import. */
 const titles = {
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -26,7 +20,7 @@ const titles = {
   503: 'Service Unavailable',
 } as const;
 
-/** A request that is refused: thrown where that is found out, answered once at the edge. */
+/** The refusal of a request: thrown where the reason is found, turned into a response by the router. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: keyof typeof titles;
@@ -34,7 +28,7 @@ export class Problem extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly errors: readonly Finding[] | undefined;
 
-  /** @param detail - what is wrong and how to mend it; it must not repeat secrets. */
+  /** @param detail - what is wrong and how to correct it; it must not repeat secrets. */
   constructor(status: keyof typeof titles, code: string, detail: string, { headers = {}, errors }: ProblemExtras = {}) {
     super(detail);
     this.status = status;
@@ -44,20 +38,20 @@ export class Problem extends Error {
   }
 }
 
-/** The refusal of what is asked for too often. */
+/** The refusal of a request over a limit. */
 export function rateLimited(detail: string, seconds: number): Problem {
   return new Problem(429, 'rate_limited', detail, { headers: { 'retry-after': String(seconds) } });
 }
 
-/** The refusal of a body or query that can be read, but is not what the operation takes. */
+/** The refusal of a body or query that can be parsed but is not valid. */
 export function validationFailed(errors: readonly Finding[]): Problem {
   return new Problem(422, 'validation_failed', 'The request is not acceptable: errors lists every reason.', { errors });
 }
 
 /**
- * A problem as the response that tells of it.
+ * The response to a refused request, as problem details (RFC 9457).
  *
- * @param docsUrl - the page that tells about all codes, each under its own name.
+ * @param docsUrl - the page that explains all codes, each under an anchor of its own.
  */
 export function toProblemResponse(
   { status, code, message, headers, errors }: Problem,
@@ -78,18 +72,24 @@ export function toProblemResponse(
   };
 }
 
-const fault = { code: z.string(), detail: z.string() };
+/** What `new Problem` takes beyond status, code and detail. */
+interface ProblemExtras {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly errors?: readonly Finding[];
+}
+
+const reason = { code: z.string(), detail: z.string() };
 
 const finding = z.union([
   /** `pointer`: JSON Pointer (RFC 6901) to the value in the body; empty for the body itself. */
-  z.object({ pointer: z.string(), ...fault }),
+  z.object({ pointer: z.string(), ...reason }),
   /** `parameter`: the name of the query parameter. */
-  z.object({ parameter: z.string(), ...fault }),
+  z.object({ parameter: z.string(), ...reason }),
 ]);
 
-/** The body of every refusal: problem details (RFC 9457). `code` tells refusals of one status apart. */
+/** The body of a refusal: problem details (RFC 9457). `code` tells refusals of one status apart. */
 const problemBody = z.object({
-  /** The page that tells about `code`, or `about:blank`. */
+  /** The page that explains `code`, or `about:blank`. */
   type: z.string(),
   title: z.string(),
   status: z.int(),

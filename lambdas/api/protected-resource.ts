@@ -1,12 +1,12 @@
 import { scopes } from '../auth/principals/scope.ts';
-import { answer, type Resource } from './route.ts';
+import { jsonResponse, type Resource } from './route.ts';
 
-/** Where the document about {base_url} as a protected resource is (RFC 9728 section 3). */
+/** The URL of the protected resource metadata of {base_url} (RFC 9728 section 3). */
 export function resourceMetadataUrl(baseUrl: string): string {
   return `${baseUrl}${path}`;
 }
 
-/** The document itself, which anybody may read: where tokens for {base_url} come from (RFC 9728 section 2). */
+/** Makes the public endpoint of that metadata, which names the issuer of tokens for {base_url} (RFC 9728 section 2). */
 export function makeProtectedResource({ audience, issuer }: { audience: string; issuer: string }): Resource {
   const document = {
     resource: audience,
@@ -14,8 +14,8 @@ export function makeProtectedResource({ audience, issuer }: { audience: string; 
     scopes_supported: scopes,
     bearer_methods_supported: ['header'],
   };
-  const response = answer(200, document, { 'cache-control': 'public, max-age=3600' });
-  return { path, methods: { GET: { needs: 'nothing', respond: () => response } } };
+  const response = jsonResponse(200, document, { 'cache-control': 'public, max-age=3600' });
+  return { path, methods: { GET: { access: 'public', respond: () => response } } };
 }
 
 const path = '/.well-known/oauth-protected-resource';

@@ -2,18 +2,18 @@ import { bodyBytes, type HttpRequest } from '../platform/http.ts';
 import { Problem } from './problem.ts';
 
 /** @throws {Problem} 413 for a body that is too long. */
-export function refuseLongBody(bytes: Buffer): void {
+export function assertBodySize(bytes: Buffer): void {
   if (bytes.length <= maximumBodyBytes) return;
   throw new Problem(413, 'payload_too_large', `The body has more than ${maximumBodyBytes} bytes.`);
 }
 
 /**
- * Reads a request's JSON body strictly, and never repeats it in an error.
+ * Parses a request's JSON body strictly: media type, size, UTF-8, JSON, no duplicate names. Errors never repeat the body.
  *
- * @param isOptional - whether a request without a body is one with `{}`.
+ * @param isOptional - whether a missing body counts as `{}`.
  * @throws {Problem} 415, 413 or 400, in this order.
  */
-export function readJson(
+export function parseJsonBody(
   request: Pick<HttpRequest, 'headers' | 'body' | 'isBase64Encoded'>,
   isOptional = false,
 ): unknown {
@@ -24,7 +24,7 @@ export function readJson(
       headers: { accept: 'application/json' },
     });
   }
-  refuseLongBody(bytes);
+  assertBodySize(bytes);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -1,66 +1,68 @@
 import type { Principal } from '../auth/sessions/bearer.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
-import type { NeededScope } from './authorization.ts';
+import type { RequiredScope } from './authorization.ts';
 
-/** An admitted request. */
+/** An authorized request. */
 export interface RequestContext {
   readonly caller: Principal;
   readonly request: HttpRequest;
-  /** What stands at the `{…}` of the resource's path, decoded. Any text: it may name nothing that is there. */
+  /** The path parameters by name, decoded. Any text is possible. */
   readonly path: Readonly<Record<string, string>>;
 }
 
-/** Does what a method and path stand for. @throws {Problem} for what the caller can mend. */
+/** Handles the requests of an endpoint. @throws {Problem} to refuse one. */
 export type RouteHandler = (context: RequestContext) => Promise<HttpResponse>;
 
-/** What a method of a path stands for, and who may call it. */
-export interface Endpoint {
-  readonly needs: NeededScope;
-  /** Whether the operation reads a body. Where it does not, a small one is ignored. */
+/** A method of a resource that requires a token. */
+export interface ProtectedEndpoint {
+  readonly access: RequiredScope;
+  /** Whether the handler reads the body; otherwise a small body is ignored. */
   readonly takesBody: boolean;
-  readonly run: RouteHandler;
+  readonly handle: RouteHandler;
 }
 
-/** An endpoint that anybody may context, without a token. */
+/** A method of a resource that anybody may call, without a token. */
 export interface PublicEndpoint {
-  readonly needs: 'nothing';
+  readonly access: 'public';
   readonly respond: () => HttpResponse;
 }
 
-/** A path and what can be done with it. */
+/** A path and its methods. */
 export interface Resource {
-  /** Such as `/v1/webhooks/{evento}`: a `{…}` stands for one segment that is not empty. */
+  /** Such as `/v1/webhooks/{evento}`: a parameter `{…}` matches one segment that is not empty. */
   readonly path: string;
-  /** In the order that `Allow` lists them. HEAD is not among them: it is answered wherever there is GET. */
-  readonly methods: Readonly<Record<string, Endpoint | PublicEndpoint>>;
+  /** In the order of the `Allow` header. HEAD is not listed: it is answered wherever GET is. */
+  readonly methods: Readonly<Record<string, ProtectedEndpoint | PublicEndpoint>>;
 }
 
-/** An endpoint that only shows. */
-export function reading(run: RouteHandler): Endpoint {
-  return { needs: 'webhooks:read', takesBody: false, run };
+/** An endpoint that only reads. */
+export function readEndpoint(handle: RouteHandler): ProtectedEndpoint {
+  return { access: 'webhooks:read', takesBody: false, handle };
 }
 
-/** An endpoint that changes or sends something, and needs no body for that. */
-export function managing(run: RouteHandler): Endpoint {
-  return { needs: 'webhooks:manage', takesBody: false, run };
+/** An endpoint that changes or sends something, without a body. */
+export function manageEndpoint(handle: RouteHandler): ProtectedEndpoint {
+  return { access: 'webhooks:manage', takesBody: false, handle };
 }
 
-/** An endpoint that changes something as its body says. */
-export function managingByBody(run: RouteHandler): Endpoint {
-  return { needs: 'webhooks:manage', takesBody: true, run };
+/** An endpoint that changes something, with a body. */
+export function manageEndpointWithBody(handle: RouteHandler): ProtectedEndpoint {
+  return { access: 'webhooks:manage', takesBody: true, handle };
 }
 
-/** What stands at the `{…}` of a resource's path, where a request's path is one of those. */
+/** The path parameters, if the path matches the pattern of a resource. */
 export function matchPath(pattern: string, path: string): Record<string, string> | undefined {
-  const wanted = pattern.split('/');
-  const given = path.split('/');
-  const fits = (name: string, at: number) => (name.startsWith('{') ? given[at] !== '' : given[at] === name);
-  if (wanted.length !== given.length || !wanted.every(fits)) return undefined;
-  const places = wanted.flatMap((name, at) => (name.startsWith('{') ? [[name.slice(1, -1), given[at] ?? '']] : []));
-  return Object.fromEntries(places);
+  const names = pattern.split('/');
+  const segments = path.split('/');
+  const isParameter = (name: string) => name.startsWith('{');
+  const isMatch = names.every((name, at) => (isParameter(name) ? segments[at] !== '' : segments[at] === name));
+  if (names.length !== segments.length || !isMatch) return undefined;
+  return Object.fromEntries(
+    names.flatMap((name, at) => (isParameter(name) ? [[name.slice(1, -1), segments[at] ?? '']] : [])),
+  );
 }
 
-/** The methods of a resource as `Allow` lists them (RFC 9110 section 10.2.1). */
+/** The methods of a resource for the `Allow` header (RFC 9110 section 10.2.1). */
 export function allowedMethods({ methods }: Resource): string {
   return Object.keys(methods)
     .flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
@@ -68,7 +70,7 @@ export function allowedMethods({ methods }: Resource): string {
 }
 
 /** A response with a JSON body. */
-export function answer(statusCode: number, body: object, headers: Record<string, string> = {}): HttpResponse {
+export function jsonResponse(statusCode: number, body: object, headers: Record<string, string> = {}): HttpResponse {
   return {
     statusCode,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },

@@ -2,38 +2,38 @@ import type { Principal } from '../auth/sessions/bearer.ts';
 import { isUnavailable } from '../platform/dynamo.ts';
 import { bodyBytes, type HttpRequest, type HttpResponse } from '../platform/http.ts';
 import { describeError, type Log } from '../platform/telemetry.ts';
-import { type Admission, admit } from './authorization.ts';
+import { authorize, type BearerProtection } from './authorization.ts';
 import { type Finding, Problem, toProblemResponse } from './problem.ts';
-import { refuseLongBody } from './request-body.ts';
+import { assertBodySize } from './request-body.ts';
 import {
   allowedMethods,
-  type Endpoint,
   matchPath,
+  type ProtectedEndpoint,
   type PublicEndpoint,
   type RequestContext,
   type Resource,
 } from './route.ts';
 
-/** What an API of {base_url} is made of. */
-export interface ApiDependencies extends Admission {
-  readonly resources: readonly Resource[];
-  /** The page that tells about the codes of refusals, where the stage has one. */
-  readonly docsUrl: string | undefined;
-  readonly log: Log;
-}
-
 /**
- * Makes an API of {base_url}. The checks run in one order for every endpoint: path, method, token, role, scope; then the
- * operation's own: media type, size, JSON, values, existence, conflicts, limits.
+ * Makes an API of {base_url}. The checks run in the same order for every endpoint: path, method, token, role, scope; then those
+ * of its handler: media type, size, JSON, values, existence, conflicts, limits.
+ *
+ * @param dependencies - `docsUrl`: the page that explains the codes of refusals, if the stage has one.
  */
-export function makeApi(dependencies: ApiDependencies) {
+export function makeApi(
+  dependencies: BearerProtection & {
+    readonly resources: readonly Resource[];
+    readonly docsUrl: string | undefined;
+    readonly log: Log;
+  },
+) {
   const { resources, docsUrl, log } = dependencies;
 
   return async function api(request: HttpRequest): Promise<HttpResponse> {
     const { method } = request.requestContext.http;
     let route: Route | undefined;
     let caller: Principal | undefined;
-    const said = () => ({
+    const logFields = () => ({
       method,
       route: route?.resource.path,
       account: caller?.accountId,
@@ -44,45 +44,46 @@ export function makeApi(dependencies: ApiDependencies) {
       route = findRoute(resources, request);
       const { resource, path } = route;
       const endpoint = findEndpoint(resource, request);
-      if (endpoint.needs === 'nothing') return endpoint.respond();
-      caller = await admit(dependencies, request.headers.authorization, endpoint.needs);
-      if (!endpoint.takesBody) refuseLongBody(bodyBytes(request));
-      const response = await endpoint.run({ caller, request, path });
-      log.info('webhook.answered', { ...said(), status: response.statusCode });
+      if (endpoint.access === 'public') return endpoint.respond();
+      caller = await authorize(dependencies, request.headers.authorization, endpoint.access);
+      if (!endpoint.takesBody) assertBodySize(bodyBytes(request));
+      const response = await endpoint.handle({ caller, request, path });
+      log.info('webhook.answered', { ...logFields(), status: response.statusCode });
       return response;
     } catch (error) {
       const problem = toProblem(error, log);
       const { status, code } = problem;
-      log.warn('webhook.refused', { ...said(), status, code, findings: describeFindings(problem) });
+      log.warn('webhook.refused', { ...logFields(), status, code, findings: describeFindings(problem) });
       return toProblemResponse(problem, docsUrl);
     }
   };
 }
 
-/** Which resource a request is for. */
+/** The resource that a request is for, and its path parameters. */
 interface Route {
   readonly resource: Resource;
   readonly path: RequestContext['path'];
 }
 
-/** @throws {Problem} 404 for a path that is none. */
+/** @throws {Problem} 404 for an unknown path. */
 function findRoute(resources: readonly Resource[], { rawPath }: HttpRequest): Route {
   for (const resource of resources) {
-    const path = matchPath(resource.path, rawPath); // the gateway hands paths over decoded
+    const path = matchPath(resource.path, rawPath); // the gateway decodes paths
     if (path) return { resource, path };
   }
   throw new Problem(404, 'not_found', 'There is nothing at this path.');
 }
 
-/** @throws {Problem} 405 for a method that the resource does not take. */
-function findEndpoint(resource: Resource, { requestContext }: HttpRequest): Endpoint | PublicEndpoint {
-  const method = requestContext.http.method === 'HEAD' ? 'GET' : requestContext.http.method; // the gateway keeps the body back
+/** @throws {Problem} 405 for a method that the resource does not have. */
+function findEndpoint(resource: Resource, { requestContext }: HttpRequest): ProtectedEndpoint | PublicEndpoint {
+  const method = requestContext.http.method === 'HEAD' ? 'GET' : requestContext.http.method; // the gateway drops the body
   const endpoint = Object.hasOwn(resource.methods, method) ? resource.methods[method] : undefined;
   if (endpoint) return endpoint;
   const allow = allowedMethods(resource);
   throw new Problem(405, 'method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
 }
 
+/** A `Problem` as it is; any other error as 503 or 500, logged. */
 function toProblem(error: unknown, log: Log): Problem {
   if (error instanceof Problem) return error;
   if (isUnavailable(error)) {
@@ -94,12 +95,12 @@ function toProblem(error: unknown, log: Log): Problem {
   return new Problem(500, 'internal_error', 'Something went wrong here. Try again; if it stays, tell us the time.');
 }
 
-/** What the log may say of the findings: a name that is not ours may be anything, a secret too, whatever else is wrong with it. */
+/** The findings for the log. An unknown name is left out, whatever else is wrong with it: it may be anything, even a secret. */
 function describeFindings({ errors = [] }: Problem): string[] {
   const nameOf = (finding: Finding) => ('pointer' in finding ? finding.pointer : finding.parameter);
-  const notOurs = new Set(errors.filter(({ code }) => code === 'unknown_field').map(nameOf));
+  const unknown = new Set(errors.filter(({ code }) => code === 'unknown_field').map(nameOf));
   return errors.map(finding => {
     const name = nameOf(finding);
-    return notOurs.has(name) ? finding.code : `${name} ${finding.code}`;
+    return unknown.has(name) ? finding.code : `${name} ${finding.code}`;
   });
 }

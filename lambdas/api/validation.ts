@@ -1,17 +1,28 @@
 import type * as z from 'zod/mini';
-import type { Finding } from './problem.ts';
+import { type Finding, validationFailed } from './problem.ts';
 
-/** What a body (or query) says, or everything that is wrong with it. */
-export interface Reading<T> {
-  readonly value: T | undefined;
-  readonly findings: readonly Finding[];
-}
-
-/** Holds a JSON body, or the parameters of a query, against a schema and gives all findings at once, without repeating a value. */
-export function readBody<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): Reading<z.output<Schema>> {
+/** Validates a JSON body, or the parameters of a query. Gives all findings at once, and repeats no value. */
+export function validate<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): Validation<z.output<Schema>> {
   const result = schema.safeParse(body);
   if (result.success) return { value: result.data, findings: [] };
   return { value: undefined, findings: result.error.issues.flatMap(issue => describeIssue(issue, body)) };
+}
+
+/**
+ * Validates a JSON body.
+ *
+ * @throws {Problem} 422 with every finding.
+ */
+export function requireValid<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): z.output<Schema> {
+  const { value, findings } = validate(schema, body);
+  if (value === undefined) throw validationFailed(findings);
+  return value;
+}
+
+/** A valid value, or everything that is wrong with it. */
+interface Validation<T> {
+  readonly value: T | undefined;
+  readonly findings: readonly Finding[];
 }
 
 function describeIssue(issue: z.core.$ZodIssue, body: unknown): Finding[] {
@@ -28,7 +39,7 @@ function describeIssue(issue: z.core.$ZodIssue, body: unknown): Finding[] {
     case 'invalid_type':
       return [{ pointer, code: 'wrong_type', detail: `Must be of the JSON type ${issue.expected}.` }];
     case 'invalid_value': {
-      const code = choiceFault(pointer, Object(body)[String(issue.path[0])]);
+      const code = choiceCode(pointer, Object(body)[String(issue.path[0])]);
       return [{ pointer, code, detail: `Must be one of ${issue.values.join(', ')}.` }];
     }
     default:
@@ -36,13 +47,13 @@ function describeIssue(issue: z.core.$ZodIssue, body: unknown): Finding[] {
   }
 }
 
-/** The JSON Pointer (RFC 6901) to a place. */
+/** The path as a JSON Pointer (RFC 6901). */
 function pointerTo(path: readonly PropertyKey[]): string {
   return path.map(name => `/${escapePointer(name)}`).join('');
 }
 
-/** A choice that is not there: of events there is a code of its own, whatever was given in the place of one. */
-function choiceFault(pointer: string, given: unknown): string {
+/** The code of a value that is none of the choices; an unknown event has a code of its own, whatever was given. */
+function choiceCode(pointer: string, given: unknown): string {
   if (pointer === '/evento') return 'unknown_event';
   return typeof given === 'string' ? 'invalid_value' : 'wrong_type';
 }

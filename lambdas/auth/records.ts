@@ -1,5 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type Item, type ItemKey, readTogether } from '../platform/dynamo.ts';
+import { batchGet } from '../platform/batch-get.ts';
+import type { Item, ItemKey } from '../platform/dynamo.ts';
 
 /** Where to read records, by the names they are to have; those without an address are not read. */
 export type Reads<Name extends string> = Record<Name, ItemKey | undefined>;
@@ -15,7 +16,7 @@ export async function readRecords<Name extends string>(
   const wanted = (Object.entries(reads) as [Name, ItemKey | undefined][]).flatMap(([name, address]) =>
     address ? [{ name, address }] : [],
   );
-  const items = await readTogether(
+  const items = await batchGet(
     dynamo,
     wanted.map(({ address }) => address),
   );

@@ -6,17 +6,10 @@ import {
   QueryCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { ReadItems } from '../platform/batched-reads.ts';
+import type { ReadItems } from '../platform/batch-get.ts';
+import { batchGet, batchGetLimit } from '../platform/batch-get.ts';
 import type { Clock } from '../platform/clock.ts';
-import {
-  batchGetLimit,
-  type Item,
-  type ItemKey,
-  isConditionFailed,
-  isUnavailable,
-  readTogether,
-  wasRepeated,
-} from '../platform/dynamo.ts';
+import { type Item, type ItemKey, isConditionFailed, isUnavailable, wasRepeated } from '../platform/dynamo.ts';
 import type { Delivery, Wait, WaitingDelivery } from './delivery.ts';
 import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
 
@@ -93,7 +86,7 @@ export interface DeliveryStoreDependencies {
 /** Makes the store of table `Deliveries`. */
 export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): DeliveryStore {
   const { dynamo, table, now, historyDays, patience = 0, pause = setTimeout } = dependencies;
-  const { readItems = addresses => readTogether(dynamo, addresses) } = dependencies;
+  const { readItems = addresses => batchGet(dynamo, addresses) } = dependencies;
   const nowInSeconds = () => Math.floor(now() / 1_000);
   const address = (id: string) => ({ table, key: { id } });
 
@@ -112,7 +105,7 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
 
   /** Whether what stands in the table is what was to be written. */
   const isThere = async (item: Item): Promise<boolean> => {
-    const [stored] = await readTogether(dynamo, [address(String(item.id))]);
+    const [stored] = await batchGet(dynamo, [address(String(item.id))]);
     // Asked for here: importing it costs every cold start more milliseconds than most of the bundle.
     const { isDeepStrictEqual } = process.getBuiltinModule('node:util');
     return isDeepStrictEqual(stored, JSON.parse(JSON.stringify(item)));
@@ -158,7 +151,7 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
     },
 
     read: async ids => {
-      const items = await readTogether(dynamo, [...new Set(ids)].map(address));
+      const items = await batchGet(dynamo, [...new Set(ids)].map(address));
       return items.map(alive).filter(delivery => delivery !== undefined);
     },
 
@@ -217,7 +210,7 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
       const chunks = Array.from({ length: Math.ceil(ids.length / batchGetLimit) }, (_, index) =>
         ids.slice(index * batchGetLimit, (index + 1) * batchGetLimit),
       );
-      const items = (await Promise.all(chunks.map(chunk => readTogether(dynamo, chunk.map(address))))).flat();
+      const items = (await Promise.all(chunks.map(chunk => batchGet(dynamo, chunk.map(address))))).flat();
       const waiting = items.map(alive).filter(isWaitingForTurn);
       waiting.sort((one, other) => one.wait.nextAttemptAt - other.wait.nextAttemptAt);
       const isAll = pages.every(page => page.isAll) && waiting.length <= most;

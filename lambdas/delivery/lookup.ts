@@ -1,5 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { readTogether } from '../platform/dynamo.ts';
+import { batchGet } from '../platform/batch-get.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from '../webhooks/webhook.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
@@ -29,7 +29,7 @@ export type FindWebhook = (accountId: string, eventName: EventName) => Promise<W
 /** Makes the same reading for whoever needs no delivery beside it. */
 export function makeFindWebhook(dynamo: Pick<DynamoDBDocumentClient, 'send'>, webhooksTable: string): FindWebhook {
   return async function findWebhook(accountId, eventName) {
-    const [item] = await readTogether(dynamo, [{ table: webhooksTable, key: webhookKey(accountId, eventName) }]);
+    const [item] = await batchGet(dynamo, [{ table: webhooksTable, key: webhookKey(accountId, eventName) }]);
     return webhookIn(item);
   };
 }

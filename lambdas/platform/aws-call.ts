@@ -1,44 +1,44 @@
-/** A call of an AWS service, as its permissions name it. */
+/** A call of an AWS service, named as in IAM policies. */
 export interface AwsCall {
   /** `dynamodb:PutItem` */
   readonly action: string;
-  /** The kind of what it was about: `table`, `index`, `queue`, `topic`, `key`. */
+  /** `table`, `index`, `queue`, `topic` or `key`. */
   readonly resourceType: string;
 }
 
 const resourceTypes: Readonly<Record<string, string>> = { dynamodb: 'table', sqs: 'queue', sns: 'topic', kms: 'key' };
 
-/** By error; an entry lives as long as its error. */
+/** The failed call of each error; an entry lives as long as its error. */
 const failedCalls = new WeakMap<object, AwsCall>();
 
 /**
- * The SDK's logger, which only remembers what failed: AWS's own message names people, addresses and keys, the error says
- * nothing else of the call. Nothing is written here.
+ * A logger for SDK clients that writes nothing and only records which call failed. The error itself does not say that, and
+ * its message must not be logged: it names people, addresses and keys.
  */
-export const callMemory = {
-  error: (said: unknown): void => remember(said as FailedCall),
+export const failureRecorder = {
+  error: (entry: unknown): void => record(entry as FailedCall),
   warn: nothing,
   info: nothing,
   debug: nothing,
 };
 
-/** The call of AWS that failed with this error, where it was one. */
+/** The AWS call that failed with this error, if any. */
 export function failedCall(error: object): AwsCall | undefined {
   return failedCalls.get(error);
 }
 
-function remember({ clientName, commandName, input, error }: FailedCall): void {
+function record({ clientName, commandName, input, error }: FailedCall): void {
   if (typeof error !== 'object' || error === null || !clientName || !commandName) return;
   const service = clientName.replace(/Client$/, '').toLowerCase();
   const operation = commandName.replace(/Command$/, '');
   const isIndex = typeof input === 'object' && input !== null && 'IndexName' in input && input.IndexName !== undefined;
   failedCalls.set(error, {
-    action: `${service}:${service === 'sqs' ? operation.replace(/Batch$/, '') : operation}`, // IAM has no batches of SQS
+    action: `${service}:${service === 'sqs' ? operation.replace(/Batch$/, '') : operation}`, // IAM has no batch actions for SQS
     resourceType: isIndex ? 'index' : (resourceTypes[service] ?? 'resource'),
   });
 }
 
-/** What the SDK tells its logger of a call that failed. */
+/** What the SDK logs of a failed call. */
 interface FailedCall {
   readonly clientName?: string;
   readonly commandName?: string;

@@ -1,11 +1,11 @@
-import { callMemory } from './aws-call.ts';
+import { failureRecorder } from './aws-call.ts';
 
 /**
- * How long the SDK's clients wait, the same for all of them: three tries of a second at most. A call that hangs must
- * fail while there is time left in the invocation to say so; without `throwOnRequestTimeout` the SDK only warns.
+ * The settings of all SDK clients: three tries of at most a second each. A call that hangs must fail while there is time
+ * left in the invocation to report it; without `throwOnRequestTimeout` the SDK only warns.
  */
 export const clientSettings = {
-  logger: callMemory,
+  logger: failureRecorder,
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 1_000, throwOnRequestTimeout: true },
 } as const;

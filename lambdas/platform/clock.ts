@@ -1,7 +1,12 @@
-/** Tells the time in milliseconds since the epoch. Passed in wherever time decides something, so that tests can freeze it. */
+/** The time in milliseconds since the epoch. Passed in wherever time decides something, so that tests can freeze it. */
 export type Clock = () => number;
 
 /** The machine's own clock. */
 export function systemClock(): number {
   return Date.now();
+}
+
+/** A time in milliseconds since the epoch as RFC 3339 in UTC, with milliseconds. */
+export function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
 }

@@ -1,19 +1,14 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import {
-  BatchGetCommand,
-  type BatchGetCommandInput,
-  type BatchGetCommandOutput,
-  DynamoDBDocumentClient,
-} from '@aws-sdk/lib-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { clientSettings } from './client-settings.ts';
 
 /** A DynamoDB item as the document client reads and writes it. */
 export type Item = Record<string, unknown>;
 
-/** The document client all stores share. */
+/** Makes the document client that all stores share. */
 export function makeDynamo(): DynamoDBDocumentClient {
   const client = new DynamoDBClient(clientSettings);
-  for (const step of idleSteps) client.middlewareStack.remove(step);
+  for (const name of unusedMiddleware) client.middlewareStack.remove(name);
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
 
@@ -22,7 +17,7 @@ export function isConditionFailed(error: unknown): boolean {
   return isNamed(error, 'ConditionalCheckFailedException');
 }
 
-/** Gives the answer to a conditional write; `undefined` where its condition did not hold. */
+/** Gives the output of a conditional write; `undefined` when its condition did not hold. */
 export async function conditionalWrite<Output>(write: Promise<Output>): Promise<Output | undefined> {
   try {
     return await write;
@@ -32,7 +27,7 @@ export async function conditionalWrite<Output>(write: Promise<Output>): Promise<
   }
 }
 
-/** Whether the SDK made a call more than once, as it does where an answer is missing: an earlier try may have had its effect. */
+/** Whether the SDK made a call more than once, as it does when an answer is lost: an earlier try may have taken effect. */
 export function wasRepeated(error: unknown): boolean {
   const { $metadata } = error as { $metadata?: { attempts?: number } };
   return ($metadata?.attempts ?? 1) > 1;
@@ -54,9 +49,9 @@ export function isThrottled(error: unknown): boolean {
 
 /** Whether a dependency throttled us, failed or did not answer in time: the same request may succeed in a moment. */
 export function isUnavailable(error: unknown): boolean {
-  const isCutOff = error instanceof Error && 'code' in error && brokenConnections.includes(String(error.code));
-  const isItsOwn = error instanceof Error && '$fault' in error && error.$fault === 'server';
-  return isThrottled(error) || isNamed(error, ...unanswered) || isCutOff || isItsOwn;
+  const isConnectionBroken = error instanceof Error && 'code' in error && connectionErrors.includes(String(error.code));
+  const isServerError = error instanceof Error && '$fault' in error && error.$fault === 'server';
+  return isThrottled(error) || isNamed(error, ...timeoutErrors) || isConnectionBroken || isServerError;
 }
 
 /** Thrown when DynamoDB kept part of a batch back, which it does when it is throttling. */
@@ -67,14 +62,11 @@ export class UnprocessedKeysError extends Error {
   }
 }
 
-/** One item of a consistent batch read. */
+/** An item's table and primary key. */
 export interface ItemKey {
   readonly table: string;
   readonly key: Item;
 }
-
-/** Items that one BatchGetItem reads at most. */
-export const batchGetLimit = 100;
 
 /** Whether an item could have this key: DynamoDB answers an empty or over-long one with a failure, not with "none". */
 export function isPossibleKey(key: Item): boolean {
@@ -83,87 +75,16 @@ export function isPossibleKey(key: Item): boolean {
   );
 }
 
-/**
- * Reads up to 100 items of any tables in one round trip, consistently, and gives them in the order asked for
- * (`undefined` where there is none, or can be none).
- *
- * @throws {UnprocessedKeysError} when DynamoDB still keeps keys back after three tries.
- */
-export async function readTogether(
-  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
-  addresses: readonly ItemKey[],
-): Promise<(Item | undefined)[]> {
-  const found = await readPlaces(dynamo, byPlace(addresses), 3);
-  return addresses.map(address => itemAt(found, address));
-}
-
-/** An item's place: table and key as one text. */
-export function placeOf({ table, key }: ItemKey): string {
-  const parts = Object.entries(key).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return JSON.stringify([table, ...parts]);
-}
-
-/** Addresses by place: each once. */
-export function byPlace(addresses: readonly ItemKey[]): Map<string, ItemKey> {
-  return new Map(addresses.map(address => [placeOf(address), address]));
-}
-
-/** Reads what is at some places, in so many tries at most. Places that DynamoDB kept back are missing from the answer. */
-export async function readPlaces(
-  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
-  wanted: ReadonlyMap<string, ItemKey>,
-  tries: number,
-): Promise<Map<string, Item | undefined>> {
-  const possible = [...wanted].filter(([, { key }]) => isPossibleKey(key));
-  const keyNames = new Map(possible.map(([, { table, key }]) => [table, Object.keys(key)]));
-  const found = new Map<string, Item | undefined>([...wanted.keys()].map(place => [place, undefined]));
-
-  let pending = requestOf(possible.map(([, address]) => address));
-  for (let attempt = 0; attempt < tries && Object.keys(pending).length > 0; attempt++) {
-    const answer: BatchGetCommandOutput = await dynamo.send(new BatchGetCommand({ RequestItems: pending }));
-    for (const [table, items] of Object.entries(answer.Responses ?? {})) {
-      const names = keyNames.get(table) ?? [];
-      for (const item of items) {
-        const key = Object.fromEntries(names.map(name => [name, item[name]]));
-        found.set(placeOf({ table, key }), item);
-      }
-    }
-    pending = answer.UnprocessedKeys ?? {};
-  }
-  for (const [table, { Keys = [] }] of Object.entries(pending)) {
-    for (const key of Keys) found.delete(placeOf({ table, key }));
-  }
-  return found;
-}
-
-/**
- * The item at an address, of those that were read.
- *
- * @throws {UnprocessedKeysError} when it was not read.
- */
-export function itemAt(found: ReadonlyMap<string, Item | undefined>, address: ItemKey): Item | undefined {
-  const place = placeOf(address);
-  if (!found.has(place)) throw new UnprocessedKeysError();
-  return found.get(place);
-}
-
-/** Steps of the SDK's that nothing here needs, at a sixth of what a call costs: DynamoDB is no part of any loop. */
-const idleSteps = ['getUserAgentMiddleware', 'recursionDetectionMiddleware'];
+/** SDK middleware that nothing here needs: it costs a sixth of a call's processor time. */
+const unusedMiddleware = ['getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
 function isNamed(error: unknown, ...names: string[]): boolean {
   return error instanceof Error && names.includes(error.name);
 }
 
-const brokenConnections = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'];
+const connectionErrors = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'];
 
-const unanswered = ['TimeoutError', 'RequestTimeout', 'RequestTimeoutException', 'DependencyTimeoutException'];
+const timeoutErrors = ['TimeoutError', 'RequestTimeout', 'RequestTimeoutException', 'DependencyTimeoutException'];
 
 /** DynamoDB takes keys from one byte on; a range key ends at 1,024. */
 const longestKey = 1_024;
-
-function requestOf(addresses: readonly ItemKey[]): NonNullable<BatchGetCommandInput['RequestItems']> {
-  const keys = Map.groupBy(addresses, ({ table }) => table);
-  return Object.fromEntries(
-    [...keys].map(([table, own]) => [table, { ConsistentRead: true, Keys: own.map(({ key }) => key) }]),
-  );
-}

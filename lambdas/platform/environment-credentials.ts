@@ -1,6 +1,6 @@
 /**
- * Stands in for the SDK's credential provider chain in the bundles: Lambda puts a function's credentials into its
- * environment and nowhere else, so the readers of files, profiles, SSO and instance metadata only cost start-up time.
+ * Replaces the SDK's credential provider chain in the bundles. Lambda puts a function's credentials into its environment and
+ * nowhere else, so the providers for files, profiles, SSO and instance metadata would only cost start-up time.
  */
 export function defaultProvider() {
   return async () => ({

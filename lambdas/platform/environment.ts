@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 
 const missing = 'must be set';
 
-/** An environment variable that must be there and not be empty. */
+/** An environment variable that must be set and not empty. */
 export const text = z.string(missing).check(z.minLength(1, missing));
 
-/** An environment variable that is empty where there is nothing to say. */
+/** An environment variable that may be empty: then `undefined`. */
 export const optionalText = z.pipe(
   z.string(missing),
   z.transform(value => (value === '' ? undefined : value)),
@@ -39,6 +39,6 @@ export function readEnvironment<Schema extends z.ZodMiniObject>(
 ): z.output<Schema> {
   const result = schema.safeParse(variables);
   if (result.success) return result.data;
-  const faults = result.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
-  throw new Error(`The function's environment is not usable: ${faults.join('; ')}`);
+  const problems = result.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
+  throw new Error(`The function's environment is not usable: ${problems.join('; ')}`);
 }

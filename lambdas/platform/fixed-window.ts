@@ -1,7 +1,8 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { batchGet } from './batch-get.ts';
 import type { Clock } from './clock.ts';
-import { conditionalWrite, type ItemKey, readTogether } from './dynamo.ts';
+import { conditionalWrite, type ItemKey } from './dynamo.ts';
 
 /**
  * Counts one more in the window of an item, and gives the whole seconds until there may be another where the window is
@@ -23,7 +24,7 @@ export function makeFixedWindow({ dynamo, now, limit }: FixedWindowDependencies)
     for (let turn = 0; turn < tries; turn++) {
       const moment = now();
       if ((await addToWindow(address, moment)) || (await beginWindow(address, moment))) return undefined;
-      const [item] = await readTogether(dynamo, [address]);
+      const [item] = await batchGet(dynamo, [address]);
       const { data: window } = windowSchema.safeParse(item);
       if (window && window.count >= limit && window.endsAt > moment) {
         return Math.ceil((window.endsAt - moment) / 1_000);

@@ -1,17 +1,17 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 
-/** A request as an HTTP API hands it over (payload format 2.0): header names in lower case, duplicates joined by commas. */
+/** A request from an HTTP API (payload format 2.0): header names in lower case, repeated headers joined by commas. */
 export type HttpRequest = APIGatewayProxyEventV2;
 
-/** A response as an HTTP API takes it. */
+/** A response to an HTTP API (payload format 2.0). */
 export type HttpResponse = APIGatewayProxyStructuredResultV2;
 
-/** The body's bytes. HTTP APIs hand forms over as base64, so bytes survive as the caller sent them. */
+/** The body's bytes. HTTP APIs encode forms as base64, so the bytes are those that the caller sent. */
 export function bodyBytes(request: Pick<HttpRequest, 'body' | 'isBase64Encoded'>): Buffer {
   return Buffer.from(request.body ?? '', request.isBase64Encoded ? 'base64' : 'utf8');
 }
 
-/** The caller's address as the gateway saw it: never a header, which anyone can set. */
+/** The caller's IP address as the gateway saw it: never from a header, which anyone can set. */
 export function callerIp(request: HttpRequest): string {
   return request.requestContext.http.sourceIp;
 }

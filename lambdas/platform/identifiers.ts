@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
-/** A source of fresh identifiers; passed in, so that tests can foresee them. */
+/** Makes a new identifier of that many characters. Passed in, so that tests can foresee it. */
 export type MakeId = (length: number) => string;
 
 /**
- * A random identifier of letters and digits only, so that it reads the same raw and percent-encoded.
+ * A random identifier of letters and digits only, which percent-encoding leaves as they are.
  * 22 characters carry 131 bits, 43 carry 256.
  */
 export function randomId(length: number): string {
@@ -19,5 +19,5 @@ export function randomId(length: number): string {
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Bytes from here up would favour the first letters of the alphabet, so they are drawn again. */
+/** Bytes from here up would favour the first letters of the alphabet, so they are skipped. */
 const unbiasedLimit = 256 - (256 % alphabet.length);

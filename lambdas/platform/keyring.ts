@@ -3,12 +3,12 @@ import { DecryptCommand, type KMSClient } from '@aws-sdk/client-kms';
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from './clock.ts';
 
-/** Every kind of key. */
+/** The kinds of keys. */
 export const keyKinds = ['signing', 'mac', 'sealing'] as const;
 
 /**
- * What a key is for. Each kind is wrapped under its own KMS encryption context (`purpose`), so that a function may be
- * allowed to open one kind and not the others.
+ * What a key is for. Each kind is wrapped under its own KMS encryption context (`purpose`), so that a function can be allowed
+ * to open one kind and not the others.
  */
 export type KeyKind = (typeof keyKinds)[number];
 
@@ -17,7 +17,7 @@ export type SigningAlgorithm = 'ES256' | 'RS256';
 
 /**
  * One key of the keyring. Table `Keyring`: partition `kind`, range `generation` (1, 2, …).
- * Its state is told by the clock and not stored: *next* until `activeFrom`, *active* until a later key's `activeFrom`,
+ * Its state follows from the clock and is not stored: *next* until `activeFrom`, *active* until a later key's `activeFrom`,
  * *retiring* after that, until the rotation deletes it.
  */
 export interface KeyringKey {
@@ -47,13 +47,13 @@ export class KeyNotFoundError extends Error {
 
 /** Read access to the keyring, cached for at most 30 s. */
 export interface Keyring {
-  /** Every key of a kind, oldest first. */
+  /** All keys of a kind, oldest first. */
   list(kind: KeyKind): Promise<readonly KeyringKey[]>;
   /** The key to sign, authenticate or seal with now. @throws {KeyNotFoundError} */
   active(kind: KeyKind): Promise<KeyringKey>;
-  /** The key of that id, also one that was published a moment ago; `undefined` where there is none. */
+  /** The key of that id, also one published a moment ago; `undefined` if there is none. */
   find(kind: KeyKind, keyId: string): Promise<KeyringKey | undefined>;
-  /** The key, opened by KMS and kept as long as this keyring lives: the private half for `signing`. */
+  /** The key, unwrapped by KMS and cached as long as this keyring lives: the private half for `signing`. */
   open(key: KeyringKey): Promise<KeyObject>;
 }
 
@@ -62,16 +62,18 @@ export function keyringContext(kind: KeyKind): Record<string, string> {
   return { purpose: kind };
 }
 
-/** What a keyring stands on. `kms` may be left out where keys are only listed. */
-export interface KeyringDependencies {
+/**
+ * Makes a keyring over the `Keyring` table; one per function instance.
+ *
+ * @param dependencies - `kms` may be left out where keys are only listed.
+ */
+export function makeKeyring(dependencies: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly kms?: Pick<KMSClient, 'send'>;
   readonly tableName: string;
   readonly now: Clock;
-}
-
-/** Makes a keyring over the `Keyring` table; one per function instance. */
-export function makeKeyring({ dynamo, kms, tableName, now }: KeyringDependencies): Keyring {
+}): Keyring {
+  const { dynamo, kms, tableName, now } = dependencies;
   const cached = new Map<KeyKind, { readAt: number; keys: Promise<readonly KeyringKey[]> }>();
   const lookedUpAt = new Map<KeyKind, number>();
   const opened = new Map<string, Promise<KeyObject>>();
@@ -88,12 +90,12 @@ export function makeKeyring({ dynamo, kms, tableName, now }: KeyringDependencies
     return (answer.Items ?? []) as KeyringKey[];
   };
 
-  const list = (kind: KeyKind, oldest = lifetime): Promise<readonly KeyringKey[]> => {
+  const list = (kind: KeyKind, maxAge = cacheLifetime): Promise<readonly KeyringKey[]> => {
     const entry = cached.get(kind);
-    if (entry && now() - entry.readAt < oldest) return entry.keys;
+    if (entry && now() - entry.readAt < maxAge) return entry.keys;
     const keys = read(kind);
     cached.set(kind, { readAt: now(), keys });
-    keys.catch(() => cached.delete(kind)); // a failed read is not remembered
+    keys.catch(() => cached.delete(kind)); // a failed read is not cached
     return keys;
   };
 
@@ -103,18 +105,18 @@ export function makeKeyring({ dynamo, kms, tableName, now }: KeyringDependencies
       const moment = now();
       const active = (await list(kind)).filter(key => key.activeFrom <= moment).at(-1);
       if (!active) {
-        cached.delete(kind); // the first key may be made any moment: do not wait out the cache
+        cached.delete(kind); // the deployment may create the first key any moment
         throw new KeyNotFoundError(kind);
       }
       return active;
     },
     find: async (kind, keyId) => {
-      const isAsked = (key: KeyringKey) => key.keyId === keyId;
-      const known = (await list(kind)).find(isAsked);
+      const isWanted = (key: KeyringKey) => key.keyId === keyId;
+      const known = (await list(kind)).find(isWanted);
       if (known) return known;
       const isPauseOver = now() - (lookedUpAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= lookupPause;
       if (isPauseOver) lookedUpAt.set(kind, now());
-      return (await list(kind, isPauseOver ? 0 : lifetime)).find(isAsked); // else as the last look found it
+      return (await list(kind, isPauseOver ? 0 : cacheLifetime)).find(isWanted); // during the pause the last result stands
     },
     open: key => {
       const known = opened.get(key.keyId);
@@ -123,7 +125,7 @@ export function makeKeyring({ dynamo, kms, tableName, now }: KeyringDependencies
       const object = kms
         .send(new DecryptCommand({ CiphertextBlob: key.wrapped, EncryptionContext: keyringContext(key.kind) }))
         .then(({ Plaintext: plaintext }) => {
-          if (!plaintext?.length) throw new KeyNotFoundError(key.kind); // anybody knows the empty key
+          if (!plaintext?.length) throw new KeyNotFoundError(key.kind); // an empty key would be known to anybody
           return keyObject(key.kind, plaintext);
         });
       opened.set(key.keyId, object);
@@ -134,12 +136,12 @@ export function makeKeyring({ dynamo, kms, tableName, now }: KeyringDependencies
 }
 
 /** How old the cached keyring may get, in milliseconds. */
-const lifetime = 30_000;
+const cacheLifetime = 30_000;
 
-/** Keys that are not known yet are looked up again at most this often, in milliseconds. */
+/** Unknown key ids lead to a new read at most this often, in milliseconds. */
 const lookupPause = 1_000;
 
-/** Node's form of a key: made once, since every use of raw bytes costs five times as much. */
+/** A `KeyObject` is made once: every use of raw bytes costs five times as much. */
 function keyObject(kind: KeyKind, plaintext: Uint8Array): KeyObject {
   const key = Buffer.from(plaintext);
   return kind === 'signing' ? createPrivateKey({ key, format: 'der', type: 'pkcs8' }) : createSecretKey(key);

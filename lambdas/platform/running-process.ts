@@ -1,5 +1,5 @@
 /**
- * Stands in for `node:process` in the bundles. An ES module's import of that one reads every property of the process, and
- * with them opens its standard input and lists all of Node's options, which costs start-up time.
+ * Replaces `node:process` in the bundles. Importing that from an ES module reads every property of the process, which opens
+ * its standard input and lists all of Node's options, and costs start-up time.
  */
 export const { env, versions } = globalThis.process;

@@ -3,8 +3,8 @@ import { KeyNotFoundError, type Keyring } from './keyring.ts';
 
 /**
  * Encrypts small secrets for storage: AES-256-GCM (NIST SP 800-38D) under the keyring's sealing key.
- * The binding says whose secret it is (account, event, field) and is authenticated: a value copied to another record
- * does not open there. Sealed form: `keyId.base64url(nonce ‖ ciphertext ‖ tag)`.
+ * The binding names the secret's place (account, event, field) and is authenticated: a value copied to another record does
+ * not open there. Sealed form: `keyId.base64url(nonce ‖ ciphertext ‖ tag)`.
  */
 export interface Sealing {
   seal(plaintext: string, binding: string): Promise<string>;

@@ -3,19 +3,19 @@ import { SourceMap, type SourceMapping } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Where an error was thrown: its latest stack frames, those of a bundle as file, line and column of the source. Frames of
- * packages are left out, but for the one that threw. Of the message, which the stack quotes, nothing gets through.
+ * The latest stack frames of an error, mapped from the bundle to file, line and column of the source. Frames of packages are
+ * left out, except the one that threw. The message, which the stack quotes, is left out too.
  */
 export function stackFrames(error: Error): readonly string[] {
   const frames = linesAfterMessage(error).flatMap(line => parseFrame(line) ?? []);
   const [first] = frames;
-  if (!first || !mapOfBundle()) return frames.slice(0, mostFrames).map(({ text }) => text);
+  if (!first || !sourceMap()) return frames.slice(0, maximumFrames).map(({ text }) => text);
   const sources = frames.map(toSource);
   const own = sources.filter(frame => frame !== undefined);
-  return [...(sources[0] === undefined ? [first.text] : []), ...own].slice(0, mostFrames);
+  return [...(sources[0] === undefined ? [first.text] : []), ...own].slice(0, maximumFrames);
 }
 
-/** A message may have lines that look like frames. */
+/** The stack without the message, whose lines may look like frames. */
 function linesAfterMessage({ stack, message }: Error): readonly string[] {
   if (typeof stack !== 'string') return [];
   const start = stack.indexOf(message);
@@ -29,18 +29,18 @@ function parseFrame(line: string): Frame | undefined {
   return { text: text.trim(), name, file, line: Number(row), column: Number(column) };
 }
 
-/** The map that lies beside the bundle; nothing reads it before there is an error. There is none where nothing was bundled. */
-function mapOfBundle(): SourceMap | undefined {
+/** The source map beside the bundle, read with the first error. Unbundled code has none. */
+function sourceMap(): SourceMap | undefined {
   known ??= { map: readMap() };
   return known.map;
 }
 
-/** As many as tell where an error comes from. */
-const mostFrames = 5;
+/** Enough to tell where an error comes from. */
+const maximumFrames = 5;
 
-/** The frame in terms of the source, if it is this project's. */
+/** The frame as a position in this project's source, if it is in that. */
 function toSource({ name, file, line, column }: Frame): string | undefined {
-  const entry = file === bundle ? mapOfBundle()?.findEntry(line - 1, column - 1) : undefined;
+  const entry = file === bundle ? sourceMap()?.findEntry(line - 1, column - 1) : undefined;
   if (!isOrigin(entry)) return undefined;
   const place = `${entry.originalSource}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
   return name === '' ? `at ${place}` : `at ${name} (${place})`;
@@ -56,7 +56,7 @@ interface Frame {
   readonly column: number;
 }
 
-/** The bundle's map, once an error was described: kept for the life of the process. */
+/** The bundle's source map, once it was read. */
 let known: { readonly map: SourceMap | undefined } | undefined;
 
 function readMap(): SourceMap | undefined {
@@ -67,10 +67,10 @@ function readMap(): SourceMap | undefined {
   }
 }
 
-/** Bundled, this module is the bundle. */
+/** In a bundle this module's URL is the bundle's. */
 const bundle = import.meta.url;
 
-/** What belongs to nobody has no source, whatever the type says. */
+/** A frame without a mapping gives an empty object, whatever the type says. */
 function isOrigin(entry: object | undefined): entry is SourceMapping {
   return entry !== undefined && 'originalSource' in entry && typeof entry.originalSource === 'string';
 }

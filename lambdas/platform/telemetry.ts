@@ -3,7 +3,7 @@ import { Metrics } from '@aws-lambda-powertools/metrics';
 import { failedCall } from './aws-call.ts';
 import { stackFrames } from './stack-frames.ts';
 
-/** The two things every function says about itself. */
+/** The logger and metrics of a function. */
 export interface Telemetry {
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -20,18 +20,18 @@ export function makeTelemetry(serviceName: string): Telemetry {
   };
 }
 
-/** The narrow part of the logger that units below the handlers are given. */
+/** The part of the logger that code below the handlers gets. */
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
 
-/** What can be safely said of an error. */
+/** What is safe to log of an error. */
 export type ErrorDescription = {
   readonly errorName: string;
   /** The system's code, such as `ECONNREFUSED`. */
   readonly errorCode?: string;
-  /** What was asked of AWS, and of what kind of resource: `dynamodb:PutItem`, `table`. */
+  /** The AWS call and its kind of resource: `dynamodb:PutItem`, `table`. */
   readonly action?: string;
   readonly resourceType?: string;
-  /** What AWS answered, under which id of its own, after how many tries. */
+  /** The status and request id of AWS's answer, and the number of tries. */
   readonly httpStatus?: number;
   readonly awsRequestId?: string;
   readonly tries?: number;
@@ -39,8 +39,8 @@ export type ErrorDescription = {
 };
 
 /**
- * Describes an error for the log: what it is, which call of AWS it answers, and where it was thrown. Its message stays
- * out, since it may quote what was being processed.
+ * Describes an error for the log: its name, the AWS call that failed, and where it was thrown. The message is left out, since
+ * it may quote what was being processed.
  */
 export function describeError(error: unknown): ErrorDescription {
   if (!(error instanceof Error)) return { errorName: typeof error };
@@ -57,12 +57,12 @@ export function describeError(error: unknown): ErrorDescription {
   };
 }
 
-/** Requests that count nothing are ordinary: Metrics would warn of each of them. */
+/** Invocations without metrics are ordinary: Metrics would warn of each. */
 const quiet = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: console.error };
 
 function nothing(): void {}
 
-/** What the SDK says of the answer to a call. */
+/** The SDK's metadata of an answer. */
 interface ResponseMetadata {
   readonly httpStatusCode?: number;
   readonly requestId?: string;

@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini';
 import { Problem, validationFailed } from '../api/problem.ts';
-import { readJson } from '../api/request-body.ts';
-import { answer, noContent, type RouteHandler } from '../api/route.ts';
-import { readBody } from '../api/validation.ts';
+import { parseJsonBody } from '../api/request-body.ts';
+import { jsonResponse, noContent, type RouteHandler } from '../api/route.ts';
+import { validate } from '../api/validation.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { HttpRequest } from '../platform/http.ts';
 import type { MakeId } from '../platform/identifiers.ts';
@@ -11,7 +11,7 @@ import { registration, replacement, secretRotation, urlIn } from './input.ts';
 import { eventIn, suspendedByOperator, webhookNotFound } from './problems.ts';
 import { toRecord } from './representation.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
-import type { CheckUrl } from './validate-url.ts';
+import type { ValidateUrl } from './validate-url.ts';
 import { authorizationBinding, type EventName, secretBinding } from './webhook.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
@@ -19,20 +19,20 @@ import type { WebhookStore } from './webhook-store.ts';
 export interface OperationDependencies {
   readonly store: WebhookStore;
   readonly sealing: Pick<Sealing, 'seal'>;
-  readonly checkUrl: CheckUrl;
+  readonly validateUrl: ValidateUrl;
   readonly makeSecret: MakeSigningSecret;
   readonly makeId: MakeId;
   readonly now: Clock;
 }
 
 /** Makes the operations on webhooks: the endpoints, without their paths and the order of their checks. */
-export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, now }: OperationDependencies) {
+export function makeOperations({ store, sealing, validateUrl, makeSecret, makeId, now }: OperationDependencies) {
   /** Reads a body with a `url`, and gives all findings at once, the URL's among them. */
   const readChecked = async <Schema extends z.ZodMiniType>(schema: Schema, request: HttpRequest) => {
-    const body = readJson(request);
-    const { value, findings } = readBody(schema, body);
+    const body = parseJsonBody(request);
+    const { value, findings } = validate(schema, body);
     const url = urlIn(body);
-    const all = [...findings, ...(url === undefined ? [] : await checkUrl(url))];
+    const all = [...findings, ...(url === undefined ? [] : await validateUrl(url))];
     if (value === undefined || all.length > 0) throw validationFailed(all);
     return value;
   };
@@ -65,18 +65,18 @@ export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, n
       const detail = 'The account has a webhook for this event: replace it with PUT, or delete it first.';
       throw new Problem(409, 'webhook_exists', detail);
     }
-    return answer(201, { ...toRecord(registered, moment), segredo }, { location: `/v1/webhooks/${eventName}` });
+    return jsonResponse(201, { ...toRecord(registered, moment), segredo }, { location: `/v1/webhooks/${eventName}` });
   };
 
   const list: RouteHandler = async ({ caller }) => {
     const webhooks = await store.list(caller.accountId);
-    return answer(200, { webhooks: webhooks.map(webhook => toRecord(webhook, now())) });
+    return jsonResponse(200, { webhooks: webhooks.map(webhook => toRecord(webhook, now())) });
   };
 
   const show: RouteHandler = async context => {
     const webhook = await store.find(context.caller.accountId, eventIn(context));
     if (!webhook) throw webhookNotFound();
-    return answer(200, toRecord(webhook, now()));
+    return jsonResponse(200, toRecord(webhook, now()));
   };
 
   const replace: RouteHandler = async context => {
@@ -88,7 +88,7 @@ export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, n
       const read = await store.find(accountId, eventName);
       if (!read) throw webhookNotFound();
       const webhook = await store.replace(read, { url, sealedAuthorization, updatedAt: now() });
-      if (webhook) return answer(200, toRecord(webhook, now()));
+      if (webhook) return jsonResponse(200, toRecord(webhook, now()));
     }
     throw changing();
   };
@@ -101,7 +101,7 @@ export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, n
   };
 
   const rotateSecret: RouteHandler = async context => {
-    const { value, findings } = readBody(secretRotation, readJson(context.request, true));
+    const { value, findings } = validate(secretRotation, parseJsonBody(context.request, true));
     if (value === undefined) throw validationFailed(findings);
     const eventName = eventIn(context);
     const { accountId } = context.caller;
@@ -113,7 +113,7 @@ export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, n
       const moment = now();
       const replaced = replaceSecret(webhook.secrets, sealed, moment, value.imediato);
       if (replaced.outcome === 'too_many') throw tooManySecrets(replaced.until - moment);
-      if (await store.replaceSecrets(webhook, replaced.secrets, moment)) return answer(201, { segredo });
+      if (await store.replaceSecrets(webhook, replaced.secrets, moment)) return jsonResponse(201, { segredo });
     }
     throw changing();
   };
@@ -122,7 +122,7 @@ export function makeOperations({ store, sealing, checkUrl, makeSecret, makeId, n
     const webhook = await store.reactivate(context.caller.accountId, eventIn(context), now());
     if (!webhook) throw webhookNotFound();
     if (webhook.suspensionReason === 'operator') throw suspendedByOperator();
-    return answer(200, toRecord(webhook, now()));
+    return jsonResponse(200, toRecord(webhook, now()));
   };
 
   return { register, list, show, replace, remove, rotateSecret, reactivate } satisfies Record<string, RouteHandler>;

@@ -1,33 +1,37 @@
 import type { Finding } from '../api/problem.ts';
-import { makeFindDestination } from '../platform/egress/destination.ts';
+import { makeResolveDestination } from '../platform/egress/resolve-destination.ts';
 import type { Resolve } from '../platform/egress/resolver.ts';
 
-/** Judges a URL at registration by what deliveries will be judged by, and gives all findings. */
-export type CheckUrl = (text: string) => Promise<readonly Finding[]>;
+/** Validates a URL at registration by the rules that deliveries obey, and gives all findings. */
+export type ValidateUrl = (text: string) => Promise<readonly Finding[]>;
 
-/** Makes the check over a resolver and the service's own host names. */
-export function makeUrlCheck(dependencies: {
+/**
+ * Makes the validation.
+ *
+ * @param dependencies - `ownHosts`: the service's own host names, which are never delivered to.
+ */
+export function makeValidateUrl(dependencies: {
   readonly resolve: Resolve;
   readonly ownHosts: readonly string[];
-}): CheckUrl {
-  const findDestination = makeFindDestination(dependencies);
-  return async function urlCheck(text) {
-    const destination = await findDestination(text, AbortSignal.timeout(resolutionMs));
+}): ValidateUrl {
+  const resolveDestination = makeResolveDestination(dependencies);
+  return async function validateUrl(text) {
+    const destination = await resolveDestination(text, AbortSignal.timeout(resolutionTimeoutMs));
     switch (destination.outcome) {
-      case 'found':
+      case 'resolved':
         return [];
       case 'refused':
         return destination.findings.map(({ code, detail }) => ({ pointer: '/url', code, detail }));
       case 'unresolved':
-        return [{ pointer: '/url', code: 'url_not_public', detail: unresolved[destination.fault] }];
+        return [{ pointer: '/url', code: 'url_not_public', detail: unresolvedDetails[destination.fault] }];
     }
   };
 }
 
-/** How long a name may take to resolve while somebody waits for the answer, in milliseconds. */
-const resolutionMs = 5_000;
+/** How long a host may take to resolve while the client waits for the answer, in milliseconds. */
+const resolutionTimeoutMs = 5_000;
 
-const unresolved = {
+const unresolvedDetails = {
   not_found: 'The host does not resolve: there is no such name in DNS.',
   temporary: 'The host could not be resolved just now: check its DNS servers, then try again.',
 } as const;

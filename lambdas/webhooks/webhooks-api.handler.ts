@@ -18,7 +18,7 @@ import { webhooksApiEnvironment } from './environment.ts';
 import { makeOperations } from './operations.ts';
 import { makeWebhookResources } from './routes.ts';
 import { makeSigningSecret } from './signing-secret.ts';
-import { makeUrlCheck } from './validate-url.ts';
+import { makeValidateUrl } from './validate-url.ts';
 import { makeWebhookStore } from './webhook-store.ts';
 
 const environment = readEnvironment(webhooksApiEnvironment);
@@ -57,7 +57,7 @@ export const handler = middy<HttpRequest, HttpResponse>()
           makeOperations({
             store: makeWebhookStore({ dynamo, tableName: environment.WEBHOOKS_TABLE }),
             sealing: makeSealing(keyring),
-            checkUrl: makeUrlCheck({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
+            validateUrl: makeValidateUrl({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
             makeSecret: makeSigningSecret,
             makeId: randomId,
             now: systemClock,

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { DeleteCommand, type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { batchGet } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type Item, type ItemKey, isConditionFailed, readTogether } from '../../platform/dynamo.ts';
+import { type Item, type ItemKey, isConditionFailed } from '../../platform/dynamo.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { normaliseEmail } from '../principals/user.ts';
 import { type FailureRecord, failureAttributes, hasLockFallen, memory, readFailures } from './failure-record.ts';
@@ -145,7 +146,7 @@ export function makeLockout({ dynamo, tableName, keyring, now }: LockoutDependen
       let latest = record;
       for (let attempt = 0; attempt < tries; attempt++) {
         if (await tryCommit(place, latest)) return true;
-        const [item] = await readTogether(dynamo, [place]);
+        const [item] = await batchGet(dynamo, [place]);
         latest = read(place, item);
         if (hasLockFallen(record, latest)) return false;
       }

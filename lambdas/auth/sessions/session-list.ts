@@ -1,5 +1,6 @@
 import { BatchWriteCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { type Item, isPossibleKey, readTogether } from '../../platform/dynamo.ts';
+import { batchGet } from '../../platform/batch-get.ts';
+import { type Item, isPossibleKey } from '../../platform/dynamo.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
 /** Whose sessions: one user's, or those that began through one client. */
@@ -49,7 +50,7 @@ export function makeSessionList({ dynamo, tableName }: SessionListDependencies):
       const { items, next } = await query(owner, limit, after);
       if ('userId' in owner) return { sessions: parseAll(items), next };
       const addresses = items.map(({ sessionId }) => sessionKey(tableName, String(sessionId)));
-      return { sessions: parseAll(await readTogether(dynamo, addresses)), next };
+      return { sessions: parseAll(await batchGet(dynamo, addresses)), next };
     },
 
     deleteSessions: async userId => {

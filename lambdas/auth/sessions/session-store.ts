@@ -1,5 +1,6 @@
 import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { isConditionFailed, readTogether } from '../../platform/dynamo.ts';
+import { batchGet } from '../../platform/batch-get.ts';
+import { isConditionFailed } from '../../platform/dynamo.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
 /**
@@ -30,7 +31,7 @@ export function makeSessionStore({ dynamo, tableName }: SessionStoreDependencies
     },
 
     findSession: async sessionId => {
-      const [item] = await readTogether(dynamo, [sessionKey(tableName, sessionId)]);
+      const [item] = await batchGet(dynamo, [sessionKey(tableName, sessionId)]);
       return parseSession(item);
     },
 

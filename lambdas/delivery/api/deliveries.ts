@@ -1,5 +1,5 @@
 import { Problem, rateLimited } from '../../api/problem.ts';
-import { answer, type RequestContext, type RouteHandler } from '../../api/route.ts';
+import { jsonResponse, type RequestContext, type RouteHandler } from '../../api/route.ts';
 import { eventIn, webhookNotFound } from '../../webhooks/problems.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, isDeliveryId } from '../delivery.ts';
@@ -60,7 +60,7 @@ export function makeHistoryOperations(dependencies: HistoryOperationDependencies
     const wanted = { accountId, eventName, state, from, before, limit, after, registration };
     const { deliveries, next } = await readHistory(wanted);
     if (deliveries.length === 0) await requireHistory(accountId, eventName, webhook);
-    return answer(200, {
+    return jsonResponse(200, {
       entregas: deliveries.map(toDeliveryRecord),
       proximo_cursor: next === undefined ? null : cursorOf(next),
     });
@@ -68,7 +68,7 @@ export function makeHistoryOperations(dependencies: HistoryOperationDependencies
 
   const show: RouteHandler = async context => {
     const { delivery, webhook } = await find(context);
-    return answer(200, toDeliveryDetail(asShown(webhook?.webhookId)(delivery)));
+    return jsonResponse(200, toDeliveryDetail(asShown(webhook?.webhookId)(delivery)));
   };
 
   const resendOne: RouteHandler = async context => {
@@ -81,7 +81,7 @@ export function makeHistoryOperations(dependencies: HistoryOperationDependencies
       throw rateLimited('The webhook has used up its resends of this minute: wait as Retry-After says.', seconds);
     }
     await resend(delivery);
-    return answer(202, { id: delivery.id });
+    return jsonResponse(202, { id: delivery.id });
   };
 
   return { list, show, resend: resendOne } satisfies Record<string, RouteHandler>;

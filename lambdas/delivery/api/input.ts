@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
+import { dateTime } from '../../api/date-time.ts';
 import { type Finding, validationFailed } from '../../api/problem.ts';
-import { moment } from '../../api/time-range.ts';
-import { readBody } from '../../api/validation.ts';
+import { validate } from '../../api/validation.ts';
 import { stateFromWire, wireStates } from '../representation.ts';
 import { readCursor } from './cursor.ts';
 
@@ -37,8 +37,8 @@ const rangeRule = {
 export const historyQuery = z
   .strictObject({
     estado: z.optional(z.pipe(z.enum(Object.values(wireStates)), z.transform(stateFromWire))),
-    desde: z.optional(moment),
-    ate: z.optional(moment),
+    desde: z.optional(dateTime),
+    ate: z.optional(dateTime),
     limite: z._default(limite, 20),
     cursor: z.optional(cursor),
   })
@@ -46,7 +46,7 @@ export const historyQuery = z
 
 /** The body that asks for a replay: which deliveries, by when their events were accepted. */
 export const replayRequest = z
-  .strictObject({ desde: moment, ate: moment, estado: replayedState })
+  .strictObject({ desde: dateTime, ate: dateTime, estado: replayedState })
   .check(z.refine(isRange, rangeRule));
 
 /**
@@ -67,7 +67,7 @@ export function readQuery<Schema extends z.ZodMiniType>(
     seen.add(name);
     if (text !== '' || !known.includes(name)) given.push([name, text]);
   }
-  const { value, findings } = readBody(schema, Object.fromEntries(given));
+  const { value, findings } = validate(schema, Object.fromEntries(given));
   // A parameter's name is one step of a pointer, where `~1` stands for a slash and `~0` for a tilde.
   const nameOf = (pointer: string) => pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
   const inQuery = findings.flatMap((finding): Finding[] => {

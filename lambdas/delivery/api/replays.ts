@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { Problem, validationFailed } from '../../api/problem.ts';
-import { readJson } from '../../api/request-body.ts';
-import { answer, noContent, type RequestContext, type RouteHandler } from '../../api/route.ts';
-import { readBody } from '../../api/validation.ts';
+import { parseJsonBody } from '../../api/request-body.ts';
+import { jsonResponse, noContent, type RequestContext, type RouteHandler } from '../../api/route.ts';
+import { validate } from '../../api/validation.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { eventIn, webhookNotFound } from '../../webhooks/problems.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
@@ -54,19 +54,19 @@ export function makeReplayOperations(dependencies: ReplayOperationDependencies) 
   };
 
   const start: RouteHandler = async context => {
-    const { value, findings } = readBody(replayRequest, readJson(context.request));
+    const { value, findings } = validate(replayRequest, parseJsonBody(context.request));
     if (value === undefined) throw validationFailed(findings);
     const webhook = await webhookOf(context);
     if (webhook.status === 'suspended') throw webhookSuspended();
     const { desde: from, ate: to, estado: wanted } = value;
     const replay = await startReplay(webhook, { from, to, wanted });
     if (!replay) throw inProgress();
-    return answer(202, shownAs(replay), { location: `/v1/webhooks/${webhook.eventName}/reenvios/${replay.id}` });
+    return jsonResponse(202, shownAs(replay), { location: `/v1/webhooks/${webhook.eventName}/reenvios/${replay.id}` });
   };
 
   const show: RouteHandler = async context => {
     const { replay, latest } = await findReplay(context);
-    return answer(200, replay.id === latest.id ? shownAs(latest) : toRecord(replay));
+    return jsonResponse(200, replay.id === latest.id ? shownAs(latest) : toRecord(replay));
   };
 
   /** Cancels a replay that is under way; has one that ended shown no more. */

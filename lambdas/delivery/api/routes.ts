@@ -1,4 +1,10 @@
-import { managing, managingByBody, type Resource, type RouteHandler, reading } from '../../api/route.ts';
+import {
+  manageEndpoint,
+  manageEndpointWithBody,
+  type Resource,
+  type RouteHandler,
+  readEndpoint,
+} from '../../api/route.ts';
 import type { makeHistoryOperations } from './deliveries.ts';
 import type { makeReplayOperations } from './replays.ts';
 
@@ -12,14 +18,14 @@ export interface HistoryApiOperations {
 /** The paths under a webhook that concern its deliveries. */
 export function makeHistoryResources({ history, replays, test }: HistoryApiOperations): readonly Resource[] {
   return [
-    { path: '/v1/webhooks/{evento}/teste', methods: { POST: managing(test) } },
-    { path: '/v1/webhooks/{evento}/entregas', methods: { GET: reading(history.list) } },
-    { path: '/v1/webhooks/{evento}/entregas/{id}', methods: { GET: reading(history.show) } },
-    { path: '/v1/webhooks/{evento}/entregas/{id}/reenvio', methods: { POST: managing(history.resend) } },
-    { path: '/v1/webhooks/{evento}/reenvios', methods: { POST: managingByBody(replays.start) } },
+    { path: '/v1/webhooks/{evento}/teste', methods: { POST: manageEndpoint(test) } },
+    { path: '/v1/webhooks/{evento}/entregas', methods: { GET: readEndpoint(history.list) } },
+    { path: '/v1/webhooks/{evento}/entregas/{id}', methods: { GET: readEndpoint(history.show) } },
+    { path: '/v1/webhooks/{evento}/entregas/{id}/reenvio', methods: { POST: manageEndpoint(history.resend) } },
+    { path: '/v1/webhooks/{evento}/reenvios', methods: { POST: manageEndpointWithBody(replays.start) } },
     {
       path: '/v1/webhooks/{evento}/reenvios/{id}',
-      methods: { GET: reading(replays.show), DELETE: managing(replays.cancel) },
+      methods: { GET: readEndpoint(replays.show), DELETE: manageEndpoint(replays.cancel) },
     },
   ];
 }

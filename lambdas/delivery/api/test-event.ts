@@ -1,5 +1,5 @@
 import { rateLimited } from '../../api/problem.ts';
-import { answer, type RouteHandler } from '../../api/route.ts';
+import { jsonResponse, type RouteHandler } from '../../api/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { describeError } from '../../platform/telemetry.ts';
@@ -53,6 +53,6 @@ export function makeTestOperation(dependencies: TestOperationDependencies): Rout
       count('RetryNotSent');
       log.error('delivery.test_not_sent', { ...describeDelivery(delivery), ...describeError(error) });
     }
-    return answer(202, { id: delivery.id });
+    return jsonResponse(202, { id: delivery.id });
   };
 }

@@ -1,6 +1,7 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { batchGet } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type Item, type ItemKey, isConditionFailed, readTogether } from '../../platform/dynamo.ts';
+import { type Item, type ItemKey, isConditionFailed } from '../../platform/dynamo.ts';
 import { type EventName, eventNameSchema } from '../../webhooks/webhook.ts';
 import { dueKey, taskAttributes } from '../delivery-item.ts';
 import type { DueEntry } from '../delivery-store.ts';
@@ -88,7 +89,7 @@ export function makeSlownessStore({
   const address = (id: string): ItemKey => ({ table, key: { id } });
 
   const read = async (owner: SlownessOwner) => {
-    const [item] = await readTogether(dynamo, [address(slownessId(owner))]);
+    const [item] = await batchGet(dynamo, [address(slownessId(owner))]);
     return slownessOf(owner, item);
   };
 
@@ -150,7 +151,7 @@ export function makeSlownessStore({
 
   return {
     read: async id => {
-      const [item] = await readTogether(dynamo, [address(id)]);
+      const [item] = await batchGet(dynamo, [address(id)]);
       return (
         item &&
         slownessOf({ accountId: String(item.accountId), eventName: eventNameSchema.parse(item.eventName) }, item)

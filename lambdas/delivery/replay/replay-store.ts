@@ -1,6 +1,7 @@
 import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { batchGet } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type Item, isConditionFailed, readTogether } from '../../platform/dynamo.ts';
+import { type Item, isConditionFailed } from '../../platform/dynamo.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
 import { cleanUpAt, taskAttributes } from '../delivery-item.ts';
 import { type PastReplay, progressAt, type Replay } from './replay.ts';
@@ -66,7 +67,7 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
   const nowInSeconds = () => Math.floor(now() / 1_000);
 
   const readAlive = async (ids: readonly string[]): Promise<(Item | undefined)[]> => {
-    const items = await readTogether(
+    const items = await batchGet(
       dynamo,
       ids.map(id => ({ table, key: { id } })),
     );

@@ -4,7 +4,8 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { isConditionFailed, readTogether } from '../../platform/dynamo.ts';
+import { batchGet } from '../../platform/batch-get.ts';
+import { isConditionFailed } from '../../platform/dynamo.ts';
 import {
   type AnnouncedItem,
   type Announcement,
@@ -62,7 +63,7 @@ export function makeAnnounce({ dynamo, table, publish, log }: AnnounceDependenci
         if (!hasTime()) return;
         try {
           // The index lags, and holds no more than keys.
-          const [item] = await readTogether(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
+          const [item] = await batchGet(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
           const announced = announcedIn(item);
           if (announced) await publishAll(announced, hasTime);
         } catch (error) {

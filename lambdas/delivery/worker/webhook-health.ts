@@ -1,6 +1,7 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { batchGet } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { isConditionFailed, readTogether } from '../../platform/dynamo.ts';
+import { isConditionFailed } from '../../platform/dynamo.ts';
 import { type Announcement, updateAnnouncing } from '../../webhooks/announcement.ts';
 import { type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
 import type { AttemptResult } from '../delivery.ts';
@@ -122,7 +123,7 @@ export function makeWebhookHealth({ dynamo, table, now }: WebhookHealthDependenc
           withAnyAuthorization: true,
         });
         if (isSuspended) return 'suspended';
-        const [item] = await readTogether(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
+        const [item] = await batchGet(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
         const found = webhookIn(item);
         if (found?.webhookId !== webhookId || found.url !== url) return 'replaced';
         if (found.status === 'suspended') return 'suspended_already';

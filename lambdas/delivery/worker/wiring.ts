@@ -1,10 +1,10 @@
 import { KMSClient } from '@aws-sdk/client-kms';
-import { makeBatchedReads } from '../../platform/batched-reads.ts';
+import { makeBatchedReads } from '../../platform/batch-get.ts';
 import { clientSettings } from '../../platform/client-settings.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { makeDynamo } from '../../platform/dynamo.ts';
 import { makeGuardedPost } from '../../platform/egress/guarded-post.ts';
-import { makeReachability } from '../../platform/egress/reachability.ts';
+import { makeOutageDetector } from '../../platform/egress/outage-detector.ts';
 import { makeResolver } from '../../platform/egress/resolver.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
@@ -57,7 +57,7 @@ export function wireConsumer() {
     post: makeGuardedPost({
       resolve: makeResolver(),
       ownHosts: environment.OWN_HOSTS,
-      reachability: makeReachability({ now }),
+      outageDetector: makeOutageDetector({ now }),
       now,
       random: Math.random,
     }),

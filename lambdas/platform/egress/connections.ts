@@ -6,23 +6,23 @@ import { DEFAULT_CIPHERS, type PeerCertificate } from 'node:tls';
 /** Makes a pool of connections; `https.Agent` unless a test says otherwise. */
 export type MakeAgent = (options: AgentOptions) => Agent;
 
-/** Where connections come from. */
+/** The pools that connections come from. */
 export interface Connections {
-  /** Connections that are kept for a moment, for the next exchange with the same address under the same name. */
+  /** Keeps connections for a while, for the next request to the same address under the same name. */
   readonly kept: Agent;
-  /** Connections for one exchange. */
+  /** Opens a connection for one request. */
   readonly fresh: Agent;
 }
 
 /**
- * Makes both pools. Agents key their connections on address *and* name, so a kept one is only used again when the same
- * address has just been judged again.
+ * Makes both pools. Agents key their connections by address *and* name, so a kept one is reused only when the SSRF guard has
+ * just allowed the same address again.
  */
 export function makeConnections(makeAgent: MakeAgent = options => new Agent(options)): Connections {
   const secure = {
     rejectUnauthorized: true,
     checkServerIdentity: checkAlternativeNames,
-    ciphers: cheapCiphers,
+    ciphers: affordableCiphers,
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION, // a receiver may ask thousands of times a second
   };
   return {
@@ -31,19 +31,19 @@ export function makeConnections(makeAgent: MakeAgent = options => new Agent(opti
   };
 }
 
-/** Draws the addresses to try, in the order to try them in. */
-export function drawAddresses(addresses: readonly string[], random: () => number): readonly string[] {
+/** Picks up to three addresses at random, in the order to try them in. `random` draws from [0, 1). */
+export function pickAddresses(addresses: readonly string[], random: () => number): readonly string[] {
   const left = [...addresses];
-  const drawn: string[] = [];
-  while (drawn.length < mostAddresses && left.length > 0) {
-    drawn.push(...left.splice(Math.floor(random() * left.length), 1));
+  const picked: string[] = [];
+  while (picked.length < maximumAddresses && left.length > 0) {
+    picked.push(...left.splice(Math.floor(random() * left.length), 1));
   }
-  return drawn;
+  return picked;
 }
 
 /**
- * Whether a certificate names the host, by its subject alternative names only, with a wildcard as a whole label or not at all
- * (RFC 9525 sections 2 and 6.3). Node's own check takes the common name too, and wildcards within a label.
+ * Whether a certificate names the host. Only subject alternative names count, and a wildcard only as a whole label (RFC 9525
+ * sections 2 and 6.3). Node's own check also takes the common name, and wildcards within a label.
  */
 function checkAlternativeNames(host: string, { raw }: PeerCertificate): Error | undefined {
   const certificate = new X509Certificate(raw);
@@ -55,28 +55,28 @@ function checkAlternativeNames(host: string, { raw }: PeerCertificate): Error | 
 }
 
 /**
- * Node's own choice without finite-field Diffie-Hellman: the receiver chooses its group, and one of ten thousand bits costs
- * us most of a second of processor time, before any certificate is looked at.
+ * Node's default without finite-field Diffie-Hellman: there the receiver chooses the group, and a group of ten thousand bits
+ * costs us most of a second of processor time before any certificate is checked.
  */
-const cheapCiphers = `${DEFAULT_CIPHERS}:!kDHE`;
+const affordableCiphers = `${DEFAULT_CIPHERS}:!kDHE`;
 
-/** Closes the connection that has been idle for longest, or nearly so, where there are too many. */
+/** Closes about the longest idle connection when there are too many. */
 function limitIdle(agent: Agent): Agent {
   return agent.on('free', () => {
     const idle = Object.values(agent.freeSockets).flatMap(sockets => sockets ?? []);
-    if (idle.length > mostIdle) idle[0]?.destroy();
+    if (idle.length > maximumIdle) idle[0]?.destroy();
   });
 }
 
 /**
- * How long an idle connection is kept, in milliseconds. At an event every five seconds 87 % of attempts find one then, and
- * cost half of what a handshake makes them cost; of 1 s it is 14 %, and a minute brings no more. One that was closed at the
- * other end, while Lambda had frozen the process, is replaced silently.
+ * How long an idle connection is kept, in milliseconds. At an event every five seconds 87 % of attempts reuse one, which
+ * halves their cost; with 1 s it is 14 %, and a minute brings no more. A connection that the receiver closed while Lambda
+ * had frozen the process is replaced silently.
  */
 const idleMs = 20_000;
 
-/** Idle connections that a process keeps: Lambda gives it a thousand files, and as many hosts may have been called. */
-const mostIdle = 256;
+/** The most idle connections of a process: Lambda allows it a thousand open files, and it may have called as many hosts. */
+const maximumIdle = 256;
 
-/** The most addresses that an attempt tries. */
-const mostAddresses = 3;
+/** The most addresses that one attempt tries. */
+const maximumAddresses = 3;

@@ -1,138 +1,85 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { keptBytes } from './body-start.ts';
-import { drawAddresses, type MakeAgent, makeConnections } from './connections.ts';
-import { type Destination, makeFindDestination } from './destination.ts';
-import { codeOf } from './failure.ts';
-import { type ExchangeOutcome, exchange } from './pinned-request.ts';
-import { followProgress, type PostListeners, type PostTimes, type Progress } from './progress.ts';
-import type { Reachability } from './reachability.ts';
+import { type MakeAgent, makeConnections, pickAddresses } from './connections.ts';
+import { errorCode } from './network-error.ts';
+import type { OutageDetector } from './outage-detector.ts';
+import { type PinnedRequestOutcome, sendPinnedRequest } from './pinned-request.ts';
+import { type PostListeners, type PostTimes, type PostTiming, startPostTiming } from './post-timing.ts';
+import { type Destination, makeResolveDestination } from './resolve-destination.ts';
 import { ResolutionError, type Resolve } from './resolver.ts';
+import { maximumBodyBytes } from './truncated-body.ts';
 
 /** One POST to a registered URL. */
 export interface PostRequest extends PostListeners {
-  /** The URL as registered: it is judged again each time. */
+  /** The URL as registered: it is judged again at each attempt. */
   readonly url: string;
   /** Host, length, encoding and connection headers are set here and need not be given. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Milliseconds from resolving the name to the last response header. */
+  /** Milliseconds from resolving the host to the last response header. */
   readonly deadlineMs: number;
-  /** Milliseconds in which each address must accept a connection (TCP), else the next one is tried. */
+  /** Milliseconds in which each address must accept a TCP connection; then the next one is tried. */
   readonly connectTimeoutMs: number;
-  /**
-   * Removes what must not be kept; applied to all of the body that was read, before it is cut to 1 KiB. `isCut`: there was
-   * more of it, so that its end may be the beginning of something.
-   */
+  /** Masks secrets in the part of the body that was read, before that is cut to 1 KiB. */
   readonly redact?: Redact;
-  /** Gives the POST up: before the last header its outcome is `given_up`, afterwards only the reading of the body ends. */
+  /** Ends the POST: before the last header its outcome is `given_up`, afterwards only the reading of the body ends. */
   readonly signal?: AbortSignal;
 }
 
-/** Removes from a text what must not be kept. */
-export type Redact = (text: string, isCut: boolean) => string;
+/** Masks secrets in a text. `isTruncated`: the text went on, so that its end may be the beginning of a secret. */
+export type Redact = (text: string, isTruncated: boolean) => string;
 
 /** Why there was no complete response; see `PostOutcome`. */
 export type PostFailure = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'internal_error';
 
 /**
- * What came of it. `response`: the headers were complete, whatever the body did then. `given_up`: by the signal.
- * Otherwise no complete response: `blocked` by the URL policy or the address guard, `internal_error` when the function itself
- * had no sockets or network. `detail` names the cause in a few words and never holds what was sent.
+ * The outcome of a POST. `response`: the headers were complete, whatever the body did then. `given_up`: ended by the signal.
+ * The others had no complete response: `blocked` by the URL policy or the SSRF guard, `internal_error` when the function
+ * itself had no sockets or no network. `detail` names the cause in a few words and never holds what was sent.
  */
 export type PostOutcome = PostResult & PostTimes;
 
 /** Sends one guarded POST. Never throws for what a receiver did. */
 export type GuardedPost = (request: PostRequest) => Promise<PostOutcome>;
 
-/** What the guarded POST depends on. */
+/** The dependencies of the guarded POST. */
 export interface GuardedPostDependencies {
   readonly resolve: Resolve;
   /** The service's own host names. */
   readonly ownHosts: readonly string[];
-  readonly reachability: Reachability;
+  readonly outageDetector: OutageDetector;
   readonly now: Clock;
-  /** Draws from [0, 1): the order in which addresses are tried. */
+  /** Draws from [0, 1), for the order in which addresses are tried. */
   readonly random: () => number;
   readonly makeAgent?: MakeAgent;
 }
 
 /**
- * Makes the only way out to registered URLs: judge the URL, resolve its name, judge every address, then connect to one of
- * the very addresses that were judged; to another one if that takes too long or fails. Redirects are never followed.
+ * Makes the only way out to registered URLs: judge the URL, resolve its host, judge every address (SSRF guard), and connect
+ * to exactly one of the judged addresses; to another one if that takes too long or fails. Redirects are never followed.
  */
 export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedPost {
-  const { reachability, now, random, makeAgent } = dependencies;
-  const findDestination = makeFindDestination(dependencies);
+  const { outageDetector, now, random, makeAgent } = dependencies;
+  const resolveDestination = makeResolveDestination(dependencies);
   const connections = makeConnections(makeAgent);
 
-  const send = async (found: Found, request: PostRequest, progress: Progress, signal: AbortSignal) => {
-    const { url, name, isLiteral, addresses } = found;
-    const common = {
-      port: url.port === '' ? 443 : Number(url.port),
-      serverName: isLiteral ? '' : name,
-      path: `${url.pathname}${url.search}`,
-      headers: {
-        ...request.headers,
-        host: url.port === '' ? name : `${name}:${url.port}`,
-        'accept-encoding': 'identity', // what is read is then what is counted
-        'content-length': Buffer.byteLength(request.body),
-      },
-      body: request.body,
-      connectTimeoutMs: request.connectTimeoutMs,
-      signal,
-      onConnected: reachability.connected,
-      onAnswered: () => {
-        reachability.connected(); // over a kept connection too
-        progress.answered();
-      },
-    };
-    let answer: ExchangeOutcome | undefined;
-    for (const address of drawAddresses(addresses, random)) {
-      answer = await exchange({ ...common, agent: connections.kept, address });
-      // The receiver had closed a kept connection while we took it up: that is nobody's failure (RFC 9112 section 9.3.1).
-      if (answer.outcome === 'failed' && answer.isStale) {
-        answer = await exchange({ ...common, agent: connections.fresh, address });
-      }
-      if (answer.outcome !== 'failed' || answer.isConnected || answer.kind === 'internal_error') break;
-    }
-    return answer;
-  };
-
-  const attempt = async (request: PostRequest, progress: Progress, signal: AbortSignal) => {
-    const found = await findDestination(request.url, signal);
-    if (signal.aborted) return undefined;
-    progress.resolved();
-    if (found.outcome === 'refused') return { outcome: 'blocked', detail: found.findings[0].detail } satisfies Failed;
-    if (found.outcome === 'unresolved') return { outcome: 'dns', detail: found.detail } satisfies Failed;
-    progress.connecting();
-    const answer = await send(found, request, progress, signal);
-    if (answer === undefined || answer.outcome === 'aborted') return undefined;
-    if (answer.outcome === 'response') {
-      const { outcome, status, headers, body, isCut } = answer;
-      return { outcome, status, headers, bodyStart: startOf(body, isCut, request.redact ?? (text => text)) };
-    }
-    const { kind, detail } = answer;
-    if (kind !== 'unreachable') return { outcome: kind, detail } satisfies Failed;
-    return { outcome: reachability.unreachable(found.name) ? 'internal_error' : 'connection', detail } satisfies Failed;
-  };
-
   return async function guardedPost(request) {
-    const progress = followProgress(request, now);
+    const timing = startPostTiming(request, now);
     const end = new AbortController();
     const giveUp = () => end.abort('given_up');
     const timer = setTimeout(() => end.abort('timeout'), request.deadlineMs);
     const answered = () => {
       clearTimeout(timer);
-      progress.answered();
+      timing.answered();
     };
     request.signal?.addEventListener('abort', giveUp, { once: true });
     if (request.signal?.aborted) giveUp();
     let result: PostResult | undefined;
     try {
-      result = await attempt(request, { ...progress, answered }, end.signal);
+      result = await post(request, { ...timing, answered }, end.signal);
     } catch (error) {
-      result = describeFault(error);
+      const detail = error instanceof ResolutionError ? error.message : errorCode(error);
+      result = { outcome: 'internal_error', detail };
     } finally {
       clearTimeout(timer);
       request.signal?.removeEventListener('abort', giveUp);
@@ -140,11 +87,67 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
     if (result === undefined && end.signal.reason === 'timeout') {
       result = { outcome: 'timeout', detail: `no complete response in ${request.deadlineMs} ms` };
     }
-    return { ...(result ?? { outcome: 'given_up' }), ...progress.times() };
+    return { ...(result ?? { outcome: 'given_up' }), ...timing.times() };
   };
+
+  /** Gives `undefined` when the signal ended it. */
+  async function post(request: PostRequest, timing: PostTiming, signal: AbortSignal): Promise<PostResult | undefined> {
+    const destination = await resolveDestination(request.url, signal);
+    if (signal.aborted) return undefined;
+    timing.resolved();
+    if (destination.outcome === 'refused') return { outcome: 'blocked', detail: destination.findings[0].detail };
+    if (destination.outcome === 'unresolved') return { outcome: 'dns', detail: destination.detail };
+    timing.connecting();
+    const answer = await send(destination, request, timing, signal);
+    if (answer === undefined || answer.outcome === 'aborted') return undefined;
+    if (answer.outcome === 'response') {
+      const { outcome, status, headers, body, isTruncated } = answer;
+      return { outcome, status, headers, bodyStart: toBodyStart(body, isTruncated, request.redact ?? (text => text)) };
+    }
+    const { kind, detail } = answer;
+    if (kind !== 'unreachable') return { outcome: kind, detail };
+    return { outcome: outageDetector.unreachable(destination.host) ? 'internal_error' : 'connection', detail };
+  }
+
+  /** Tries the addresses one after another, until one accepts a connection. */
+  async function send(
+    { url, host, isLiteral, addresses }: ResolvedDestination,
+    request: PostRequest,
+    timing: PostTiming,
+    signal: AbortSignal,
+  ): Promise<PinnedRequestOutcome | undefined> {
+    const common = {
+      port: url.port === '' ? 443 : Number(url.port),
+      serverName: isLiteral ? '' : host,
+      path: `${url.pathname}${url.search}`,
+      headers: {
+        ...request.headers,
+        host: url.port === '' ? host : `${host}:${url.port}`,
+        'accept-encoding': 'identity', // the bytes that are counted are then the bytes of the text
+        'content-length': Buffer.byteLength(request.body),
+      },
+      body: request.body,
+      connectTimeoutMs: request.connectTimeoutMs,
+      signal,
+      onConnected: outageDetector.connected,
+      onAnswered: () => {
+        outageDetector.connected(); // a reused connection proves the network too
+        timing.answered();
+      },
+    };
+    let answer: PinnedRequestOutcome | undefined;
+    for (const address of pickAddresses(addresses, random)) {
+      answer = await sendPinnedRequest({ ...common, agent: connections.kept, address });
+      // The receiver closed a kept connection while we reused it: that is nobody's failure (RFC 9112 section 9.3.1).
+      if (answer.outcome === 'failed' && answer.isStale) {
+        answer = await sendPinnedRequest({ ...common, agent: connections.fresh, address });
+      }
+      if (answer.outcome !== 'failed' || answer.isConnected || answer.kind === 'internal_error') break;
+    }
+    return answer;
+  }
 }
 
-/** What happened. */
 type PostResult =
   | {
       readonly outcome: 'response';
@@ -156,18 +159,10 @@ type PostResult =
   | { readonly outcome: 'given_up' }
   | { readonly outcome: PostFailure; readonly detail: string };
 
-type Found = Extract<Destination, { outcome: 'found' }>;
-type Failed = { readonly outcome: PostFailure; readonly detail: string };
+type ResolvedDestination = Extract<Destination, { outcome: 'resolved' }>;
 
-function startOf(body: Buffer, isCut: boolean, redact: Redact): string {
-  // A character that the cut goes through is left out.
-  const text = redact(new TextDecoder().decode(body, { stream: isCut }), isCut);
-  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(keptBytes)).read);
-}
-
-function describeFault(error: unknown): Failed {
-  return {
-    outcome: 'internal_error',
-    detail: error instanceof ResolutionError ? error.message : codeOf(error),
-  };
+function toBodyStart(body: Buffer, isTruncated: boolean, redact: Redact): string {
+  // A character that is cut in two is left out.
+  const text = redact(new TextDecoder().decode(body, { stream: isTruncated }), isTruncated);
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maximumBodyBytes)).read);
 }

@@ -1,55 +1,60 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Agent, request as httpsRequest } from 'node:https';
-import { type BodyStart, readBodyStart } from './body-start.ts';
-import { classifyFailure, codeOf, type Failure, type Stage } from './failure.ts';
-import { maximumHeaderBytes, watchConnecting, watchHeaders, watchTickets } from './socket-watch.ts';
+import { classifyNetworkError, errorCode, type NetworkError, type RequestPhase } from './network-error.ts';
+import { limitConnectTime, limitHeaderBytes, limitSessionTickets, maximumHeaderBytes } from './socket-limits.ts';
+import { readTruncatedBody, type TruncatedBody } from './truncated-body.ts';
 
 /** One POST over one connection. */
-export interface Exchange {
+export interface PinnedRequest {
   readonly agent: Agent;
-  /** The checked address: no name is looked up from here on. */
+  /** The address that the SSRF guard has allowed. */
   readonly address: string;
   readonly port: number;
-  /** The name for SNI and the certificate; empty when the URL itself names an address (RFC 6066 section 3 allows no SNI then). */
+  /** The name for SNI and the certificate; empty for an IP literal, which SNI does not allow (RFC 6066 section 3). */
   readonly serverName: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
-  /** Milliseconds to connect (TCP) in; TLS is the deadline's. */
+  /** Milliseconds in which TCP must connect; the TLS handshake is bounded by the signal alone. */
   readonly connectTimeoutMs: number;
-  /** Before the response's headers it ends the exchange, afterwards only the reading. */
+  /** Before the last response header it ends the request, afterwards only the reading of the body. */
   readonly signal: AbortSignal;
-  /** A new connection came about. */
+  /** Called when a new connection is open. */
   readonly onConnected: () => void;
-  /** The response's last header has come. */
+  /** Called with the last response header. */
   readonly onAnswered: () => void;
 }
 
-/** What came of one exchange. */
-export type ExchangeOutcome =
+/** The outcome of one request. */
+export type PinnedRequestOutcome =
   | ({
       readonly outcome: 'response';
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
-    } & BodyStart)
+    } & TruncatedBody)
   | { readonly outcome: 'aborted' }
   | ({
       readonly outcome: 'failed';
-      /** Whether there was a connection: without one nothing was sent, and another address may be tried. */
+      /** Whether TCP connected: without a connection nothing was sent, and another address may be tried. */
       readonly isConnected: boolean;
-      /** Whether a kept-alive connection was closed before it brought any response byte: the receiver may not be at fault. */
+      /** Whether a reused connection was closed before its first response byte: that is not the receiver's failure. */
       readonly isStale: boolean;
-    } & Failure);
+    } & NetworkError);
 
-/** Sends one POST and waits for the answer. Redirects are answers like any other. Never rejects. */
-export function exchange(request: Exchange) {
-  return new Promise<ExchangeOutcome>(resolve => {
+/**
+ * Sends one POST to exactly the given address. The connection is pinned: no name is resolved here, so DNS rebinding cannot
+ * swap a judged address for another between check and use. The address stands in `host`, the name in `servername` and the
+ * `Host` header. A pinned `lookup` would not do: it is no part of the agent's pool key, so a kept connection to another
+ * address would be reused. Redirects are responses like any other. Never rejects.
+ */
+export function sendPinnedRequest(request: PinnedRequest): Promise<PinnedRequestOutcome> {
+  return new Promise<PinnedRequestOutcome>(resolve => {
     const { agent, address, port, serverName, path, headers, body, connectTimeoutMs, signal } = request;
-    let stage: Stage = 'connecting';
+    let phase: RequestPhase = 'connect';
     let bytesBefore = 0;
     let informational = 0;
     let hasResponse = false;
-    const watches: (() => void)[] = [];
+    const limits: (() => void)[] = [];
     const outgoing = httpsRequest({
       agent,
       host: address,
@@ -60,8 +65,8 @@ export function exchange(request: Exchange) {
       headers,
       maxHeaderSize: maximumHeaderBytes,
     });
-    const settle = (outcome: ExchangeOutcome | Promise<ExchangeOutcome>) => {
-      for (const end of watches) end();
+    const settle = (outcome: PinnedRequestOutcome | Promise<PinnedRequestOutcome>) => {
+      for (const end of limits) end();
       signal.removeEventListener('abort', abort);
       resolve(outcome);
     };
@@ -69,35 +74,35 @@ export function exchange(request: Exchange) {
       settle({ outcome: 'aborted' });
       outgoing.destroy();
     };
-    const fail = (failure: Failure) => {
-      if (hasResponse) return; // what breaks now ends the body: `readBodyStart` sees it too
+    const fail = (failure: NetworkError) => {
+      if (hasResponse) return; // from now on an error ends the body: `readTruncatedBody` sees it too
       const { socket, reusedSocket } = outgoing;
       const isSilent = (socket?.bytesRead ?? 0) === bytesBefore;
       const isStale = reusedSocket && isSilent && ['ECONNRESET', 'EPIPE'].includes(failure.detail);
-      settle({ outcome: 'failed', isConnected: stage !== 'connecting', isStale, ...failure });
+      settle({ outcome: 'failed', isConnected: phase !== 'connect', isStale, ...failure });
       outgoing.destroy();
     };
     outgoing.on('socket', socket => {
       bytesBefore = socket.bytesRead;
-      watches.push(
-        watchHeaders(outgoing, socket, () => fail({ kind: 'connection', detail: 'headers too long' })),
-        watchTickets(socket, () => fail({ kind: 'tls', detail: 'too many session tickets' })),
+      limits.push(
+        limitHeaderBytes(outgoing, socket, () => fail({ kind: 'connection', detail: 'headers too long' })),
+        limitSessionTickets(socket, () => fail({ kind: 'tls', detail: 'too many session tickets' })),
       );
       if (outgoing.reusedSocket) {
-        stage = 'talking';
-        return; // it will not connect again: a listener would stay for as long as the connection is kept
+        phase = 'http';
+        return; // it does not connect again: the listeners would stay as long as the connection
       }
-      watches.push(
-        watchConnecting(socket, connectTimeoutMs, () =>
+      limits.push(
+        limitConnectTime(socket, connectTimeoutMs, () =>
           fail({ kind: 'connection', detail: `no connection in ${connectTimeoutMs} ms` }),
         ),
       );
       socket.once('connect', () => {
-        stage = 'securing';
+        phase = 'tls';
         request.onConnected();
       });
       socket.once('secureConnect', () => {
-        stage = 'talking';
+        phase = 'http';
       });
     });
     outgoing.on('information', () => {
@@ -108,26 +113,26 @@ export function exchange(request: Exchange) {
     outgoing.on('response', response => {
       hasResponse = true;
       request.onAnswered();
-      const { statusCode = 0, headers: received } = response;
+      const { statusCode = 0, headers: responseHeaders } = response;
       settle(
-        readBodyStart(response, signal).then(start => ({
+        readTruncatedBody(response, signal).then(received => ({
           outcome: 'response',
           status: statusCode,
-          headers: received,
-          ...start,
+          headers: responseHeaders,
+          ...received,
         })),
       );
     });
-    outgoing.on('error', error => fail(classifyFailure(error, stage)));
+    outgoing.on('error', error => fail(classifyNetworkError(error, phase)));
     // A protocol switch nobody asked for (status 101) ends in a close without an error.
     outgoing.on('close', () => fail({ kind: 'connection', detail: 'closed' }));
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
     else outgoing.end(body);
-  }).catch((error): ExchangeOutcome => {
-    return { outcome: 'failed', isConnected: false, isStale: false, kind: 'internal_error', detail: codeOf(error) };
+  }).catch((error): PinnedRequestOutcome => {
+    return { outcome: 'failed', isConnected: false, isStale: false, kind: 'internal_error', detail: errorCode(error) };
   });
 }
 
-/** Informational responses (RFC 9110 section 15.2) before the final one; nobody needs as many. */
+/** The most informational responses (RFC 9110 section 15.2) before the final one; no server needs as many. */
 const maximumInformational = 16;

@@ -1,19 +1,41 @@
 import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** What the guard says of a host's addresses: those to connect to, each once, or why the host is refused. */
+/*
+ * The guard against server-side request forgery (SSRF, OWASP A10): a webhook's URL must not reach what only we can reach,
+ * such as the instance metadata service (IMDS, 169.254.169.254), a private network (RFC 1918), loopback or link-local
+ * addresses. A name can resolve differently from one moment to the next (DNS rebinding), so the guard judges addresses, not
+ * names, before every connection, and the connection is pinned to an address that it has judged (`pinned-request.ts`).
+ */
+
+/** The verdict on a host's addresses: those to connect to, each once, or why the host is refused. */
 export type AddressVerdict =
   | { readonly outcome: 'allowed'; readonly addresses: readonly string[] }
   | { readonly outcome: 'refused'; readonly detail: string };
 
 /**
- * Whether an address is global unicast, told by an allow-list: what is not known to be ordinary is refused.
- * That leaves out every special block of the IANA registries (RFC 6890), and in IPv6 also every form that carries an
- * IPv4 address (mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP), whatever the address it carries.
- * Takes the textual forms that `net.isIP` takes; anything else is not global unicast.
+ * Judges the addresses that a host resolved to, or the one address that an IP literal is. One address that is not public
+ * refuses the whole host: such an answer is a mistake or an attack. One must be IPv4, because the functions have no IPv6
+ * route to the Internet.
  */
-export function isGlobalUnicast(address: string): boolean {
-  // ipaddr.js would also read octal, hexadecimal and short forms; a zone (`%eth0`) only makes sense off the global Internet.
+export function guardAddresses(addresses: readonly string[]): AddressVerdict {
+  const forbidden = addresses.find(address => !isPublicAddress(address));
+  if (forbidden !== undefined) {
+    return { outcome: 'refused', detail: `The host leads to ${forbidden}, which is not a public address.` };
+  }
+  const reachable = [...new Set(addresses.filter(isIPv4))];
+  if (reachable.length === 0) return { outcome: 'refused', detail: 'The host has no IPv4 address.' };
+  return { outcome: 'allowed', addresses: reachable };
+}
+
+/**
+ * Whether an address is global unicast. This is an allow-list: what is not known to be ordinary is refused. It refuses every
+ * special-purpose block of the IANA registries (RFC 6890), and in IPv6 also every form that embeds an IPv4 address (mapped,
+ * compatible, translated, NAT64, 6to4, Teredo, ISATAP), whatever that address is. It takes the text forms that `net.isIP`
+ * takes; any other text is refused.
+ */
+export function isPublicAddress(address: string): boolean {
+  // ipaddr.js also reads octal, hexadecimal and short forms; a zone (`%eth0`) has no meaning on the global Internet.
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;
@@ -22,29 +44,10 @@ export function isGlobalUnicast(address: string): boolean {
   return six.match(globalUnicastBlock as [ipaddr.IPv6, number]) && !isIsatap(six);
 }
 
-/**
- * Judges where a URL leads: pure, and the same at registration and at every attempt. One address that is not global
- * unicast refuses the whole host, since such an answer is a mistake or an attack; and one must be IPv4, because the
- * functions have no other way out. The connection must then go to one of the very addresses given back.
- *
- * @param url - the parsed URL; when its host is an IP literal the literal itself is judged too.
- * @param addresses - every address that its host resolved to.
- */
-export function guardAddresses(url: URL, addresses: readonly string[]): AddressVerdict {
-  const literal = url.hostname.replace(/^\[|\]$/g, '');
-  const judged = isIP(literal) === 0 ? addresses : [literal, ...addresses];
-  const bad = judged.find(address => !isGlobalUnicast(address));
-  if (bad !== undefined)
-    return { outcome: 'refused', detail: `The host leads to ${bad}, which is not a public address.` };
-  const reachable = [...new Set(judged.filter(isIPv4))];
-  if (reachable.length === 0) return { outcome: 'refused', detail: 'The host has no IPv4 address.' };
-  return { outcome: 'allowed', addresses: reachable };
-}
-
-/** The only IPv6 block that IANA has handed out as global unicast; everything outside of it is special or reserved. */
+/** The only IPv6 block that IANA has assigned as global unicast; everything outside it is special or reserved. */
 const globalUnicastBlock = ipaddr.parseCIDR('2000::/3');
 
-/** Interface identifiers of ISATAP (RFC 5214 section 6.1) carry an IPv4 address behind any prefix: 0000:5efe and 0200:5efe. */
+/** ISATAP interface identifiers (RFC 5214 section 6.1) embed an IPv4 address behind any prefix: 0000:5efe and 0200:5efe. */
 function isIsatap({ parts }: { parts: number[] }): boolean {
   return parts[5] === 0x5efe && (parts[4] === 0 || parts[4] === 0x0200);
 }

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../../lambdas/api/problem.ts';
-import { readJson } from '../../../lambdas/api/request-body.ts';
+import { parseJsonBody } from '../../../lambdas/api/request-body.ts';
 
 const read = (
   body: string | Buffer | undefined,
   contentType: string | undefined = 'application/json',
   isOptional = false,
 ) =>
-  readJson(
+  parseJsonBody(
     {
       headers: contentType === undefined ? {} : { 'content-type': contentType },
       ...(body === undefined ? {} : { body: Buffer.from(body).toString('base64') }),
@@ -26,7 +26,7 @@ const codeOf = (run: () => unknown): string | undefined => {
   }
 };
 
-describe('readJson', () => {
+describe('parseJsonBody', () => {
   it.each([
     'application/json',
     'Application/JSON',
@@ -54,10 +54,10 @@ describe('readJson', () => {
 
   it('refuses a body without a type', () => {
     const bare = { headers: {}, body: '{}', isBase64Encoded: false };
-    expect(codeOf(() => readJson(bare))).toBe('415 unsupported_media_type');
+    expect(codeOf(() => parseJsonBody(bare))).toBe('415 unsupported_media_type');
   });
 
-  it('counts the size in bytes', () => {
+  it('measures the size in bytes', () => {
     const padded = (bytes: number) => `"${'ã'.repeat((bytes - 2) / 2)}"`;
     expect(codeOf(() => read(padded(16_384)))).toBeUndefined();
     expect(codeOf(() => read(padded(16_386)))).toBe('413 payload_too_large');
@@ -84,13 +84,13 @@ describe('readJson', () => {
   });
 
   it.each(['{"a":{"a":1},"b":[{"a":1},{"a":2}]}', '{"a":"\\"a\\":1","b":"a"}', '["a","a"]', 'null', '"a:a"'])(
-    'takes %s: no name is given twice',
+    'accepts %s, which repeats no name',
     body => {
       expect(read(body)).toEqual(JSON.parse(body));
     },
   );
 
-  it('reads whatever JSON.stringify writes', () => {
+  it('parses whatever JSON.stringify writes', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), value => {
         expect(read(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -111,7 +111,7 @@ describe('readJson', () => {
     expect(performance.now() - begun).toBeLessThan(500);
   });
 
-  it('says no word of the body', () => {
+  it('does not repeat the body', () => {
     try {
       read('{"autorizacao":"s3cret",');
     } catch (error) {
@@ -120,7 +120,7 @@ describe('readJson', () => {
     expect.assertions(1);
   });
 
-  it('takes nothing for {} where the body is optional, whatever type it claims', () => {
+  it('reads a missing optional body as {}, whatever the media type', () => {
     expect(read(undefined, 'text/plain', true)).toEqual({});
     expect(codeOf(() => read('{}', 'text/plain', true))).toBe('415 unsupported_media_type');
   });

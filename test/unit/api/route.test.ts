@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowedMethods, managing, matchPath, reading } from '../../../lambdas/api/route.ts';
+import { allowedMethods, manageEndpoint, matchPath, readEndpoint } from '../../../lambdas/api/route.ts';
 
-describe('a path', () => {
+describe('matchPath', () => {
   const pattern = '/v1/webhooks/{evento}/entregas/{id}';
 
-  it('gives what stands at its places', () => {
+  it('gives its parameters', () => {
     expect(matchPath(pattern, '/v1/webhooks/a.b/entregas/c')).toEqual({ evento: 'a.b', id: 'c' });
     expect(matchPath(pattern, '/v1/webhooks/{evento}/entregas/__proto__')).toEqual({
       evento: '{evento}',
@@ -23,11 +23,11 @@ describe('a path', () => {
     'v1/webhooks/a/entregas/c',
     '/v1/webhooks/a/entregas\n/c',
     '',
-  ])('is not %j', path => {
+  ])('does not match %j', path => {
     expect(matchPath(pattern, path)).toBeUndefined();
   });
 
-  it('is matched exactly where its places are filled in with one segment each', () => {
+  it('matches exactly when each parameter is one segment', () => {
     const segment = fc.string({ minLength: 1 }).filter(text => !text.includes('/'));
     fc.assert(
       fc.property(segment, segment, (evento, id) => {
@@ -41,8 +41,8 @@ describe('a path', () => {
 describe('Allow (RFC 9110 section 10.2.1)', () => {
   it('names HEAD beside GET', () => {
     const run = async () => ({ statusCode: 200 });
-    const methods = { GET: reading(run), DELETE: managing(run) };
+    const methods = { GET: readEndpoint(run), DELETE: manageEndpoint(run) };
     expect(allowedMethods({ path: '/x', methods })).toBe('GET, HEAD, DELETE');
-    expect(allowedMethods({ path: '/x', methods: { POST: managing(run) } })).toBe('POST');
+    expect(allowedMethods({ path: '/x', methods: { POST: manageEndpoint(run) } })).toBe('POST');
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ResolutionError, type Resolve } from '../../../lambdas/platform/egress/resolver.ts';
-import { makeUrlCheck } from '../../../lambdas/webhooks/validate-url.ts';
+import { makeValidateUrl } from '../../../lambdas/webhooks/validate-url.ts';
 
-const check = (text: string, resolve: Resolve) => makeUrlCheck({ resolve, ownHosts: ['base.example.net'] })(text);
+const check = (text: string, resolve: Resolve) => makeValidateUrl({ resolve, ownHosts: ['base.example.net'] })(text);
 const unasked: Resolve = async name => {
   throw new Error(`asked for ${name}`);
 };
 const codes = async (text: string, resolve: Resolve) => (await check(text, resolve)).map(finding => finding.code);
 
-describe('makeUrlCheck', () => {
+describe('makeValidateUrl', () => {
   it('asks for the name without its trailing dot, and finds nothing wrong with public addresses', async () => {
     const asked: string[] = [];
     const resolve: Resolve = async name => {

@@ -14,7 +14,7 @@ import { makeOperations } from '../../../lambdas/webhooks/operations.ts';
 import { webhookRecord } from '../../../lambdas/webhooks/representation.ts';
 import { makeWebhookResources } from '../../../lambdas/webhooks/routes.ts';
 import { makeSigningSecret } from '../../../lambdas/webhooks/signing-secret.ts';
-import { makeUrlCheck } from '../../../lambdas/webhooks/validate-url.ts';
+import { makeValidateUrl } from '../../../lambdas/webhooks/validate-url.ts';
 import {
   authorizationBinding,
   EVENT_NAMES,
@@ -82,7 +82,7 @@ const apiOver = (used: WebhookStore, docsUrl?: string) =>
       makeOperations({
         store: used,
         sealing,
-        checkUrl: makeUrlCheck({ resolve, ownHosts: ['base.emissor.example.net'] }),
+        validateUrl: makeValidateUrl({ resolve, ownHosts: ['base.emissor.example.net'] }),
         makeSecret: makeSigningSecret,
         makeId: randomId,
         now: clock.now,

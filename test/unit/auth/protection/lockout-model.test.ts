@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readTogether } from '../../../../lambdas/platform/dynamo.ts';
+import { batchGet } from '../../../../lambdas/platform/batch-get.ts';
 import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
 
 const day = 24 * 3_600_000;
@@ -73,7 +73,7 @@ describe('the lockout of one address', () => {
         let model = new Model();
         const look = async (one: number) => {
           const place = await lockout.place(`client${one}`, email);
-          const [item] = await readTogether(dynalite.dynamo, [place]);
+          const [item] = await batchGet(dynalite.dynamo, [place]);
           return { place, record: lockout.read(place, item) };
         };
         for (const step of steps) {

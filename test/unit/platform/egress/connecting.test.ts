@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { drawAddresses } from '../../../../lambdas/platform/egress/connections.ts';
-import { makeReachability } from '../../../../lambdas/platform/egress/reachability.ts';
+import { pickAddresses } from '../../../../lambdas/platform/egress/connections.ts';
+import { makeOutageDetector } from '../../../../lambdas/platform/egress/outage-detector.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { inTurn, ok, publicAddress, request, reset, say, start, stopAll, stopLater } from './posting.ts';
 import type { TlsReceiver } from './tls-receiver.ts';
@@ -76,7 +76,7 @@ describe('the addresses of a host', () => {
     const orders = [0, 1, 2, 3].flatMap(i => [0, 1, 2].flatMap(j => [0, 1].map(k => [i / 4, j / 3, k / 2] as const)));
     const drawn = orders.map(draws => {
       const left = [...draws];
-      return drawAddresses(['a', 'b', 'c', 'd'], () => left.shift() ?? 0);
+      return pickAddresses(['a', 'b', 'c', 'd'], () => left.shift() ?? 0);
     });
     expect(drawn.every(order => new Set(order).size === 3)).toBe(true);
     expect(new Set(drawn.map(String)).size).toBe(24);
@@ -126,7 +126,7 @@ describe('a network out of reach', () => {
     async code => {
       const fates = new Map([[publicAddress, code]]);
       const clock = frozenClock();
-      const { post } = await start(say(ok), { fates, now: clock.now, reachability: makeReachability(clock) });
+      const { post } = await start(say(ok), { fates, now: clock.now, outageDetector: makeOutageDetector(clock) });
       const outcomeAt = async (host: string) =>
         (await post({ ...request, url: `https://${host}.example.com/` })).outcome;
       expect(await outcomeAt('a')).toBe('connection');

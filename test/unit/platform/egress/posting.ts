@@ -5,7 +5,7 @@ import {
   makeGuardedPost,
   type PostRequest,
 } from '../../../../lambdas/platform/egress/guarded-post.ts';
-import { makeReachability } from '../../../../lambdas/platform/egress/reachability.ts';
+import { makeOutageDetector } from '../../../../lambdas/platform/egress/outage-detector.ts';
 import type { Resolve } from '../../../../lambdas/platform/egress/resolver.ts';
 import {
   type Handshake,
@@ -54,7 +54,7 @@ export const postWith = (dependencies: Partial<GuardedPostDependencies>): Guarde
   return makeGuardedPost({
     resolve: plain,
     ownHosts: ['base.emissor.example.net'],
-    reachability: makeReachability({ now }),
+    outageDetector: makeOutageDetector({ now }),
     now,
     random: () => 0,
     ...dependencies,

@@ -35,8 +35,8 @@ describe('the response', () => {
 
   it('is redacted before it is cut, and so that no part of a secret survives at the edge', async () => {
     const seen: [number, boolean][] = [];
-    const redact = (text: string, isCut: boolean) => {
-      seen.push([text.length, isCut]);
+    const redact = (text: string, isTruncated: boolean) => {
+      seen.push([text.length, isTruncated]);
       return text.replace('s3cr', '***');
     };
     const { post } = await start(say(answer(`${'x'.repeat(1_020)}s3cret and more`)));
@@ -51,8 +51,8 @@ describe('the response', () => {
   ])('is cut or not, when it is %s', async (_case, body, expected) => {
     const seen: boolean[] = [];
     const { post } = await start(say(answer(body)));
-    const redact = (text: string, isCut: boolean) => {
-      seen.push(isCut);
+    const redact = (text: string, isTruncated: boolean) => {
+      seen.push(isTruncated);
       return text;
     };
     await post({ ...request, redact });

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { guardAddresses, isGlobalUnicast } from '../../../../lambdas/platform/egress/ssrf-guard.ts';
-
-const url = new URL('https://receiver.example.com/hook');
+import { guardAddresses, isPublicAddress } from '../../../../lambdas/platform/egress/ssrf-guard.ts';
 
 /** Public addresses, among them the nearest neighbours of every refused block. */
 const allowed = [
@@ -134,21 +132,21 @@ const isSpecialIpv4 = (value: number): boolean =>
     return Math.floor(value / 2 ** (32 - Number(length))) === Math.floor(start / 2 ** (32 - Number(length)));
   });
 
-describe('isGlobalUnicast', () => {
-  it.each(allowed)('takes %s', address => {
-    expect(isGlobalUnicast(address)).toBe(true);
+describe('isPublicAddress', () => {
+  it.each(allowed)('allows %s', address => {
+    expect(isPublicAddress(address)).toBe(true);
   });
 
   it.each(Object.entries(refused).flatMap(([block, addresses]) => addresses.map(address => [address, block])))(
     'refuses %s (%s)',
     address => {
-      expect(isGlobalUnicast(address)).toBe(false);
+      expect(isPublicAddress(address)).toBe(false);
     },
   );
 
   it('agrees with the list of special blocks over the whole IPv4 space', () => {
     fc.assert(
-      fc.property(anyIpv4, value => isGlobalUnicast(dotted(value)) === !isSpecialIpv4(value)),
+      fc.property(anyIpv4, value => isPublicAddress(dotted(value)) === !isSpecialIpv4(value)),
       { numRuns: 2_000 },
     );
   });
@@ -165,7 +163,7 @@ describe('isGlobalUnicast', () => {
     ],
   ])('refuses every IPv4 address in its %s form', (_form, embed) => {
     fc.assert(
-      fc.property(anyIpv4, value => !embed(value).some(isGlobalUnicast)),
+      fc.property(anyIpv4, value => !embed(value).some(isPublicAddress)),
       { numRuns: 1_000 },
     );
   });
@@ -173,42 +171,42 @@ describe('isGlobalUnicast', () => {
   it('refuses every IPv4 address in its ISATAP form, behind any prefix', () => {
     fc.assert(
       fc.property(publicPrefix, anyIpv4, fc.constantFrom('0', '200'), (prefix, value, first) => {
-        return !isGlobalUnicast(`${prefix}:${first}:5efe:${groups(value)}`);
+        return !isPublicAddress(`${prefix}:${first}:5efe:${groups(value)}`);
       }),
       { numRuns: 1_000 },
     );
   });
 
-  it('takes nothing outside of 2000::/3', () => {
+  it('allows no IPv6 address outside of 2000::/3', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 0xffff }).filter(first => first >>> 13 !== 1),
         fc.array(group, { minLength: 7, maxLength: 7 }),
-        (first, rest) => !isGlobalUnicast([first.toString(16), ...rest].join(':')),
+        (first, rest) => !isPublicAddress([first.toString(16), ...rest].join(':')),
       ),
       { numRuns: 1_000 },
     );
   });
 
   it('never throws, whatever it is given', () => {
-    fc.assert(fc.property(fc.string(), text => typeof isGlobalUnicast(text) === 'boolean'));
+    fc.assert(fc.property(fc.string(), text => typeof isPublicAddress(text) === 'boolean'));
   });
 });
 
 describe('guardAddresses', () => {
   it('gives the IPv4 addresses to connect to, each once', () => {
-    expect(guardAddresses(url, ['2606:4700::1', '93.184.216.34', '1.1.1.1', '93.184.216.34'])).toEqual({
+    expect(guardAddresses(['2606:4700::1', '93.184.216.34', '1.1.1.1', '93.184.216.34'])).toEqual({
       outcome: 'allowed',
       addresses: ['93.184.216.34', '1.1.1.1'],
     });
   });
 
-  it('refuses the whole host for one bad address among good ones, wherever it stands', () => {
+  it('refuses the whole host for one forbidden address among public ones, wherever it stands', () => {
     const bad = fc.constantFrom(...Object.values(refused).flat());
     const good = fc.array(fc.constantFrom(...allowed), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(good, bad, fc.nat(6), (addresses, address, at) => {
-        return guardAddresses(url, addresses.toSpliced(at, 0, address)).outcome === 'refused';
+        return guardAddresses(addresses.toSpliced(at, 0, address)).outcome === 'refused';
       }),
     );
   });
@@ -217,21 +215,12 @@ describe('guardAddresses', () => {
     ['there is no address', []],
     ['there are IPv6 addresses only', ['2606:4700::1', '2001:4860:4860::8888']],
   ])('refuses when %s', (_case, addresses) => {
-    expect(guardAddresses(url, addresses).outcome).toBe('refused');
+    expect(guardAddresses(addresses).outcome).toBe('refused');
   });
 
-  it('names the bad address', () => {
-    expect(guardAddresses(url, ['93.184.216.34', '10.0.0.7'])).toMatchObject({
+  it('names the forbidden address', () => {
+    expect(guardAddresses(['93.184.216.34', '10.0.0.7'])).toMatchObject({
       detail: expect.stringContaining('10.0.0.7'),
-    });
-  });
-
-  it('judges a literal host itself, whatever it is said to resolve to', () => {
-    expect(guardAddresses(new URL('https://169.254.169.254/'), ['93.184.216.34']).outcome).toBe('refused');
-    expect(guardAddresses(new URL('https://[::1]/'), ['93.184.216.34']).outcome).toBe('refused');
-    expect(guardAddresses(new URL('https://93.184.216.34/'), [])).toEqual({
-      outcome: 'allowed',
-      addresses: ['93.184.216.34'],
     });
   });
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { moment } from '../../../lambdas/api/time-range.ts';
+import { dateTime } from '../../../lambdas/api/date-time.ts';
 
-const read = (text: unknown) => moment.safeParse(text);
+const read = (text: unknown) => dateTime.safeParse(text);
 
-describe('a moment (RFC 3339 section 5.6)', () => {
+describe('a dateTime (RFC 3339 section 5.6)', () => {
   it.each([
     ['2026-11-20T12:00:00Z', Date.UTC(2026, 10, 20, 12)],
     ['2026-11-20T09:00:00-03:00', Date.UTC(2026, 10, 20, 12)],

@@ -1,6 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeBatchedReads } from '../../../lambdas/platform/batched-reads.ts';
+import { batchGet, makeBatchedReads } from '../../../lambdas/platform/batch-get.ts';
 import { UnprocessedKeysError } from '../../../lambdas/platform/dynamo.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
 
@@ -9,10 +9,11 @@ const key = (generation: number) => ({ table: 'Keyring', key: { kind: 'mac', gen
 
 let dynalite: Dynalite;
 beforeAll(async () => {
-  dynalite = await startDynalite('Users', 'Keyring');
+  dynalite = await startDynalite('Clients', 'Users', 'Keyring');
   const put = (TableName: string, Item: Record<string, unknown>) =>
     dynalite.dynamo.send(new PutCommand({ TableName, Item }));
   for (const userId of ['u1', 'u2', 'u3']) await put('Users', { userId });
+  await put('Clients', { clientId: 'c1' });
   await put('Keyring', { kind: 'mac', generation: 7, keyId: 'k7' });
 });
 afterAll(() => dynalite.stop());
@@ -20,8 +21,70 @@ beforeEach(() => {
   dynalite.operations.length = 0;
 });
 
+describe('batchGet', () => {
+  it('gives the items of several tables in the order asked for, in one operation', async () => {
+    const items = await batchGet(dynalite.dynamo, [
+      user('u2'),
+      { table: 'Clients', key: { clientId: 'nobody' } },
+      { table: 'Clients', key: { clientId: 'c1' } },
+      user('u1'),
+      key(7),
+    ]);
+    expect(items).toEqual([
+      { userId: 'u2' },
+      undefined,
+      { clientId: 'c1' },
+      { userId: 'u1' },
+      { kind: 'mac', generation: 7, keyId: 'k7' },
+    ]);
+    expect(dynalite.operations).toEqual(['BatchGetItemCommand']);
+  });
+
+  it('makes no call without keys', async () => {
+    expect(await batchGet(dynalite.dynamo, [])).toEqual([]);
+    expect(dynalite.operations).toEqual([]);
+  });
+
+  it('finds nothing under a key that no item can have, and asks for the others all the same', async () => {
+    const items = await batchGet(dynalite.dynamo, [
+      user(''),
+      user('u1'),
+      { table: 'Clients', key: { clientId: 'é'.repeat(1_025) } },
+    ]);
+    expect(items).toEqual([undefined, { userId: 'u1' }, undefined]);
+    dynalite.operations.length = 0;
+    expect(await batchGet(dynalite.dynamo, [user('')])).toEqual([undefined]);
+    expect(dynalite.operations).toEqual([]);
+  });
+
+  it('asks again for unprocessed keys, and gives up after three calls', async () => {
+    const unprocessed = { Users: { Keys: [{ userId: 'u1' }] } };
+    const answers: object[] = [{ UnprocessedKeys: unprocessed }, { Responses: { Users: [{ userId: 'u1' }] } }];
+    const dynamo = { send: async () => answers.shift() ?? { UnprocessedKeys: unprocessed } } as never;
+    const keys = [user('u1')];
+    expect(await batchGet(dynamo, keys)).toEqual([{ userId: 'u1' }]);
+    await expect(batchGet(dynamo, keys)).rejects.toBeInstanceOf(UnprocessedKeysError);
+  });
+
+  it('asks for consistent reads, on every call', async () => {
+    const asked: { RequestItems: Record<string, { ConsistentRead?: boolean }> }[] = [];
+    const send = async ({ input }: { input: (typeof asked)[number] }) => {
+      asked.push(input);
+      return {};
+    };
+    await batchGet({ send } as never, [
+      { table: 'A', key: { id: '1' } },
+      { table: 'A', key: { id: '2' } },
+      { table: 'B', key: { id: '1' } },
+    ]);
+    const asks = asked.flatMap(({ RequestItems }) => Object.values(RequestItems));
+    expect(asks).toHaveLength(2);
+    for (const ask of asks) expect(ask.ConsistentRead).toBe(true);
+  });
+});
+
 describe('batched reads', () => {
-  it('read what is asked for side by side in one call, each item once', async () => {
+  it('read what is asked for at the same time in one call, each item once', async () => {
     const read = makeBatchedReads(dynalite.dynamo);
     const all = await Promise.all([
       read([user('u1'), key(7)]),
@@ -34,7 +97,7 @@ describe('batched reads', () => {
     expect(dynalite.operations).toEqual(['BatchGetItemCommand']);
   });
 
-  it('read anew what is asked for while a call is under way, and after it', async () => {
+  it('read again what is asked for while a call is under way, and after it', async () => {
     const read = makeBatchedReads(dynalite.dynamo);
     const first = read([user('u1')]);
     await Promise.resolve();
@@ -54,11 +117,11 @@ describe('batched reads', () => {
     const read = makeBatchedReads({ send } as never);
     const readings = Array.from({ length: 90 }, (_, at) => [user(`a${at}`), user(`b${at}`), user('shared')]);
     const all = await Promise.all(readings.map(read));
-    expect(all).toEqual(readings.map(reading => reading.map(address => address.key)));
+    expect(all).toEqual(readings.map(reading => reading.map(({ key }) => key)));
     expect(sizes).toEqual([100, 81]);
   });
 
-  it('that DynamoDB keeps back are asked for once more; then only those who asked for them hear of it', async () => {
+  it('ask once more for unprocessed keys, and then fail only for those who asked for them', async () => {
     const asked: object[] = [];
     const send = async ({ input }: { input: { RequestItems: Record<string, { Keys: { userId: string }[] }> } }) => {
       const { Users: { Keys } = { Keys: [] } } = input.RequestItems;

@@ -1,21 +1,19 @@
-import { isIPv4 } from 'node:net';
-import { withoutTrailingDot } from './host-name.ts';
 import { ResolutionError, type Resolve } from './resolver.ts';
 import { guardAddresses } from './ssrf-guard.ts';
 import { parseWebhookUrl, type UrlFinding } from './url-policy.ts';
 
 /**
  * Where a URL leads.
- * - `found`: to these public addresses, of which a connection must take one;
- * - `refused`: by the URL policy or the address guard, with every finding, at least one;
- * - `unresolved`: nowhere just now. `detail` is the resolver's own word for it.
+ * - `resolved`: to these public addresses; a connection must go to one of them.
+ * - `refused`: by the URL policy or the SSRF guard, with every finding, at least one.
+ * - `unresolved`: to no address just now. `detail` is the resolver's error code.
  */
 export type Destination =
   | {
-      readonly outcome: 'found';
+      readonly outcome: 'resolved';
       readonly url: URL;
-      /** The host as DNS and certificates know it. */
-      readonly name: string;
+      /** The host as DNS and certificates know it, or an IPv4 literal. */
+      readonly host: string;
       readonly isLiteral: boolean;
       readonly addresses: readonly string[];
     }
@@ -23,37 +21,39 @@ export type Destination =
   | { readonly outcome: 'unresolved'; readonly fault: 'not_found' | 'temporary'; readonly detail: string };
 
 /**
- * Finds out where a URL leads now. An aborted signal ends it as `unresolved`, whatever the resolver does.
+ * Judges a URL, resolves its host now and judges every address. An aborted signal gives `unresolved`, whatever the resolver
+ * does.
  *
- * @throws {ResolutionError} for a fault of our own.
+ * @throws {ResolutionError} for an error of our own.
  */
-export type FindDestination = (text: string, signal: AbortSignal) => Promise<Destination>;
+export type ResolveDestination = (text: string, signal: AbortSignal) => Promise<Destination>;
 
-/** What finding destinations depends on. */
-export interface DestinationDependencies {
+/**
+ * Makes the one judgement of URLs, for registration, replacement and every attempt: URL policy, DNS, SSRF guard.
+ *
+ * @param dependencies - `ownHosts`: the service's own host names.
+ */
+export function makeResolveDestination({
+  resolve,
+  ownHosts,
+}: {
   readonly resolve: Resolve;
-  /** The service's own host names. */
   readonly ownHosts: readonly string[];
-}
-
-/** Makes the one judgement of URLs: at registration, at replacement and at every attempt. */
-export function makeFindDestination({ resolve, ownHosts }: DestinationDependencies): FindDestination {
-  return async function findDestination(text, signal) {
+}): ResolveDestination {
+  return async function resolveDestination(text, signal) {
     const verdict = parseWebhookUrl(text, ownHosts);
     if (verdict.outcome === 'refused') return verdict;
-    const { url } = verdict;
-    const name = withoutTrailingDot(url.hostname);
-    const isLiteral = isIPv4(name);
-    let resolved: readonly string[];
+    const { url, host, isLiteral } = verdict;
+    let addresses: readonly string[];
     try {
-      resolved = isLiteral ? [] : await untilAborted(resolve(name, signal), signal);
+      addresses = isLiteral ? [host] : await untilAborted(resolve(host, signal), signal);
     } catch (error) {
       if (!(error instanceof ResolutionError) || error.fault === 'internal_error') throw error;
       return { outcome: 'unresolved', fault: error.fault, detail: error.message };
     }
-    const guarded = guardAddresses(url, resolved);
+    const guarded = guardAddresses(addresses);
     if (guarded.outcome === 'allowed') {
-      return { outcome: 'found', url, name, isLiteral, addresses: guarded.addresses };
+      return { outcome: 'resolved', url, host, isLiteral, addresses: guarded.addresses };
     }
     return { outcome: 'refused', findings: [{ code: 'url_not_public', detail: guarded.detail }] };
   };

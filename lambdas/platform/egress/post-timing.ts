@@ -1,36 +1,36 @@
 import type { Clock } from '../clock.ts';
 
-/** Who hears how a POST goes. */
+/** Callbacks for the steps of a POST. */
 export interface PostListeners {
-  /** Called once the name is resolved and its addresses are judged, however that ended, with the time it took. */
+  /** Called once, when the host is resolved and its addresses are judged, however that ended, with the time it took. */
   readonly onResolved?: (resolutionMs: number) => void;
-  /** Called once, when the first connection is begun or a kept one is taken. */
+  /** Called once, when the first connection is opened or a kept one is reused. */
   readonly onConnecting?: () => void;
-  /** Called once, with the last response header: the POST is over, and only the beginning of the body is still read. */
+  /** Called once, with the last response header. From then on only the beginning of the body is read. */
   readonly onAnswered?: () => void;
 }
 
 /** How long a POST took, in milliseconds. */
 export interface PostTimes {
-  /** From the beginning to the last header, or to the failure. */
+  /** From the start to the last header, or to the failure. */
   readonly durationMs: number;
-  /** How much of it went by until the addresses were known and judged, or until that failed. */
+  /** The part until the addresses were known and judged, or until that failed. */
   readonly resolutionMs: number;
-  /** How much of it went by since connecting began; not there if it never did. */
+  /** The part since connecting began; absent if it never did. */
   readonly sinceConnectingMs?: number;
 }
 
-/** Where a POST says how far it has come. */
-export interface Progress {
+/** Records the steps of one POST. */
+export interface PostTiming {
   resolved(): void;
   connecting(): void;
   answered(): void;
-  /** How long it took: up to the last header, or to now without one. */
+  /** The times up to the last header, or up to now without one. */
   times(): PostTimes;
 }
 
-/** Tells the listeners of each step, and keeps the times. A POST begins now. */
-export function followProgress({ onResolved, onConnecting, onAnswered }: PostListeners, now: Clock): Progress {
+/** Starts the timing of a POST that begins now. Each step is told to the listeners. */
+export function startPostTiming({ onResolved, onConnecting, onAnswered }: PostListeners, now: Clock): PostTiming {
   const startedAt = now();
   let resolvedAt: number | undefined;
   let connectingAt: number | undefined;

@@ -1,0 +1,116 @@
+import {
+  BatchGetCommand,
+  type BatchGetCommandInput,
+  type BatchGetCommandOutput,
+  type DynamoDBDocumentClient,
+} from '@aws-sdk/lib-dynamodb';
+import { type Item, type ItemKey, isPossibleKey, UnprocessedKeysError } from './dynamo.ts';
+
+/** The most items that one BatchGetItem reads. */
+export const batchGetLimit = 100;
+
+/**
+ * Reads up to 100 items of any tables consistently, in one round trip. Gives them in the order of the keys: `undefined` for
+ * an item that does not exist, or whose key no item can have.
+ *
+ * @throws {UnprocessedKeysError} when DynamoDB still leaves keys unprocessed after three tries.
+ */
+export async function batchGet(
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  keys: readonly ItemKey[],
+): Promise<(Item | undefined)[]> {
+  const items = await getItems(dynamo, uniqueKeys(keys), 3);
+  return keys.map(key => itemOf(items, key));
+}
+
+/** Reads items consistently, in the order of the keys; `undefined` for an item that does not exist. */
+export type ReadItems = (keys: readonly ItemKey[]) => Promise<(Item | undefined)[]>;
+
+/**
+ * Makes a reader that batches its calls, as a data loader does: the keys that a batch's messages ask for in one turn of the
+ * event loop are read in one BatchGetItem, each once; beyond 100 keys, in several side by side. Nothing is cached.
+ * A read throws `UnprocessedKeysError` when DynamoDB leaves one of its own keys unprocessed twice.
+ */
+export function makeBatchedReads(dynamo: Pick<DynamoDBDocumentClient, 'send'>): ReadItems {
+  let requested: ItemKey[] = [];
+  let nextCalls: Promise<Calls> | undefined;
+
+  return async function readItems(keys) {
+    requested.push(...keys);
+    nextCalls ??= beginCalls();
+    const calls = await nextCalls;
+    return Promise.all(keys.map(async key => itemOf((await calls.get(serializeKey(key))) ?? new Map(), key)));
+  };
+
+  async function beginCalls(): Promise<Calls> {
+    await Promise.resolve();
+    const keys = [...uniqueKeys(requested)];
+    requested = [];
+    nextCalls = undefined;
+    const calls = new Map<string, Promise<FoundItems>>();
+    for (let first = 0; first < keys.length; first += batchGetLimit) {
+      const part = keys.slice(first, first + batchGetLimit);
+      const call = getItems(dynamo, new Map(part), 2); // a message whose keys are left twice is tried again anyway
+      for (const [serialized] of part) calls.set(serialized, call);
+    }
+    return calls;
+  }
+}
+
+/** The call that reads each key. */
+type Calls = ReadonlyMap<string, Promise<FoundItems>>;
+
+/** Items by serialized key; keys that DynamoDB left unprocessed are missing. */
+type FoundItems = ReadonlyMap<string, Item | undefined>;
+
+/** The keys by their serialized form, each once. */
+function uniqueKeys(keys: readonly ItemKey[]): Map<string, ItemKey> {
+  return new Map(keys.map(key => [serializeKey(key), key]));
+}
+
+function serializeKey({ table, key }: ItemKey): string {
+  const parts = Object.entries(key).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify([table, ...parts]);
+}
+
+/** Reads keys with at most that many calls. */
+async function getItems(
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  keys: ReadonlyMap<string, ItemKey>,
+  maxCalls: number,
+): Promise<FoundItems> {
+  const possible = [...keys.values()].filter(({ key }) => isPossibleKey(key));
+  const keyNames = new Map(possible.map(({ table, key }) => [table, Object.keys(key)]));
+  const found = new Map<string, Item | undefined>([...keys.keys()].map(serialized => [serialized, undefined]));
+
+  let pending = toRequestItems(possible);
+  for (let call = 0; call < maxCalls && Object.keys(pending).length > 0; call++) {
+    const output: BatchGetCommandOutput = await dynamo.send(new BatchGetCommand({ RequestItems: pending }));
+    for (const [table, items] of Object.entries(output.Responses ?? {})) {
+      const names = keyNames.get(table) ?? [];
+      for (const item of items) {
+        const key = Object.fromEntries(names.map(name => [name, item[name]]));
+        found.set(serializeKey({ table, key }), item);
+      }
+    }
+    pending = output.UnprocessedKeys ?? {};
+  }
+  for (const [table, { Keys = [] }] of Object.entries(pending)) {
+    for (const key of Keys) found.delete(serializeKey({ table, key }));
+  }
+  return found;
+}
+
+function toRequestItems(keys: readonly ItemKey[]): NonNullable<BatchGetCommandInput['RequestItems']> {
+  const byTable = Map.groupBy(keys, ({ table }) => table);
+  return Object.fromEntries(
+    [...byTable].map(([table, own]) => [table, { ConsistentRead: true, Keys: own.map(({ key }) => key) }]),
+  );
+}
+
+/** @throws {UnprocessedKeysError} when the key was left unprocessed. */
+function itemOf(items: FoundItems, key: ItemKey): Item | undefined {
+  const serialized = serializeKey(key);
+  if (!items.has(serialized)) throw new UnprocessedKeysError();
+  return items.get(serialized);
+}
