@@ -97,6 +97,29 @@ export async function readTogether(
   return addresses.map(address => itemAt(found, address));
 }
 
+/** The keys of records to read, by the names the records are to have; a name without a key is not read. */
+export type Reads<Name extends string> = Record<Name, ItemKey | undefined>;
+
+/** Records by name, as they were read. */
+export type Records<Name extends string> = Record<Name, Item | undefined>;
+
+/**
+ * Reads named records of any tables in one round trip, consistently.
+ *
+ * @throws {UnprocessedKeysError} as `readTogether` does.
+ */
+export async function readRecords<Name extends string>(
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  reads: Reads<Name>,
+): Promise<Records<Name>> {
+  const wanted = Object.entries<ItemKey | undefined>(reads).flatMap(([name, key]) => (key ? [{ name, key }] : []));
+  const items = await readTogether(
+    dynamo,
+    wanted.map(({ key }) => key),
+  );
+  return Object.fromEntries(wanted.map(({ name }, position) => [name, items[position]])) as Records<Name>;
+}
+
 /** An item's place: table and key as one text. */
 export function placeOf({ table, key }: ItemKey): string {
   const parts = Object.entries(key).toSorted(([one], [other]) => (one < other ? -1 : 1));

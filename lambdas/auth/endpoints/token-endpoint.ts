@@ -1,10 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { type Records, readRecords } from '../../platform/dynamo.ts';
 import { type Parameters, readFormRequest } from '../form-request.ts';
 import type { Grant, PreparedGrant } from '../grants/grant.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { type Client, type GrantType, grantTypes, isClientId } from '../principals/client.ts';
 import type { RateLimit } from '../protection/rate-limit.ts';
-import { type Records, readRecords } from '../records.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
 import { clientCredentials } from './client-credentials.ts';
 import type { Answer } from './oauth-endpoint.ts';

@@ -1,5 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
+import { readRecords } from '../../platform/dynamo.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { Parameters } from '../form-request.ts';
 import { OAuthError } from '../oauth-error.ts';
@@ -19,7 +20,6 @@ import {
 import type { UserTables } from '../principals/user-store.ts';
 import type { Lockout } from '../protection/lockout.ts';
 import type { RateLimit } from '../protection/rate-limit.ts';
-import { readRecords } from '../records.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import { type Grant, refuseForeignScopes, requestedScope, requireParameter } from './grant.ts';

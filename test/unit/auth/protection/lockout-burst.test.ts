@@ -4,7 +4,7 @@ import { makePasswordGrant } from '../../../../lambdas/auth/grants/password.ts';
 import { OAuthError } from '../../../../lambdas/auth/oauth-error.ts';
 import type { Client } from '../../../../lambdas/auth/principals/client.ts';
 import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
-import { readRecords } from '../../../../lambdas/auth/records.ts';
+import { readRecords } from '../../../../lambdas/platform/dynamo.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
 
