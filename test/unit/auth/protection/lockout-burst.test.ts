@@ -29,7 +29,7 @@ beforeAll(async () => {
     // a hash that costs nothing slows nobody down
     passwords: { ...passwordHashing, verify: async password => password !== 'wrong', needsRehash: () => false },
     lockout,
-    clientLimit: { countFailure: async () => undefined },
+    clientRateLimit: { count: async () => undefined },
     prepareTokens: async () => ({
       keyId: 'any',
       write: async () => ({ access_token: 'any', token_type: 'Bearer', expires_in: 900 }),
