@@ -23,6 +23,29 @@ export async function batchGet(
   return keys.map(key => itemOf(items, key));
 }
 
+/** The keys of records to read, by the names the records are to have; a name without a key is not read. */
+export type Reads<Name extends string> = Record<Name, ItemKey | undefined>;
+
+/** Records by name, as they were read. */
+export type Records<Name extends string> = Record<Name, Item | undefined>;
+
+/**
+ * Reads named records of any tables in one round trip, consistently.
+ *
+ * @throws {UnprocessedKeysError} as `batchGet` does.
+ */
+export async function readRecords<Name extends string>(
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  reads: Reads<Name>,
+): Promise<Records<Name>> {
+  const wanted = Object.entries<ItemKey | undefined>(reads).flatMap(([name, key]) => (key ? [{ name, key }] : []));
+  const items = await batchGet(
+    dynamo,
+    wanted.map(({ key }) => key),
+  );
+  return Object.fromEntries(wanted.map(({ name }, position) => [name, items[position]])) as Records<Name>;
+}
+
 /** Reads items consistently, in the order of the keys; `undefined` for an item that does not exist. */
 export type ReadItems = (keys: readonly ItemKey[]) => Promise<(Item | undefined)[]>;
 

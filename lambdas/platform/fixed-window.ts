@@ -2,77 +2,103 @@ import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamod
 import * as z from 'zod/mini';
 import { batchGet } from './batch-get.ts';
 import type { Clock } from './clock.ts';
-import { conditionalWrite, type ItemKey } from './dynamo.ts';
+import { conditionalWrite, type Item, type ItemKey } from './dynamo.ts';
 
 /**
- * Counts one more in the window of an item, and gives the whole seconds until there may be another where the window is
- * full: then nothing is counted.
+ * A rate limit per minute and subject, in one item each: `count`, `endsAt` (milliseconds since the epoch) and `ttl`. The
+ * minute begins with the first that is counted in it.
  */
-export type CountInWindow = (address: ItemKey) => Promise<number | undefined>;
-
-/** What a fixed window needs. */
-export interface FixedWindowDependencies {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly now: Clock;
-  /** How many fit into a minute, which begins with the first of them. */
-  readonly limit: number;
+export interface FixedWindow {
+  /** The item of a subject, for callers that read it with other items. */
+  keyOf(subject: string): ItemKey;
+  /** Whole seconds until the window has room again, given its item; `undefined` while it has room. */
+  secondsToWait(item: Item | undefined): number | undefined;
+  /** Counts one more, whether or not the window has room. Best effort: a count may get lost where many count at once. */
+  count(subject: string): Promise<void>;
+  /**
+   * Counts one more if the window has room, exactly, however many count at once. Otherwise nothing is counted, and the
+   * answer is the whole seconds to wait.
+   */
+  countWithinLimit(subject: string): Promise<number | undefined>;
 }
 
-/** Makes a limit per minute: exact, however many count at once. */
-export function makeFixedWindow({ dynamo, now, limit }: FixedWindowDependencies): CountInWindow {
-  return async function countInWindow(address) {
-    for (let turn = 0; turn < tries; turn++) {
-      const moment = now();
-      if ((await addToWindow(address, moment)) || (await beginWindow(address, moment))) return undefined;
-      const [item] = await batchGet(dynamo, [address]);
-      const { data: window } = windowSchema.safeParse(item);
-      if (window && window.count >= limit && window.endsAt > moment) {
-        return Math.ceil((window.endsAt - moment) / 1_000);
-      }
+/** Makes a fixed-window rate limit over a table of items. */
+export function makeFixedWindow({
+  dynamo,
+  now,
+  limit,
+  keyOf,
+}: {
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly now: Clock;
+  /** How many fit into a window. */
+  readonly limit: number;
+  readonly keyOf: (subject: string) => ItemKey;
+}): FixedWindow {
+  return { keyOf, secondsToWait, count, countWithinLimit };
+
+  function secondsToWait(item: Item | undefined): number | undefined {
+    if (!item) return undefined;
+    const window = windowSchema.parse(item);
+    const rest = window.endsAt - now();
+    return window.count >= limit && rest > 0 ? Math.ceil(rest / 1_000) : undefined;
+  }
+
+  async function count(subject: string): Promise<void> {
+    const key = keyOf(subject);
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      if ((await addToWindow(key)) || (await beginWindow(key))) return;
+    }
+  }
+
+  async function countWithinLimit(subject: string): Promise<number | undefined> {
+    const key = keyOf(subject);
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      if ((await addToWindow(key, limit)) || (await beginWindow(key))) return undefined;
+      const [item] = await batchGet(dynamo, [key]);
+      const seconds = secondsToWait(item);
+      if (seconds !== undefined) return seconds;
     }
     return 1;
-  };
-
-  function addToWindow(address: ItemKey, moment: number): Promise<boolean> {
-    const values = { ':now': moment, ':limit': limit };
-    return write(address, 'ADD #count :one', 'endsAt > :now AND #count < :limit', { '#count': 'count' }, values);
   }
 
-  function beginWindow(address: ItemKey, moment: number): Promise<boolean> {
-    const endsAt = moment + windowLength;
-    return write(
-      address,
-      'SET #count = :one, endsAt = :endsAt, #ttl = :ttl',
-      'attribute_not_exists(endsAt) OR endsAt <= :now',
-      { '#count': 'count', '#ttl': 'ttl' },
-      { ':now': moment, ':endsAt': endsAt, ':ttl': Math.ceil(endsAt / 1_000) },
-    );
-  }
-
-  /** Whether the write's condition held. */
-  async function write(
-    { table, key }: ItemKey,
-    update: string,
-    condition: string,
-    names: Record<string, string>,
-    values: Record<string, number>,
-  ): Promise<boolean> {
-    const command = new UpdateCommand({
-      TableName: table,
-      Key: key,
-      UpdateExpression: update,
-      ConditionExpression: condition,
-      ExpressionAttributeNames: names,
-      ExpressionAttributeValues: { ':one': 1, ...values },
+  function addToWindow(key: ItemKey, most?: number): Promise<boolean> {
+    return update(key, {
+      UpdateExpression: 'ADD #count :one',
+      ConditionExpression: `endsAt > :now${most === undefined ? '' : ' AND #count < :most'}`,
+      ExpressionAttributeNames: { '#count': 'count' },
+      ExpressionAttributeValues: { ':one': 1, ':now': now(), ...(most === undefined ? {} : { ':most': most }) },
     });
+  }
+
+  function beginWindow(key: ItemKey): Promise<boolean> {
+    const endsAt = now() + windowLength;
+    return update(key, {
+      UpdateExpression: 'SET #count = :one, endsAt = :endsAt, #ttl = :ttl',
+      ConditionExpression: 'attribute_not_exists(endsAt) OR endsAt <= :now',
+      ExpressionAttributeNames: { '#count': 'count', '#ttl': 'ttl' },
+      ExpressionAttributeValues: { ':one': 1, ':now': now(), ':endsAt': endsAt, ':ttl': Math.ceil(endsAt / 1_000) },
+    });
+  }
+
+  /** Whether the condition held. */
+  async function update({ table, key }: ItemKey, expressions: UpdateExpressions): Promise<boolean> {
+    const command = new UpdateCommand({ TableName: table, Key: key, ...expressions });
     return (await conditionalWrite(dynamo.send(command))) !== undefined;
   }
 }
 
-/** How often callers may get in each other's way before one is told to wait. */
-const tries = 3;
+/** How often a count that meets another at the window's end is tried. */
+const maxAttempts = 3;
 
 const windowSchema = z.object({ count: z.number(), endsAt: z.number() });
 
 /** Milliseconds. */
 const windowLength = 60_000;
+
+interface UpdateExpressions {
+  readonly UpdateExpression: string;
+  readonly ConditionExpression: string;
+  readonly ExpressionAttributeNames: Record<string, string>;
+  readonly ExpressionAttributeValues: Record<string, number>;
+}

@@ -1,9 +1,9 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { readRecords } from '../../platform/batch-get.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import { type Parameters, readFormRequest } from '../form-request.ts';
 import type { Client } from '../principals/client.ts';
 import type { AuditContext } from '../protection/audit.ts';
-import { readRecords } from '../records.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
 import { clientCredentials } from './client-credentials.ts';
 

@@ -3,7 +3,7 @@ import type { Item, ItemKey } from '../../platform/dynamo.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { type Client, clientKey, isClientId, matchesClientSecret, parseClient } from '../principals/client.ts';
 import type { AuditContext } from '../protection/audit.ts';
-import type { RateLimit } from '../protection/rate-limit.ts';
+import type { FailureLimit } from '../protection/rate-limit.ts';
 import type { ClientCredentials } from './client-credentials.ts';
 
 /** Finds out whether a client is who it says it is, and slows down whoever keeps failing. */
@@ -19,7 +19,7 @@ export interface ClientAuthentication {
 /** What client authentication stands on. */
 export interface ClientAuthenticationDependencies {
   readonly clientsTable: string;
-  readonly ipRateLimit: RateLimit;
+  readonly ipRateLimit: FailureLimit;
   readonly now: Clock;
 }
 
@@ -40,7 +40,7 @@ export function makeClientAuthentication(dependencies: ClientAuthenticationDepen
 
   return {
     reads: (presented, auditContext) => ({
-      ipFailures: ipRateLimit.counterKey(auditContext.address),
+      ipFailures: ipRateLimit.keyOf(auditContext.address),
       client:
         presented.outcome === 'presented' && isClientId(presented.clientId)
           ? clientKey(clientsTable, presented.clientId)
@@ -56,7 +56,7 @@ export function makeClientAuthentication(dependencies: ClientAuthenticationDepen
       try {
         return verify(presented, records, auditContext);
       } catch (error) {
-        if (error instanceof OAuthError && error.status === 401) await ipRateLimit.countFailure(auditContext.address);
+        if (error instanceof OAuthError && error.status === 401) await ipRateLimit.count(auditContext.address);
         throw error;
       }
     },

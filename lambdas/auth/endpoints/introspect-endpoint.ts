@@ -1,10 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { readRecords } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { type Client, clientKey, parseClient } from '../principals/client.ts';
 import { commonScopes, formatScope, scopesAllowed, storedScope } from '../principals/scope.ts';
 import { parseUser, userKey } from '../principals/user.ts';
-import { readRecords } from '../records.ts';
 import type { AccessTokenClaims, AccessTokenRealm } from '../sessions/access-token.ts';
 import { type AuthorizedSession, activeSession, type SessionTables } from '../sessions/active-session.ts';
 import type { PresentedRefreshToken } from '../sessions/refresh-token.ts';

@@ -6,7 +6,7 @@ import { makeKeyring } from '../../platform/keyring.ts';
 import type { Log } from '../../platform/telemetry.ts';
 import type { introspectEnvironment, revokeEnvironment } from '../environment.ts';
 import { makeAudit } from '../protection/audit.ts';
-import { makeRateLimit } from '../protection/rate-limit.ts';
+import { makeIpRateLimit } from '../protection/rate-limit.ts';
 import { makeAccessTokenVerification } from '../sessions/access-token.ts';
 import { makeSessionReading } from '../sessions/active-session.ts';
 import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
@@ -71,10 +71,9 @@ function makeTokenReading(dependencies: TokenCheckDependencies<z.output<typeof r
   const { environment, dynamo, kms, now } = dependencies;
   const keyring = makeKeyring({ dynamo, kms, tableName: environment.KEYRING_TABLE, now });
   const realm = { issuer: environment.ISSUER, audience: environment.AUDIENCE };
-  const ipRateLimit = makeRateLimit({
+  const ipRateLimit = makeIpRateLimit({
     dynamo,
     tableName: environment.LOCKOUTS_TABLE,
-    kind: 'address',
     limit: environment.ADDRESS_FAILURE_LIMIT,
     now,
   });

@@ -1,10 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { type Records, readRecords } from '../../platform/batch-get.ts';
 import { type Parameters, readFormRequest } from '../form-request.ts';
 import type { Grant, PreparedGrant } from '../grants/grant.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { type Client, type GrantType, grantTypes, isClientId } from '../principals/client.ts';
-import type { RateLimit } from '../protection/rate-limit.ts';
-import { type Records, readRecords } from '../records.ts';
+import type { FailureLimit } from '../protection/rate-limit.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
 import { clientCredentials } from './client-credentials.ts';
 import type { Answer } from './oauth-endpoint.ts';
@@ -13,7 +13,7 @@ import type { Answer } from './oauth-endpoint.ts';
 export interface TokenEndpointDependencies {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly authentication: ClientAuthentication;
-  readonly clientLimit: RateLimit;
+  readonly clientRateLimit: FailureLimit;
   readonly grants: Grants;
 }
 
@@ -22,10 +22,10 @@ export interface TokenEndpointDependencies {
  * known beforehand is read in one round trip; that is the only reason why a grant is prepared before its turn.
  */
 export function makeTokenEndpoint(dependencies: TokenEndpointDependencies): Answer {
-  const { dynamo, authentication, clientLimit, grants } = dependencies;
+  const { dynamo, authentication, clientRateLimit, grants } = dependencies;
 
   const limitClient = (records: Records<'clientFailures'>): void => {
-    const retryAfterSeconds = clientLimit.secondsToWait(records.clientFailures);
+    const retryAfterSeconds = clientRateLimit.secondsToWait(records.clientFailures);
     if (retryAfterSeconds !== undefined) throw new OAuthError('client_limit', { retryAfterSeconds });
   };
 
@@ -46,7 +46,7 @@ export function makeTokenEndpoint(dependencies: TokenEndpointDependencies): Answ
       ...authentication.reads(presented, auditContext),
       // refused passwords stop further passwords, never a refresh
       clientFailures:
-        claimedId === undefined || grantType !== 'password' ? undefined : clientLimit.counterKey(claimedId),
+        claimedId === undefined || grantType !== 'password' ? undefined : clientRateLimit.keyOf(claimedId),
     });
 
     authentication.limitIp(records);

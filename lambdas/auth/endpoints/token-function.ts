@@ -13,7 +13,7 @@ import { makeCredentialStore } from '../principals/credential-store.ts';
 import type { PasswordHashing } from '../principals/password-hash.ts';
 import { makeAudit } from '../protection/audit.ts';
 import { makeLockout } from '../protection/lockout.ts';
-import { makeRateLimit } from '../protection/rate-limit.ts';
+import { makeClientRateLimit, makeIpRateLimit } from '../protection/rate-limit.ts';
 import { makeAccessTokenMint } from '../sessions/access-token.ts';
 import { makeSessionStore } from '../sessions/session-store.ts';
 import { makeClientAuthentication } from './client-authentication.ts';
@@ -40,7 +40,7 @@ export function makeTokenFunction(dependencies: TokenFunctionDependencies) {
   const lockouts = { dynamo, tableName: environment.LOCKOUTS_TABLE, now };
   const keyring = makeKeyring({ dynamo, kms, tableName: environment.KEYRING_TABLE, now });
   const sessions = makeSessionStore({ dynamo, tableName: environment.SESSIONS_TABLE });
-  const clientLimit = makeRateLimit({ ...lockouts, kind: 'client', limit: environment.CLIENT_FAILURE_LIMIT });
+  const clientRateLimit = makeClientRateLimit({ ...lockouts, limit: environment.CLIENT_FAILURE_LIMIT });
 
   const prepareTokens = makeTokenIssue({
     keyring,
@@ -62,7 +62,7 @@ export function makeTokenFunction(dependencies: TokenFunctionDependencies) {
     sessions,
     passwords,
     lockout: makeLockout({ ...lockouts, keyring }),
-    clientLimit,
+    clientRateLimit,
     keyring,
     prepareTokens,
     refreshIdleSeconds: environment.REFRESH_IDLE_SECONDS,
@@ -79,10 +79,10 @@ export function makeTokenFunction(dependencies: TokenFunctionDependencies) {
       dynamo,
       authentication: makeClientAuthentication({
         clientsTable: environment.CLIENTS_TABLE,
-        ipRateLimit: makeRateLimit({ ...lockouts, kind: 'address', limit: environment.ADDRESS_FAILURE_LIMIT }),
+        ipRateLimit: makeIpRateLimit({ ...lockouts, limit: environment.ADDRESS_FAILURE_LIMIT }),
         now,
       }),
-      clientLimit,
+      clientRateLimit,
       grants: {
         password: makePasswordGrant(grantDependencies),
         refresh_token: makeRefreshTokenGrant(grantDependencies),

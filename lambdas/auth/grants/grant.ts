@@ -1,9 +1,9 @@
+import type { Reads, Records } from '../../platform/batch-get.ts';
 import type { Parameters } from '../form-request.ts';
 import { type OAuthCase, OAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import { parseScope, type Scope } from '../principals/scope.ts';
 import type { AuditContext } from '../protection/audit.ts';
-import type { Reads, Records } from '../records.ts';
 import type { TokenResponse } from './token-issue.ts';
 
 /** A request whose client is authenticated and allowed to use the grant. */

@@ -1,4 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { readRecords } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { Parameters } from '../form-request.ts';
@@ -18,8 +19,7 @@ import {
 } from '../principals/user.ts';
 import type { UserTables } from '../principals/user-store.ts';
 import type { Lockout } from '../protection/lockout.ts';
-import type { RateLimit } from '../protection/rate-limit.ts';
-import { readRecords } from '../records.ts';
+import type { FailureLimit } from '../protection/rate-limit.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import { type Grant, refuseForeignScopes, requestedScope, requireParameter } from './grant.ts';
@@ -33,7 +33,7 @@ export interface PasswordGrantDependencies {
   readonly sessions: Pick<SessionStore, 'createSession' | 'revokeSession'>;
   readonly passwords: PasswordHashing;
   readonly lockout: Lockout;
-  readonly clientLimit: Pick<RateLimit, 'countFailure'>;
+  readonly clientRateLimit: Pick<FailureLimit, 'count'>;
   readonly prepareTokens: PrepareTokens;
   readonly refreshIdleSeconds: number;
   readonly refreshAbsoluteSeconds: number;
@@ -47,7 +47,7 @@ export interface PasswordGrantDependencies {
  * hash, so that whatever is judged counts; the user is read after it, since it takes longer than anything else.
  */
 export function makePasswordGrant(dependencies: PasswordGrantDependencies): Grant {
-  const { dynamo, userTables, credentials, sessions, passwords, lockout, clientLimit, now, makeId } = dependencies;
+  const { dynamo, userTables, credentials, sessions, passwords, lockout, clientRateLimit, now, makeId } = dependencies;
 
   /** A session that lacks nothing but its first key. */
   const newSession = (client: Client, user: User, scopes: ReadonlySet<Scope>): Omit<Session, 'keyId'> => {
@@ -117,7 +117,7 @@ export function makePasswordGrant(dependencies: PasswordGrantDependencies): Gran
           if (fault || !credential || !user) {
             await lockout.countFailure(place, record);
             // one after the other, as a right password that comes too late takes two writes as well
-            await clientLimit.countFailure(client.clientId);
+            await clientRateLimit.count(client.clientId);
             throw refused(fault ?? 'user_unknown');
           }
 

@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-kms';
 import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
-import { isConditionFailed } from '../../platform/dynamo.ts';
+import { conditionalWrite } from '../../platform/dynamo.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import {
   type KeyKind,
@@ -83,15 +83,12 @@ export function makeKeyRotation(dependencies: KeyRotationDependencies): KeyRotat
       activeFrom,
       ...(await generate(kind)),
     };
-    try {
-      await dynamo.send(
-        new PutCommand({ TableName: tableName, Item: key, ConditionExpression: 'attribute_not_exists(kind)' }),
-      );
-      return true;
-    } catch (error) {
-      if (isConditionFailed(error)) return false;
-      throw error;
-    }
+    const command = new PutCommand({
+      TableName: tableName,
+      Item: key,
+      ConditionExpression: 'attribute_not_exists(kind)',
+    });
+    return (await conditionalWrite(dynamo.send(command))) !== undefined;
   };
 
   const remove = async ({ kind, generation }: KeyringKey): Promise<number> => {

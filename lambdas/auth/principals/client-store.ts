@@ -7,7 +7,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
-import { type Item, isConditionFailed, isPossibleKey } from '../../platform/dynamo.ts';
+import { conditionalWrite, type Item, isPossibleKey } from '../../platform/dynamo.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { type Client, type GrantType, hashClientSecret, isLiveSecret, parseClient } from './client.ts';
 import { scopes as allScopes, type Scope } from './scope.ts';
@@ -88,30 +88,23 @@ export function makeClientStore({ dynamo, tableName, now, makeId }: ClientStoreD
     if (endsSessions) sets.push('#version = if_not_exists(#version, :one) + :one');
     const removal = removed.length === 0 ? '' : ` REMOVE ${removed.map(name => `#${name}`).join(', ')}`;
     const names = [...assigned.map(([name]) => name), ...removed, ...(endsSessions ? ['version'] : [])];
-    try {
-      const answer = await dynamo.send(
-        new UpdateCommand({
-          TableName: tableName,
-          Key: { clientId },
-          ConditionExpression: ['attribute_exists(clientId)', condition].filter(Boolean).join(' AND '),
-          UpdateExpression: `SET ${sets.join(', ')}${removal}`,
-          ExpressionAttributeNames: {
-            ...Object.fromEntries(names.map(name => [`#${name}`, name])),
-            ...wanted.names,
-          },
-          ExpressionAttributeValues: {
-            ...Object.fromEntries(assigned.map(([name, value]) => [`:${name}`, value])),
-            ...(endsSessions ? { ':one': 1 } : {}),
-            ...values,
-          },
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-      return parseClient(answer.Attributes);
-    } catch (error) {
-      if (isConditionFailed(error)) return undefined;
-      throw error;
-    }
+    const command = new UpdateCommand({
+      TableName: tableName,
+      Key: { clientId },
+      ConditionExpression: ['attribute_exists(clientId)', condition].filter(Boolean).join(' AND '),
+      UpdateExpression: `SET ${sets.join(', ')}${removal}`,
+      ExpressionAttributeNames: {
+        ...Object.fromEntries(names.map(name => [`#${name}`, name])),
+        ...wanted.names,
+      },
+      ExpressionAttributeValues: {
+        ...Object.fromEntries(assigned.map(([name, value]) => [`:${name}`, value])),
+        ...(endsSessions ? { ':one': 1 } : {}),
+        ...values,
+      },
+      ReturnValues: 'ALL_NEW',
+    });
+    return parseClient((await conditionalWrite(dynamo.send(command)))?.Attributes);
   };
 
   return {

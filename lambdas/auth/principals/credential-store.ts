@@ -6,7 +6,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
-import { type Item, isConditionFailed, isPossibleKey } from '../../platform/dynamo.ts';
+import { conditionalWrite, type Item, isPossibleKey } from '../../platform/dynamo.ts';
 import { type Credential, credentialKey, parseCredential } from './user.ts';
 
 /** Writes to logins; each is one write of one item, and tells whether its condition held. Addresses are normalised. */
@@ -107,11 +107,5 @@ export function makeCredentialStore({ dynamo, tableName, now }: CredentialStoreD
 
 /** Whether a write's condition held. */
 async function holds(write: Promise<unknown>): Promise<boolean> {
-  try {
-    await write;
-    return true;
-  } catch (error) {
-    if (isConditionFailed(error)) return false;
-    throw error;
-  }
+  return (await conditionalWrite(write)) !== undefined;
 }

@@ -7,7 +7,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
-import { type Item, isConditionFailed, isPossibleKey } from '../../platform/dynamo.ts';
+import { conditionalWrite, type Item, isPossibleKey } from '../../platform/dynamo.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { makeCredentialStore } from './credential-store.ts';
 import { hashPassword } from './password-hash.ts';
@@ -70,13 +70,6 @@ export function makeUserStore({ dynamo, tables, now, makeId }: UserStoreDependen
     now,
   });
 
-  /** What a write answers; `undefined` when its condition does not hold. */
-  const conditionally = <Answer>(write: Promise<Answer>): Promise<Answer | undefined> =>
-    write.catch((error: unknown) => {
-      if (isConditionFailed(error)) return undefined;
-      throw error;
-    });
-
   const updateUser = async (userId: string, change: Change): Promise<User | undefined> => {
     const { key } = userKey(tables.users, userId);
     if (!isPossibleKey(key)) return undefined;
@@ -89,7 +82,7 @@ export function makeUserStore({ dynamo, tables, now, makeId }: UserStoreDependen
       ExpressionAttributeValues: { ':now': now(), ...change.values },
       ReturnValues: 'ALL_NEW',
     });
-    return parseUser((await conditionally(dynamo.send(command)))?.Attributes);
+    return parseUser((await conditionalWrite(dynamo.send(command)))?.Attributes);
   };
 
   const findUser = async (userId: string): Promise<User | undefined> => {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { DeleteCommand, type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type Item, type ItemKey, isConditionFailed } from '../../platform/dynamo.ts';
+import { conditionalWrite, type Item, type ItemKey } from '../../platform/dynamo.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { normaliseEmail } from '../principals/user.ts';
 import { type FailureRecord, failureAttributes, hasLockFallen, memory, readFailures } from './failure-record.ts';
@@ -63,22 +63,15 @@ export function makeLockout({ dynamo, tableName, keyring, now }: LockoutDependen
     values?: Item,
     condition?: string,
   ): Promise<boolean> => {
-    try {
-      await dynamo.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: key,
-          UpdateExpression: expression,
-          ConditionExpression: condition,
-          ExpressionAttributeNames: names,
-          ExpressionAttributeValues: values,
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (isConditionFailed(error)) return false;
-      throw error;
-    }
+    const command = new UpdateCommand({
+      TableName: table,
+      Key: key,
+      UpdateExpression: expression,
+      ConditionExpression: condition,
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: values,
+    });
+    return (await conditionalWrite(dynamo.send(command))) !== undefined;
   };
 
   /** Whether the success was written before any lock fell that the record does not tell of. */

@@ -1,9 +1,9 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { readRecords } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Client, clientKey, parseClient } from '../principals/client.ts';
 import { commonScopes, type Scope, scopesAllowed, storedScope } from '../principals/scope.ts';
 import { parseUser, type User, userKey } from '../principals/user.ts';
-import { readRecords } from '../records.ts';
 import type { AccessTokenClaims } from './access-token.ts';
 import { isExpired, parseSession, type Session, sessionKey } from './session.ts';
 

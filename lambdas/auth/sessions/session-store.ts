@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/batch-get.ts';
-import { isConditionFailed } from '../../platform/dynamo.ts';
+import { conditionalWrite } from '../../platform/dynamo.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
 /**
@@ -36,48 +36,36 @@ export function makeSessionStore({ dynamo, tableName }: SessionStoreDependencies
     },
 
     rotateSession: async (session, rotation) => {
-      try {
-        const answer = await dynamo.send(
-          new UpdateCommand({
-            TableName: tableName,
-            Key: sessionKey(tableName, session.sessionId).key,
-            ConditionExpression: '#counter = :presented AND attribute_not_exists(revokedAt)',
-            UpdateExpression:
-              'SET #counter = :next, keyId = :keyId, rotationId = :rotationId, rotatedAt = :now, idleExpiresAt = :idle, #ttl = :ttl',
-            ExpressionAttributeNames: { '#counter': 'counter', '#ttl': 'ttl' },
-            ExpressionAttributeValues: {
-              ':presented': session.counter,
-              ':next': session.counter + 1,
-              ':keyId': rotation.keyId,
-              ':rotationId': rotation.rotationId,
-              ':now': rotation.rotatedAt,
-              ':idle': rotation.idleExpiresAt,
-              ':ttl': ttl({ ...session, ...rotation }),
-            },
-            ReturnValues: 'ALL_NEW',
-          }),
-        );
-        return parseSession(answer.Attributes);
-      } catch (error) {
-        if (isConditionFailed(error)) return undefined;
-        throw error;
-      }
+      const command = new UpdateCommand({
+        TableName: tableName,
+        Key: sessionKey(tableName, session.sessionId).key,
+        ConditionExpression: '#counter = :presented AND attribute_not_exists(revokedAt)',
+        UpdateExpression:
+          'SET #counter = :next, keyId = :keyId, rotationId = :rotationId, rotatedAt = :now, idleExpiresAt = :idle, #ttl = :ttl',
+        ExpressionAttributeNames: { '#counter': 'counter', '#ttl': 'ttl' },
+        ExpressionAttributeValues: {
+          ':presented': session.counter,
+          ':next': session.counter + 1,
+          ':keyId': rotation.keyId,
+          ':rotationId': rotation.rotationId,
+          ':now': rotation.rotatedAt,
+          ':idle': rotation.idleExpiresAt,
+          ':ttl': ttl({ ...session, ...rotation }),
+        },
+        ReturnValues: 'ALL_NEW',
+      });
+      return parseSession((await conditionalWrite(dynamo.send(command)))?.Attributes);
     },
 
     revokeSession: async (sessionId, reason, now) => {
-      try {
-        await dynamo.send(
-          new UpdateCommand({
-            TableName: tableName,
-            Key: sessionKey(tableName, sessionId).key,
-            ConditionExpression: 'attribute_exists(sessionId) AND attribute_not_exists(revokedAt)',
-            UpdateExpression: 'SET revokedAt = :now, revokedFor = :reason',
-            ExpressionAttributeValues: { ':now': now, ':reason': reason },
-          }),
-        );
-      } catch (error) {
-        if (!isConditionFailed(error)) throw error; // gone or revoked already: as wanted
-      }
+      const command = new UpdateCommand({
+        TableName: tableName,
+        Key: sessionKey(tableName, sessionId).key,
+        ConditionExpression: 'attribute_exists(sessionId) AND attribute_not_exists(revokedAt)',
+        UpdateExpression: 'SET revokedAt = :now, revokedFor = :reason',
+        ExpressionAttributeValues: { ':now': now, ':reason': reason },
+      });
+      await conditionalWrite(dynamo.send(command)); // a session that is gone or revoked already stays as it is
     },
   };
 }

@@ -27,10 +27,20 @@ export interface RequestLimitDependencies {
 /** Makes the limits. */
 export function makeRequestLimits(dependencies: RequestLimitDependencies): RequestLimits {
   const { dynamo, table, now, testLimit, resendLimit } = dependencies;
-  const tests = makeFixedWindow({ dynamo, now, limit: testLimit });
-  const resends = makeFixedWindow({ dynamo, now, limit: resendLimit });
+  const tests = makeFixedWindow({
+    dynamo,
+    now,
+    limit: testLimit,
+    keyOf: accountId => ({ table, key: { id: `limit#tests#${accountId}` } }),
+  });
+  const resends = makeFixedWindow({
+    dynamo,
+    now,
+    limit: resendLimit,
+    keyOf: registration => ({ table, key: { id: `limit#resends#${registration}` } }),
+  });
   return {
-    countTest: accountId => tests({ table, key: { id: `limit#tests#${accountId}` } }),
-    countResend: (accountId, eventName) => resends({ table, key: { id: `limit#resends#${accountId}#${eventName}` } }),
+    countTest: tests.countWithinLimit,
+    countResend: (accountId, eventName) => resends.countWithinLimit(`${accountId}#${eventName}`),
   };
 }

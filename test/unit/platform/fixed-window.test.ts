@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { batchGet } from '../../../lambdas/platform/batch-get.ts';
 import { makeFixedWindow } from '../../../lambdas/platform/fixed-window.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
@@ -12,45 +13,63 @@ afterAll(() => dynalite.stop());
 let windows = 0;
 const window = (limit: number) => {
   const { now, advance } = frozenClock();
-  const countIn = makeFixedWindow({ dynamo: dynalite.dynamo, now, limit });
   const id = `limit#${++windows}`;
-  return { count: (other = '') => countIn({ table: 'Deliveries', key: { id: id + other } }), advance };
+  const keyOf = (subject: string) => ({ table: 'Deliveries', key: { id: id + subject } });
+  const fixedWindow = makeFixedWindow({ dynamo: dynalite.dynamo, now, limit, keyOf });
+  return { ...fixedWindow, advance };
 };
 
 describe('a fixed window', () => {
   it('takes so many, then says how long to wait, and counts no more', async () => {
-    const { count, advance } = window(3);
-    expect([await count(), await count(), await count()]).toEqual([undefined, undefined, undefined]);
-    expect(await count()).toBe(60);
+    const { countWithinLimit: take, advance } = window(3);
+    expect([await take('one'), await take('one'), await take('one')]).toEqual([undefined, undefined, undefined]);
+    expect(await take('one')).toBe(60);
     advance(500);
-    expect(await count()).toBe(60); // whole seconds, never too few
+    expect(await take('one')).toBe(60); // whole seconds, never too few
     advance(500);
-    expect(await count()).toBe(59);
+    expect(await take('one')).toBe(59);
     advance(58_999);
-    expect(await count()).toBe(1);
+    expect(await take('one')).toBe(1);
     advance(1);
-    expect(await count()).toBeUndefined();
+    expect(await take('one')).toBeUndefined();
   });
 
   it('begins with the first of its minute', async () => {
-    const { count, advance } = window(1);
-    expect(await count()).toBeUndefined();
+    const { countWithinLimit: take, advance } = window(1);
+    expect(await take('one')).toBeUndefined();
     advance(3_600_000);
-    expect(await count()).toBeUndefined();
+    expect(await take('one')).toBeUndefined();
     advance(59_999);
-    expect(await count()).toBe(1);
+    expect(await take('one')).toBe(1);
   });
 
   it.each([1, 7, 60])('takes exactly %i of a hundred at once', async limit => {
-    const { count } = window(limit);
-    const all = await Promise.all(Array.from({ length: 100 }, () => count()));
+    const { countWithinLimit: take } = window(limit);
+    const all = await Promise.all(Array.from({ length: 100 }, () => take('one')));
     expect(all.filter(seconds => seconds === undefined)).toHaveLength(limit);
   });
 
   it('is one for each item', async () => {
-    const { count } = window(1);
-    expect(await count()).toBeUndefined();
-    expect(await count('-other')).toBeUndefined();
-    expect(await count()).toBe(60);
+    const { countWithinLimit: take } = window(1);
+    expect(await take('one')).toBeUndefined();
+    expect(await take('other')).toBeUndefined();
+    expect(await take('one')).toBe(60);
+  });
+
+  it('counts beyond its limit where counting and judging are apart, and says how long to wait', async () => {
+    const { keyOf, secondsToWait, count, advance } = window(2);
+    const wait = async () => secondsToWait((await batchGet(dynalite.dynamo, [keyOf('one')]))[0]);
+    expect(await wait()).toBeUndefined();
+    await count('one');
+    expect(await wait()).toBeUndefined();
+    advance(500);
+    for (let time = 0; time < 3; time++) await count('one');
+    expect(await wait()).toBe(60);
+    advance(59_499);
+    expect(await wait()).toBe(1);
+    advance(1);
+    expect(await wait()).toBeUndefined();
+    await count('one');
+    expect(await wait()).toBeUndefined();
   });
 });

@@ -4,7 +4,7 @@ import { makePasswordGrant } from '../../../../lambdas/auth/grants/password.ts';
 import { OAuthError } from '../../../../lambdas/auth/oauth-error.ts';
 import type { Client } from '../../../../lambdas/auth/principals/client.ts';
 import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
-import { readRecords } from '../../../../lambdas/auth/records.ts';
+import { readRecords } from '../../../../lambdas/platform/batch-get.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
     // a hash that costs nothing slows nobody down
     passwords: { ...passwordHashing, verify: async password => password !== 'wrong', needsRehash: () => false },
     lockout,
-    clientLimit: { countFailure: async () => undefined },
+    clientRateLimit: { count: async () => undefined },
     prepareTokens: async () => ({
       keyId: 'any',
       write: async () => ({ access_token: 'any', token_type: 'Bearer', expires_in: 900 }),
