@@ -1,6 +1,7 @@
 import type { Clock } from '../platform/clock.ts';
 import { internalErrorWait, type Random, retryWait } from './backoff.ts';
 import {
+  type AttemptOutcome,
   type AttemptRecord,
   type Delivery,
   isTest,
@@ -10,7 +11,6 @@ import {
   type WaitingDelivery,
 } from './delivery.ts';
 import { slowQueueOverdue } from './limits.ts';
-import type { AttemptOutcome } from './worker/attempt.ts';
 
 /** The longest that a queue holds a message back, in milliseconds. Longer waits are the sweeper's. */
 export const longestQueueDelay = 900_000;

@@ -42,7 +42,7 @@ const findWebhook = makeFindWebhook(dynamo, environment.WEBHOOKS_TABLE);
 
 const webhooks = makeWebhookStore({ dynamo, tableName: environment.WEBHOOKS_TABLE });
 
-const lookup = makeLookup(store, { deliveries: table, webhooks: environment.WEBHOOKS_TABLE });
+const lookup = makeLookup(store, environment.WEBHOOKS_TABLE);
 const readHistory = makeReadHistory({ dynamo, table, store });
 const shared = { ...telemetry, store, retryQueue, findWebhook, now };
 

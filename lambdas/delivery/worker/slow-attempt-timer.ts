@@ -1,4 +1,5 @@
 import type { Webhook } from '../../webhooks/webhook.ts';
+import type { AttemptOutcome } from '../delivery.ts';
 import type { ProcessLateness } from '../isolation/process-lateness.ts';
 import type { AreMessagesWaiting } from '../isolation/queue-waiting.ts';
 import { isSlow, mayRecover, type Slowness, withDuration } from '../isolation/slowness.ts';
@@ -6,7 +7,6 @@ import type { SlownessNotes } from '../isolation/slowness-notes.ts';
 import type { UnansweredNames } from '../isolation/unanswered-names.ts';
 import type { Lane } from '../lane-routing.ts';
 import { giveUpAfter, giveUpEvery, hangsAfter, slowAfter } from '../limits.ts';
-import type { AttemptOutcome } from './attempt.ts';
 
 /** Follows one attempt: tells when it is slow, and gives it up. */
 export interface AttemptWatch {

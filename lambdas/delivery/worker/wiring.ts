@@ -21,7 +21,6 @@ import { makeSlownessNotes } from '../isolation/slowness-notes.ts';
 import { makeSlownessStore } from '../isolation/slowness-store.ts';
 import { makeUnansweredNames } from '../isolation/unanswered-names.ts';
 import { attemptsPerWebhook, connectTimeouts, storingPatience } from '../limits.ts';
-import { makeLookup } from '../lookup.ts';
 import { makeRetryQueue } from '../retry-queue.ts';
 import { makeSqs } from '../sqs-client.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
@@ -32,6 +31,7 @@ import { makeHeedGone } from './heed-gone.ts';
 import { makeProcessDelivery } from './process-delivery.ts';
 import { makeWatchAttempt, systemTimer } from './slow-attempt-timer.ts';
 import { makeWebhookHealth } from './webhook-health.ts';
+import { makeFindWebhookState } from './webhook-state.ts';
 
 /** Builds, from the environment, what all consumers stand on: they differ only in how they read their messages. */
 export function wireConsumer() {
@@ -110,7 +110,10 @@ export function wireConsumer() {
     deliveries,
     store,
     processDelivery,
-    lookup: makeLookup(store, { deliveries: environment.DELIVERIES_TABLE, webhooks: environment.WEBHOOKS_TABLE }),
+    findWebhookState: makeFindWebhookState(store, {
+      deliveries: environment.DELIVERIES_TABLE,
+      webhooks: environment.WEBHOOKS_TABLE,
+    }),
     sendToDeadLetters: makeDeadLetters({ sqs, queueUrl: environment.DEAD_LETTER_QUEUE_URL }),
   };
 }

@@ -44,6 +44,7 @@ import { makeProcessDelivery } from '../../../lambdas/delivery/worker/process-de
 import { makeRedeliver } from '../../../lambdas/delivery/worker/retry.ts';
 import { makeWatchAttempt } from '../../../lambdas/delivery/worker/slow-attempt-timer.ts';
 import { makeWebhookHealth } from '../../../lambdas/delivery/worker/webhook-health.ts';
+import { makeFindWebhookState } from '../../../lambdas/delivery/worker/webhook-state.ts';
 import type { Item } from '../../../lambdas/platform/dynamo.ts';
 import type { GuardedPost, PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
@@ -338,7 +339,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     ...telemetry,
     store,
     now,
-    lookup: makeLookup(store, { deliveries: 'Deliveries', webhooks: 'Webhooks' }),
+    findWebhookState: makeFindWebhookState(store, { deliveries: 'Deliveries', webhooks: 'Webhooks' }),
     sendToDeadLetters: makeDeadLetters({ sqs, queueUrl: 'dead-letters' }),
   };
   // Each of these is a process of its own: what one remembers that died is lost with it.
@@ -375,7 +376,13 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
     authenticate,
     resources: makeHistoryResources({
-      history: makeHistoryOperations({ findWebhook, lookup: dependencies.lookup, readHistory, limits, resend }),
+      history: makeHistoryOperations({
+        findWebhook,
+        lookup: makeLookup(store, 'Webhooks'),
+        readHistory,
+        limits,
+        resend,
+      }),
       replays: makeReplayOperations({
         ...shared,
         replays,
