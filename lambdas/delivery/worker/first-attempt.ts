@@ -1,11 +1,11 @@
 import type { SQSRecord } from 'aws-lambda';
 import type { Clock } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
-import type { SendToDeadLetters } from '../dead-letters.ts';
 import { newDelivery } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
 import { haveSameContent, parseEventMessage } from '../event.ts';
 import { originOfRecord } from '../origin.ts';
+import type { SendToDeadLetters } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { AtReceiver, ProcessDelivery } from './process-delivery.ts';
 import type { FindWebhookState } from './webhook-state.ts';

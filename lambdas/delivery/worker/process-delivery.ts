@@ -1,5 +1,4 @@
 import type { Clock } from '../../platform/clock.ts';
-import { describeError } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { Random } from '../backoff.ts';
 import { type AttemptOutcome, type Delivery, isTest, settled, type WaitingDelivery } from '../delivery.ts';
@@ -9,7 +8,7 @@ import { isSlow } from '../isolation/slowness.ts';
 import { type StoredSlowness, slownessId } from '../isolation/slowness-store.ts';
 import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
 import { crowdedWait } from '../limits.ts';
-import type { RetryQueue } from '../retry-queue.ts';
+import { type RetryQueue, sendOrLeave } from '../queues.ts';
 import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from '../telemetry.ts';
 import { type AfterAttempt, isHandedOver, putOff } from '../transitions.ts';
 import type { Attempt } from './attempt.ts';
@@ -70,13 +69,7 @@ export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): 
   } = dependencies;
 
   const sendNext = async (delivery: WaitingDelivery) => {
-    if (!isHandedOver(delivery.wait)) return;
-    try {
-      await queues.retry.send(delivery);
-    } catch (error) {
-      count('RetryNotSent');
-      log.error('delivery.not_sent', { ...describeDelivery(delivery), ...describeError(error) });
-    }
+    if (isHandedOver(delivery.wait)) await sendOrLeave(queues.retry, delivery, dependencies);
   };
 
   /** What is stored decides: an attempt that lost the race records nothing. */

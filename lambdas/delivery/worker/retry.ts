@@ -1,11 +1,10 @@
 import type { Clock } from '../../platform/clock.ts';
-import type { SendToDeadLetters } from '../dead-letters.ts';
 import { type Delivery, settled } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
 import type { Lane } from '../lane-routing.ts';
+import { type RetryMessage, retryMessage, type SendToDeadLetters } from '../queues.ts';
 import { turnOf, wasCancelledBefore } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
-import { type RetryMessage, retryMessage } from '../retry-queue.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { ProcessRecord } from './first-attempt.ts';
 import type { ProcessDelivery } from './process-delivery.ts';

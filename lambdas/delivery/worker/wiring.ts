@@ -9,20 +9,17 @@ import { makeResolver } from '../../platform/egress/resolver.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
 import { makeSealing } from '../../platform/sealing.ts';
-import { makeDeadLetters } from '../dead-letters.ts';
 import { makeDeliveryStore } from '../delivery-store.ts';
 import { deliverEnvironment } from '../environment.ts';
 import { makeAttemptsUnderWay } from '../isolation/attempts-under-way.ts';
 import { makeProcessLateness } from '../isolation/process-lateness.ts';
-import { makeAreMessagesWaiting } from '../isolation/queue-waiting.ts';
 import { makeRecentCounts } from '../isolation/recent-counts.ts';
 import { makeHandOver } from '../isolation/slow-lane.ts';
 import { makeSlownessNotes } from '../isolation/slowness-notes.ts';
 import { makeSlownessStore } from '../isolation/slowness-store.ts';
 import { makeUnansweredNames } from '../isolation/unanswered-names.ts';
 import { attemptsPerWebhook, connectTimeouts, storingPatience } from '../limits.ts';
-import { makeRetryQueue } from '../retry-queue.ts';
-import { makeSqs } from '../sqs-client.ts';
+import { makeHasMessages, makeRetryQueue, makeSendToDeadLetters, makeSqs } from '../queues.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
 import { makeAfterAttempt } from '../transitions.ts';
 import { makeAttempt } from './attempt.ts';
@@ -86,7 +83,7 @@ export function wireConsumer() {
       notes: makeSlownessNotes({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
       lateness: makeProcessLateness(),
       names: makeUnansweredNames(now),
-      areMessagesWaiting: makeAreMessagesWaiting({ ...telemetry, sqs, queueUrl: environment.QUEUE_URL, now }),
+      hasMessages: makeHasMessages({ ...telemetry, sqs, queueUrl: environment.QUEUE_URL, now }),
       after: systemTimer,
       now,
       lane: environment.LANE,
@@ -114,6 +111,6 @@ export function wireConsumer() {
       deliveries: environment.DELIVERIES_TABLE,
       webhooks: environment.WEBHOOKS_TABLE,
     }),
-    sendToDeadLetters: makeDeadLetters({ sqs, queueUrl: environment.DEAD_LETTER_QUEUE_URL }),
+    sendToDeadLetters: makeSendToDeadLetters({ sqs, queueUrl: environment.DEAD_LETTER_QUEUE_URL }),
   };
 }
