@@ -112,12 +112,12 @@ export class DeliveryStack extends Stack {
       lane: 'first',
       source: eventsQueue,
       maxConcurrency: configuration.firstConcurrency,
-      entry: 'lambdas/delivery/worker/deliver-first.handler.ts',
+      entry: 'lambdas/delivery/worker/deliver.handler.ts',
     });
     // These feed each other's queues and their own, a turn of a delivery or of a replay at a time, and mean to: turns end
     // by their own count and dates.
     const redeliver = {
-      entry: 'lambdas/delivery/worker/deliver-later.handler.ts',
+      entry: 'lambdas/delivery/worker/deliver.handler.ts',
       recursiveLoop: lambda.RecursiveLoop.ALLOW,
     };
     consumer('DeliverRetry', {

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/event.ts';
 import { type Origin, originOf, originTexts, textAttributes } from '../../lambdas/delivery/origin.ts';
-import { makeRetryQueue, type RetryQueue } from '../../lambdas/delivery/retry-queue.ts';
+import { makeRetryQueue, type RetryQueue } from '../../lambdas/delivery/queues.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { connectionSettings } from './connection-settings.ts';
 import { requireOutput, type Target } from './target.ts';

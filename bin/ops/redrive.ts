@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import { parseEventMessage } from '../../lambdas/delivery/event.ts';
-import { retryMessage } from '../../lambdas/delivery/retry-queue.ts';
+import { retryMessage } from '../../lambdas/delivery/queues.ts';
 import type { ShowProgress } from './progress.ts';
 import type { DeadLetter, Queues } from './queues.ts';
 

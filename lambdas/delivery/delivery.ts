@@ -29,6 +29,24 @@ export interface AttemptRecord {
   readonly response: string | null;
 }
 
+/**
+ * What came of one attempt:
+ * - `delivered`: complete 2xx headers, whatever the body then did;
+ * - `gone`: 410, the receiver wants no more;
+ * - `failed`: anything else a receiver or its network did, and addresses that the guard refuses; charged;
+ * - `given_up`: not answered in time in a quick lane; repeated in the slow one, not charged;
+ * - `internal_error`: keys, sockets or network of ours; not charged. `detail` says which, for our log only.
+ */
+export type AttemptOutcome = {
+  readonly record: AttemptRecord;
+  /** Milliseconds from the beginning of connecting to the last header, or the failure; not there if it never began. */
+  readonly sinceConnectingMs?: number;
+} & (
+  | { readonly outcome: 'delivered' | 'gone' | 'given_up' }
+  | { readonly outcome: 'failed'; readonly askedWaitMs: number | undefined; readonly detail: string }
+  | { readonly outcome: 'internal_error'; readonly detail: string }
+);
+
 /** When a pending delivery goes on. Milliseconds since the epoch. */
 export interface Wait {
   readonly nextAttemptAt: number;

@@ -1,5 +1,4 @@
 import type { Webhook } from '../webhooks/webhook.ts';
-import { isSlow, type Slowness } from './isolation/slowness.ts';
 
 /**
  * The lanes are bulkheads: each is a queue and a consumer with places of its own. `first` makes first attempts; `retry`
@@ -17,12 +16,11 @@ export type LaterLane = Exclude<Lane, 'first'>;
 /** The lane that an attempt which is about to be made in `lane` must move to, if any. Nothing ever moves back. */
 export function laneFor(
   lane: Lane,
-  { failingSince }: Pick<Webhook, 'failingSince'>,
-  slowness: Slowness,
+  { isSlow, failingSince }: Pick<Webhook, 'failingSince'> & { readonly isSlow: boolean },
   now: number,
 ): LaterLane | undefined {
   if (lane === 'slow') return undefined;
-  if (isSlow(slowness)) return 'slow';
+  if (isSlow) return 'slow';
   const isFailing = failingSince !== undefined && now - failingSince >= failingForLong;
   return lane === 'first' && isFailing ? 'retry' : undefined;
 }

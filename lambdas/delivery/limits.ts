@@ -4,6 +4,9 @@
 
 const second = 1_000;
 
+/** The longest that SQS holds a message back (`DelaySeconds`). What waits longer the sweeper sends. */
+export const maxQueueDelay = 900 * second;
+
 /** An attempt that is not over so long after connecting was begun is slow; a quick one is over sooner. */
 export const slowAfter = 2 * second;
 

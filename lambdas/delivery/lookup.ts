@@ -3,23 +3,21 @@ import { batchGet } from '../platform/batch-get.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from '../webhooks/webhook.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
-import { type StoredSlowness, slownessId, slownessOf } from './isolation/slowness-store.ts';
 
-/** Reads all three in one consistent, uncached round trip: what changed in a webhook holds from its next attempt on. */
-export type Lookup = (id: string, accountId: string, eventName: EventName) => Promise<Found>;
+/** Reads a delivery and the webhook that is registered now, in one consistent, uncached round trip. */
+export type Lookup = (
+  id: string,
+  accountId: string,
+  eventName: EventName,
+) => Promise<{ readonly delivery: Delivery | undefined; readonly webhook: Webhook | undefined }>;
 
 /** Makes the lookup over the tables `Deliveries` and `Webhooks`. */
-export function makeLookup(
-  store: Pick<DeliveryStore, 'readWith'>,
-  { deliveries, webhooks }: { readonly deliveries: string; readonly webhooks: string },
-): Lookup {
+export function makeLookup(store: Pick<DeliveryStore, 'readWith'>, webhooksTable: string): Lookup {
   return async function lookup(id, accountId, eventName) {
-    const owner = { accountId, eventName };
-    const [delivery, webhook, slowness] = await store.readWith(id, [
-      { table: webhooks, key: webhookKey(accountId, eventName) },
-      { table: deliveries, key: { id: slownessId(owner) } },
+    const [delivery, webhook] = await store.readWith(id, [
+      { table: webhooksTable, key: webhookKey(accountId, eventName) },
     ]);
-    return { delivery, webhook: webhookIn(webhook), slowness: slownessOf(owner, slowness) };
+    return { delivery, webhook: webhookIn(webhook) };
   };
 }
 
@@ -32,11 +30,4 @@ export function makeFindWebhook(dynamo: Pick<DynamoDBDocumentClient, 'send'>, we
     const [item] = await batchGet(dynamo, [{ table: webhooksTable, key: webhookKey(accountId, eventName) }]);
     return webhookIn(item);
   };
-}
-
-/** A delivery, where there is one already, the webhook that is registered now, and how slowly its receiver answers. */
-interface Found {
-  readonly delivery: Delivery | undefined;
-  readonly webhook: Webhook | undefined;
-  readonly slowness: StoredSlowness;
 }

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { type AttemptRecord, type AttemptResult, type Delivery, type DeliveryState, keptAttempts } from './delivery.ts';
-import type { ReplayState } from './replay/replay.ts';
 
 /** The states of a delivery, as the wire calls them. */
 export const wireStates = {
@@ -29,7 +28,7 @@ export const wireReplayStates = {
   running: 'em_andamento',
   completed: 'concluido',
   cancelled: 'cancelado',
-} as const satisfies Record<ReplayState, string>;
+} as const;
 
 /** A state of a delivery, as the wire calls it. */
 export type WireState = (typeof wireStates)[DeliveryState];

@@ -1,6 +1,7 @@
 import type { Clock } from '../platform/clock.ts';
 import { internalErrorWait, type Random, retryWait } from './backoff.ts';
 import {
+  type AttemptOutcome,
   type AttemptRecord,
   type Delivery,
   isTest,
@@ -9,11 +10,7 @@ import {
   type Wait,
   type WaitingDelivery,
 } from './delivery.ts';
-import { slowQueueOverdue } from './limits.ts';
-import type { AttemptOutcome } from './worker/attempt.ts';
-
-/** The longest that a queue holds a message back, in milliseconds. Longer waits are the sweeper's. */
-export const longestQueueDelay = 900_000;
+import { maxQueueDelay, slowQueueOverdue } from './limits.ts';
 
 /** Whether the next attempt's message is the outcome's to send, or was sent: otherwise it is the sweeper's. */
 export function isHandedOver({ nextAttemptAt, lookAt }: Wait): boolean {
@@ -140,7 +137,7 @@ export function makeAfterAttempt({ schedule, now, random }: LifecycleRules): Aft
 
 function waitOf(waitMs: number, now: number): Wait {
   const nextAttemptAt = now + Math.round(waitMs);
-  const lookAt = waitMs <= longestQueueDelay ? nextAttemptAt + overdueAfter : nextAttemptAt - handOverBefore;
+  const lookAt = waitMs <= maxQueueDelay ? nextAttemptAt + overdueAfter : nextAttemptAt - handOverBefore;
   return { nextAttemptAt, lookAt, pickups: 0 };
 }
 

@@ -69,7 +69,7 @@ export async function startDeliveryBed(): Promise<DeliveryBed> {
     undo.push(nameServer.stop);
 
     const code = {
-      ours: bundle('lambdas/delivery/worker/deliver-first.handler.ts', join(directory, 'ours')),
+      ours: bundle('lambdas/delivery/worker/deliver.handler.ts', join(directory, 'ours')),
       plain: bundle('tools/bench/plain-deliver.ts', join(directory, 'plain')),
     };
     const files = await writeRuntimeFiles(directory, settings, receiver.authorityCertificate);

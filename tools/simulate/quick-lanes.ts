@@ -195,7 +195,7 @@ export function simulateQuickLanes(
     const handle = (event: Event, process: Process, done: () => void) =>
       time.at(time.now() + readTime, () => {
         const moved = () => time.at(time.now() + moveTime, done);
-        if (laneFor(name, {}, knownOf(event.account).slowness, time.now())) {
+        if (laneFor(name, { isSlow: isSlow(knownOf(event.account).slowness) }, time.now())) {
           attemptInSlowLane(event);
           return moved();
         }

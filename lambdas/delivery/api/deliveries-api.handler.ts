@@ -15,11 +15,10 @@ import { makeReadHistory } from '../delivery-history.ts';
 import { makeDeliveryStore } from '../delivery-store.ts';
 import { deliveriesApiEnvironment } from '../environment.ts';
 import { makeFindWebhook, makeLookup } from '../lookup.ts';
+import { makeRetryQueue, makeSqs } from '../queues.ts';
 import { makeRunReplay, replayPage } from '../replay/replay-runner.ts';
 import { makeStartReplay } from '../replay/replay-start.ts';
 import { makeReplayStore } from '../replay/replay-store.ts';
-import { makeRetryQueue } from '../retry-queue.ts';
-import { makeSqs } from '../sqs-client.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
 import { makeHistoryOperations } from './deliveries.ts';
 import { makeReplayOperations } from './replays.ts';
@@ -42,7 +41,7 @@ const findWebhook = makeFindWebhook(dynamo, environment.WEBHOOKS_TABLE);
 
 const webhooks = makeWebhookStore({ dynamo, tableName: environment.WEBHOOKS_TABLE });
 
-const lookup = makeLookup(store, { deliveries: table, webhooks: environment.WEBHOOKS_TABLE });
+const lookup = makeLookup(store, environment.WEBHOOKS_TABLE);
 const readHistory = makeReadHistory({ dynamo, table, store });
 const shared = { ...telemetry, store, retryQueue, findWebhook, now };
 

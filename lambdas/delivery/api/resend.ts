@@ -1,10 +1,9 @@
 import type { Clock } from '../../platform/clock.ts';
-import { describeError } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, isTest, type WaitingDelivery } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
-import type { RetryQueue } from '../retry-queue.ts';
-import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
+import { type RetryQueue, sendOrLeave } from '../queues.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
 import { broughtForward, restarted } from '../transitions.ts';
 
 /** Why a delivery is not sent again. */
@@ -37,12 +36,7 @@ export function makeResend({ store, retryQueue, now, log, count }: ResendDepende
     if (!after) return;
     // Where it is no longer as it was read, another resend was quicker, or an attempt's outcome was stored: that counts.
     if (!(await store.update(delivery, after))) return;
-    try {
-      await retryQueue.send(after);
-    } catch (error) {
-      count('RetryNotSent');
-      log.error('delivery.resend_not_sent', { ...describeDelivery(after), ...describeError(error) });
-    }
+    await sendOrLeave(retryQueue, after, { log, count });
   };
 }
 

@@ -2,14 +2,13 @@ import { rateLimited } from '../../api/problem.ts';
 import { jsonResponse, type RouteHandler } from '../../api/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import { describeError } from '../../platform/telemetry.ts';
 import { eventIn, suspendedByOperator, webhookNotFound } from '../../webhooks/problems.ts';
 import type { WebhookStore } from '../../webhooks/webhook-store.ts';
 import { newDelivery, testIdOf } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
 import { sampleBody } from '../event.ts';
-import type { RetryQueue } from '../retry-queue.ts';
-import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
+import { type RetryQueue, sendOrLeave } from '../queues.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
 import { dueNow } from '../transitions.ts';
 import type { RequestLimits } from './request-limits.ts';
 
@@ -47,12 +46,7 @@ export function makeTestOperation(dependencies: TestOperationDependencies): Rout
     const origin = { accountId, eventName, webhookId, body: sampleBody(eventName, demandsUrl), createdAt: moment };
     const delivery = dueNow(newDelivery({ ...origin, id: testIdOf(makeId(22)) }), moment);
     await store.create(delivery);
-    try {
-      await retryQueue.send(delivery);
-    } catch (error) {
-      count('RetryNotSent');
-      log.error('delivery.test_not_sent', { ...describeDelivery(delivery), ...describeError(error) });
-    }
+    await sendOrLeave(retryQueue, delivery, { log, count });
     return jsonResponse(202, { id: delivery.id });
   };
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { type Delivery, settled, type WaitingDelivery } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
-import type { RetryQueue } from '../retry-queue.ts';
+import { type RetryQueue, sendOrLeave } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { hasOutlived, queuedInSlowLane, waitingForTurn, withTurn } from '../transitions.ts';
 import type { SlownessStore, StoredSlowness } from './slowness-store.ts';
@@ -73,12 +73,6 @@ export function makeHandOver(dependencies: HandOverDependencies): HandOver {
     if (turnAt === undefined) return waitInTable(delivery, slowness, save);
     const waiting = withTurn(delivery, turnAt);
     if (delivery.wait) return send(waiting);
-    if (!(await saveOrDrop(delivery, waiting, save))) return;
-    try {
-      await send(waiting);
-    } catch (error) {
-      count('RetryNotSent');
-      log.error('delivery.not_sent', { ...describeDelivery(delivery), ...describeError(error) });
-    }
+    if (await saveOrDrop(delivery, waiting, save)) await sendOrLeave({ send }, waiting, dependencies);
   };
 }

@@ -1,10 +1,9 @@
 import type { Clock } from '../../platform/clock.ts';
-import { describeError } from '../../platform/telemetry.ts';
 import type { Delivery, WaitingDelivery } from '../delivery.ts';
 import type { ReadHistory } from '../delivery-history.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
 import type { FindWebhook } from '../lookup.ts';
-import type { RetryQueue } from '../retry-queue.ts';
+import { type RetryQueue, sendAllOrLeave } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { restarted } from '../transitions.ts';
 import { isWantedBy, pace, type Replay, turnOf, wasSentBy } from './replay.ts';
@@ -54,17 +53,6 @@ export function makeRunReplay(dependencies: ReplayRunDependencies): RunReplay {
     return replays.save({ ...replay, total: replay.total + found, countedTo: place });
   };
 
-  /** Messages that are not sent leave their deliveries overdue: the sweeper finds them. */
-  const send = async (deliveries: readonly WaitingDelivery[]) => {
-    try {
-      const failed = await retryQueue.sendAll(deliveries);
-      if (failed > 0) count('RetryNotSent', failed);
-    } catch (error) {
-      count('RetryNotSent', deliveries.length);
-      log.error('replay.deliveries_not_sent', describeError(error));
-    }
-  };
-
   /** Begins a delivery's new schedule. Nothing: it is no longer as it was read. */
   const restart = async (replay: Replay, delivery: Delivery, turn: number): Promise<WaitingDelivery | undefined> => {
     const moment = now();
@@ -87,7 +75,7 @@ export function makeRunReplay(dependencies: ReplayRunDependencies): RunReplay {
       const waiting = tried.filter(delivery => delivery !== undefined);
       if (waiting.length === 0) continue;
       count('Replayed', waiting.length);
-      await send(waiting);
+      await sendAllOrLeave(retryQueue, waiting, { log, count });
       sent.push(...waiting);
     }
     return sent;

@@ -5,7 +5,7 @@ import type { DeliveryStore, DueEntry } from '../delivery-store.ts';
 import { isSlow, turnInterval } from '../isolation/slowness.ts';
 import type { SlownessStore, StoredSlowness } from '../isolation/slowness-store.ts';
 import { backlogAttention, releasedPerSweep, releaseRate, turnsAhead } from '../limits.ts';
-import type { RetryQueue } from '../retry-queue.ts';
+import { type RetryQueue, sendAllOrLeave } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { hasOutlived, putOff, queuedInSlowLane, withTurn } from '../transitions.ts';
 import type { Errand } from './sweep.ts';
@@ -41,13 +41,8 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
     log.warn('delivery.outlived', describeDelivery(delivery));
   };
 
-  const areSent = async (batch: readonly WaitingDelivery[], to: Plan['to']): Promise<boolean> => {
-    const failed = await queues[to].sendAll(batch);
-    if (failed === 0) return true;
-    count('RetryNotSent', failed);
-    log.error('delivery.not_sent', { failed });
-    return false;
-  };
+  const areSent = (batch: readonly WaitingDelivery[], to: Plan['to']) =>
+    sendAllOrLeave(queues[to], batch, { log, count });
 
   /** The messages go first: until it is noted that they are there, the next sweep finds the deliveries waiting. */
   const giveToSlowLane = async (batch: readonly WaitingDelivery[]): Promise<boolean> => {
@@ -61,7 +56,9 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
   const bringForward = async (batch: readonly WaitingDelivery[]): Promise<boolean> => {
     const stored = await Promise.all(batch.map(delivery => store.update(delivery, delivery)));
     const due = batch.filter((_, index) => stored[index]);
-    if (due.length > 0 && (await areSent(due, 'retry'))) count('BroughtForward', due.length);
+    if (due.length === 0) return true;
+    if (!(await areSent(due, 'retry'))) return false;
+    count('BroughtForward', due.length);
     return true;
   };
 

@@ -3,7 +3,7 @@ import { describeError } from '../../platform/telemetry.ts';
 import { type AttemptRecord, type Delivery, settled, type WaitingDelivery } from '../delivery.ts';
 import { dueShards, taskShard } from '../delivery-item.ts';
 import type { DeliveryStore, DueEntry } from '../delivery-store.ts';
-import type { RetryQueue } from '../retry-queue.ts';
+import { type RetryQueue, sendAllOrLeave } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { afterSweep, hasOutlived } from '../transitions.ts';
 
@@ -59,21 +59,9 @@ export function makeSweep({ store, queues, errands, now, log, count }: SweepDepe
   };
 
   /** What is not sent now was claimed all the same, and is found overdue at its next look. */
-  const send = async (deliveries: readonly WaitingDelivery[], to: 'retry' | 'slow') => {
-    try {
-      const failed = await queues[to].sendAll(deliveries);
-      if (failed === 0) return;
-      count('RetryNotSent', failed);
-      log.error('delivery.not_sent', { failed });
-    } catch (error) {
-      count('RetryNotSent', deliveries.length);
-      log.error('delivery.not_sent', { failed: deliveries.length, ...describeError(error) });
-    }
-  };
-
   const sendInBatches = async (deliveries: readonly WaitingDelivery[], to: 'retry' | 'slow') => {
     for (let start = 0; start < deliveries.length; start += sendBatch) {
-      await send(deliveries.slice(start, start + sendBatch), to);
+      await sendAllOrLeave(queues[to], deliveries.slice(start, start + sendBatch), { log, count });
     }
   };
 

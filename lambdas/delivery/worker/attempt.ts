@@ -5,28 +5,10 @@ import { describeError } from '../../platform/telemetry.ts';
 import { isSigning } from '../../webhooks/signing-secret.ts';
 import { authorizationBinding, secretBinding, type Webhook } from '../../webhooks/webhook.ts';
 import { askedWait } from '../backoff.ts';
-import type { AttemptRecord, AttemptResult, Delivery } from '../delivery.ts';
+import type { AttemptOutcome, AttemptRecord, AttemptResult, Delivery } from '../delivery.ts';
 import { makeRedaction } from './redaction.ts';
 import { signatureHeader } from './signature.ts';
 import type { AttemptWatch } from './slow-attempt-timer.ts';
-
-/**
- * What came of one attempt:
- * - `delivered`: complete 2xx headers, whatever the body then did;
- * - `gone`: 410, the receiver wants no more;
- * - `failed`: anything else a receiver or its network did, and addresses that the guard refuses; charged;
- * - `given_up`: not answered in time in a quick lane; repeated in the slow one, not charged;
- * - `internal_error`: keys, sockets or network of ours; not charged. `detail` says which, for our log only.
- */
-export type AttemptOutcome = {
-  readonly record: AttemptRecord;
-  /** Milliseconds from the beginning of connecting to the last header, or the failure; not there if it never began. */
-  readonly sinceConnectingMs?: number;
-} & (
-  | { readonly outcome: 'delivered' | 'gone' | 'given_up' }
-  | { readonly outcome: 'failed'; readonly askedWaitMs: number | undefined; readonly detail: string }
-  | { readonly outcome: 'internal_error'; readonly detail: string }
-);
 
 /** Makes one attempt. Never throws. */
 export type Attempt = (webhook: Webhook, delivery: Delivery, watch?: AttemptProgress) => Promise<AttemptOutcome>;

@@ -1,21 +1,21 @@
 import type { SQSRecord } from 'aws-lambda';
 import type { Clock } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
-import type { SendToDeadLetters } from '../dead-letters.ts';
 import { newDelivery } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
 import { haveSameContent, parseEventMessage } from '../event.ts';
-import type { Lookup } from '../lookup.ts';
 import { originOfRecord } from '../origin.ts';
+import type { SendToDeadLetters } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { AtReceiver, ProcessDelivery } from './process-delivery.ts';
+import type { FindWebhookState } from './webhook-state.ts';
 
 /** Processes one message of a queue. To return is to acknowledge it; to throw is to leave it for later. */
 export type ProcessRecord = (record: SQSRecord, atReceiver?: AtReceiver) => Promise<void>;
 
 /** What first attempts stand on. */
 export interface DeliverDependencies extends DeliveryTelemetry {
-  readonly lookup: Lookup;
+  readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
   readonly store: Pick<DeliveryStore, 'create'>;
   readonly sendToDeadLetters: SendToDeadLetters;
@@ -25,7 +25,7 @@ export interface DeliverDependencies extends DeliveryTelemetry {
 
 /** Makes the first attempt of an event: parse, find the webhook, attempt, record the outcome. */
 export function makeDeliver(dependencies: DeliverDependencies): ProcessRecord {
-  const { lookup, processDelivery, store, sendToDeadLetters, demandsUrl, now, log, count } = dependencies;
+  const { findWebhookState, processDelivery, store, sendToDeadLetters, demandsUrl, now, log, count } = dependencies;
   return async function deliver(record, atReceiver) {
     const origin = originOfRecord(record);
     const { messageId } = origin;
@@ -41,7 +41,7 @@ export function makeDeliver(dependencies: DeliverDependencies): ProcessRecord {
     const acceptedAt = origin.sentAt ?? now();
     const said = { messageId, deliveryId, account: accountId, event: eventName };
 
-    const { delivery: known, webhook, slowness } = await lookup(deliveryId, accountId, eventName);
+    const { delivery: known, webhook, slowness } = await findWebhookState(deliveryId, accountId, eventName);
     if (known && !haveSameContent(known.body, parsed.event.body)) {
       count('ConflictingCopyDropped');
       log.warn('event.conflicting_copy', { ...said, state: known.state });

@@ -1,9 +1,8 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
-import type { AttemptResult, Delivery } from '../delivery.ts';
+import type { AttemptOutcome, AttemptResult, Delivery } from '../delivery.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import type { AttemptOutcome } from './attempt.ts';
 import type { WebhookHealth } from './webhook-health.ts';
 
 /** Notes what an attempt says about its webhook. Never throws: what cannot be noted now, the next attempt notes. */

@@ -1,6 +1,6 @@
 import type { Webhook } from '../../webhooks/webhook.ts';
+import type { AttemptOutcome } from '../delivery.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import type { AttemptOutcome } from './attempt.ts';
 import type { WebhookHealth } from './webhook-health.ts';
 
 /**

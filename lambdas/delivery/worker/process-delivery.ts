@@ -1,20 +1,21 @@
 import type { Clock } from '../../platform/clock.ts';
-import { describeError } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { Random } from '../backoff.ts';
-import { type Delivery, isTest, settled, type WaitingDelivery } from '../delivery.ts';
+import { type AttemptOutcome, type Delivery, isTest, settled, type WaitingDelivery } from '../delivery.ts';
 import type { AttemptsUnderWay } from '../isolation/attempts-under-way.ts';
 import type { HandOver, Save } from '../isolation/slow-lane.ts';
+import { isSlow } from '../isolation/slowness.ts';
 import { type StoredSlowness, slownessId } from '../isolation/slowness-store.ts';
 import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
 import { crowdedWait } from '../limits.ts';
-import type { RetryQueue } from '../retry-queue.ts';
+import { type RetryQueue, sendOrLeave } from '../queues.ts';
 import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from '../telemetry.ts';
 import { type AfterAttempt, isHandedOver, putOff } from '../transitions.ts';
-import type { Attempt, AttemptOutcome } from './attempt.ts';
+import type { Attempt } from './attempt.ts';
 import type { NoteHealth } from './health-notes.ts';
 import type { HeedGone } from './heed-gone.ts';
 import type { WatchAttempt } from './slow-attempt-timer.ts';
+import type { WebhookState } from './webhook-state.ts';
 
 /**
  * Gives a delivery its turn: attempt, record the outcome, send the next attempt's message. Without its webhook it is
@@ -24,7 +25,7 @@ import type { WatchAttempt } from './slow-attempt-timer.ts';
  */
 export type ProcessDelivery = (
   delivery: Delivery,
-  known: { readonly webhook: Webhook | undefined; readonly slowness: StoredSlowness },
+  state: WebhookState,
   save: Save,
   atReceiver?: AtReceiver,
 ) => Promise<void>;
@@ -68,13 +69,7 @@ export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): 
   } = dependencies;
 
   const sendNext = async (delivery: WaitingDelivery) => {
-    if (!isHandedOver(delivery.wait)) return;
-    try {
-      await queues.retry.send(delivery);
-    } catch (error) {
-      count('RetryNotSent');
-      log.error('delivery.not_sent', { ...describeDelivery(delivery), ...describeError(error) });
-    }
+    if (isHandedOver(delivery.wait)) await sendOrLeave(queues.retry, delivery, dependencies);
   };
 
   /** What is stored decides: an attempt that lost the race records nothing. */
@@ -164,7 +159,7 @@ export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): 
     if (webhook.suspensionReason === 'operator') return endWithoutAttempt(delivery, 'cancelled', save);
     // A test says nothing of its webhook's health, and so would hold a place of the retry lane each time its receiver hangs.
     if (isTest(delivery) && lane === 'retry') return move(delivery, save, 'slow');
-    const beyond = isTest(delivery) ? undefined : laneFor(lane, webhook, slowness, now());
+    const beyond = isTest(delivery) ? undefined : laneFor(lane, { ...webhook, isSlow: isSlow(slowness) }, now());
     if (beyond === 'slow') return handOver(delivery, slowness, save);
     if (beyond === 'retry') return move(delivery, save, 'retry');
 

@@ -1,19 +1,18 @@
 import type { Clock } from '../../platform/clock.ts';
-import type { SendToDeadLetters } from '../dead-letters.ts';
 import { type Delivery, settled } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
 import type { Lane } from '../lane-routing.ts';
-import type { Lookup } from '../lookup.ts';
+import { type RetryMessage, retryMessage, type SendToDeadLetters } from '../queues.ts';
 import { turnOf, wasCancelledBefore } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
-import { type RetryMessage, retryMessage } from '../retry-queue.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { ProcessRecord } from './first-attempt.ts';
 import type { ProcessDelivery } from './process-delivery.ts';
+import type { FindWebhookState } from './webhook-state.ts';
 
 /** What further attempts stand on. */
 export interface RedeliverDependencies extends DeliveryTelemetry {
-  readonly lookup: Lookup;
+  readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
   readonly store: Pick<DeliveryStore, 'update'>;
   readonly replays: Pick<ReplayStore, 'find'>;
@@ -25,7 +24,7 @@ export interface RedeliverDependencies extends DeliveryTelemetry {
 
 /** Makes a further attempt, unless that attempt's outcome is stored already. */
 export function makeRedeliver(dependencies: RedeliverDependencies): ProcessRecord {
-  const { lookup, processDelivery, store, replays, sendToDeadLetters, lane, now, log, count } = dependencies;
+  const { findWebhookState, processDelivery, store, replays, sendToDeadLetters, lane, now, log, count } = dependencies;
 
   /** What a delivery goes back to when its replay was cancelled before its turn came. */
   const withdrawnTo = async (delivery: Delivery) => {
@@ -46,7 +45,7 @@ export function makeRedeliver(dependencies: RedeliverDependencies): ProcessRecor
       return;
     }
     const { id, accountId, eventName, attempt } = message;
-    const { delivery, webhook, slowness } = await lookup(id, accountId, eventName);
+    const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
     if (delivery && isDueIn(lane, delivery, message)) {
       const withdrawn = webhook?.webhookId === delivery.webhookId ? await withdrawnTo(delivery) : undefined;
       if (withdrawn) {

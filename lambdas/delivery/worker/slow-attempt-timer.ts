@@ -1,12 +1,12 @@
 import type { Webhook } from '../../webhooks/webhook.ts';
+import type { AttemptOutcome } from '../delivery.ts';
 import type { ProcessLateness } from '../isolation/process-lateness.ts';
-import type { AreMessagesWaiting } from '../isolation/queue-waiting.ts';
 import { isSlow, mayRecover, type Slowness, withDuration } from '../isolation/slowness.ts';
 import type { SlownessNotes } from '../isolation/slowness-notes.ts';
 import type { UnansweredNames } from '../isolation/unanswered-names.ts';
 import type { Lane } from '../lane-routing.ts';
 import { giveUpAfter, giveUpEvery, hangsAfter, slowAfter } from '../limits.ts';
-import type { AttemptOutcome } from './attempt.ts';
+import type { HasMessages } from '../queues.ts';
 
 /** Follows one attempt: tells when it is slow, and gives it up. */
 export interface AttemptWatch {
@@ -29,7 +29,7 @@ export interface AttemptWatchDependencies {
   readonly notes: SlownessNotes;
   readonly lateness: ProcessLateness;
   readonly names: UnansweredNames;
-  readonly areMessagesWaiting: AreMessagesWaiting;
+  readonly hasMessages: HasMessages;
   readonly after: After;
   readonly now: () => number;
   /** The lane whose consumer is at work: in the slow one nothing is given up. */
@@ -51,7 +51,7 @@ export function systemTimer(milliseconds: number, act: () => void): () => void {
  * gives nothing up.
  */
 export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchAttempt {
-  const { notes, lateness, names, areMessagesWaiting, after, now, lane, giveUp, attemptTimeout } = dependencies;
+  const { notes, lateness, names, hasMessages, after, now, lane, giveUp, attemptTimeout } = dependencies;
 
   return function watchAttempt(webhook, slowness) {
     const controller = new AbortController();
@@ -75,7 +75,7 @@ export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchA
     const giveUpOrAskAgain = async () => {
       if (lane === 'slow') return;
       const asked = phase;
-      const isDue = giveUp === 'always' || (await areMessagesWaiting());
+      const isDue = giveUp === 'always' || (await hasMessages());
       if (phase !== asked) return;
       if (isDue && !process.wasLate()) controller.abort();
       else later(giveUpEvery, giveUpOrAskAgain);

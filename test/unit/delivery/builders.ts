@@ -1,6 +1,6 @@
+import type { AttemptOutcome } from '../../../lambdas/delivery/delivery.ts';
 import { type AttemptRecord, type Delivery, newDelivery } from '../../../lambdas/delivery/delivery.ts';
 import type { DeliveryMetric, DeliveryTelemetry } from '../../../lambdas/delivery/telemetry.ts';
-import type { AttemptOutcome } from '../../../lambdas/delivery/worker/attempt.ts';
 import type { GuardedPost, PostOutcome, PostRequest } from '../../../lambdas/platform/egress/guarded-post.ts';
 import type { Sealing } from '../../../lambdas/platform/sealing.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { unknownSlowness, withSlowName } from '../../../lambdas/delivery/isolation/slowness.ts';
 import { laneFor } from '../../../lambdas/delivery/lane-routing.ts';
 import { aWebhook, noon } from './builders.ts';
 
-const quick = unknownSlowness;
-const slow = withSlowName(unknownSlowness, noon);
+const quick = { isSlow: false };
+const slow = { isSlow: true };
 const well = aWebhook();
 const failing = aWebhook({ failingSince: noon - 59_999 });
 const failingForLong = aWebhook({ failingSince: noon - 60_000 });
@@ -22,7 +21,7 @@ describe('the lane of an attempt', () => {
     ['slow', 'slow', well, slow, undefined],
     ['slow', 'quick again', well, quick, undefined],
     ['slow', 'failing for a minute', failingForLong, quick, undefined],
-  ] as const)('about to be made in %s, of a webhook that is %s', (lane, _, webhook, slowness, beyond) => {
-    expect(laneFor(lane, webhook, slowness, noon)).toBe(beyond);
+  ] as const)('about to be made in %s, of a webhook that is %s', (lane, _, webhook, speed, other) => {
+    expect(laneFor(lane, { ...webhook, ...speed }, noon)).toBe(other);
   });
 });

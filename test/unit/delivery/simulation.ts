@@ -11,13 +11,11 @@ import { makeRequestLimits } from '../../../lambdas/delivery/api/request-limits.
 import { makeResend } from '../../../lambdas/delivery/api/resend.ts';
 import { makeHistoryResources } from '../../../lambdas/delivery/api/routes.ts';
 import { makeTestOperation } from '../../../lambdas/delivery/api/test-event.ts';
-import { makeDeadLetters } from '../../../lambdas/delivery/dead-letters.ts';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { makeReadHistory } from '../../../lambdas/delivery/delivery-history.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
 import { makeAttemptsUnderWay } from '../../../lambdas/delivery/isolation/attempts-under-way.ts';
-import { makeAreMessagesWaiting } from '../../../lambdas/delivery/isolation/queue-waiting.ts';
 import { makeRecentCounts } from '../../../lambdas/delivery/isolation/recent-counts.ts';
 import { makeHandOver } from '../../../lambdas/delivery/isolation/slow-lane.ts';
 import { recovered, withSlowName } from '../../../lambdas/delivery/isolation/slowness.ts';
@@ -27,11 +25,11 @@ import { makeUnansweredNames } from '../../../lambdas/delivery/isolation/unanswe
 import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import { attemptsPerWebhook } from '../../../lambdas/delivery/limits.ts';
 import { makeFindWebhook, makeLookup } from '../../../lambdas/delivery/lookup.ts';
+import { makeHasMessages, makeRetryQueue, makeSendToDeadLetters } from '../../../lambdas/delivery/queues.ts';
 import { makeReplayErrand } from '../../../lambdas/delivery/replay/replay-errand.ts';
 import { makeRunReplay, replayPage } from '../../../lambdas/delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../../../lambdas/delivery/replay/replay-store.ts';
-import { makeRetryQueue } from '../../../lambdas/delivery/retry-queue.ts';
 import { makeAnnounce, type PublishedAnnouncement } from '../../../lambdas/delivery/sweeper/announcements.ts';
 import { makeSlowBacklogTask } from '../../../lambdas/delivery/sweeper/slow-backlog.ts';
 import { makeSweep } from '../../../lambdas/delivery/sweeper/sweep.ts';
@@ -44,6 +42,7 @@ import { makeProcessDelivery } from '../../../lambdas/delivery/worker/process-de
 import { makeRedeliver } from '../../../lambdas/delivery/worker/retry.ts';
 import { makeWatchAttempt } from '../../../lambdas/delivery/worker/slow-attempt-timer.ts';
 import { makeWebhookHealth } from '../../../lambdas/delivery/worker/webhook-health.ts';
+import { makeFindWebhookState } from '../../../lambdas/delivery/worker/webhook-state.ts';
 import type { Item } from '../../../lambdas/platform/dynamo.ts';
 import type { GuardedPost, PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
@@ -304,7 +303,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
         notes: makeSlownessNotes({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
         lateness: { begin: () => ({ wasLate: () => false, end: () => undefined }) },
         names: makeUnansweredNames(now),
-        areMessagesWaiting: makeAreMessagesWaiting({
+        hasMessages: makeHasMessages({
           ...telemetry,
           sqs,
           queueUrl: { first: 'events', retry: 'retries', slow: 'slow' }[lane],
@@ -338,8 +337,8 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     ...telemetry,
     store,
     now,
-    lookup: makeLookup(store, { deliveries: 'Deliveries', webhooks: 'Webhooks' }),
-    sendToDeadLetters: makeDeadLetters({ sqs, queueUrl: 'dead-letters' }),
+    findWebhookState: makeFindWebhookState(store, { deliveries: 'Deliveries', webhooks: 'Webhooks' }),
+    sendToDeadLetters: makeSendToDeadLetters({ sqs, queueUrl: 'dead-letters' }),
   };
   // Each of these is a process of its own: what one remembers that died is lost with it.
   const deliver = (record: SQSRecord) =>
@@ -375,7 +374,13 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
     authenticate,
     resources: makeHistoryResources({
-      history: makeHistoryOperations({ findWebhook, lookup: dependencies.lookup, readHistory, limits, resend }),
+      history: makeHistoryOperations({
+        findWebhook,
+        lookup: makeLookup(store, 'Webhooks'),
+        readHistory,
+        limits,
+        resend,
+      }),
       replays: makeReplayOperations({
         ...shared,
         replays,

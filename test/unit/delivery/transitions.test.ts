@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AttemptOutcome } from '../../../lambdas/delivery/delivery.ts';
 import { type Delivery, keptAttempts } from '../../../lambdas/delivery/delivery.ts';
 import {
   afterSweep,
@@ -12,7 +13,6 @@ import {
   waitingForTurn,
   withTurn,
 } from '../../../lambdas/delivery/transitions.ts';
-import type { AttemptOutcome } from '../../../lambdas/delivery/worker/attempt.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { aDelivery, aRecord, failure, noon, ownFault, success } from './builders.ts';
 

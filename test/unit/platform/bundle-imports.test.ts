@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleHandler } from '../../../lib/constructs/bundle.ts';
 
-describe('the bundle of the function DeliverFirst', () => {
+describe('the bundle of the delivery functions', () => {
   let directory: string;
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'emissor-bundle-'));
@@ -13,7 +13,7 @@ describe('the bundle of the function DeliverFirst', () => {
 
   it('imports neither node:process nor node:util, each of which took milliseconds of its start', () => {
     const file = join(directory, 'index.mjs');
-    bundleHandler('lambdas/delivery/worker/deliver-first.handler.ts', file);
+    bundleHandler('lambdas/delivery/worker/deliver.handler.ts', file);
     const imported = [...readFileSync(file, 'utf8').matchAll(/from"([^"]+)"/g)].map(([, name]) => name);
     expect(imported).toContain('node:crypto');
     expect(imported).not.toContain('node:process');

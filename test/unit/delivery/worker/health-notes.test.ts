@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { AttemptOutcome } from '../../../../lambdas/delivery/delivery.ts';
 import { settled } from '../../../../lambdas/delivery/delivery.ts';
-import type { AttemptOutcome } from '../../../../lambdas/delivery/worker/attempt.ts';
 import { makeNoteHealth } from '../../../../lambdas/delivery/worker/health-notes.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, noon, ownFault, success } from '../builders.ts';

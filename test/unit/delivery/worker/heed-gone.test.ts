@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AttemptOutcome } from '../../../../lambdas/delivery/worker/attempt.ts';
+import type { AttemptOutcome } from '../../../../lambdas/delivery/delivery.ts';
 import { makeHeedGone } from '../../../../lambdas/delivery/worker/heed-gone.ts';
 import { aRecord, aWebhook, failure, fakeTelemetry, ownFault, success } from '../builders.ts';
 

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
+import type { AttemptOutcome, Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { makeAttemptsUnderWay } from '../../../../lambdas/delivery/isolation/attempts-under-way.ts';
 import { unknownSlowness, withSlowName } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { type StoredSlowness, slownessId, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import type { Lane } from '../../../../lambdas/delivery/lane-routing.ts';
 import { makeAfterAttempt, withTurn } from '../../../../lambdas/delivery/transitions.ts';
-import type { AttemptOutcome } from '../../../../lambdas/delivery/worker/attempt.ts';
 import { makeProcessDelivery } from '../../../../lambdas/delivery/worker/process-delivery.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, noon, success } from '../builders.ts';

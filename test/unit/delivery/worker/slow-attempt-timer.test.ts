@@ -42,7 +42,7 @@ const watching = (circumstances: Circumstances = {}) => {
     },
     lateness: { begin: () => ({ wasLate: isLate, end: () => void ended++ }) },
     names: { begin: () => () => undefined, isResolverSlow: () => false },
-    areMessagesWaiting: async () => {
+    hasMessages: async () => {
       note('asks');
       return waiting[asked++] ?? false;
     },
@@ -158,7 +158,7 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
   it('is not given up by an answer of the queue that comes after the receiver’s', async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const { onResolving, onConnecting, onAnswered, pass, signal, timers } = watching({
-      areMessagesWaiting: () => promise,
+      hasMessages: () => promise,
     });
     onResolving();
     onConnecting();
@@ -216,7 +216,7 @@ describe('a name that is not resolved after 2 s', () => {
 
   it('does not give the receiver up by an answer of the queue that comes while that is connected to', async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const { onResolving, onConnecting, pass, signal } = watching({ areMessagesWaiting: () => promise });
+    const { onResolving, onConnecting, pass, signal } = watching({ hasMessages: () => promise });
     onResolving();
     await pass(2_000);
     onConnecting();

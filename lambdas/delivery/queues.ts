@@ -1,0 +1,189 @@
+import {
+  GetQueueAttributesCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  type SendMessageCommandInput,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { SQSRecord } from 'aws-lambda';
+import * as z from 'zod/mini';
+import { clientSettings } from '../platform/client-settings.ts';
+import type { Clock } from '../platform/clock.ts';
+import { describeError } from '../platform/telemetry.ts';
+import { eventNameSchema } from '../webhooks/webhook.ts';
+import type { WaitingDelivery } from './delivery.ts';
+import type { RejectedMessage } from './event.ts';
+import { giveUpEvery, maxQueueDelay } from './limits.ts';
+import { originOfRecord, originTexts, textAttributes } from './origin.ts';
+import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
+
+/** Makes the client of the queues. */
+export function makeSqs(): SQSClient {
+  return new SQSClient(clientSettings);
+}
+
+/**
+ * A message of the retry queue, or of the slow one: it names an attempt. Everything else is read from the store when the
+ * attempt is made. Queues deliver at least once; a message whose attempt was recorded already is stale.
+ */
+export const retryMessage = z.object({
+  id: z.string(),
+  accountId: z.string(),
+  eventName: eventNameSchema,
+  attempt: z.int().check(z.positive()),
+  /** When a resend brought the attempt forward: of two messages for one attempt only the later one is not stale. */
+  broughtForwardAt: z.optional(z.int()),
+});
+
+/** What such a message says. */
+export type RetryMessage = z.infer<typeof retryMessage>;
+
+/** The retry queue or the slow queue, to send to. Each message arrives when its attempt is due. */
+export interface RetryQueue {
+  /** Sends one. Throws where the queue does not take it. */
+  send(delivery: WaitingDelivery): Promise<void>;
+  /** Sends up to 10, which is what SQS takes in one call. Gives how many of them the queue did not take; throws where it does not answer. */
+  sendAll(deliveries: readonly WaitingDelivery[]): Promise<number>;
+}
+
+/** Makes the sender to the retry queue, or to the slow one: their messages are the same. */
+export function makeRetryQueue({
+  sqs,
+  queueUrl,
+  now,
+}: {
+  readonly sqs: Pick<SQSClient, 'send'>;
+  readonly queueUrl: string;
+  readonly now: Clock;
+}): RetryQueue {
+  return {
+    async send(delivery) {
+      await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, ...messageOf(delivery, now()) }));
+    },
+    async sendAll(deliveries) {
+      const moment = now();
+      const Entries = deliveries.map((delivery, index) => ({ Id: String(index), ...messageOf(delivery, moment) }));
+      const answer = await sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+      return answer.Failed?.length ?? 0;
+    },
+  };
+}
+
+/**
+ * Sends the message of a delivery that is stored. What the queue does not take is counted and logged, and left to the
+ * sweeper, which finds the delivery overdue. Never throws.
+ */
+export async function sendOrLeave(
+  queue: Pick<RetryQueue, 'send'>,
+  delivery: WaitingDelivery,
+  { log, count }: DeliveryTelemetry,
+): Promise<void> {
+  try {
+    await queue.send(delivery);
+  } catch (error) {
+    count('RetryNotSent');
+    log.error('delivery.not_sent', { ...describeDelivery(delivery), ...describeError(error) });
+  }
+}
+
+/** Does the same for up to 10 deliveries. Gives whether the queue took all of them. */
+export async function sendAllOrLeave(
+  queue: Pick<RetryQueue, 'sendAll'>,
+  deliveries: readonly WaitingDelivery[],
+  { log, count }: DeliveryTelemetry,
+): Promise<boolean> {
+  try {
+    const failed = await queue.sendAll(deliveries);
+    if (failed === 0) return true;
+    count('RetryNotSent', failed);
+    log.error('delivery.not_sent', { failed });
+  } catch (error) {
+    count('RetryNotSent', deliveries.length);
+    log.error('delivery.not_sent', { failed: deliveries.length, ...describeError(error) });
+  }
+  return false;
+}
+
+/**
+ * Puts a poison message, one that can never be processed, into the dead-letter queue: its body unchanged; beside it the
+ * reason, its origin, and who sent it, as SQS knows them. Throws where the queue does not take it: the message then stays.
+ */
+export type SendToDeadLetters = (record: SQSRecord, rejection: RejectedMessage) => Promise<void>;
+
+/** Makes the sender to the dead-letter queue. */
+export function makeSendToDeadLetters({
+  sqs,
+  queueUrl,
+}: {
+  readonly sqs: Pick<SQSClient, 'send'>;
+  readonly queueUrl: string;
+}): SendToDeadLetters {
+  return async function sendToDeadLetters(record, { reason, detail }) {
+    const sender = record.attributes.SenderId;
+    const MessageAttributes = textAttributes({
+      reason,
+      detail,
+      ...(sender && { sender }), // SQS takes no empty attribute
+      ...originTexts(originOfRecord(record)),
+    });
+    await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: record.body, MessageAttributes }));
+  };
+}
+
+/** Whether messages wait in the lane's queue. Never throws: where the queue does not answer, none do. */
+export type HasMessages = () => Promise<boolean>;
+
+/** Makes the question to one queue. All attempts of a process share an answer, which is kept for a second. */
+export function makeHasMessages({
+  sqs,
+  queueUrl,
+  now,
+  log,
+}: {
+  readonly sqs: Pick<SQSClient, 'send'>;
+  readonly queueUrl: string;
+  readonly now: Clock;
+  readonly log: DeliveryTelemetry['log'];
+}): HasMessages {
+  let answer: Promise<boolean> = Promise.resolve(false);
+  let askedAt = Number.NEGATIVE_INFINITY;
+
+  return function hasMessages() {
+    if (now() - askedAt >= giveUpEvery) {
+      askedAt = now();
+      answer = ask();
+    }
+    return answer;
+  };
+
+  async function ask(): Promise<boolean> {
+    try {
+      const { Attributes } = await sqs.send(
+        new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['ApproximateNumberOfMessages'] }),
+      );
+      return Number(Attributes?.ApproximateNumberOfMessages) > 0;
+    } catch (error) {
+      log.warn('queue.not_counted', describeError(error));
+      return false;
+    }
+  }
+}
+
+function messageOf(
+  { id, accountId, eventName, attempt, wait, broughtForward }: WaitingDelivery,
+  now: number,
+): Pick<SendMessageCommandInput, 'DelaySeconds' | 'MessageGroupId'> & { MessageBody: string } {
+  const delay = Math.min(Math.max(wait.nextAttemptAt - now, 0), maxQueueDelay);
+  const message: RetryMessage = {
+    id,
+    accountId,
+    eventName,
+    attempt,
+    ...(broughtForward && { broughtForwardAt: broughtForward.at }),
+  };
+  return {
+    MessageBody: JSON.stringify(message),
+    DelaySeconds: Math.ceil(delay / 1_000), // whole seconds, and never before a receiver asked
+    MessageGroupId: accountId, // fair queueing: no account's retries hold up another's
+  };
+}

@@ -1,0 +1,131 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
+import { KMSClient } from '@aws-sdk/client-kms';
+import middy from '@middy/core';
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { makeBatchedReads } from '../../platform/batch-get.ts';
+import { clientSettings } from '../../platform/client-settings.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { makeDynamo } from '../../platform/dynamo.ts';
+import { makeGuardedPost } from '../../platform/egress/guarded-post.ts';
+import { makeOutageDetector } from '../../platform/egress/outage-detector.ts';
+import { makeResolver } from '../../platform/egress/resolver.ts';
+import { readEnvironment } from '../../platform/environment.ts';
+import { makeKeyring } from '../../platform/keyring.ts';
+import { makeSealing } from '../../platform/sealing.ts';
+import { makeDeliveryStore } from '../delivery-store.ts';
+import { deliverEnvironment } from '../environment.ts';
+import { makeAttemptsUnderWay } from '../isolation/attempts-under-way.ts';
+import { makeProcessLateness } from '../isolation/process-lateness.ts';
+import { makeRecentCounts } from '../isolation/recent-counts.ts';
+import { makeHandOver } from '../isolation/slow-lane.ts';
+import { makeSlownessNotes } from '../isolation/slowness-notes.ts';
+import { makeSlownessStore } from '../isolation/slowness-store.ts';
+import { makeUnansweredNames } from '../isolation/unanswered-names.ts';
+import { attemptsPerProcess, attemptsPerWebhook, connectTimeouts, storingPatience } from '../limits.ts';
+import { makeHasMessages, makeRetryQueue, makeSendToDeadLetters, makeSqs } from '../queues.ts';
+import { makeReplayStore } from '../replay/replay-store.ts';
+import { makeDeliveryTelemetry } from '../telemetry.ts';
+import { makeAfterAttempt } from '../transitions.ts';
+import { makeAttempt } from './attempt.ts';
+import { makeConsumer, systemPause } from './batch-consumer.ts';
+import { makeDeliver } from './first-attempt.ts';
+import { makeNoteHealth } from './health-notes.ts';
+import { makeHeedGone } from './heed-gone.ts';
+import { makeProcessDelivery } from './process-delivery.ts';
+import { makeRedeliver } from './retry.ts';
+import { makeWatchAttempt, systemTimer } from './slow-attempt-timer.ts';
+import { makeWebhookHealth } from './webhook-health.ts';
+import { makeFindWebhookState } from './webhook-state.ts';
+
+const environment = readEnvironment(deliverEnvironment);
+const { LANE: lane, ATTEMPT_TIMEOUT_MS: attemptTimeoutMs } = environment;
+const telemetry = makeDeliveryTelemetry(`deliver-${lane}`);
+const dynamo = makeDynamo();
+const sqs = makeSqs();
+const kms = new KMSClient(clientSettings);
+const now = systemClock;
+const random = Math.random;
+
+const deliveries = { dynamo, table: environment.DELIVERIES_TABLE, now, historyDays: environment.HISTORY_DAYS };
+const store = makeDeliveryStore({
+  ...deliveries,
+  readItems: makeBatchedReads(dynamo),
+  patience: storingPatience,
+});
+const slownessStore = makeSlownessStore({ ...deliveries, rate: environment.SLOW_RATE });
+const health = makeWebhookHealth({ dynamo, table: environment.WEBHOOKS_TABLE, now });
+const queues = {
+  retry: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
+  slow: makeRetryQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
+};
+const attempt = makeAttempt({
+  post: makeGuardedPost({
+    resolve: makeResolver(),
+    ownHosts: environment.OWN_HOSTS,
+    outageDetector: makeOutageDetector({ now }),
+    now,
+    random,
+  }),
+  sealing: makeSealing(makeKeyring({ dynamo, kms, tableName: environment.KEYRING_TABLE, now })),
+  now,
+  timeoutMs: attemptTimeoutMs,
+  connectTimeoutMs: connectTimeouts[lane],
+  serviceVersion: environment.SERVICE_VERSION,
+});
+const watchAttempt = makeWatchAttempt({
+  notes: makeSlownessNotes({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
+  lateness: makeProcessLateness(),
+  names: makeUnansweredNames(now),
+  hasMessages: makeHasMessages({ ...telemetry, sqs, queueUrl: environment.QUEUE_URL, now }),
+  after: systemTimer,
+  now,
+  lane,
+  giveUp: environment.GIVE_UP,
+  attemptTimeout: attemptTimeoutMs,
+});
+const processDelivery = makeProcessDelivery({
+  ...telemetry,
+  attempt,
+  afterAttempt: makeAfterAttempt({ schedule: environment.RETRY_SCHEDULE, now, random }),
+  watchAttempt,
+  underWay: makeAttemptsUnderWay(attemptsPerWebhook),
+  handOver: makeHandOver({ ...telemetry, slownessStore, store, slowQueue: queues.slow, now }),
+  heedGone: makeHeedGone({ ...telemetry, health }),
+  noteHealth: makeNoteHealth({ ...telemetry, health, now }),
+  lane,
+  queues,
+  now,
+  random,
+});
+const shared = {
+  ...telemetry,
+  store,
+  processDelivery,
+  findWebhookState: makeFindWebhookState(store, {
+    deliveries: environment.DELIVERIES_TABLE,
+    webhooks: environment.WEBHOOKS_TABLE,
+  }),
+  sendToDeadLetters: makeSendToDeadLetters({ sqs, queueUrl: environment.DEAD_LETTER_QUEUE_URL }),
+  now,
+};
+const processRecord =
+  lane === 'first'
+    ? makeDeliver({ ...shared, demandsUrl: environment.DEMANDS_URL })
+    : makeRedeliver({ ...shared, replays: makeReplayStore(deliveries), lane });
+
+/** Makes attempts. One entry for the consumers of three queues, which are three functions: the lane says which one it is. */
+export const handler = middy<SQSEvent, SQSBatchResponse>()
+  .use(injectLambdaContext(telemetry.logger))
+  .use(logMetrics(telemetry.metrics))
+  .handler(
+    makeConsumer({
+      ...telemetry,
+      process: processRecord,
+      sqs,
+      queueUrl: environment.QUEUE_URL,
+      attemptTimeoutMs,
+      mostAttempts: attemptsPerProcess[lane],
+      pause: systemPause,
+    }),
+  );

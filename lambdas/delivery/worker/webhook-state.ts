@@ -1,0 +1,35 @@
+import { type EventName, type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
+import type { Delivery } from '../delivery.ts';
+import type { DeliveryStore } from '../delivery-store.ts';
+import { type StoredSlowness, slownessId, slownessOf } from '../isolation/slowness-store.ts';
+
+/** What decides how an attempt is made: the webhook that is registered now, and how slowly its receiver answers. */
+export interface WebhookState {
+  readonly webhook: Webhook | undefined;
+  readonly slowness: StoredSlowness;
+}
+
+/**
+ * Reads the webhook's state, and the delivery where there is one already, in one consistent, uncached round trip: what
+ * changed in a webhook holds from its next attempt on.
+ */
+export type FindWebhookState = (
+  id: string,
+  accountId: string,
+  eventName: EventName,
+) => Promise<WebhookState & { readonly delivery: Delivery | undefined }>;
+
+/** Makes the reading over the tables `Deliveries` and `Webhooks`. */
+export function makeFindWebhookState(
+  store: Pick<DeliveryStore, 'readWith'>,
+  { deliveries, webhooks }: { readonly deliveries: string; readonly webhooks: string },
+): FindWebhookState {
+  return async function findWebhookState(id, accountId, eventName) {
+    const owner = { accountId, eventName };
+    const [delivery, webhook, slowness] = await store.readWith(id, [
+      { table: webhooks, key: webhookKey(accountId, eventName) },
+      { table: deliveries, key: { id: slownessId(owner) } },
+    ]);
+    return { delivery, webhook: webhookIn(webhook), slowness: slownessOf(owner, slowness) };
+  };
+}

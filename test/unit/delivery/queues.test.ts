@@ -1,0 +1,186 @@
+import type { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSRecord } from 'aws-lambda';
+import { describe, expect, it } from 'vitest';
+import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
+import {
+  makeHasMessages,
+  makeRetryQueue,
+  makeSendToDeadLetters,
+  sendAllOrLeave,
+  sendOrLeave,
+} from '../../../lambdas/delivery/queues.ts';
+import { makeDeliver } from '../../../lambdas/delivery/worker/first-attempt.ts';
+import { makeRedeliver } from '../../../lambdas/delivery/worker/retry.ts';
+import { frozenClock } from '../../support/clock.ts';
+import { aDelivery, fakeTelemetry, noon } from './builders.ts';
+
+const waiting = (waitMs: number): WaitingDelivery => ({
+  ...aDelivery({ attempt: 3 }),
+  wait: { nextAttemptAt: noon + waitMs, lookAt: noon + waitMs + 120_000, pickups: 0 },
+});
+
+const queueOver = (answer: object = {}) => {
+  const sent: { input: object }[] = [];
+  const send = async (command: { input: object }) => {
+    sent.push(command);
+    return answer;
+  };
+  const sqs = { send } as unknown as Pick<SQSClient, 'send'>;
+  return { queue: makeRetryQueue({ sqs, queueUrl: 'http://queue', now: frozenClock().now }), sent };
+};
+
+describe('the retry queue', () => {
+  it('is sent the attempt to make, in the group of its account', async () => {
+    const { queue, sent } = queueOver();
+    await queue.send(waiting(5_000));
+    expect(sent[0]?.input).toEqual({
+      QueueUrl: 'http://queue',
+      MessageBody: JSON.stringify({
+        id: 'evt_000000000000000000000000001',
+        accountId: 'conta-1',
+        eventName: 'demanda.criada',
+        attempt: 3,
+      }),
+      DelaySeconds: 5,
+      MessageGroupId: 'conta-1',
+    });
+  });
+
+  it.each([
+    [0, 0],
+    [1, 1],
+    [4_001, 5],
+    [900_000, 900],
+    [900_001, 900],
+    [-120_000, 0],
+  ])(
+    'delays a wait of %i ms by %i s: whole seconds, never early, never more than a queue takes',
+    async (wait, delay) => {
+      const { queue, sent } = queueOver();
+      await queue.send(waiting(wait));
+      expect(sent[0]?.input).toMatchObject({ DelaySeconds: delay });
+    },
+  );
+
+  it('says how many of a batch were not taken: the call succeeds all the same', async () => {
+    const { queue, sent } = queueOver({ Failed: [{ Id: '1' }] });
+    expect(await queue.sendAll([waiting(0), waiting(1_000)])).toBe(1);
+    expect(sent[0]?.input).toMatchObject({
+      Entries: [
+        { Id: '0', DelaySeconds: 0 },
+        { Id: '1', DelaySeconds: 1 },
+      ],
+    });
+  });
+});
+
+describe('what a queue does not take', () => {
+  const isDown = () => Promise.reject(new Error('the queue is down: canary-7f3a'));
+
+  it('is counted and logged, and left to the sweeper', async () => {
+    const telemetry = fakeTelemetry();
+    await sendOrLeave({ send: isDown }, waiting(0), telemetry);
+    expect(await sendAllOrLeave({ sendAll: isDown }, [waiting(0), waiting(0)], telemetry)).toBe(false);
+    expect(await sendAllOrLeave({ sendAll: async () => 1 }, [waiting(0), waiting(0)], telemetry)).toBe(false);
+    expect(telemetry.counts).toEqual({ RetryNotSent: 1 + 2 + 1 });
+    expect(telemetry.lines.map(line => JSON.parse(line))).toMatchObject([
+      ['delivery.not_sent', { deliveryId: waiting(0).id, attempt: 3, errorName: 'Error' }],
+      ['delivery.not_sent', { failed: 2, errorName: 'Error' }],
+      ['delivery.not_sent', { failed: 1 }],
+    ]);
+    expect(telemetry.lines.join()).not.toContain('canary-7f3a');
+  });
+
+  it('is nothing where it takes everything', async () => {
+    const telemetry = fakeTelemetry();
+    await sendOrLeave({ send: async () => undefined }, waiting(0), telemetry);
+    expect(await sendAllOrLeave({ sendAll: async () => 0 }, [waiting(0)], telemetry)).toBe(true);
+    expect(telemetry).toMatchObject({ counts: {}, lines: [] });
+  });
+});
+
+const recordOf = (attributes: Partial<SQSRecord['attributes']>, body = 'no JSON') =>
+  ({ body, messageId: 'm', attributes, messageAttributes: {} }) as SQSRecord;
+
+describe('a message that cannot be processed', () => {
+  const sqs = { send: () => Promise.reject(new Error('the queue is down')) } as never;
+  const sendToDeadLetters = makeSendToDeadLetters({ sqs, queueUrl: 'q' });
+  const dependencies = { ...fakeTelemetry(), sendToDeadLetters, now: () => 0 };
+  it.each([
+    ['events', makeDeliver({ ...dependencies, demandsUrl: 'https://x.example.com' } as never)],
+    ['retry', makeRedeliver(dependencies as never)],
+  ])('stays on the %s queue while the dead-letter queue is out of reach', async (_, process) => {
+    await expect(process(recordOf({}))).rejects.toThrow('the queue is down');
+  });
+});
+
+describe('a dead letter', () => {
+  const put = async (attributes: Partial<SQSRecord['attributes']>) => {
+    const sent: SendMessageCommand[] = [];
+    const sqs = { send: async (command: SendMessageCommand) => void sent.push(command) } as never;
+    const record = recordOf(attributes, ' { "body": unchanged }\u0000 ');
+    await makeSendToDeadLetters({ sqs, queueUrl: 'q' })(record, { reason: 'malformed', detail: 'no JSON' });
+    return sent[0]?.input;
+  };
+
+  it('has its body as it came, and beside it the reason, who sent it, its id and its time', async () => {
+    const input = await put({ SenderId: 'AROAEXAMPLE:publisher', SentTimestamp: '1795181091000' });
+    expect(input?.MessageBody).toBe(' { "body": unchanged }\u0000 ');
+    const texts = Object.entries(input?.MessageAttributes ?? {}).map(([name, { StringValue }]) => [name, StringValue]);
+    expect(Object.fromEntries(texts)).toEqual({
+      reason: 'malformed',
+      detail: 'no JSON',
+      sender: 'AROAEXAMPLE:publisher',
+      original_message_id: 'm',
+      original_sent_at: '2026-11-20T13:24:51.000Z',
+    });
+  });
+
+  it('goes without a sender where nobody knows one: SQS would refuse an empty attribute', async () => {
+    for (const attributes of [{}, { SenderId: '' }]) {
+      expect(Object.keys((await put(attributes))?.MessageAttributes ?? {})).not.toContain('sender');
+    }
+  });
+});
+
+describe('whether messages wait in a queue', () => {
+  const asking = (answers: (string | undefined | Error)[]) => {
+    const clock = frozenClock();
+    const telemetry = fakeTelemetry();
+    let asked = 0;
+    const send = async () => {
+      const count = answers[asked++];
+      if (count instanceof Error) throw count;
+      return { Attributes: { ApproximateNumberOfMessages: count } };
+    };
+    const sqs = { send } as unknown as Pick<SQSClient, 'send'>;
+    const hasMessages = makeHasMessages({ ...telemetry, sqs, queueUrl: 'http://queue', now: clock.now });
+    return { hasMessages, clock, asked: () => asked, ...telemetry };
+  };
+
+  it.each([
+    ['3', true],
+    ['0', false],
+    [undefined, false],
+  ])('is what the queue says: %s', async (count, expected) => {
+    expect(await asking([count]).hasMessages()).toBe(expected);
+  });
+
+  it('is asked once a second, however many ask', async () => {
+    const { hasMessages, clock, asked } = asking(['1', '0']);
+    expect(await Promise.all([hasMessages(), hasMessages(), hasMessages()])).toEqual([true, true, true]);
+    clock.advance(999);
+    expect(await hasMessages()).toBe(true);
+    expect(asked()).toBe(1);
+    clock.advance(1);
+    expect(await hasMessages()).toBe(false);
+    expect(asked()).toBe(2);
+  });
+
+  it('is no where the queue does not say', async () => {
+    const { hasMessages, lines } = asking([new Error('no queue: canary-7f3a')]);
+    expect(await hasMessages()).toBe(false);
+    expect(lines.join()).toContain('queue.not_counted');
+    expect(lines.join()).not.toContain('canary-7f3a');
+  });
+});
