@@ -1,23 +1,23 @@
 import * as z from 'zod';
 
-/** The stages an Emissor can be deployed as; `local` is the one `npm start` runs. */
+/** The stages that can be deployed; `local` is the one that `npm start` runs. */
 export const stageNames = ['local', 'dev', 'prod'] as const;
 
 /** The name of a stage. */
 export type StageName = (typeof stageNames)[number];
 
-/** Thrown for an unknown stage, an unknown key or a value that does not fit; the message is one line for the operator. */
+/** An unknown stage, an unknown key or an invalid value. The message is one line for the operator. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-/** Everything that differs between stages; durations in milliseconds. */
+/** All values that may differ between stages; durations are in milliseconds. */
 export type StageConfiguration = z.output<typeof schema> & { readonly stage: StageName };
 
 /**
- * The configuration of one stage: its defaults, with `overrides` laid over them.
+ * The configuration of one stage: its defaults, replaced by `overrides` where those name a value.
  *
- * @throws {ConfigurationError} for an unknown stage, key or value.
+ * @throws {ConfigurationError} for an unknown stage, an unknown key or an invalid value.
  */
 export function stageConfiguration(name: unknown, overrides: Record<string, unknown> = {}): StageConfiguration {
   if (!isStageName(name)) {
@@ -35,25 +35,26 @@ export function stageConfiguration(name: unknown, overrides: Record<string, unkn
   }
   const result = schema.safeParse(values);
   if (result.success) return { stage: name, ...result.data };
-  const faults = result.error.issues.map(issue => `${issue.path[0]?.toString() ?? 'configuration'} ${issue.message}`);
-  throw new ConfigurationError(`Stage ${name}: ${[...new Set(faults)].join('; ')}.`);
+  const problems = result.error.issues.map(issue => `${issue.path[0]?.toString() ?? 'configuration'} ${issue.message}`);
+  throw new ConfigurationError(`Stage ${name}: ${[...new Set(problems)].join('; ')}.`);
 }
 
 /**
- * The configuration a CDK app was asked for: `-c stage=NAME` (default `dev`) and any stage value as `-c KEY=VALUE`.
+ * The configuration that the context of a CDK app asks for: `-c stage=NAME` (default `dev`), and any stage value as
+ * `-c KEY=VALUE`.
  *
- * @throws {ConfigurationError}
+ * @throws {ConfigurationError} for an unknown stage, an unknown key or an invalid value.
  */
 export function contextConfiguration(context: Readonly<Record<string, unknown>>): StageConfiguration {
   const { stage = 'dev', ...others } = context;
-  // The CDK's own keys all have a colon or a slash: what has neither was meant for us, and may be misspelt.
+  // The CDK's own keys all contain a colon or a slash. A key without one was meant for us, perhaps misspelt.
   const overrides = Object.entries(others).filter(([key]) => !/[:/]/.test(key));
   return stageConfiguration(stage, Object.fromEntries(overrides));
 }
 
 const unitMilliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** 0 counts as "not set": functions then share what the account has left. */
+/** A reserved concurrency. 0 means none: the function shares the account's unreserved concurrency. */
 const reservation = count(0, 10_000);
 
 const httpsUrl = z
@@ -63,81 +64,81 @@ const httpsUrl = z
 const hostName = z.string().regex(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be a host name in lower case');
 const certificateArn = z.string().startsWith('arn:', 'must be the ARN of an ACM certificate');
 
-/** CloudWatch Logs keeps logs for these numbers of days only. */
+/** The retention periods that CloudWatch Logs accepts. */
 const retentionDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653] as const;
 
 const schema = z
   .strictObject({
-    /** Public address of the demands pages: links in events start with it. */
+    /** Public URL of the demands pages: links in events begin with it. */
     demandsUrl: httpsUrl,
-    /** The page that tells about the codes of refusals on {base_url}: their `type` is this, `#` and the code. */
+    /** The page that documents the error codes of {base_url}: the `type` of a problem is this URL, `#` and the code. */
     docsUrl: z
       .url({ protocol: /^https$/, error: 'must be an https URL' })
       .refine(value => !value.includes('#'), 'must not have a fragment')
       .optional(),
-    /** Own host name of {auth_url}, with its certificate; without one, API Gateway's own host is used. */
+    /** Custom domain of {auth_url}, with its certificate. Without one, API Gateway's own host is used. */
     authDomain: hostName.optional(),
     authCertificateArn: certificateArn.optional(),
-    /** Own host name of {base_url}, with its certificate. */
+    /** Custom domain of {base_url}, with its certificate. */
     baseDomain: hostName.optional(),
     baseCertificateArn: certificateArn.optional(),
 
-    /** Life of an access token: nobody keeps one for more than a day. */
+    /** Lifetime of an access token: a day at most. */
     accessTokenLifetime: duration('1s', '24h'),
-    /** A session ends when it was not used for this long. */
+    /** Idle lifetime of a session: it ends when it was not used for this long. */
     refreshIdleLifetime: duration('1s', '365d'),
-    /** A session ends this long after the login, used or not. MAC keys are kept as long. */
+    /** Absolute lifetime of a session: it ends this long after the login, used or not. MAC keys are kept as long. */
     refreshAbsoluteLifetime: duration('1s', '730d'),
     signingAlgorithm: z.enum(['ES256', 'RS256'], 'must be ES256 or RS256'),
-    /** A new signing key is made this long after the last, by a run that comes once a day. */
+    /** Age at which a signing key is replaced. The rotation looks once a day. */
     keyRotationPeriod: duration('1d', '730d'),
-    /** Failed client authentications a minute that one address may cause. */
+    /** Failed client authentications that one IP address may cause in a minute. */
     addressFailureLimit: count(1, 1_000_000),
-    /** Refused passwords a minute that one client may cause. */
+    /** Refused passwords that one client may cause in a minute. */
     clientFailureLimit: count(1, 1_000_000),
-    /** Characters that a password which an operator sets must have. */
+    /** Minimum length of a password that an operator sets, in characters. */
     passwordMinimumLength: count(8, 256),
 
-    /** Refused grants in five minutes that are too many to be mistakes. */
+    /** The alarm on refused grants goes off above this number in five minutes. */
     invalidGrantSurge: count(1, 1_000_000),
 
-    /** Waits between attempts, shortest first: n waits make n + 1 attempts. */
+    /** The backoff: waits between attempts, before jitter. n waits make n + 1 attempts. */
     retrySchedule: z
       .string()
       .transform(value => value.split(',').map(wait => wait.trim()))
       .pipe(
         z.array(duration('100ms', '7d')).min(1, 'must name at least one wait').max(30, 'must name at most 30 waits'),
       ),
-    /** Total time of one delivery attempt, from resolving the name to the last response header. */
+    /** Timeout of one delivery attempt, from resolving the name to the last response header. */
     attemptTimeout: duration('100ms', '20s'),
     /**
-     * When an attempt is given up that is not answered within 2 s in the first or the retry lane: while messages wait in that
-     * lane's queue, or always.
+     * When an attempt in the first or the retry lane is given up after 2 s without an answer: only while messages wait in
+     * the lane's queue, or always.
      */
     giveUp: z.enum(['waiting', 'always'], 'must be waiting or always'),
-    /** Attempts a second that begin at one slow webhook at most. */
+    /** Attempts that may begin at one slow webhook in a second. */
     slowRate: count(1, 1_000),
-    /** Event pollers that are provisioned for each lane, and cost while idle: 0, or 2 and more. */
+    /** Provisioned event pollers of each lane, which cost while idle: 0, or 2 and more. */
     provisionedPollers: count(0, 200).refine(pollers => pollers !== 1, 'must be 0, or 2 to 200'),
-    /** History of deliveries is kept this long after their final state; part of a day counts as one. */
+    /** Deliveries are kept this long after their final state, rounded up to whole days. */
     historyRetention: duration('1d', '365d'),
 
-    /** Tests that an account may ask for in a minute. */
+    /** Test events that an account may request in a minute. */
     testLimit: count(1, 1_000),
-    /** Resends that a webhook takes in a minute. */
+    /** Resends that may be requested for one webhook in a minute. */
     resendLimit: count(1, 10_000),
 
-    /** Invocations at once of the token function: what bounds the memory and time spent on password hashes. */
+    /** Reserved concurrency of the token function: it limits what password hashes may cost. */
     tokenConcurrency: reservation,
-    /** Invocations at once of the webhooks API: registrations that wait for slow name servers must not take delivery's places. */
+    /** Reserved concurrency of the webhooks API: registrations that wait for slow name servers must not starve delivery. */
     apiConcurrency: reservation,
-    /** Batches of first attempts under way at once. */
+    /** Bulkhead of the first lane: batches of first attempts that are processed at once. */
     firstConcurrency: count(2, 1_000),
-    /** Batches of retries under way at once. */
+    /** Bulkhead of the retry lane: batches of retries that are processed at once. */
     retryConcurrency: count(2, 1_000),
-    /** Batches of attempts at slow webhooks under way at once. */
+    /** Bulkhead of the slow lane: batches of attempts at slow webhooks that are processed at once. */
     slowConcurrency: count(2, 1_000),
-    /** Requests a second each API takes in the long run, and at once. */
+    /** Throttling of each API: requests a second in the long run, and in a burst. */
     apiRateLimit: count(1, 10_000),
     apiBurstLimit: count(1, 5_000),
 
@@ -145,7 +146,7 @@ const schema = z
       days => (retentionDays as readonly number[]).includes(days),
       `must be one of ${retentionDays.join(', ')}`,
     ),
-    /** What becomes of tables, keys and logs when a stack is deleted. */
+    /** Whether tables, keys and logs remain when a stack is deleted. */
     removalPolicy: z.enum(['retain', 'destroy'], 'must be retain or destroy'),
   })
   .refine(value => !value.authDomain === !value.authCertificateArn, {
@@ -157,7 +158,7 @@ const schema = z
     message: 'baseDomain and baseCertificateArn go together',
   });
 
-/** `500ms`, `5s`, `30m`, `2h`, `14d` → milliseconds, from `least` up to `most`. */
+/** A duration with a unit (`500ms`, `5s`, `30m`, `2h`, `14d`), from `least` up to `most`, parsed to milliseconds. */
 function duration(least: string, most: string) {
   return z
     .string('must be a whole number with a unit: 500ms, 5s, 30m, 2h or 14d')
@@ -212,7 +213,7 @@ const defaults: Omit<z.input<typeof schema>, 'demandsUrl'> = {
   removalPolicy: 'retain',
 };
 
-/** Links of stages that nobody works with. `prod` has none by default: its links go to customers. */
+/** Used by stages without customers. `prod` has no default, because its links go to customers. */
 const exampleDemandsUrl = 'https://demandas.example.com';
 
 const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
@@ -222,7 +223,7 @@ const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
     clientFailureLimit: 100_000,
     apiRateLimit: 10_000,
     apiBurstLimit: 5_000,
-    // Few: they share this machine's processors and memory, and each makes a hundred attempts at once.
+    // Small, because the lanes share this machine, and each consumer makes a hundred attempts at once.
     firstConcurrency: 2,
     retryConcurrency: 2,
     slowConcurrency: 2,

@@ -1,25 +1,24 @@
-import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import { CfnOutput, Stack } from 'aws-cdk-lib';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { HttpEndpoint } from './constructs/http-endpoint.ts';
+import { Keyring } from './constructs/keyring.ts';
 import { operationsTopic } from './constructs/operations-topic.ts';
+import { keysOnlyIndex, Table, type TableProps, text } from './constructs/table.ts';
 import { retentionOf, type StageProps } from './stage-props.ts';
 
-/** What stays when code comes and goes: the tables, the key that wraps the keyring, and the two hosts. */
+/** What outlives the code: the tables, the key that wraps the keyring, the operations topic and the two HTTP APIs. */
 export class DataStack extends Stack {
-  readonly clients: dynamodb.TableV2;
-  readonly users: dynamodb.TableV2;
-  /** Password hashes, apart from the users: only the token function reads them. */
-  readonly credentials: dynamodb.TableV2;
-  readonly sessions: dynamodb.TableV2;
-  readonly lockouts: dynamodb.TableV2;
-  readonly webhooks: dynamodb.TableV2;
-  readonly deliveries: dynamodb.TableV2;
-  readonly keyring: dynamodb.TableV2;
-  /** Wraps the keys in the keyring, each kind under its own encryption context. */
-  readonly key: kms.Key;
+  readonly clients: Table;
+  readonly users: Table;
+  /** Password hashes, apart from the users: only the token function may read them. */
+  readonly credentials: Table;
+  readonly sessions: Table;
+  readonly lockouts: Table;
+  readonly webhooks: Table;
+  readonly deliveries: Table;
+  readonly keyring: Keyring;
   /** Alarms and suspended webhooks are announced here. */
   readonly operations: Topic;
   /** {auth_url} */
@@ -32,76 +31,37 @@ export class DataStack extends Stack {
     const { configuration } = props;
     const { removalPolicy } = retentionOf(configuration);
 
-    const table = (name: string, shape: dynamodb.TablePropsV2): dynamodb.TableV2 => {
-      const made = new dynamodb.TableV2(this, name, {
-        billing: dynamodb.Billing.onDemand(),
-        timeToLiveAttribute: 'ttl',
-        pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-        deletionProtection: removalPolicy === RemovalPolicy.RETAIN,
-        removalPolicy,
-        ...shape,
-      });
-      new CfnOutput(this, `${name}Table`, { value: made.tableName });
-      return made;
-    };
+    const table = (name: string, keys: Omit<TableProps, 'removalPolicy'>): Table =>
+      new Table(this, name, { ...keys, removalPolicy });
     this.clients = table('Clients', { partitionKey: text('clientId') });
     this.users = table('Users', { partitionKey: text('userId') });
     this.credentials = table('Credentials', { partitionKey: text('email') });
     this.sessions = table('Sessions', {
       partitionKey: text('userId'),
       sortKey: text('sessionId'),
-      globalSecondaryIndexes: [
-        {
-          indexName: 'byClient',
-          partitionKey: text('clientId'),
-          sortKey: text('sessionId'),
-          projectionType: dynamodb.ProjectionType.KEYS_ONLY,
-        },
-      ],
+      globalSecondaryIndexes: [keysOnlyIndex('byClient', 'clientId', 'sessionId')],
     });
     this.lockouts = table('Lockouts', { partitionKey: text('pk') });
     this.webhooks = table('Webhooks', {
       partitionKey: text('accountId'),
       sortKey: text('eventName'),
-      globalSecondaryIndexes: [
-        {
-          indexName: 'announcements',
-          partitionKey: text('announcementShard'),
-          sortKey: text('announcementAt'),
-          projectionType: dynamodb.ProjectionType.KEYS_ONLY,
-        },
-      ],
+      globalSecondaryIndexes: [keysOnlyIndex('announcements', 'announcementShard', 'announcementAt')],
     });
     this.deliveries = table('Deliveries', {
       partitionKey: text('id'),
       globalSecondaryIndexes: [
-        {
-          indexName: 'due',
-          partitionKey: text('dueShard'),
-          sortKey: text('dueAt'),
-          projectionType: dynamodb.ProjectionType.KEYS_ONLY,
-        },
-        {
-          indexName: 'byWebhook',
-          partitionKey: text('listShard'),
-          sortKey: text('listKey'),
-          projectionType: dynamodb.ProjectionType.KEYS_ONLY,
-        },
-        {
-          indexName: 'undelivered',
-          partitionKey: text('stateShard'),
-          sortKey: text('listKey'),
-          projectionType: dynamodb.ProjectionType.KEYS_ONLY,
-        },
+        keysOnlyIndex('due', 'dueShard', 'dueAt'),
+        keysOnlyIndex('byWebhook', 'listShard', 'listKey'),
+        keysOnlyIndex('undelivered', 'stateShard', 'listKey'),
       ],
     });
-    this.keyring = table('Keyring', { partitionKey: text('kind'), sortKey: number('generation') });
 
-    this.key = new kms.Key(this, 'Key', {
+    const key = new kms.Key(this, 'Key', {
       description: `Emissor ${configuration.stage}: wraps signing, MAC and sealing keys`,
       enableKeyRotation: true,
       removalPolicy,
     });
+    this.keyring = new Keyring(this, 'Keyring', { key, removalPolicy });
 
     this.operations = operationsTopic(this, 'Operations');
 
@@ -113,17 +73,12 @@ export class DataStack extends Stack {
     this.auth = endpoint('AuthEndpoint', configuration.authDomain, configuration.authCertificateArn);
     this.base = endpoint('BaseEndpoint', configuration.baseDomain, configuration.baseCertificateArn);
 
+    for (const { node, tableName } of this.node.children.filter(child => child instanceof Table)) {
+      new CfnOutput(this, `${node.id}Table`, { value: tableName });
+    }
     new CfnOutput(this, 'AuthUrl', { value: this.auth.url });
     new CfnOutput(this, 'BaseUrl', { value: this.base.url });
     new CfnOutput(this, 'OperationsTopicArn', { value: this.operations.topicArn });
-    new CfnOutput(this, 'KeyArn', { value: this.key.keyArn });
+    new CfnOutput(this, 'KeyArn', { value: key.keyArn });
   }
-}
-
-function text(name: string): dynamodb.Attribute {
-  return { name, type: dynamodb.AttributeType.STRING };
-}
-
-function number(name: string): dynamodb.Attribute {
-  return { name, type: dynamodb.AttributeType.NUMBER };
 }

@@ -3,7 +3,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import type { StageConfiguration } from './config.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 
-const ownFaults: Query = {
+const internalErrors: Query = {
   fields: ['@timestamp', 'service', 'message', 'errorName', 'action', 'resourceType', 'httpStatus', 'at.0', 'at.1'],
   filterStatements: ["level = 'ERROR'"],
   sort: '@timestamp desc',
@@ -17,7 +17,7 @@ const refusedRequests: Query = {
   limit: 200,
 };
 
-/** What operators ask the logs of each stack, by name; the runbook tells when. */
+/** The CloudWatch Logs Insights queries of each stack, by name; the runbook says when to use them. */
 export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Readonly<Record<string, Query>>>> = {
   auth: {
     'refused tokens': {
@@ -31,9 +31,9 @@ export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Rea
       statsStatements: ['count(*) as refusals by clientId, error, reason'],
       sort: 'refusals desc',
     },
-    'own faults': ownFaults,
+    'internal errors': internalErrors,
   },
-  webhooks: { 'refused requests': refusedRequests, 'own faults': ownFaults },
+  webhooks: { 'refused requests': refusedRequests, 'internal errors': internalErrors },
   delivery: {
     'one event': {
       fields: ['@timestamp', 'message', 'attempt', 'result', 'status', 'detail', 'host', 'nextAttemptAt', 'state'],
@@ -52,11 +52,11 @@ export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Rea
       limit: 200,
     },
     'refused requests': refusedRequests,
-    'own faults': ownFaults,
+    'internal errors': internalErrors,
   },
 };
 
-/** Saves the queries over the log groups of a stack's functions, as `Emissor/<stage>/<area>/<name>`. They cost nothing. */
+/** Saves the queries of an area as `Emissor/<stage>/<area>/<name>`, over the log groups of the stack's functions. */
 export function addSavedQueries(stack: Stack, area: keyof typeof savedQueries, { stage }: StageConfiguration): void {
   const functions = stack.node.findAll().filter(construct => construct instanceof NodeFunction);
   for (const [name, query] of Object.entries(savedQueries[area])) {

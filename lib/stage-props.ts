@@ -2,23 +2,23 @@ import { RemovalPolicy, type StackProps } from 'aws-cdk-lib';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { StageConfiguration } from './config.ts';
 
-/** What every stack of a stage is given. */
+/** The properties that all stacks of a stage share. */
 export interface StageProps extends StackProps {
   readonly configuration: StageConfiguration;
 }
 
-/** How long things are kept: logs while the stage lives, everything else when its stacks are deleted. */
+/** How long logs are kept, and whether resources remain when their stack is deleted. */
 export interface Retention {
   readonly logRetention: RetentionDays;
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** Metrics of stages that share an account do not mix. */
+/** The CloudWatch namespace of a stage's own metrics: stages may share an account. */
 export function metricsNamespace({ stage }: StageConfiguration): string {
   return `Emissor/${stage}`;
 }
 
-/** The retention that a stage's configuration asks for. */
+/** The retention of a stage, in the terms of the CDK. */
 export function retentionOf(configuration: StageConfiguration): Retention {
   return {
     logRetention: configuration.logRetentionDays,

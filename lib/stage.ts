@@ -16,7 +16,7 @@ export function addStage(app: App, configuration: StageConfiguration): void {
     configuration,
     analyticsReporting: false,
     terminationProtection: configuration.removalPolicy === 'retain',
-    // Deploying checks the bootstrap version by itself; without the rule the templates have no conditions to resolve.
+    // `cdk deploy` checks the bootstrap version itself. Without the rule, the templates need no parameter for it.
     synthesizer: new DefaultStackSynthesizer({ generateBootstrapVersionRule: false }),
   });
   const data = new DataStack(app, name('Data'), props());

@@ -1,19 +1,17 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { WebhooksApiEnvironment } from '../lambdas/webhooks/environment.ts';
-import { Alarms } from './constructs/alarm.ts';
-import { route } from './constructs/http-endpoint.ts';
-import { allowKeyUse, allowListingKeys } from './constructs/keyring-access.ts';
+import { Alarms } from './constructs/alarms.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import type { DataStack } from './data-stack.ts';
 import type { StageProps } from './stage-props.ts';
 
-/** What the webhooks stack is given. */
+/** The properties of the webhooks stack. */
 export interface WebhooksStackProps extends StageProps {
   readonly data: DataStack;
 }
 
-/** {base_url}: the management of webhooks. */
+/** {base_url}: the management of webhooks, and the answer to all paths that no other route takes. */
 export class WebhooksStack extends Stack {
   constructor(scope: Construct, id: string, props: WebhooksStackProps) {
     super(scope, id, props);
@@ -36,26 +34,27 @@ export class WebhooksStack extends Stack {
         DOCS_URL: configuration.docsUrl ?? '',
       },
     });
-    for (const table of [data.clients, data.users, data.sessions]) api.allow(['dynamodb:BatchGetItem'], table.tableArn);
-    api.allow(
-      ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
-      data.webhooks.tableArn,
-    );
-    allowListingKeys(api, data, ['signing', 'sealing']);
-    allowKeyUse(api, data.key, ['kms:Decrypt'], ['sealing']);
+    for (const table of [data.clients, data.users, data.sessions]) table.grantActions(api, 'BatchGetItem');
+    data.webhooks.grantActions(api, 'GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
+    data.keyring.grantList(api, 'signing', 'sealing');
+    data.keyring.grantUnwrap(api, 'sealing');
 
-    const alarms = new Alarms(this, 'Alarms', { topic: data.operations, configuration });
-    alarms.add('WebhooksApiCrashes', {
-      description: 'The webhooks API fails or times out.',
-      metric: api.metricErrors(),
-    });
-    alarms.add('WebhooksApiThrottles', {
-      description: 'Requests to the webhooks API are turned away: its function has reached its concurrency.',
-      metric: api.metricThrottles(),
+    new Alarms(this, 'Alarms', {
+      topic: data.operations,
+      rules: {
+        WebhooksApiCrashes: {
+          description: 'The webhooks API fails or times out.',
+          metric: api.metricErrors(),
+        },
+        WebhooksApiThrottles: {
+          description: 'Requests to the webhooks API are throttled: its function has reached its concurrency.',
+          metric: api.metricThrottles(),
+        },
+      },
     });
 
-    route(this, 'WebhooksRoute', data.base, '/v1/webhooks', api);
-    route(this, 'WebhookRoute', data.base, '/v1/webhooks/{proxy+}', api);
-    route(this, 'OtherRoute', data.base, '$default', api);
+    data.base.addRoute(this, 'WebhooksRoute', '/v1/webhooks', api);
+    data.base.addRoute(this, 'WebhookRoute', '/v1/webhooks/{proxy+}', api);
+    data.base.addRoute(this, 'OtherRoute', '$default', api);
   }
 }

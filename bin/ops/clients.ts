@@ -3,9 +3,9 @@ import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/prin
 import type { ClientChanges, ClientStore, SecretRotation } from '../../lambdas/auth/principals/client-store.ts';
 import { type Scope, scopes } from '../../lambdas/auth/principals/scope.ts';
 import type { PageRequest } from '../../lambdas/auth/principals/user-store.ts';
+import { CliError } from './cli-error.ts';
 import { reportClient, reportClients } from './client-report.ts';
 import { confirm, yesOption } from './confirmation.ts';
-import { Fault } from './fault.ts';
 import {
   accountId,
   afterOption,
@@ -213,7 +213,7 @@ async function rotateSecret(
     return reportClient(client, clientSecret);
   } catch (error) {
     if (!isNamed(error, 'TwoSecretsError')) throw error;
-    throw new Fault(
+    throw new CliError(
       `two secrets of client "${clientId}" work already: "clients show" tells until when. Wait for the older one to end, ` +
         'end it now with --drop-oldest, or end both with --overlap-seconds 0.',
     );
@@ -239,20 +239,20 @@ function withoutRepetition<Value>(values: readonly Value[]): Value[] {
   return [...new Set(values)];
 }
 
-/** The client as a change left it. @throws {Fault} where there is none, or somebody else changed it at the same moment. */
+/** The client as a change left it. @throws {CliError} where there is none, or somebody else changed it at the same moment. */
 async function changed<Answer>(clientId: string, change: Promise<Answer | undefined>): Promise<Answer> {
   try {
     const answer = await change;
     if (answer === undefined) throw noClient(clientId);
     return answer;
   } catch (error) {
-    if (error instanceof Error && isNamed(error, 'ClientConflictError')) throw new Fault(error.message);
+    if (error instanceof Error && isNamed(error, 'ClientConflictError')) throw new CliError(error.message);
     throw error;
   }
 }
 
 function noClient(clientId: string) {
-  return new Fault(`there is no client "${clientId}": "clients list" shows them.`);
+  return new CliError(`there is no client "${clientId}": "clients list" shows them.`);
 }
 
 function isNamed(error: unknown, name: string): boolean {

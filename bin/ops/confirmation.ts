@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { Option } from 'commander';
-import { Fault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 
 /** The option of every command that does what cannot be undone: a script says with it what a person says when asked. */
 export function yesOption(): Option {
@@ -13,19 +13,19 @@ export function yesOption(): Option {
  *
  * @param consequences - what will be so, in a sentence: `This ends every access token of stage prod.`
  * @param yes - whether `--yes` was given.
- * @throws {Fault} unless the answer is yes.
+ * @throws {CliError} unless the answer is yes.
  */
 export async function confirm(consequences: string, yes = false, place: Place = process): Promise<void> {
   if (yes) return;
   if (!place.stdin.isTTY) {
-    throw new Fault(`${consequences} That cannot be undone, and without a terminal nobody can be asked: add --yes.`);
+    throw new CliError(`${consequences} That cannot be undone, and without a terminal nobody can be asked: add --yes.`);
   }
   const terminal = createInterface({ input: place.stdin, output: place.stderr });
   // An end of the input (Ctrl-D) closes the question without an answer: it would wait for ever.
   const closed = new Promise<string>(resolve => terminal.once('close', () => resolve('')));
   try {
     const answer = await Promise.race([terminal.question(`${consequences}\nType "yes" to go on: `), closed]);
-    if (answer.trim() !== 'yes') throw new Fault('cancelled: nothing was changed.');
+    if (answer.trim() !== 'yes') throw new CliError('cancelled: nothing was changed.');
   } finally {
     terminal.close();
   }

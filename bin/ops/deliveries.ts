@@ -10,10 +10,10 @@ import {
 } from '../../lambdas/delivery/representation.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { CliError } from './cli-error.ts';
 import type { UndeliveredCount, UndeliveredQuery } from './count-undelivered.ts';
 import { deliveryId, momentBefore } from './delivery-values.ts';
 import { deliveryText, deliveryView } from './delivery-view.ts';
-import { Fault } from './fault.ts';
 import { accountId, eventNameSchema, wholeNumber } from './option-values.ts';
 import type { ShowProgress } from './progress.ts';
 import type { ReplayRequest } from './replay-deliveries.ts';
@@ -175,9 +175,9 @@ async function resend(target: Target, id: string): Promise<Report> {
   const [delivery] = await read([id]);
   if (!delivery) throw noDelivery(id);
   const webhook = await findWebhook(delivery.accountId, delivery.eventName);
-  if (!webhook) throw new Fault(`delivery "${id}" cannot be sent: the webhook it was for is deleted.`);
+  if (!webhook) throw new CliError(`delivery "${id}" cannot be sent: the webhook it was for is deleted.`);
   const refusal = resendRefusal(delivery, webhook);
-  if (refusal) throw new Fault(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
+  if (refusal) throw new CliError(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
   let isQueued = true;
   const resendOne = makeResend({
     store: { update },
@@ -240,8 +240,8 @@ interface CountQuery extends UndeliveredQuery {
   readonly limit: number;
 }
 
-function noDelivery(id: string): Fault {
-  return new Fault(
+function noDelivery(id: string): CliError {
+  return new CliError(
     `there is no delivery "${id}": its event had no webhook, was not taken up yet, or is past its time.`,
   );
 }

@@ -1,12 +1,12 @@
 import type { RejectedMessage } from '../../lambdas/delivery/event.ts';
-import { Fault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 import type { ShowProgress } from './progress.ts';
 import type { DeadLetter, Queues } from './queues.ts';
 
 /** Which dead letters are discarded: those published under these ids, or all that were refused for a reason. */
 export type Discarded = { readonly ids: readonly string[] } | { readonly reason: RejectedMessage['reason'] };
 
-/** One dead letter by the id it was published under, and how many there are of that id. @throws {Fault} where there is none */
+/** One dead letter by the id it was published under, and how many there are of that id. @throws {CliError} where there is none */
 export async function findDeadLetter(
   queues: Pick<Queues, 'deadLetters'>,
   messageId: string,
@@ -20,7 +20,7 @@ export async function findDeadLetter(
   return { letter, copies: found.length };
 }
 
-/** Takes dead letters off the queue for good. Gives how many. @throws {Fault} where an id names none */
+/** Takes dead letters off the queue for good. Gives how many. @throws {CliError} where an id names none */
 export async function discardDeadLetters(
   queues: Pick<Queues, 'deadLetters' | 'remove'>,
   discarded: Discarded,
@@ -38,15 +38,15 @@ export async function discardDeadLetters(
     missing.delete(letter.origin.messageId);
   }
   if (missing.size === 0) return removed;
-  const fault = noLetter([...missing]);
-  throw removed === 0 ? fault : new Fault(`discarded ${removed}, but ${fault.message}`);
+  const error = noLetter([...missing]);
+  throw removed === 0 ? error : new CliError(`discarded ${removed}, but ${error.message}`);
 }
 
 /** How many dead letters one command goes through. */
 const mostLetters = 100_000;
 
-function noLetter(ids: readonly string[]): Fault {
-  return new Fault(`the dead-letter queue shows no message ${ids.join(', ')}: "dlq list" shows what it does.`);
+function noLetter(ids: readonly string[]): CliError {
+  return new CliError(`the dead-letter queue shows no message ${ids.join(', ')}: "dlq list" shows what it does.`);
 }
 
 function isMeant({ origin, reason }: DeadLetter, discarded: Discarded): boolean {

@@ -6,8 +6,8 @@ import { type Lockout, makeLockout } from '../../lambdas/auth/protection/lockout
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { type Keyring, makeKeyring } from '../../lambdas/platform/keyring.ts';
+import { CliError } from './cli-error.ts';
 import { connectionSettings } from './connection-settings.ts';
-import { Fault } from './fault.ts';
 import { connectDynamo } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 
@@ -50,7 +50,7 @@ function settingsOf(target: Target) {
   try {
     return rotateKeysEnvironment.parse(JSON.parse(requireOutput(target, 'RotateKeysSettings')));
   } catch (error) {
-    if (error instanceof Fault) throw error;
-    throw new Fault(`${target.label} has key settings of another version: deploy or start this version first.`);
+    if (error instanceof CliError) throw error;
+    throw new CliError(`${target.label} has key settings of another version: deploy or start this version first.`);
   }
 }

@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander';
 import type { RotationResult } from '../../lambdas/auth/keys/key-rotation.ts';
 import { keyState } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type KeyKind, type Keyring, type KeyringKey, keyKinds } from '../../lambdas/platform/keyring.ts';
+import { CliError } from './cli-error.ts';
 import { confirm, yesOption } from './confirmation.ts';
-import { Fault } from './fault.ts';
 import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
@@ -123,7 +123,7 @@ async function rotateAtOnce(
 ): Promise<readonly RotationResult[]> {
   const ends = kinds.flatMap(kind => endedBy[kind] ?? []);
   if (revoke && ends.length === 0) {
-    throw new Fault('sealing keys are never revoked: every stored autorizacao and signing secret would be lost.');
+    throw new CliError('sealing keys are never revoked: every stored autorizacao and signing secret would be lost.');
   }
   if (revoke) await confirm(`This ends ${ends.join(' and ')} of ${target.label}.`, yes);
   const { openRotation } = await import('./keyring.ts');
@@ -131,7 +131,7 @@ async function rotateAtOnce(
   const results: RotationResult[] = [];
   for (const kind of kinds) {
     const result = await rotation.rotateNow(kind, { revoke: revoke && kind in endedBy });
-    if (result.created === undefined) throw new Fault(`another rotation of ${kind} keys was quicker: try again.`);
+    if (result.created === undefined) throw new CliError(`another rotation of ${kind} keys was quicker: try again.`);
     results.push(result);
   }
   return results;

@@ -6,8 +6,8 @@ import {
   type ResultField,
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
+import { CliError } from './cli-error.ts';
 import { connectionSettings } from './connection-settings.ts';
-import { Fault } from './fault.ts';
 import type { ShowProgress } from './progress.ts';
 import { requireOutput, type Target } from './target.ts';
 
@@ -35,7 +35,7 @@ export function openEventLog(target: Target): EventLog {
   const groupKeptSince = async (logGroupName: string): Promise<number> => {
     const answer = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: logGroupName }));
     const group = answer.logGroups?.find(found => found.logGroupName === logGroupName);
-    if (!group) throw new Fault(`there is no log group ${logGroupName}: deploy this version first.`);
+    if (!group) throw new CliError(`there is no log group ${logGroupName}: deploy this version first.`);
     const { creationTime = 0, retentionInDays } = group;
     return retentionInDays === undefined ? creationTime : Math.max(creationTime, Date.now() - retentionInDays * day);
   };
@@ -60,7 +60,7 @@ export function openEventLog(target: Target): EventLog {
         );
         if (status === 'Complete') return (results ?? []).flatMap(readLine);
         if (status !== 'Scheduled' && status !== 'Running') {
-          throw new Fault(
+          throw new CliError(
             `the log cannot be searched: its query ended as ${status ?? 'unknown'}. Try again, with --since.`,
           );
         }

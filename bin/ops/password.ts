@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { CliError } from './cli-error.ts';
 import { isCommonPassword } from './common-passwords.ts';
-import { Fault } from './fault.ts';
 import type { Streams } from './streams.ts';
 
 /** How an operator wants to give a password. */
@@ -22,7 +22,7 @@ export interface ChosenPassword {
  *
  * @param leastCharacters - the stage's minimum, in Unicode code points of the normalised text, as NIST SP 800-63B
  * section 3.1.1.2 counts them.
- * @throws {Fault} for a password that is too short, too common, or that the token endpoint would not take.
+ * @throws {CliError} for a password that is too short, too common, or that the token endpoint would not take.
  */
 export async function choosePassword(
   options: PasswordOptions,
@@ -33,15 +33,15 @@ export async function choosePassword(
   if (options.generatePassword === true) {
     return { password: randomId(Math.max(generatedLength, leastCharacters)), isGenerated: true };
   }
-  const check = (password: string) => passwordFault(password, leastCharacters);
+  const check = (password: string) => passwordProblem(password, leastCharacters);
   const password = stdin.isTTY ? await fromPrompt(check, stdin, stderr) : await fromStandardInput(stdin);
-  const fault = await check(password);
-  if (fault) throw new Fault(fault);
+  const problem = await check(password);
+  if (problem) throw new CliError(problem);
   return { password, isGenerated: false };
 }
 
 /** What is wrong with a password, and what to do about it; `undefined` for a good one. */
-export async function passwordFault(password: string, leastCharacters: number): Promise<string | undefined> {
+export async function passwordProblem(password: string, leastCharacters: number): Promise<string | undefined> {
   if (password === '') return 'the password is empty: give one on standard input, or use --generate-password.';
   if (password.includes('\0')) return 'the password contains a NUL character.';
   if (Buffer.byteLength(password) > longestPassword) return `the password is longer than ${longestPassword} bytes.`;
@@ -74,7 +74,7 @@ async function fromPrompt(
       return await prompt({ message, mask: true, toggleMask: false, validate }, place);
     } catch (error) {
       if (error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name))
-        throw new Fault('cancelled: nothing was changed.');
+        throw new CliError('cancelled: nothing was changed.');
       throw error;
     } finally {
       input.off('pause', close);
@@ -82,7 +82,7 @@ async function fromPrompt(
   };
   const password = await ask('Password:', async value => (await check(value)) ?? true);
   const repeated = await ask('Again:', async () => true);
-  if (password !== repeated) throw new Fault('the two passwords differ: nothing was changed.');
+  if (password !== repeated) throw new CliError('the two passwords differ: nothing was changed.');
   return password;
 }
 
@@ -92,7 +92,7 @@ async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, '');
   } catch {
-    throw new Fault('the password on standard input is not UTF-8.');
+    throw new CliError('the password on standard input is not UTF-8.');
   }
 }
 

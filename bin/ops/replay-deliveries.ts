@@ -4,7 +4,7 @@ import { progressAt, type Replay } from '../../lambdas/delivery/replay/replay.ts
 import type { ReplayRange, StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import { Fault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 import type { ShowProgress } from './progress.ts';
 
 /** Which deliveries are replayed. */
@@ -28,7 +28,7 @@ export interface ReplayDependencies {
  * Replays a range of deliveries of one webhook, and waits until the last has had its turn. Should the command end before
  * that, the service goes on.
  *
- * @throws {Fault} where it cannot begin, or was cancelled on the way.
+ * @throws {CliError} where it cannot begin, or was cancelled on the way.
  */
 export async function replayDeliveries(
   { account, event, ...range }: ReplayRequest,
@@ -37,28 +37,28 @@ export async function replayDeliveries(
 ): Promise<{ id: string; total: number; sent: number }> {
   const name = `the webhook of account "${account}" for ${event}`;
   const webhook = await findWebhook(account, event);
-  if (!webhook) throw new Fault(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
+  if (!webhook) throw new CliError(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
   if (webhook.status === 'suspended') {
-    throw new Fault(
+    throw new CliError(
       `${name} is suspended (${webhook.suspensionReason && wireReasons[webhook.suspensionReason]}): "webhooks reactivate" first.`,
     );
   }
   const begun = await start(webhook, range);
-  if (!begun) throw new Fault(`a replay of ${name} is under way: wait for its end.`);
+  if (!begun) throw new CliError(`a replay of ${name} is under way: wait for its end.`);
 
   for (let replay = begun; ; ) {
     const { state, sent } = progressAt(replay, now());
     const { id, total } = replay;
     if (state === 'completed') return { id, total, sent };
     if (state === 'cancelled') {
-      throw new Fault(
+      throw new CliError(
         `the replay was cancelled after ${sent} of ${total} deliveries: by its account, or because the webhook was suspended or deleted.`,
       );
     }
     progress(describe(replay, sent));
     await wait();
     const latest = await findLatest(account, event);
-    if (latest?.id !== id) throw new Fault('the replay was replaced by another one: its webhook is a new one.');
+    if (latest?.id !== id) throw new CliError('the replay was replaced by another one: its webhook is a new one.');
     replay = latest;
   }
 }

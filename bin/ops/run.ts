@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { describeFault } from './fault.ts';
+import { describeError } from './cli-error.ts';
 import { makeProgress, noProgress, type ShowProgress } from './progress.ts';
 import { type Report, writeReport } from './report.ts';
 import type { Streams } from './streams.ts';
@@ -27,7 +27,7 @@ export function makeRun(streams: Streams): Run {
     } catch (error) {
       progress.clear();
       throw new CommandFailed(
-        describeFault(error, target?.unreachable ?? 'AWS does not answer: check the network and AWS_REGION.'),
+        describeError(error, target?.unreachable ?? 'AWS does not answer: check the network and AWS_REGION.'),
       );
     }
   };

@@ -4,8 +4,8 @@ import { parseUser, type User, userKey } from '../../lambdas/auth/principals/use
 import { sessionFault } from '../../lambdas/auth/sessions/active-session.ts';
 import { isExpired, type Session } from '../../lambdas/auth/sessions/session.ts';
 import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
+import { CliError } from './cli-error.ts';
 import { yesOption } from './confirmation.ts';
-import { Fault } from './fault.ts';
 import { afterOption, limitOption, notEmpty } from './option-values.ts';
 import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
@@ -69,7 +69,7 @@ async function list(target: Target, options: ListOptions): Promise<Report> {
   const { openSessions } = await import('./stores.ts');
   const owner = await ownerOf(target, options);
   if ('userId' in owner && options.after?.startsWith(`${owner.userId}-`) === false) {
-    throw new Fault(`"${options.after}" is no session of that user: --after takes the last one that was shown.`);
+    throw new CliError(`"${options.after}" is no session of that user: --after takes the last one that was shown.`);
   }
   const { listSessions } = openSessions(target);
   const limit = options.limit ?? pageSize;
@@ -112,12 +112,12 @@ async function endAll(target: Target, options: OwnerOptions): Promise<Report> {
   const owner = await ownerOf(target, options);
   if ('userId' in owner) {
     const user = await openUsers(target).endUserSessions(owner.userId);
-    if (!user) throw new Fault(`there is no user "${options.user}": "users list" shows them.`);
+    if (!user) throw new CliError(`there is no user "${options.user}": "users list" shows them.`);
     const text = `Every session of ${user.email} is over.`;
     return { json: { userId: user.userId, ended: true }, text };
   }
   const client = await openClients(target).endClientSessions(owner.clientId);
-  if (!client) throw new Fault(`there is no client "${options.client}": "clients list" shows them.`);
+  if (!client) throw new CliError(`there is no client "${options.client}": "clients list" shows them.`);
   const text = `Every session of client ${client.clientId} (${client.name}) is over.`;
   return { json: { clientId: client.clientId, ended: true }, text };
 }
@@ -126,7 +126,7 @@ async function endOne(target: Target, sessionId: string): Promise<Report> {
   const { openSessions } = await import('./stores.ts');
   const { findSession, revokeSession } = openSessions(target);
   if (!(await findSession(sessionId))) {
-    throw new Fault(`there is no session "${sessionId}": "sessions list --user EMAIL" shows them.`);
+    throw new CliError(`there is no session "${sessionId}": "sessions list --user EMAIL" shows them.`);
   }
   await revokeSession(sessionId, 'operator', Date.now());
   const ended = await findSession(sessionId);
@@ -138,7 +138,7 @@ async function ownerOf(target: Target, { user, client }: OwnerOptions): Promise<
   const { openClients, openUsers } = await import('./stores.ts');
   if (user !== undefined) return { userId: (await findUser(openUsers(target), user)).userId };
   if (!(await openClients(target).findClient(client ?? ''))) {
-    throw new Fault(`there is no client "${client}": "clients list" shows them.`);
+    throw new CliError(`there is no client "${client}": "clients list" shows them.`);
   }
   return { clientId: client ?? '' };
 }

@@ -1,11 +1,11 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { Fault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 import type { Outputs } from './target.ts';
 
 /**
  * The outputs of a deployed stage, read from its CloudFormation stacks with the SDK's usual credentials and region.
  *
- * @throws {Fault} when a stack is missing.
+ * @throws {CliError} when a stack is missing.
  */
 export async function readStageOutputs(stage: string): Promise<Outputs> {
   const client = new CloudFormationClient({ maxAttempts: 3 });
@@ -19,7 +19,7 @@ export async function readStageOutputs(stage: string): Promise<Outputs> {
       return outputs.map(output => [output.OutputKey ?? '', output.OutputValue ?? '']);
     } catch (error) {
       if (!isMissing(error)) throw error;
-      throw new Fault(
+      throw new CliError(
         `stage ${stage} is not deployed in ${region}: stack ${stackName} is missing (npx cdk deploy --all -c stage=${stage}).`,
       );
     }

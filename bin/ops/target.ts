@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import type { StageName } from '../../lib/config.ts';
-import { Fault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 
 /** What a run or a deployment says about itself: queue URLs, table names, addresses, by output name. */
 export type Outputs = Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export interface TargetOptions {
  * Finds the Emissor to work on: a deployed stage by its stacks' outputs, or the run an outputs file describes; without
  * either, the local run.
  *
- * @throws {Fault}
+ * @throws {CliError}
  */
 export async function findTarget({ stage, outputs: file }: TargetOptions): Promise<Target> {
   if (file !== undefined) {
@@ -50,12 +50,12 @@ export async function findTarget({ stage, outputs: file }: TargetOptions): Promi
 /**
  * One output of the target.
  *
- * @throws {Fault} when the target has no such output: another version of Emissor wrote it.
+ * @throws {CliError} when the target has no such output: another version of Emissor wrote it.
  */
 export function requireOutput(target: Target, name: string): string {
   const value = target.outputs[name];
   if (value === undefined)
-    throw new Fault(`${target.label} has no output "${name}": deploy or start this version first.`);
+    throw new CliError(`${target.label} has no output "${name}": deploy or start this version first.`);
   return value;
 }
 
@@ -64,12 +64,12 @@ async function readOutputs(file: string, whenMissing: string): Promise<Outputs> 
   try {
     text = await readFile(file, 'utf8');
   } catch {
-    throw new Fault(whenMissing);
+    throw new CliError(whenMissing);
   }
   try {
     return flatten(fileShape.parse(JSON.parse(text)));
   } catch {
-    throw new Fault(`${file} is not an outputs file: it must be a JSON object of output names and values.`);
+    throw new CliError(`${file} is not an outputs file: it must be a JSON object of output names and values.`);
   }
 }
 

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { type Role, roles, type User } from '../../lambdas/auth/principals/user.ts';
 import type { PageRequest, UserStore } from '../../lambdas/auth/principals/user-store.ts';
+import { CliError } from './cli-error.ts';
 import { confirm, yesOption } from './confirmation.ts';
-import { Fault } from './fault.ts';
 import { accountId, afterOption, emailAddress, limitOption, notEmpty } from './option-values.ts';
 import { choosePassword, type PasswordOptions } from './password.ts';
 import type { Report } from './report.ts';
@@ -11,7 +11,7 @@ import type { Streams } from './streams.ts';
 import type { Target } from './target.ts';
 import { reportUser, reportUsers, withGeneratedPassword } from './user-report.ts';
 
-/** The user that an e-mail address or id names. @throws {Fault} */
+/** The user that an e-mail address or id names. @throws {CliError} */
 export async function findUser(
   store: Pick<UserStore, 'findUser' | 'findUserByEmail'>,
   reference: string,
@@ -141,7 +141,7 @@ export function addUsers(program: Command, run: Run): void {
 }
 
 function noUser(reference: string) {
-  return new Fault(`there is no user "${reference}": "users list" shows them.`);
+  return new CliError(`there is no user "${reference}": "users list" shows them.`);
 }
 
 const examples = `
@@ -171,7 +171,7 @@ async function create(
 ): Promise<Report> {
   const store = await openStore(target);
   if (await store.findUserByEmail(email)) {
-    throw new Fault(`a user with the e-mail address ${email} exists already: "users show ${email}" shows them.`);
+    throw new CliError(`a user with the e-mail address ${email} exists already: "users show ${email}" shows them.`);
   }
   const { password, isGenerated } = await choosePassword(options, leastCharacters(target), stdin);
   const user = await takenAs(email, store.createUser({ email, password, accountId: account, role }));
@@ -283,12 +283,12 @@ async function takenAs<Answer>(email: string, change: Promise<Answer>): Promise<
 }
 
 function emailTaken(email: string) {
-  return new Fault(
+  return new CliError(
     `a user with the e-mail address ${email} exists already, or is being made: "users show ${email}" tells, or try again in a minute.`,
   );
 }
 
-/** The id that a reference names, also of a user whose change or deletion died half-way. @throws {Fault} */
+/** The id that a reference names, also of a user whose change or deletion died half-way. @throws {CliError} */
 async function ownerOf(store: UserStore, reference: string): Promise<string> {
   const userId = reference.includes('@') ? await store.findOwner(reference) : reference;
   if (userId === undefined) throw noUser(reference);

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Hold, OperatorStore } from '../../lambdas/webhooks/operator-store.ts';
 import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
 import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
-import { Fault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 import { accountId, eventNameSchema } from './option-values.ts';
 import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
@@ -176,5 +176,5 @@ function viewOfHold({ accountId, eventName, since }: Hold): View {
 }
 
 function noWebhook({ account, event }: WebhookOptions) {
-  return new Fault(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
+  return new CliError(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
 }

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { type BuildOptions, buildSync } from 'esbuild';
 
-/** How functions are bundled: one minified ES module with the SDK inside, its source map beside it. */
+/** The esbuild options of a function: one minified ES module with the SDK inside, and its source map beside it. */
 export function bundleOptions(outfile: string) {
   return {
     absWorkingDir: root,
@@ -27,7 +27,7 @@ export function bundleOptions(outfile: string) {
 /**
  * Bundles a handler to `outfile`, and writes the map of this project's own code to `<outfile>.map`.
  *
- * @returns the paths of all that went in
+ * @returns the paths of all source files in the bundle
  */
 export function bundleHandler(entry: string, outfile: string): readonly string[] {
   const { metafile } = buildSync({
@@ -46,7 +46,7 @@ export function bundleHandler(entry: string, outfile: string): readonly string[]
 
 const root = join(import.meta.dirname, '../..');
 
-/** This project's own code, whose functions keep their names in stack traces; those of packages would cost time (ADR 9). */
+/** Bundles this project's own code with the names of its functions, for stack traces. Those of packages would cost time (ADR 9). */
 function joinOwnCode(entry: string, outfile: string): string {
   const { alias: _, ...options } = bundleOptions(outfile);
   const { outputFiles } = buildSync({
@@ -62,8 +62,8 @@ function joinOwnCode(entry: string, outfile: string): string {
 }
 
 /**
- * Drops what leads to packages: a tenth remains, which a function can read at once when an error is logged. Sources are
- * named from the project's root, so that the map, and with it the asset's hash, is the same wherever it is made.
+ * Drops the mappings to packages: a tenth remains, which a function can read quickly when it logs an error. Paths of sources
+ * are relative to the project's root, so that the map, and with it the asset's hash, is the same on every machine.
  */
 function keepOwnCode({ sources, mappings }: SourceMapFile, directory: string) {
   const own = sources.flatMap((source, index) => (source.includes('node_modules/') ? [] : [index]));
@@ -73,7 +73,7 @@ function keepOwnCode({ sources, mappings }: SourceMapFile, directory: string) {
     for (const [column, source, sourceLine, sourceColumn] of line) {
       const position = source === undefined ? undefined : kept.get(source);
       if (position !== undefined) segments.push([column, position, sourceLine ?? 0, sourceColumn ?? 0]);
-      else if (segments.at(-1)?.length !== 1) segments.push([column]); // from here on it is nobody's
+      else if (segments.at(-1)?.length !== 1) segments.push([column]); // a segment without a source ends the mapping before it
     }
     return segments;
   });

@@ -9,39 +9,22 @@ import { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
 
-/** What a public endpoint is made of. */
+/** The properties of a public endpoint. */
 export interface HttpEndpointProps {
   readonly configuration: StageConfiguration;
   /** Own host name and the ARN of its certificate. @default - API Gateway's own host */
   readonly domain?: { readonly name: string; readonly certificateArn: string } | undefined;
 }
 
-/** One line per request: who, what, how it ended. Paths only, since query strings and headers may hold secrets. */
-const accessLogFormat = AccessLogFormat.custom(
-  JSON.stringify({
-    requestId: '$context.requestId',
-    time: '$context.requestTime',
-    sourceIp: '$context.identity.sourceIp',
-    method: '$context.httpMethod',
-    path: '$context.path',
-    route: '$context.routeKey',
-    status: '$context.status',
-    responseLength: '$context.responseLength',
-    latency: '$context.responseLatency',
-    error: '$context.error.message',
-    integrationError: '$context.integrationErrorMessage',
-  }),
-);
-
 /**
- * A bare HTTP API: a host, a `$default` stage with throttling and access logs, no routes. Stacks that own functions add
- * their routes with {@link route}, so that two stacks can know each other's address without depending on each other.
+ * A bare HTTP API: a host and a `$default` stage with throttling and access logs, without routes. Stacks that own functions
+ * add their routes, so that two stacks can know each other's URL without depending on each other.
  */
 export class HttpEndpoint extends Construct {
   readonly api: apigateway.HttpApi;
   /** `https://host`, without a trailing slash. */
   readonly url: string;
-  /** The one host name that leads here. */
+  /** The only host name under which the API answers. */
   readonly host: string;
 
   constructor(scope: Construct, id: string, props: HttpEndpointProps) {
@@ -71,20 +54,40 @@ export class HttpEndpoint extends Construct {
     this.url = props.domain ? `https://${props.domain.name}` : this.api.apiEndpoint;
     this.host = props.domain?.name ?? Fn.select(2, Fn.split('/', this.api.apiEndpoint));
   }
+
+  /**
+   * Routes every method of a path to a function, which answers 405 itself. The path `$default` takes all that no other
+   * route takes. The route belongs to `scope`, because the function's stack depends on the endpoint's and not vice versa.
+   */
+  addRoute(scope: Construct, id: string, path: string, target: IFunction): void {
+    const route = new apigateway.HttpRoute(scope, id, {
+      httpApi: this.api,
+      routeKey:
+        path === '$default'
+          ? apigateway.HttpRouteKey.DEFAULT
+          : apigateway.HttpRouteKey.with(path, apigateway.HttpMethod.ANY),
+      integration: new HttpLambdaIntegration(`${id}Integration`, target),
+    });
+    Validations.of(route).acknowledge({
+      id: 'AwsSolutions::AwsSolutions-APIG4',
+      reason: 'The function authenticates callers: the built-in authorizer knows RSA only and no revocation.',
+    });
+  }
 }
 
-/** Leads every method of a path (or `$default`, all that no other route takes) to a function, which answers 405 itself. */
-export function route(scope: Construct, id: string, endpoint: HttpEndpoint, path: string, target: IFunction): void {
-  const added = new apigateway.HttpRoute(scope, id, {
-    httpApi: endpoint.api,
-    routeKey:
-      path === '$default'
-        ? apigateway.HttpRouteKey.DEFAULT
-        : apigateway.HttpRouteKey.with(path, apigateway.HttpMethod.ANY),
-    integration: new HttpLambdaIntegration(`${id}Integration`, target),
-  });
-  Validations.of(added).acknowledge({
-    id: 'AwsSolutions::AwsSolutions-APIG4',
-    reason: 'Callers are authenticated in the function: the built-in authorizer knows RSA only and no revocation.',
-  });
-}
+/** One line per request: who, what and how it ended. No query strings and headers, because they may hold secrets. */
+const accessLogFormat = AccessLogFormat.custom(
+  JSON.stringify({
+    requestId: '$context.requestId',
+    time: '$context.requestTime',
+    sourceIp: '$context.identity.sourceIp',
+    method: '$context.httpMethod',
+    path: '$context.path',
+    route: '$context.routeKey',
+    status: '$context.status',
+    responseLength: '$context.responseLength',
+    latency: '$context.responseLatency',
+    error: '$context.error.message',
+    integrationError: '$context.integrationErrorMessage',
+  }),
+);

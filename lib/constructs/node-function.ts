@@ -8,27 +8,25 @@ import type { StageConfiguration } from '../config.ts';
 import { metricsNamespace, retentionOf } from '../stage-props.ts';
 import { bundleHandler } from './bundle.ts';
 
-/** What a function is made of. */
+/** The properties of a function. */
 export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly configuration: StageConfiguration;
   /** Path of the `*.handler.ts`, from the project's root. */
   readonly entry: string;
-  /** Exactly the variables its handler reads: the type comes from the handler's side. */
+  /** Exactly the variables that the handler reads; the handler's side declares the type. */
   readonly environment: Environment;
   readonly timeout: Duration;
-  /** CPU grows with it: 1,769 MiB are one full processor. */
+  /** In MiB. CPU grows with it: 1,769 MiB are one full vCPU. */
   readonly memorySize: number;
-  /** @default - shares what the account has left */
+  /** @default - shares the account's unreserved concurrency */
   readonly reservedConcurrentExecutions?: number | undefined;
-  /** `ALLOW` for a function that feeds its own queue: Lambda ends a chain of some 16 invocations otherwise. */
-  readonly recursiveLoop?: lambda.RecursiveLoop;
+  /** `ALLOW` for a function that sends to its own queue: by default Lambda ends such a loop after some 16 invocations. */
+  readonly recursiveLoop?: lambda.RecursiveLoop | undefined;
 }
 
-const root = join(import.meta.dirname, '../..');
-
 /**
- * A Lambda function as this house has them: Node.js 24 on arm64, one ES module bundle with the SDK inside, JSON logs in
- * a log group of its own, and a role that holds nothing but writing to that log group and what `allow` adds.
+ * A Lambda function: Node.js 24 on arm64, one ES module bundle with the SDK inside, JSON logs in a log group of its own,
+ * and a role of its own that may write to that log group. Whatever else it may do is granted by the owners of resources.
  */
 export class NodeFunction<Environment extends Record<string, string>> extends lambda.Function {
   readonly entry: string;
@@ -62,22 +60,15 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
     this.entry = props.entry;
     this.variables = props.environment;
   }
-
-  /** Lets the function do exactly these actions on exactly this resource, where `conditions` hold. */
-  allow(actions: readonly string[], resource: string, conditions?: Record<string, Record<string, unknown>>): void {
-    this.addToRolePolicy(
-      new iam.PolicyStatement({ actions: [...actions], resources: [resource], ...(conditions ? { conditions } : {}) }),
-    );
-  }
 }
 
-/** Bundles in this process: the CDK's own function construct starts a package manager once per function. */
+/** Bundles in this process: the CDK's own Node.js construct starts a package manager for each function. */
 function bundle(entry: string): lambda.Code {
   return lambda.Code.fromAsset(join(root, 'lambdas'), {
     assetHashType: AssetHashType.OUTPUT,
     bundling: {
-      image: DockerImage.fromRegistry('none'), // demanded by the type; the local bundling below never fails over to it
-      command: [entry], // tells the entries apart in the CDK's cache of bundles
+      image: DockerImage.fromRegistry('none'), // required by the type; the local bundling below never falls back to it
+      command: [entry], // distinguishes the entries in the CDK's cache of bundles
       local: {
         tryBundle: directory => {
           bundleHandler(entry, join(directory, 'index.mjs'));
@@ -87,3 +78,5 @@ function bundle(entry: string): lambda.Code {
     },
   });
 }
+
+const root = join(import.meta.dirname, '../..');

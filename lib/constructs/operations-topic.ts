@@ -4,8 +4,8 @@ import * as sns from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 
 /**
- * Where the operations team hears of alarms and of suspended webhooks: subscribe an address or a chat to it. A policy of
- * its own replaces the default one, so alarms are let in again.
+ * The topic that tells the operations team of alarms and of suspended webhooks: subscribe an e-mail address or a chat to
+ * it. Its own policy replaces the default one of SNS, so it must let CloudWatch alarms publish again.
  */
 export function operationsTopic(scope: Construct, id: string): sns.Topic {
   const topic = new sns.Topic(scope, id, { displayName: 'Emissor operations', enforceSSL: true });

@@ -9,7 +9,7 @@ const named = (part: string) => alarms.find(([id]) => id.includes(part))?.[1].Pr
 const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
 /** What SQS reports of a queue in a minute; nothing of one that is idle. */
-type Minute = Partial<Record<'sent' | 'seen' | 'inHand', number>>;
+type Minute = Partial<Record<'sent' | 'visible' | 'inFlight', number>>;
 
 /** The few functions of CloudWatch's metric math that are used here, over a series of minutes. */
 const minuteByMinute =
@@ -20,8 +20,8 @@ const minuteByMinute =
       other.map((value, at) => by((one as number[])[at] ?? Number.NaN, value));
     const FILL = (values: (number | undefined)[], by: number) => values.map(value => value ?? by);
     const DIFF = (values: number[]) => values.map((value, at) => value - (values[at - 1] ?? Number.NaN));
-    expect(expression).toBe('FILL(sent, 0) + IF(DIFF(FILL(seen, 0) + FILL(inHand, 0)) > 0, 1, 0)');
-    const held = combine(FILL(series('seen'), 0), FILL(series('inHand'), 0), (a, b) => a + b);
+    expect(expression).toBe('FILL(sent, 0) + IF(DIFF(FILL(visible, 0) + FILL(inFlight, 0)) > 0, 1, 0)');
+    const held = combine(FILL(series('visible'), 0), FILL(series('inFlight'), 0), (a, b) => a + b);
     const grown = DIFF(held).map(value => (value > 0 ? 1 : 0));
     return combine(FILL(series('sent'), 0), grown, (a, b) => a + b).flatMap((value, at) => (value > 0 ? [at] : []));
   };
@@ -47,23 +47,23 @@ describe('alarms', () => {
       'WebhooksApiCrashes: AWS/Lambda Errors [FunctionName WebhooksApi]',
       'WebhooksApiThrottles: AWS/Lambda Throttles [FunctionName WebhooksApi]',
       'DeliverFirstCrashes: AWS/Lambda Errors [FunctionName DeliverFirst]',
-      'DeliverRetryCrashes: AWS/Lambda Errors [FunctionName DeliverRetry]',
-      'DeliverSlowCrashes: AWS/Lambda Errors [FunctionName DeliverSlow]',
       'DeliverFirstBlocked: Emissor/prod Blocked [service deliver-first]',
       'DeliverFirstInternalErrors: Emissor/prod InternalError [service deliver-first]',
       'DeliverFirstDeferred: Emissor/prod MessageDeferred [service deliver-first]',
+      'DeliverFirstBacklog: AWS/SQS ApproximateAgeOfOldestMessage [QueueName EventsQueue]',
+      'DeliverRetryCrashes: AWS/Lambda Errors [FunctionName DeliverRetry]',
       'DeliverRetryBlocked: Emissor/prod Blocked [service deliver-retry]',
       'DeliverRetryInternalErrors: Emissor/prod InternalError [service deliver-retry]',
       'DeliverRetryDeferred: Emissor/prod MessageDeferred [service deliver-retry]',
+      'DeliverRetryBacklog: AWS/SQS ApproximateAgeOfOldestMessage [QueueName RetryQueue]',
+      'DeliverSlowCrashes: AWS/Lambda Errors [FunctionName DeliverSlow]',
       'DeliverSlowBlocked: Emissor/prod Blocked [service deliver-slow]',
       'DeliverSlowInternalErrors: Emissor/prod InternalError [service deliver-slow]',
       'DeliverSlowDeferred: Emissor/prod MessageDeferred [service deliver-slow]',
-      'DeliveriesApiCrashes: AWS/Lambda Errors [FunctionName DeliveriesApi]',
-      'EventsWait: AWS/SQS ApproximateAgeOfOldestMessage [QueueName EventsQueue]',
-      'RetriesWait: AWS/SQS ApproximateAgeOfOldestMessage [QueueName RetryQueue]',
-      'SlowRetriesWait: AWS/SQS ApproximateAgeOfOldestMessage [QueueName SlowQueue]',
+      'DeliverSlowBacklog: AWS/SQS ApproximateAgeOfOldestMessage [QueueName SlowQueue]',
       'SweepStopped: AWS/Lambda Invocations [FunctionName Sweep]',
       'SweepCrashes: AWS/Lambda Errors [FunctionName Sweep]',
+      'DeliveriesApiCrashes: AWS/Lambda Errors [FunctionName DeliveriesApi]',
     ]);
   });
 
@@ -119,8 +119,8 @@ describe('alarms', () => {
     );
     expect(metrics).toEqual({
       sent: 'NumberOfMessagesSent',
-      seen: 'ApproximateNumberOfMessagesVisible',
-      inHand: 'ApproximateNumberOfMessagesNotVisible',
+      visible: 'ApproximateNumberOfMessagesVisible',
+      inFlight: 'ApproximateNumberOfMessagesNotVisible',
     });
     for (const { MetricStat } of queries) {
       if (!MetricStat) continue;
@@ -128,14 +128,14 @@ describe('alarms', () => {
       expect(MetricStat.Period).toBe(60);
     }
     const rings = minuteByMinute(queries.find(({ Expression }) => Expression !== undefined)?.Expression ?? '');
-    const none = { sent: 0, seen: 0, inHand: 0 };
-    const one = { ...none, seen: 1 };
+    const none = { sent: 0, visible: 0, inFlight: 0 };
+    const one = { ...none, visible: 1 };
     // sent by a function, and left there
     expect(rings([none, { ...one, sent: 1 }, one, one, one])).toEqual([1]);
     // moved by SQS, which counts nothing as sent, into an idle queue that reported nothing, and beside an older one
-    expect(rings([{}, {}, one, one, { ...one, seen: 2 }, { ...one, seen: 2 }])).toEqual([2, 4]);
+    expect(rings([{}, {}, one, one, { ...one, visible: 2 }, { ...one, visible: 2 }])).toEqual([2, 4]);
     // taken in hand by a listing, and shown again
-    expect(rings([one, { ...none, inHand: 1 }, one, none])).toEqual([]);
+    expect(rings([one, { ...none, inFlight: 1 }, one, none])).toEqual([]);
     // one discarded in the very minute in which another is sent
     expect(rings([one, { ...one, sent: 1 }])).toEqual([1]);
     // SQS reports a minute late: the minute itself is evaluated again while it is among the latest five

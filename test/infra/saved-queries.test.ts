@@ -29,8 +29,8 @@ describe('saved queries', () => {
     expect(byName('/events that were not sent').split('\n| ')).toContain('filter message like /^event\\./');
     expect(byName('/failed attempts by receiver').split('\n| ')).toEqual([
       "filter message = 'delivery.attempt'",
-      "filter resultado != 'entregue'",
-      'stats count(*) as attempts by host, resultado, status, account, event',
+      "filter result != 'delivered'",
+      'stats count(*) as attempts by host, result, status, account, event',
       'sort attempts desc',
     ]);
   });

@@ -24,12 +24,12 @@ describe('what cannot be undone', () => {
   });
 
   it.each(['no\n', 'y\n', 'YES\n', '\n', 'yes please\n', ''])('is not done after %j', async typed => {
-    expect((await ask(typed)).answer).toBe('Fault: cancelled: nothing was changed.');
+    expect((await ask(typed)).answer).toBe('CliError: cancelled: nothing was changed.');
   });
 
   it('is refused where there is no terminal to ask at, whatever comes on standard input', async () => {
     expect((await ask(undefined)).answer).toBe(
-      `Fault: ${consequences} That cannot be undone, and without a terminal nobody can be asked: add --yes.`,
+      `CliError: ${consequences} That cannot be undone, and without a terminal nobody can be asked: add --yes.`,
     );
   });
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { choosePassword, passwordFault } from '../../../bin/ops/password.ts';
+import { choosePassword, passwordProblem } from '../../../bin/ops/password.ts';
 
 describe('a password that an operator sets', () => {
   it.each([
@@ -14,19 +14,19 @@ describe('a password that an operator sets', () => {
     ['a common one begun again', '123456789012345', 'most common'],
     ['one character', 'aaaaaaaaaaaaaaaa', 'most common'],
   ])('is refused when it is %s, and not repeated', async (_, password, reason) => {
-    const fault = await passwordFault(password, 15);
-    expect(fault).toContain(reason);
-    if (password !== '') expect(fault).not.toContain(password);
+    const problem = await passwordProblem(password, 15);
+    expect(problem).toContain(reason);
+    if (password !== '') expect(problem).not.toContain(password);
   });
 
   it.each(['correct horse battery', ' Senha 7f3a, ção ', 'áéíóúáéíóúabcd!'])('is taken: %j', async password => {
-    expect(await passwordFault(password, 15)).toBeUndefined();
+    expect(await passwordProblem(password, 15)).toBeUndefined();
   });
 
   it('may be shorter where the stage says so, and no less common', async () => {
-    expect(await passwordFault('k7#mQ2vT', 8)).toBeUndefined();
-    expect(await passwordFault('k7#mQ2v', 8)).toContain('at least 8');
-    expect(await passwordFault('password1', 8)).toContain('most common');
+    expect(await passwordProblem('k7#mQ2vT', 8)).toBeUndefined();
+    expect(await passwordProblem('k7#mQ2v', 8)).toContain('at least 8');
+    expect(await passwordProblem('password1', 8)).toContain('most common');
   });
 
   it('is made on request: long enough, good, and never the same', async () => {
@@ -35,7 +35,7 @@ describe('a password that an operator sets', () => {
     );
     expect(one).toMatchObject({ isGenerated: true, password: expect.stringMatching(/^[0-9A-Za-z]{40}$/) });
     expect(one?.password).not.toBe(other?.password);
-    expect(await passwordFault(one?.password ?? '', 40)).toBeUndefined();
+    expect(await passwordProblem(one?.password ?? '', 40)).toBeUndefined();
   });
 });
 
@@ -58,11 +58,11 @@ describe('a password that is asked for', () => {
       (error: Error) => `${error.name}: ${error.message}`,
     );
   };
-  const cancelled = 'Fault: cancelled: nothing was changed.';
+  const cancelled = 'CliError: cancelled: nothing was changed.';
 
   it('is asked for twice', async () => {
     expect(await ask('correct horse battery', 'correct horse battery')).toBe('correct horse battery');
-    expect(await ask('correct horse battery', 'correct horse stable')).toMatch(/^Fault: the two passwords differ/);
+    expect(await ask('correct horse battery', 'correct horse stable')).toMatch(/^CliError: the two passwords differ/);
   });
 
   it('is cancelled by the end of the input, which nobody can answer after', async () => {

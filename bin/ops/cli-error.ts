@@ -1,24 +1,24 @@
-/** Something the operator can mend. Its message is shown as it is, on one line, without a stack trace. */
-export class Fault extends Error {
-  override readonly name = 'Fault';
+/** An error that the operator can act on. Its message is shown as it is, on one line, without a stack trace. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
 }
 
 /**
- * What to tell the operator about a failure, on one line.
+ * The message for the operator about any failure, on one line.
  *
- * @param unreachable - what it means here that nobody answers, and what to do about it.
- * @param profile - the profile that the SDK was told to use.
+ * @param unreachable - the message for a target that does not answer.
+ * @param profile - the AWS profile that the SDK uses.
  */
-export function describeFault(error: unknown, unreachable: string, profile = process.env.AWS_PROFILE): string {
+export function describeError(error: unknown, unreachable: string, profile = process.env.AWS_PROFILE): string {
   const errors = unwrap(error);
-  if (error instanceof Fault) return oneLine(error.message);
+  if (error instanceof CliError) return oneLine(error.message);
   if (errors.some(isUnreachable)) return unreachable;
-  if (errors.some(inner => credentialFaults.includes(nameOf(inner)))) {
+  if (errors.some(inner => credentialErrors.includes(nameOf(inner)))) {
     return profile
       ? `no usable AWS credentials in the profile "${profile}" (AWS_PROFILE): sign in (aws sso login), or name another ("aws configure list-profiles" shows them).`
       : 'no usable AWS credentials: sign in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID.';
   }
-  if (errors.some(inner => accessFaults.includes(nameOf(inner)))) {
+  if (errors.some(inner => accessErrors.includes(nameOf(inner)))) {
     return `these AWS credentials may not do that: ${oneLine(messageOf(error))}`;
   }
   if (/region is missing/i.test(messageOf(error))) {
@@ -29,7 +29,7 @@ export function describeFault(error: unknown, unreachable: string, profile = pro
   return oneLine(`${nameOf(error) || 'failure'}: ${messageOf(error)}`);
 }
 
-/** The error and everything it wraps: its causes and, for a failed connection, one error per address tried. */
+/** The error and all errors it wraps: its causes and, for a failed connection, one error for each IP address tried. */
 function unwrap(error: unknown): unknown[] {
   if (!(error instanceof Error)) return [error];
   const inner = error instanceof AggregateError ? error.errors : [];
@@ -48,7 +48,7 @@ function isUnreachable(error: unknown): boolean {
   );
 }
 
-const credentialFaults = [
+const credentialErrors = [
   'CredentialsProviderError',
   'ExpiredToken',
   'ExpiredTokenException',
@@ -63,7 +63,7 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : '';
 }
 
-const accessFaults = ['AccessDenied', 'AccessDeniedException', 'UnauthorizedOperation'];
+const accessErrors = ['AccessDenied', 'AccessDeniedException', 'UnauthorizedOperation'];
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,0 +1,47 @@
+import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import type { Construct } from 'constructs';
+import { NodeFunction, type NodeFunctionProps } from './node-function.ts';
+import type { WorkQueue } from './work-queue.ts';
+
+/** The properties of a consumer. Its timeout is the one that its queue was made for. */
+export interface QueueConsumerProps<Environment extends Record<string, string>>
+  extends Omit<NodeFunctionProps<Environment>, 'timeout'> {
+  readonly queue: WorkQueue;
+  /** Batches that are processed at once. */
+  readonly maxConcurrency: number;
+}
+
+/**
+ * A function that consumes a queue in batches of ten and reports failures message by message. The event source also
+ * grants it to receive, delete and hide messages of that queue.
+ */
+export class QueueConsumer<Environment extends Record<string, string>> extends NodeFunction<Environment> {
+  readonly queue: WorkQueue;
+
+  constructor(scope: Construct, id: string, props: QueueConsumerProps<Environment>) {
+    const { queue, maxConcurrency, ...functionProps } = props;
+    super(scope, id, { ...functionProps, timeout: queue.consumerTimeout });
+    this.queue = queue;
+    const { provisionedPollers } = props.configuration;
+    this.addEventSource(
+      new SqsEventSource(queue, {
+        batchSize: 10,
+        reportBatchItemFailures: true,
+        ...(provisionedPollers > 0
+          ? { provisionedPollerConfig: pollersFor(provisionedPollers, maxConcurrency) }
+          : { maxConcurrency }),
+      }),
+    );
+  }
+}
+
+/** Lambda accepts either pollers or a maximum concurrency: the maximum of pollers then limits the batches. */
+function pollersFor(minimumPollers: number, maxConcurrency: number) {
+  return {
+    minimumPollers,
+    maximumPollers: Math.max(minimumPollers, Math.ceil(maxConcurrency / batchesPerPoller)),
+  };
+}
+
+/** Batches at once that one provisioned poller feeds. */
+const batchesPerPoller = 10;

@@ -1,0 +1,72 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type { Construct } from 'constructs';
+
+/** The properties of a table: its keys, its indexes, and what becomes of it. */
+export interface TableProps extends Pick<dynamodb.TablePropsV2, 'partitionKey' | 'sortKey' | 'globalSecondaryIndexes'> {
+  readonly removalPolicy: RemovalPolicy;
+}
+
+/** An action that a store performs on a table. */
+export type TableAction = 'BatchGetItem' | 'GetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
+
+/**
+ * A table that is paid per request and can be restored to any second of the last 35 days. Its items expire by their
+ * attribute `ttl`.
+ *
+ * Its grants allow exactly what they name: the CDK's own ones include the table's indexes.
+ */
+export class Table extends dynamodb.TableV2 {
+  constructor(scope: Construct, id: string, props: TableProps) {
+    super(scope, id, {
+      ...props,
+      billing: dynamodb.Billing.onDemand(),
+      timeToLiveAttribute: 'ttl',
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      deletionProtection: props.removalPolicy === RemovalPolicy.RETAIN,
+    });
+  }
+
+  /** Allows these actions on the table itself, not on its indexes. */
+  grantActions(grantee: iam.IGrantable, ...actions: readonly TableAction[]): iam.Grant {
+    return iam.Grant.addToPrincipal({
+      grantee,
+      actions: actions.map(action => `dynamodb:${action}`),
+      resourceArns: [this.tableArn],
+    });
+  }
+
+  /** Allows queries of one index. */
+  grantQueryIndex(grantee: iam.IGrantable, indexName: string): iam.Grant {
+    return iam.Grant.addToPrincipal({
+      grantee,
+      actions: ['dynamodb:Query'],
+      resourceArns: [`${this.tableArn}/index/${indexName}`],
+    });
+  }
+}
+
+/** A key attribute that holds text. */
+export function text(name: string): dynamodb.Attribute {
+  return { name, type: dynamodb.AttributeType.STRING };
+}
+
+/** A key attribute that holds numbers. */
+export function number(name: string): dynamodb.Attribute {
+  return { name, type: dynamodb.AttributeType.NUMBER };
+}
+
+/** An index that holds the keys of its items only: readers fetch the items themselves from the table. */
+export function keysOnlyIndex(
+  indexName: string,
+  partitionKey: string,
+  sortKey: string,
+): dynamodb.GlobalSecondaryIndexPropsV2 {
+  return {
+    indexName,
+    partitionKey: text(partitionKey),
+    sortKey: text(sortKey),
+    projectionType: dynamodb.ProjectionType.KEYS_ONLY,
+  };
+}
