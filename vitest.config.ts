@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { ClosingLine } from './test/support/closing-line.ts';
+import { SummaryReporter } from './test/support/summary-reporter.ts';
 
 /** Vitest keeps one processor free; on two that is half of them. */
 const maxWorkers = availableParallelism();
 
 export default defineConfig({
   test: {
-    reporters: ['default', new ClosingLine()],
+    reporters: ['default', new SummaryReporter()],
     projects: [
       {
         // The suites share what they import: none changes a module, and importing it anew for each costs a minute.

@@ -8,7 +8,7 @@ import { stageConfiguration } from '../../lib/config.ts';
 import { bundleHandler, bundleOptions } from '../../lib/constructs/bundle.ts';
 import { NodeFunction } from '../../lib/constructs/node-function.ts';
 import { addStage } from '../../lib/stage.ts';
-import { median, rotated } from './figures.ts';
+import { median, rotated } from '../support/statistics.ts';
 
 /** One function's bundle beside a plain bundle that imports the same SDK clients and nothing else. */
 export interface BundleFigures {

@@ -1,4 +1,4 @@
-import type { LocalOutputs } from '../../test/support/local-run.ts';
+import type { LocalOutputs } from '../support/local-run.ts';
 
 /** Calls a run in the name of its demo client and admin. Throws when an answer is no success. */
 export function makeCaller({ AuthUrl, BaseUrl, Demo }: LocalOutputs) {

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import type { TokenEnvironment } from '../../lambdas/auth/environment.ts';
 import { bundleHandler } from '../../lib/constructs/bundle.ts';
-import { type LocalOutputs, startLocalRun } from '../../test/support/local-run.ts';
-import { median, rotated } from './figures.ts';
+import { type LocalOutputs, startLocalRun } from '../support/local-run.ts';
+import { median, rotated } from '../support/statistics.ts';
 import type { Told } from './under-measurement.ts';
 
 /** Processor time of one kind of request, in milliseconds; of oidc-provider over DynamoDB and over its own memory. */

@@ -4,8 +4,8 @@ import { queueEvent } from '../../local/event-sources/queue-record.ts';
 import { makeLocalFunction } from '../../local/lambda/function.ts';
 import { makeStartGate } from '../../local/lambda/start-gate.ts';
 import type { RuntimeSurroundings } from '../../local/lambda/variables.ts';
-import type { LocalOutputs } from '../../test/support/local-run.ts';
-import { processorTime } from './processes.ts';
+import { processorTime } from '../support/function-processes.ts';
+import type { LocalOutputs } from '../support/local-run.ts';
 
 /** Messages in a batch, as the event source mappings have it. */
 export const batchSize = 10;

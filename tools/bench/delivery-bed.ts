@@ -14,7 +14,7 @@ import { makeAddressBook } from '../../local/internet/address-book.ts';
 import type { PreloadSettings } from '../../local/internet/preload-settings.ts';
 import { writeRuntimeFiles } from '../../local/lambda/runtime-files.ts';
 import type { RuntimeSurroundings } from '../../local/lambda/variables.ts';
-import { type LocalOutputs, startLocalRun } from '../../test/support/local-run.ts';
+import { type LocalOutputs, startLocalRun } from '../support/local-run.ts';
 import { type Consumer, makeConsumer } from './consumer.ts';
 import { startNameServer } from './name-server.ts';
 import type { NamedSettings } from './named-preload.ts';

@@ -1,10 +1,10 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type EventName, webhookKey } from '../../lambdas/webhooks/webhook.ts';
+import { median } from '../support/statistics.ts';
 import { startCallCounter } from './call-counter.ts';
 import { makeCaller } from './caller.ts';
 import { batchesOf, batchSize, type Consumer, type MakeBatch } from './consumer.ts';
 import { type DeliveryBed, host, hostOf, type Surroundings, startDeliveryBed } from './delivery-bed.ts';
-import { median } from './figures.ts';
 import { type HangingFigures, measureHanging } from './hanging.ts';
 import { cpuPerDelivery, type DeliverySize, inTurn, type Pace, paceOf, perSecond } from './pace.ts';
 

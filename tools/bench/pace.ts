@@ -1,5 +1,5 @@
+import { median, type Percentiles, percentilesOf, rotated } from '../support/statistics.ts';
 import type { Series } from './consumer.ts';
-import { median, rotated, type Spread, spreadOf } from './figures.ts';
 
 /** What a consumer makes of a scenario: medians over the rounds, and the spread of all its batches' times. */
 export interface Pace {
@@ -7,7 +7,7 @@ export interface Pace {
   readonly cpuMs: number;
   readonly perSecond: number;
   /** From a batch's being handed over to its being acknowledged. */
-  readonly times: Spread;
+  readonly times: Percentiles;
 }
 
 /** How much is measured, in batches of ten; of batches of one there are four times as many. */
@@ -51,6 +51,6 @@ export function paceOf(rounds: readonly Series[]): Pace {
   return {
     cpuMs: median(rounds.map(cpuPerDelivery)),
     perSecond: median(rounds.map(perSecond)),
-    times: spreadOf(rounds.flatMap(({ times }) => times)),
+    times: percentilesOf(rounds.flatMap(({ times }) => times)),
   };
 }

@@ -1,8 +1,9 @@
+import { markdownTable } from '../support/markdown-table.ts';
+import type { Percentiles } from '../support/statistics.ts';
 import type { BundleFigures } from './bundles.ts';
 import type { ComparisonRow, ComparisonSize } from './comparison.ts';
 import { batchSize } from './consumer.ts';
 import type { DeliveryFigures } from './delivery.ts';
-import { type Spread, table } from './figures.ts';
 import type { DeliverySize } from './pace.ts';
 import type { ServiceFigures } from './service.ts';
 
@@ -12,7 +13,7 @@ export function describeBundles(bundles: readonly BundleFigures[], coldRuns: num
 same AWS SDK clients and does nothing else, the other also makes them, as any function must. Medians of ${coldRuns} fresh
 processes each, in turn. Targets: at most 430 KiB, ratio at most 1.15.
 
-${table(
+${markdownTable(
   ['function', 'KiB', 'plain, KiB', 'import, ms', 'plain, ms', 'ratio', 'clients made, ms', 'ratio'],
   bundles.map(bundle => [
     bundle.name,
@@ -29,13 +30,13 @@ ${table(
 
 /** What tokens cost in the whole service. */
 export function describeService(service: ServiceFigures): string {
-  return table(
+  return markdownTable(
     ['what', 'figure'],
     [
       ['from the command to ready, synthesis included', `${fixed(service.readyMs / 1_000)} s`],
       ['first login, its function cold', `${fixed(service.coldLoginMs, 0)} ms`],
-      ['login, warm (an argon2id hash of 19 MiB among it): p50, p95, p99', `${spread(service.warmLoginMs)} ms`],
-      ['refresh, warm: p50, p95, p99', `${spread(service.warmRefreshMs)} ms`],
+      ['login, warm (an argon2id hash of 19 MiB among it): p50, p95, p99', `${percentiles(service.warmLoginMs)} ms`],
+      ['refresh, warm: p50, p95, p99', `${percentiles(service.warmRefreshMs)} ms`],
       ['processor time of the function per login', `${fixed(service.cpuPerLogin)} ms`],
       ['processor time of the function per refresh', `${fixed(service.cpuPerRefresh)} ms`],
     ],
@@ -55,7 +56,7 @@ ${rounds} rounds of ${batches} batches of ten (of ${batches * 4} batches of one)
 with the round. Times are from a batch's being handed over to its being acknowledged, of all rounds together.
 Target: at most 2 DynamoDB calls per successful first attempt.
 
-${table(
+${markdownTable(
   [
     'what',
     'CPU per delivery, ms',
@@ -72,15 +73,15 @@ ${table(
     fixed(ours.cpuMs, 2),
     fixed(plain.cpuMs, 2),
     fixed(cpuRatio, 2),
-    spread(ours.times),
-    spread(plain.times),
+    percentiles(ours.times),
+    percentiles(plain.times),
     fixed(ours.perSecond, 0),
     fixed(plain.perSecond, 0),
     fixed(speedRatio, 2),
   ]),
 )}
 
-${table(
+${markdownTable(
   ['what', 'figure'],
   [
     ['DynamoDB calls per successful first attempt', `${fixed(perDelivery, 2)} (${named})`],
@@ -89,8 +90,8 @@ ${table(
     ['… CPU per attempt that times out', `${fixed(hanging.cpuMs)} ms`],
     ['… from then on, events moved to the slow lane a second', fixed(hanging.moved.perSecond, 0)],
     ['… CPU per event moved', `${fixed(hanging.moved.cpuMs, 2)} ms`],
-    ['… batches of eight healthy events: p50, p95, p99', `${spread(hanging.alone.times)} ms`],
-    ['… the same beside two of its events each: p50, p95, p99', `${spread(hanging.beside.times)} ms`],
+    ['… batches of eight healthy events: p50, p95, p99', `${percentiles(hanging.alone.times)} ms`],
+    ['… the same beside two of its events each: p50, p95, p99', `${percentiles(hanging.beside.times)} ms`],
   ],
 )}
 
@@ -112,7 +113,7 @@ export function describeComparison(compared: readonly ComparisonRow[], { rounds,
   return `Processor time (user and system) of one server process per request, as \`process.cpuUsage\` counts it, requests one at a
 time over HTTP on this machine. Medians of ${rounds} rounds of ${requests} requests to each server in turn. Target: a ratio of at most 0.5.
 
-${table(
+${markdownTable(
   ['request', 'Emissor, ms', 'oidc-provider, ms', 'ratio', 'oidc-provider in memory, ms', 'ratio'],
   compared.map(({ what, ours, theirs, theirsInMemory, ratio, ratioInMemory }) => [
     what === 'login' ? 'login, beyond the hash' : what,
@@ -140,6 +141,6 @@ function fixed(value: number, digits = 1): string {
   return value.toFixed(digits);
 }
 
-function spread({ p50, p95, p99 }: Spread): string {
+function percentiles({ p50, p95, p99 }: Percentiles): string {
   return [p50, p95, p99].map(time => fixed(time)).join(', ');
 }

@@ -1,14 +1,14 @@
-import { startLocalRun } from '../../test/support/local-run.ts';
+import { processorTime } from '../support/function-processes.ts';
+import { startLocalRun } from '../support/local-run.ts';
+import { type Percentiles, percentilesOf } from '../support/statistics.ts';
 import { makeCaller } from './caller.ts';
-import { type Spread, spreadOf } from './figures.ts';
-import { processorTime } from './processes.ts';
 
 /** What one run of the whole service shows; times in milliseconds. */
 export interface ServiceFigures {
   readonly readyMs: number;
   readonly coldLoginMs: number;
-  readonly warmLoginMs: Spread;
-  readonly warmRefreshMs: Spread;
+  readonly warmLoginMs: Percentiles;
+  readonly warmRefreshMs: Percentiles;
   readonly cpuPerLogin: number;
   readonly cpuPerRefresh: number;
 }
@@ -49,5 +49,5 @@ async function series(count: number, functionName: RegExp, action: () => Promise
   const before = processorTime(functionName);
   const times: number[] = [];
   for (let call = 0; call < count; call++) times.push(await timed(action));
-  return { times: spreadOf(times), cpuMs: (processorTime(functionName) - before) / count };
+  return { times: percentilesOf(times), cpuMs: (processorTime(functionName) - before) / count };
 }

@@ -1,7 +1,7 @@
 import { SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
 import { CreateQueueCommand, GetQueueAttributesCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
 import type { PublishedAnnouncement } from '../../lambdas/delivery/sweeper/announcements.ts';
-import type { LocalOutputs } from '../../test/support/local-run.ts';
+import type { LocalOutputs } from '../support/local-run.ts';
 import type { Stored } from './engines.ts';
 import type { PublishedEvent } from './publisher.ts';
 

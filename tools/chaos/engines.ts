@@ -11,7 +11,7 @@ import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { type Delivery, isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryFromItem } from '../../lambdas/delivery/delivery-item.ts';
 import type { Item } from '../../lambdas/platform/dynamo.ts';
-import type { LocalOutputs } from '../../test/support/local-run.ts';
+import type { LocalOutputs } from '../support/local-run.ts';
 
 /** The queues that have consumers. */
 export function workQueuesOf({ EventsQueueUrl, RetryQueueUrl, SlowQueueUrl }: LocalOutputs): readonly string[] {

@@ -1,8 +1,8 @@
 import { cpus } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
+import { functionProcesses } from '../support/function-processes.ts';
 import type { Kind, Visit } from './kinds.ts';
 import type { Registration } from './population.ts';
-import { functionProcesses } from './processes.ts';
 import { accountsOf, type SettledRun, startSettledRun } from './settled-run.ts';
 
 /** How isolation is measured. Times in milliseconds. */

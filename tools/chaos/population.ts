@@ -4,7 +4,7 @@ import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
-import type { LocalOutputs } from '../../test/support/local-run.ts';
+import type { LocalOutputs } from '../support/local-run.ts';
 import type { Kind } from './kinds.ts';
 
 /** One account's place for one event: a webhook, or the lack of one. */

@@ -1,6 +1,6 @@
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { deliveryIdOf } from '../../lambdas/delivery/event.ts';
-import type { LocalOutputs } from '../../test/support/local-run.ts';
+import type { LocalOutputs } from '../support/local-run.ts';
 import type { Registration } from './population.ts';
 
 /** An event as it was published. */

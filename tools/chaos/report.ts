@@ -1,4 +1,5 @@
-import { quantile, table } from '../bench/figures.ts';
+import { markdownTable } from '../support/markdown-table.ts';
+import { quantile } from '../support/statistics.ts';
 import type { KindRow } from './audit.ts';
 import type { ChaosReport } from './chaos-run.ts';
 import type { IsolationPlan, SituationFigures } from './isolation.ts';
@@ -28,9 +29,9 @@ export function describeChaos(report: ChaosReport): string {
     ['… of them in the dead-letter queue', report.deadLettered],
   ].map(([what, count]) => [String(what), String(count)]);
   return [
-    table(['receiver', ...Object.values(columns)], rows),
+    markdownTable(['receiver', ...Object.values(columns)], rows),
     '',
-    table(['fault', 'times'], faults),
+    markdownTable(['fault', 'times'], faults),
     '',
     `${lateness.length} attempts after a wait, late by ${quantile(lateness, 0.5)} ms (median), ` +
       `${quantile(lateness, 0.99)} ms (99 %). ${report.seconds.toFixed(0)} s in all.`,
@@ -67,7 +68,7 @@ export function describeIsolation(
     'the first attempt, and by how much second attempts are late. At most',
     `${longestExtra} ms more than alone in the 99th percentile.`,
     '',
-    table(['beside', 'p50', 'p99', 'more than alone', 'second attempts, p99', 'missing', 'machine', ''], shown),
+    markdownTable(['beside', 'p50', 'p99', 'more than alone', 'second attempts, p99', 'missing', 'machine', ''], shown),
   ].join('\n');
   return { text, isFelt: isBusy || rows.some(({ isFelt }) => isFelt) };
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { type LocalRun, startLocalRun } from '../../test/support/local-run.ts';
+import { type LocalRun, startLocalRun } from '../support/local-run.ts';
 import type { Kind } from './kinds.ts';
 import { type AccountPlan, hostOf, type Registration, settle } from './population.ts';
 import { publishEvents, queuesOf } from './publisher.ts';

@@ -3,7 +3,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
 import type { FaultKind } from '../../local/faults.ts';
-import type { LocalRun } from '../../test/support/local-run.ts';
+import type { LocalRun } from '../support/local-run.ts';
 import { isLeftToSweeper, isWaitingOut } from './audit.ts';
 import type { ChaosPlan } from './chaos-run.ts';
 import { readStored, waitingMessages } from './engines.ts';

@@ -1,9 +1,9 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FaultKind } from '../../local/faults.ts';
-import type { LocalRun } from '../../test/support/local-run.ts';
-import { functionProcesses } from './processes.ts';
-import { pick, type Random } from './random.ts';
+import { functionProcesses } from '../support/function-processes.ts';
+import type { LocalRun } from '../support/local-run.ts';
+import { pick, type Random } from '../support/random.ts';
 
 /** How a run is troubled. Milliseconds. */
 export interface StormPlan {

@@ -6,14 +6,14 @@ export const usage = `npm run simulate [-- OPTIONS]
 Simulates what attacks on delivery do to others, in virtual time and by the product's own rules, and ends with 1 if
 others wait longer than promised.
 
-  --only TEXT      attacks whose name contains this; nothing else is simulated
+  --only TEXT      only attacks whose name contains this
   --seeds N        runs of each attack with other random numbers (3)
   --hours N        length of the slow lane's run (24)
-  --rules before   the rules as they were before slowness was held down, for comparison; promises nothing
+  --rules before   the former rules, for comparison; checks no promise
   --help           this text
 `;
 
-/** What a simulation was asked for. */
+/** The options of a simulation. */
 export interface SimulateOptions {
   readonly only: string;
   readonly seeds: number;
@@ -25,7 +25,7 @@ export interface SimulateOptions {
 /**
  * Reads the options of a simulation.
  *
- * @throws {TypeError} for one that is unknown, or has a value that would simulate nothing.
+ * @throws {TypeError} for an unknown option, or a value that would simulate nothing.
  */
 export function readOptions(args: readonly string[]): SimulateOptions {
   const { values } = parseArgs({

@@ -24,8 +24,8 @@ import {
   shortestReceivePause,
   slowAfter,
 } from '../../lambdas/delivery/limits.ts';
-import type { Random } from '../chaos/random.ts';
-import { type LaneQueue, makeLaneQueue } from './lane-queue.ts';
+import type { Random } from '../support/random.ts';
+import { makeSimulatedQueue, type SimulatedQueue } from './simulated-queue.ts';
 import { makeVirtualTime, type VirtualTime } from './virtual-time.ts';
 
 /** How many batches a lane works on at once. */
@@ -36,7 +36,7 @@ export interface Places {
   readonly growth: number;
 }
 
-/** How the simulated service is built and set. */
+/** The configuration of the simulated service. */
 export interface ServicePlan {
   readonly places: { readonly first: Places; readonly retry: Places };
   /** Whether queues are fair between accounts. */
@@ -45,8 +45,8 @@ export interface ServicePlan {
   /** How old the queue's count of waiting messages is when it is asked, in milliseconds. */
   readonly countLag: number;
   /**
-   * `before`: as it was at commit 39ed777. One slow attempt makes slow, one quick success or a PUT ends that, nothing is
-   * given up, slow attempts are not paced, and a process makes the attempts of its batch only.
+   * `before`: the rules of commit 39ed777. One slow attempt makes a webhook slow, one quick success or a PUT ends that, no
+   * attempt is given up, slow attempts are not paced, and a process makes the attempts of its batch only.
    */
   readonly rules: 'present' | 'before';
 }
@@ -81,7 +81,7 @@ export interface Period {
   readonly until: number;
 }
 
-/** Runs tenants beside each other, and gives how long healthy attempts waited that were due in the period. */
+/** Simulates tenants beside each other. Gives the waits of healthy attempts that were due in the period. */
 export function simulateQuickLanes(
   plan: ServicePlan,
   tenants: readonly Tenant[],
@@ -121,7 +121,7 @@ export function simulateQuickLanes(
     time.at(due, () => push.retry({ ...event, due, attempt: 2 }));
   };
 
-  /** What matters of the slow lane here is what its attempts show of the receiver. */
+  /** Of the slow lane only what its attempts show of the receiver matters here. */
   const attemptInSlowLane = (event: Event) => {
     const found = knownOf(event.account);
     const turn = isPresent
@@ -143,8 +143,8 @@ export function simulateQuickLanes(
   };
 
   const makeLane = (name: 'first' | 'retry', places: Places): ((event: Event) => void) => {
-    const queue = makeLaneQueue<Event>(plan.isFair);
-    const depth = followDepth(time, queue, plan.countLag, until + aftermath);
+    const queue = makeSimulatedQueue<Event>(plan.isFair);
+    const depth = followDepth(time, queue, plan.countLag, until + drainTime);
     const idle: Process[] = Array.from({ length: places.atFirst }, () => makeProcess(perWebhook));
     let count = places.atFirst;
 
@@ -184,13 +184,13 @@ export function simulateQuickLanes(
         if (isPresent) receiveMore(process, process.begunAt, shortestReceivePause);
       }
     };
-    repeat(time, 1_000 / places.growth, until + aftermath, () => {
+    repeat(time, 1_000 / places.growth, until + drainTime, () => {
       if (queue.length() === 0 || idle.length > 0 || count >= places.most) return;
       count += 1;
       idle.push(makeProcess(perWebhook));
       dispatch();
     });
-    repeat(time, fairnessLag, until + aftermath, queue.observe);
+    repeat(time, fairnessLag, until + drainTime, queue.observe);
 
     const handle = (event: Event, process: Process, done: () => void) =>
       time.at(time.now() + readTime, () => {
@@ -257,7 +257,7 @@ export function simulateQuickLanes(
       knownOf(account).slowness = unknownSlowness;
     });
   }
-  time.runUntil(until + aftermath);
+  time.runUntil(until + drainTime);
   return waits;
 }
 
@@ -279,7 +279,7 @@ interface Event {
 
 const retryWait = 5_000;
 
-/** Turns a second of a slow webhook; before, attempts that the slow lane had under way, each batch as long as its slowest. */
+/** Attempts a second of a slow webhook. The former rules: attempts of the slow lane at once, each batch as long as its slowest. */
 const slowRate = 20;
 
 const deadline = 15_000;
@@ -287,7 +287,7 @@ const deadline = 15_000;
 const slowPlacesBefore = 200;
 
 /** Gives the number of waiting messages as it was a while ago. */
-function followDepth(time: VirtualTime, queue: LaneQueue<Event>, lag: number, until: number): () => number {
+function followDepth(time: VirtualTime, queue: SimulatedQueue<Event>, lag: number, until: number): () => number {
   const step = 100;
   const seen: number[] = [];
   repeat(time, step, until, () => {
@@ -296,8 +296,8 @@ function followDepth(time: VirtualTime, queue: LaneQueue<Event>, lag: number, un
   return () => seen[Math.floor((time.now() - lag) / step)] ?? 0;
 }
 
-/** What is still under way when the measured period ends. */
-const aftermath = 30_000;
+/** How long the simulation goes on after the measured period, for attempts that are still under way. */
+const drainTime = 30_000;
 
 interface Process {
   readonly counts: RecentCounts;

@@ -1,7 +1,7 @@
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../support/random.ts';
 import type { Behaviour, Period, Tenant } from './quick-lanes.ts';
 
-/** An attack on the quick lanes: tenants that begin with the measured period. */
+/** An attack on the quick lanes: tenants that begin to publish with the measured period. */
 export interface Scenario {
   readonly name: string;
   /** Accounts that take part. */
@@ -30,7 +30,7 @@ const behaviours = {
   'name resolves in 4 s': () => ({ resolves: 4_000, answers: 50, isSuccess: true }),
 } satisfies Record<string, (random: Random) => Behaviour>;
 
-/** The contract's attacks. */
+/** All attacks. */
 export const scenarios: readonly Scenario[] = Object.entries(behaviours)
   .flatMap(([behaviour, behave]): Scenario[] => {
     const attackers = (count: number, rate: number) => (period: Period, random: Random) =>

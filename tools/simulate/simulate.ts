@@ -1,33 +1,34 @@
-import { quantile, table } from '../bench/figures.ts';
-import { makeRandom } from '../chaos/random.ts';
-import { simulateLargeReceiver, simulateOutage } from './innocents.ts';
+import { markdownTable } from '../support/markdown-table.ts';
+import { makeRandom } from '../support/random.ts';
+import { quantile } from '../support/statistics.ts';
+import { simulateLargeReceiver, simulateOutage } from './healthy-receivers.ts';
 import { readOptions, type SimulateOptions, usage } from './options.ts';
 import { type Places, type ServicePlan, simulateQuickLanes, type Waits } from './quick-lanes.ts';
 import { healthyTenants, type Scenario, scenarios } from './scenarios.ts';
 import { simulateSlowLane } from './slow-lane.ts';
 
 /*
- * Simulates isolation between webhooks in virtual time, by the very functions that decide it in delivery, and holds the
- * figures against what is promised. Ends with 1 where they miss it.
+ * `npm run simulate`: simulates isolation between webhooks in virtual time, with the functions that decide it in delivery,
+ * and compares the waits of others with the limits below. Ends with 1 if one is exceeded; see `options.ts`.
  */
 
-/** What is promised: extra wait of others in the 99th percentile, in milliseconds. */
+/** What is promised: the 99th percentile of the extra wait of others, in milliseconds. */
 const promisedBesideOne = 500;
 const promisedBesideFifty = 1_500;
 const promisedWhenProvisioned = 200;
-const promisedToInnocent = 30_000;
+const promisedToBystander = 30_000;
 const promisedAfterOutage = 10 * 60_000;
 
-/** Three minutes of attack, from a standing start and after a minute of ordinary load. */
+/** Three minutes of attack, on an idle service and after a minute of ordinary load. */
 const attackLength = 180_000;
 const starts = [0, 60_000];
 
 const countLag = 2_000;
 
-/** The runs without an attack, for as long as the program runs. */
+/** The runs without an attack, by plan, seed and start: they are the same for all attacks. */
 const aloneRuns = new Map<string, Waits>();
 
-const options = understood(process.argv.slice(2));
+const options = readOrExit();
 if (options.help) console.log(usage);
 else process.exitCode = main() ? 0 : 1;
 
@@ -37,10 +38,9 @@ interface Extra {
   longest: number;
 }
 
-/** What was asked for. Where that is not understood, the process says so and ends. */
-function understood(args: readonly string[]): SimulateOptions {
+function readOrExit(): SimulateOptions {
   try {
-    return readOptions(args);
+    return readOptions(process.argv.slice(2));
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     console.error(`${error.message}\n${usage}`);
@@ -48,7 +48,7 @@ function understood(args: readonly string[]): SimulateOptions {
   }
 }
 
-/** Gives whether everything that was simulated keeps its promise. */
+/** Runs what the options name. Gives whether every promise is kept. */
 function main(): boolean {
   const chosen = scenarios.filter(({ name }) => name.includes(options.only));
   if (chosen.length === 0) {
@@ -56,31 +56,31 @@ function main(): boolean {
     return false;
   }
   if (options.rules === 'before') {
-    showBefore(chosen);
+    showFormerRules(chosen);
     return true;
   }
   const kept = [showQuickLanes(chosen), showProvisioned(chosen)];
-  if (options.only === '') kept.push(showSlowLane(), showInnocents());
+  if (options.only === '') kept.push(showSlowLane(), showHealthyReceivers());
   const isKept = kept.every(each => each);
   console.log(isKept ? '\nEvery promise is kept.' : '\nA promise is missed.');
   return isKept;
 }
 
-function showBefore(chosen: readonly Scenario[]): void {
+function showFormerRules(chosen: readonly Scenario[]): void {
   console.log(
-    'As it was: one slow attempt makes slow, one quick success or a PUT ends it, and all places are there at once.\n',
+    'Former rules: one slow attempt makes a webhook slow, one quick success or a PUT ends that, and all places are there at once.\n',
   );
   const plan: ServicePlan = { places: placesOf(atOnce), isFair: true, giveUp: 'waiting', countLag, rules: 'before' };
   const rows = chosen.map(scenario => {
     progress(scenario.name);
     return [scenario.name, showExtra(worstExtra(scenario, plan, 1))];
   });
-  console.log(table(['attack', 'extra wait, 99th percentile / at most (retries in the 99th), ms'], rows));
+  console.log(markdownTable(['attack', 'extra wait, 99th percentile / at most (retries in the 99th), ms'], rows));
 }
 
 function showQuickLanes(chosen: readonly Scenario[]): boolean {
   console.log(`Quick lanes: extra wait of healthy first attempts in the 99th percentile / at most (retries in the 99th), ms.
-20 accounts with 5 events a second; worst of ${options.seeds} seeds, from a standing start and from steady load.\n`);
+20 accounts with 5 events a second; worst of ${options.seeds} seeds, on an idle service and under steady load.\n`);
   const situations: readonly Pick<ServicePlan, 'isFair' | 'giveUp'>[] = [
     { isFair: true, giveUp: 'waiting' },
     { isFair: true, giveUp: 'always' },
@@ -100,7 +100,7 @@ function showQuickLanes(chosen: readonly Scenario[]): boolean {
     return [scenario.name, ...extras.map(showExtra), `${promised}${keeps ? '' : ' MISSED'}`];
   });
   const heads = situations.map(({ isFair, giveUp }) => `${isFair ? 'fair' : 'in order'}, give up ${giveUp}`);
-  console.log(table(['attack', ...heads, 'promised'], rows));
+  console.log(markdownTable(['attack', ...heads, 'promised'], rows));
   return isKept;
 }
 
@@ -121,7 +121,7 @@ function showProvisioned(chosen: readonly Scenario[]): boolean {
     isKept &&= keeps;
     return [scenario.name, showExtra(extra), `${promisedWhenProvisioned}${keeps ? '' : ' MISSED'}`];
   });
-  console.log(table(['attack', 'extra', 'promised'], rows));
+  console.log(markdownTable(['attack', 'extra', 'promised'], rows));
   return isKept;
 }
 
@@ -134,33 +134,33 @@ function showSlowLane(): boolean {
   const rows = [1, 10].flatMap(hangingRate =>
     [true, false].map(isFair => {
       progress(`50 hang at ${hangingRate}/s`);
-      const plan = { places: grown(20), isFair, hanging: 50, hangingRate, innocentRate: 2, hours };
-      const figures = simulateSlowLane(plan, makeRandom(1));
-      const keeps = figures.innocentLongest <= promisedToInnocent;
+      const plan = { places: grown(20), isFair, hanging: 50, hangingRate, bystanderRate: 2, hours };
+      const result = simulateSlowLane(plan, makeRandom(1));
+      const keeps = result.bystanderLongest <= promisedToBystander;
       isKept &&= keeps;
       return [
         `50 hang at ${hangingRate}/s, ${isFair ? 'fair' : 'in order'}`,
-        `${figures.innocentP99} / ${figures.innocentLongest}`,
-        figures.attempts.toLocaleString('en'),
-        figures.queued.toLocaleString('en'),
-        figures.waitingInTable.toLocaleString('en'),
-        `${promisedToInnocent}${keeps ? '' : ' MISSED'}`,
+        `${result.bystanderP99} / ${result.bystanderLongest}`,
+        result.attempts.toLocaleString('en'),
+        result.queued.toLocaleString('en'),
+        result.waitingInTable.toLocaleString('en'),
+        `${promisedToBystander}${keeps ? '' : ' MISSED'}`,
       ];
     }),
   );
   const head = [
     'slow webhooks',
-    'innocent late by, 99th / at most, ms',
+    'bystander late by, 99th / at most, ms',
     'attempts',
     'in the queue',
     'in the table',
     'promised',
   ];
-  console.log(table(head, rows));
+  console.log(markdownTable(head, rows));
   return isKept;
 }
 
-function showInnocents(): boolean {
+function showHealthyReceivers(): boolean {
   const slowTimes = [5, 20].map(processes =>
     simulateLargeReceiver({ rate: 100, slowShare: 0.001, processes, hours: 6 }, makeRandom(processes)),
   );
@@ -173,8 +173,8 @@ function showInnocents(): boolean {
     ['  of at most so many that waited', String(outage.waited), ''],
     ['3 s after a cold start, once in 30 s: events sent twice', String(cold), '0'],
   ];
-  console.log('\nInnocents:\n');
-  console.log(table(['receiver', 'figure', 'promised'], rows));
+  console.log('\nHealthy receivers:\n');
+  console.log(markdownTable(['receiver', 'figure', 'promised'], rows));
   return slowTimes.every(times => times === 0) && outage.emptyAfter <= promisedAfterOutage && cold === 0;
 }
 
@@ -218,7 +218,6 @@ function worstExtra(scenario: Scenario, plan: ServicePlan, seeds: number): Extra
   return worst;
 }
 
-/** The run without the attack is the same for all attacks. */
 function aloneOf(key: string, run: () => Waits): Waits {
   const known = aloneRuns.get(key) ?? run();
   aloneRuns.set(key, known);

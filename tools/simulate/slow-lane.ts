@@ -9,55 +9,55 @@ import {
 } from '../../lambdas/delivery/isolation/slowness.ts';
 import { attemptsPerProcess, hangsAfter } from '../../lambdas/delivery/limits.ts';
 import { planOf } from '../../lambdas/delivery/sweeper/slow-backlog.ts';
-import type { Random } from '../chaos/random.ts';
-import { Fifo } from './fifo.ts';
+import type { Random } from '../support/random.ts';
 import type { Places } from './quick-lanes.ts';
+import { RingBuffer } from './ring-buffer.ts';
 
-/** What the slow lane is given to do. Milliseconds. */
+/** A load of the slow lane. */
 export interface SlowLanePlan {
   readonly places: Places;
   readonly isFair: boolean;
-  /** Webhooks that hang, and events a second of each. */
+  /** The number of webhooks that hang, and events a second of each. */
   readonly hanging: number;
   readonly hangingRate: number;
-  /** Events a second of the one that answers in three seconds. */
-  readonly innocentRate: number;
+  /** Events a second of the bystander: a webhook that is slow, but answers in three seconds. */
+  readonly bystanderRate: number;
   readonly hours: number;
 }
 
-/** What came of it. */
-export interface SlowLaneFigures {
-  /** How much later than they were due the innocent's attempts began, in milliseconds: the 99th percentile and the longest. */
-  readonly innocentP99: number;
-  readonly innocentLongest: number;
+/** How the bystander fared, and what the lane did. */
+export interface SlowLaneResult {
+  /** How much later than due the bystander's attempts began, in milliseconds: the 99th percentile and the longest. */
+  readonly bystanderP99: number;
+  readonly bystanderLongest: number;
   readonly attempts: number;
   /** At the end. */
   readonly queued: number;
   readonly waitingInTable: number;
 }
 
-/** Runs slow webhooks through the slow lane with all their retries, in steps of a tenth of a second. */
-export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneFigures {
+/** Simulates slow webhooks in the slow lane with all their retries, in steps of a tenth of a second. */
+export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneResult {
   const webhooks = Array.from({ length: plan.hanging + 1 }, (_, index): SlowWebhook => {
-    const isInnocent = index === plan.hanging;
+    const isBystander = index === plan.hanging;
     return {
       index,
-      rate: isInnocent ? plan.innocentRate : plan.hangingRate,
-      answers: isInnocent ? innocentAnswers : deadline,
+      rate: isBystander ? plan.bystanderRate : plan.hangingRate,
+      answers: isBystander ? bystanderAnswers : deadline,
       slowness: withSlowName(unknownSlowness, 0),
       nextTurnAt: 0,
       isBacklogged: false,
-      table: new Fifo(),
+      table: new RingBuffer(),
       retries: new Map(),
     };
   });
-  const innocent = webhooks.at(-1) as SlowWebhook;
+  const bystander = webhooks.at(-1) as SlowWebhook;
   /** The slow queue: attempts by the tick at which they become visible, and those that wait, by webhook or all together. */
   const delayed = new Map<number, number[]>();
-  const queues = plan.isFair ? webhooks.map(() => new Fifo()) : [new Fifo()];
+  const queues = plan.isFair ? webhooks.map(() => new RingBuffer()) : [new RingBuffer()];
   const ends = new Map<number, number[]>();
   const processes: Process[] = [];
-  const innocentWaits: number[] = [];
+  const bystanderWaits: number[] = [];
   let places = plan.places.atFirst;
   let attempts = 0;
 
@@ -98,7 +98,7 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneFi
     webhook.retries.set(due, counts);
   };
 
-  /** The next message: of whoever has least under way, where queues are fair; in order otherwise. */
+  /** The next message: of the webhook with the fewest attempts under way if queues are fair, in order otherwise. */
   const underWayOf = new Uint32Array(webhooks.length);
   const next = (): number | undefined => {
     if (!plan.isFair) return (queues[0]?.length ?? 0) > 0 ? queues[0]?.shift() : undefined;
@@ -115,7 +115,7 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneFi
     const webhook = webhooks[message >> 4] as SlowWebhook;
     attempts += 1;
     underWayOf[webhook.index] = (underWayOf[webhook.index] ?? 0) + 1;
-    if (webhook === innocent) innocentWaits.push(at * tick - (innocentDue.shift() ?? at * tick));
+    if (webhook === bystander) bystanderWaits.push(at * tick - (bystanderDue.shift() ?? at * tick));
     const over = at + webhook.answers / tick;
     const ending = ends.get(over) ?? [];
     ending.push(message, process);
@@ -124,8 +124,8 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneFi
       webhook.slowness = withDuration(webhook.slowness, deadline, at * tick + hangsAfter) ?? webhook.slowness;
     }
   };
-  /** When the innocent's attempts were due, in the order in which they are begun: they never overtake each other. */
-  const innocentDue: number[] = [];
+  /** When the bystander's attempts were due, in the order in which they are begun: they never overtake each other. */
+  const bystanderDue: number[] = [];
 
   const last = plan.hours * 60 * ticksPerMinute;
   for (let at = 0; at < last; at++) {
@@ -139,7 +139,7 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneFi
       const arrivals =
         Math.floor(((at + 1) * webhook.rate) / ticksPerSecond) - Math.floor((at * webhook.rate) / ticksPerSecond);
       for (let one = 0; one < arrivals; one++) {
-        if (webhook === innocent) innocentDue.push(now);
+        if (webhook === bystander) bystanderDue.push(now);
         handOver(webhook, 1, now);
       }
       if (at % ticksPerMinute === webhook.index) sweep(webhook, now);
@@ -156,7 +156,7 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneFi
       const owner = processes[process];
       if (owner) owner.underWay -= 1;
       webhook.slowness = withDuration(webhook.slowness, webhook.answers, now) ?? webhook.slowness;
-      if (webhook !== innocent) retryLater(webhook, message & 15, now);
+      if (webhook !== bystander) retryLater(webhook, message & 15, now);
     }
 
     // Places grow while messages wait; each receives a batch a step while it may, and begins anew when all is over.
@@ -175,10 +175,10 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneFi
       }
     }
   }
-  innocentWaits.sort((one, other) => one - other);
+  bystanderWaits.sort((one, other) => one - other);
   return {
-    innocentP99: innocentWaits[Math.ceil(innocentWaits.length * 0.99) - 1] ?? 0,
-    innocentLongest: innocentWaits.at(-1) ?? 0,
+    bystanderP99: bystanderWaits[Math.ceil(bystanderWaits.length * 0.99) - 1] ?? 0,
+    bystanderLongest: bystanderWaits.at(-1) ?? 0,
     attempts,
     queued: queued(),
     waitingInTable: webhooks.reduce((sum, { table }) => sum + table.length, 0),
@@ -193,12 +193,12 @@ interface SlowWebhook {
   nextTurnAt: number;
   isBacklogged: boolean;
   /** What waits in the table: numbers of attempts. */
-  readonly table: Fifo;
+  readonly table: RingBuffer;
   /** Attempts that fall due, by minute and number of the attempt. */
   readonly retries: Map<number, Uint32Array>;
 }
 
-const innocentAnswers = 3_000;
+const bystanderAnswers = 3_000;
 
 const deadline = 15_000;
 

@@ -1,13 +1,13 @@
-/** A clock that jumps from one thing to do to the next. Milliseconds. */
+/** A simulated clock with scheduled actions. It jumps from one action to the next. Milliseconds. */
 export interface VirtualTime {
   now(): number;
-  /** Does something at a moment, after what was planned before for the same moment. */
+  /** Schedules an action, after those scheduled earlier for the same moment. */
   at(moment: number, act: () => void): void;
-  /** Does all that is planned until a moment. */
+  /** Runs all actions scheduled until a moment. */
   runUntil(moment: number): void;
 }
 
-/** Makes a clock that stands at zero. What is planned is a binary heap: as many entries as are planned at once. */
+/** Makes a clock that starts at zero. The scheduled actions are a binary heap. */
 export function makeVirtualTime(): VirtualTime {
   let present = 0;
   let planned = 0;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readOptions } from '../../../tools/simulate/options.ts';
+import { readOptions } from '../../../../tools/simulate/options.ts';
 
 describe('the options of a simulation', () => {
   it('have defaults', () => {
@@ -21,7 +21,7 @@ describe('the options of a simulation', () => {
   });
 
   it('are told with the usage and without a stack trace where they are not understood, and end with 2', () => {
-    const program = join(import.meta.dirname, '../../../tools/simulate/simulate.ts');
+    const program = join(import.meta.dirname, '../../../../tools/simulate/simulate.ts');
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, '--fast'], { encoding: 'utf8' });
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toMatch(/^Unknown option '--fast'.*\nnpm run simulate/);

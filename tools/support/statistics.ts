@@ -11,15 +11,15 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** How times are spread, in milliseconds. */
-export interface Spread {
+/** Percentiles of times, in milliseconds. */
+export interface Percentiles {
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
 }
 
-/** The spread of some times. */
-export function spreadOf(times: readonly number[]): Spread {
+/** The 50th, 95th and 99th percentile of times. */
+export function percentilesOf(times: readonly number[]): Percentiles {
   return {
     p50: quantile(times, 0.5),
     p95: quantile(times, 0.95),
@@ -27,13 +27,8 @@ export function spreadOf(times: readonly number[]): Spread {
   };
 }
 
-/** The same things, beginning with another one in each round: nothing is always measured first, or after the same. */
-export function rotated<T>(things: readonly T[], round: number): T[] {
-  const start = round % things.length;
-  return [...things.slice(start), ...things.slice(0, start)];
-}
-
-/** A Markdown table. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n');
+/** The same values, beginning with another one in each round: nothing is always measured first, or after the same. */
+export function rotated<Value>(values: readonly Value[], round: number): Value[] {
+  const start = round % values.length;
+  return [...values.slice(start), ...values.slice(0, start)];
 }

@@ -1,17 +1,19 @@
-/** A queue as SQS has it: messages of accounts, handed out in order, or fairly. */
-export interface LaneQueue<Message extends { readonly account: string }> {
+/** A model of an SQS queue: it hands out messages in order of arrival, or fairly between accounts. */
+export interface SimulatedQueue<Message extends { readonly account: string }> {
   push(message: Message): void;
   /** Takes up to so many; they are in flight until they are `done`. */
   take(most: number): Message[];
   done(message: Message): void;
-  /** Messages that wait. */
+  /** The number of messages that wait. */
   length(): number;
-  /** Looks anew who is noisy: SQS's own view lags. */
+  /** Decides again which accounts are noisy; SQS does so with a delay. */
   observe(): void;
 }
 
 /** Makes an empty queue. `isFair`: messages of accounts that are not noisy go first. */
-export function makeLaneQueue<Message extends { readonly account: string }>(isFair: boolean): LaneQueue<Message> {
+export function makeSimulatedQueue<Message extends { readonly account: string }>(
+  isFair: boolean,
+): SimulatedQueue<Message> {
   const groups = new Map<string, { waiting: Waiting<Message>[]; first: number; inFlight: number; isNoisy: boolean }>();
   let order = 0;
   let waitingCount = 0;
@@ -79,5 +81,5 @@ interface Waiting<Message> {
 
 const noisyCount = 30;
 
-/** Figures of SQS fair queues: a group is noisy with more than this share of what is in flight, and so many of its own. */
+/** SQS fair queues take a group for noisy with more than this share of all messages in flight, and at least `noisyCount`. */
 const noisyShare = 0.1;

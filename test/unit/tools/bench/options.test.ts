@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { partNames, readOptions } from '../../../tools/bench/options.ts';
+import { partNames, readOptions } from '../../../../tools/bench/options.ts';
 
 describe('the options of the benchmark', () => {
   it('measure all parts where none is named', () => {
@@ -18,7 +18,7 @@ describe('the options of the benchmark', () => {
   });
 
   it('are told with the usage where they are not understood, and end with 2 before anything is measured', () => {
-    const program = join(import.meta.dirname, '../../../tools/bench/bench.ts');
+    const program = join(import.meta.dirname, '../../../../tools/bench/bench.ts');
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'deliveries'], { encoding: 'utf8' });
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toMatch(/^There is no part "deliveries".*\nnpm run bench/);

@@ -1,5 +1,5 @@
-/** Small numbers in the order in which they came, in as few bytes as they need: millions wait in a day. */
-export class Fifo {
+/** A queue of small numbers, first in, first out, in two bytes each: millions wait in a day. */
+export class RingBuffer {
   #items = new Uint16Array(1_024);
   #first = 0;
   #length = 0;

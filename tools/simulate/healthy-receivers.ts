@@ -12,10 +12,10 @@ import {
 } from '../../lambdas/delivery/isolation/slowness.ts';
 import { slowAfter } from '../../lambdas/delivery/limits.ts';
 import { planOf } from '../../lambdas/delivery/sweeper/slow-backlog.ts';
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../support/random.ts';
 import { makeVirtualTime } from './virtual-time.ts';
 
-/** A receiver that is large and well. */
+/** A healthy receiver with many events. */
 export interface LargeReceiver {
   /** Events a second. */
   readonly rate: number;
@@ -26,7 +26,7 @@ export interface LargeReceiver {
   readonly hours: number;
 }
 
-/** Gives how often a large receiver that is well was made slow. */
+/** Counts how often a large healthy receiver was taken for slow. */
 export function simulateLargeReceiver({ rate, slowShare, processes, hours }: LargeReceiver, random: Random): number {
   const counts = Array.from({ length: processes }, makeRecentCounts);
   let slowness: Slowness = unknownSlowness;
@@ -46,18 +46,18 @@ export function simulateLargeReceiver({ rate, slowShare, processes, hours }: Lar
   return times;
 }
 
-/** What became of a large receiver's outage. Milliseconds after its end. */
-export interface OutageFigures {
-  /** When it was slow no more. */
+/** What followed a large receiver's outage. Times in milliseconds after its end. */
+export interface OutageResult {
+  /** When it was no longer slow. */
   readonly quickAfter: number;
-  /** When nothing waited in the table any more. */
+  /** When nothing waited in the table. */
   readonly emptyAfter: number;
-  /** The most that waited. */
+  /** The most events that waited at once. */
   readonly waited: number;
 }
 
-/** Runs a receiver of so many events a second that hangs for a minute, and then is as well as before. */
-export function simulateOutage(rate: number, random: Random): OutageFigures {
+/** Simulates a receiver with so many events a second that hangs for a minute and then answers as before. */
+export function simulateOutage(rate: number, random: Random): OutageResult {
   const time = makeVirtualTime();
   const [outageFrom, outageUntil, until] = [minute, 2 * minute, 20 * minute];
   const quick = makeRecentCounts();

@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** The ids of a function's processes among the descendants of one process. Reads `/proc`: Linux only. */
+export function functionProcesses(ancestor: number, functionName: RegExp): readonly number[] {
+  return descendants(readProcesses(), ancestor).filter(id => runsFunction(id, functionName));
+}
+
+/** Processor time in milliseconds that a function's processes have used, among this process's descendants. Linux only. */
+export function processorTime(functionName: RegExp): number {
+  const processes = readProcesses();
+  const ticks = descendants(processes, process.pid)
+    .filter(id => runsFunction(id, functionName))
+    .reduce((sum, id) => sum + (processes.get(id)?.ticks ?? 0), 0);
+  return ticks / ticksPerMillisecond;
+}
+
+/** The processes below one: another run's on the same machine are not among them. */
+export function descendants(processes: ReadonlyMap<number, Pick<ProcessState, 'parent'>>, ancestor: number): number[] {
+  const children = [...processes].filter(([, { parent }]) => parent === ancestor).map(([id]) => id);
+  return children.flatMap(id => [id, ...descendants(processes, id)]);
+}
+
+/** Reads `/proc/<id>/stat`. A process's name stands in brackets, and may hold anything, brackets too. */
+export function parseState(stat: string): ProcessState | undefined {
+  const end = stat.lastIndexOf(') ');
+  if (end === -1) return undefined;
+  const fields = stat.slice(end + 2).split(' ');
+  return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
+}
+
+/** What Linux says of a process. */
+interface ProcessState {
+  readonly parent: number;
+  /** User and system time. */
+  readonly ticks: number;
+}
+
+function readProcesses(): Map<number, ProcessState> {
+  const processes = new Map<number, ProcessState>();
+  for (const name of readdirSync('/proc').filter(entry => /^\d+$/.test(entry))) {
+    const state = parseState(read(`/proc/${name}/stat`));
+    if (state) processes.set(Number(name), state);
+  }
+  return processes;
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // the process has ended
+  }
+}
+
+function runsFunction(id: number, functionName: RegExp): boolean {
+  const name = /(?:^|\0)AWS_LAMBDA_FUNCTION_NAME=([^\0]*)/.exec(read(`/proc/${id}/environ`))?.[1];
+  return name !== undefined && functionName.test(name);
+}
+
+/** Linux counts processor time in hundredths of a second. */
+const ticksPerMillisecond = 0.1;
