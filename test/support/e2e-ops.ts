@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { run } from './e2e-target.ts';
 import { type OpsResult, runOpsInProcess } from '../../tools/support/ops-in-process.ts';
+import { run } from './e2e-target.ts';
 
 /** Settings of one call beyond its arguments. */
 export interface OpsSettings {
