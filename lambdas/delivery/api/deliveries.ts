@@ -1,6 +1,6 @@
 import { Problem, rateLimited } from '../../api/problem.ts';
 import { jsonResponse, type RequestContext, type RouteHandler } from '../../api/route.ts';
-import { eventIn, webhookNotFound } from '../../webhooks/problems.ts';
+import { requireEventName, webhookNotFound } from '../../webhooks/problems.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, isDeliveryId } from '../delivery.ts';
 import type { ReadHistory } from '../delivery-history.ts';
@@ -38,7 +38,7 @@ export function makeHistoryOperations(dependencies: HistoryOperationDependencies
 
   /** Reads the delivery that the path names, and the webhook of now. An account sees its own only, under their own event. */
   const find = async (context: RequestContext): Promise<{ delivery: Delivery; webhook: Webhook | undefined }> => {
-    const eventName = eventIn(context);
+    const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const { id = '' } = context.path;
     const found = isDeliveryId(id)
@@ -53,7 +53,7 @@ export function makeHistoryOperations(dependencies: HistoryOperationDependencies
   const list: RouteHandler = async context => {
     const query = readQuery(historyQuery, historyParameters, context.request.rawQueryString ?? '');
     const { estado: state, desde: from, ate: before, limite: limit, cursor: after } = query;
-    const eventName = eventIn(context);
+    const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await findWebhook(accountId, eventName);
     const registration = webhook ?? null;

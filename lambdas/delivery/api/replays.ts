@@ -4,7 +4,7 @@ import { parseJsonBody } from '../../api/request-body.ts';
 import { jsonResponse, noContent, type RequestContext, type RouteHandler } from '../../api/route.ts';
 import { validate } from '../../api/validation.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { eventIn, webhookNotFound } from '../../webhooks/problems.ts';
+import { requireEventName, webhookNotFound } from '../../webhooks/problems.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { FindWebhook } from '../lookup.ts';
 import { isReplayId, type PastReplay, progressAt, type Replay } from '../replay/replay.ts';
@@ -36,7 +36,7 @@ export function makeReplayOperations(dependencies: ReplayOperationDependencies) 
   const { findWebhook, replays, startReplay, now } = dependencies;
 
   const webhookOf = async (context: RequestContext): Promise<Webhook> => {
-    const webhook = await findWebhook(context.caller.accountId, eventIn(context));
+    const webhook = await findWebhook(context.caller.accountId, requireEventName(context));
     if (!webhook) throw webhookNotFound();
     return webhook;
   };
@@ -45,7 +45,7 @@ export function makeReplayOperations(dependencies: ReplayOperationDependencies) 
 
   /** Replays outlive their webhook, as the history does. */
   const findReplay = async (context: RequestContext): Promise<FoundReplay> => {
-    const eventName = eventIn(context);
+    const eventName = requireEventName(context);
     const { id = '' } = context.path;
     const found = isReplayId(id) ? await replays.find(context.caller.accountId, eventName, id) : undefined;
     if (found && !found.replay.isForgotten) return found;

@@ -3,7 +3,7 @@ import { jsonResponse, type RouteHandler } from '../../api/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { describeError } from '../../platform/telemetry.ts';
-import { eventIn, suspendedByOperator, webhookNotFound } from '../../webhooks/problems.ts';
+import { requireEventName, suspendedByOperator, webhookNotFound } from '../../webhooks/problems.ts';
 import type { WebhookStore } from '../../webhooks/webhook-store.ts';
 import { newDelivery, testIdOf } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
@@ -32,7 +32,7 @@ export interface TestOperationDependencies extends DeliveryTelemetry {
 export function makeTestOperation(dependencies: TestOperationDependencies): RouteHandler {
   const { webhooks, limits, store, retryQueue, demandsUrl, makeId, now, log, count } = dependencies;
   return async function testOperation(context) {
-    const eventName = eventIn(context);
+    const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await webhooks.noteTest(accountId, eventName, now());
     if (!webhook) throw webhookNotFound();

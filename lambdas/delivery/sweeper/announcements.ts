@@ -9,9 +9,9 @@ import { isConditionFailed } from '../../platform/dynamo.ts';
 import {
   type AnnouncedItem,
   type Announcement,
-  announcedIn,
   announcementIndex,
   announcementShard,
+  parseAnnouncedItem,
 } from '../../webhooks/announcement.ts';
 import { type WebhookRecord, wireReasons } from '../../webhooks/representation.ts';
 import { webhookKey } from '../../webhooks/webhook.ts';
@@ -64,7 +64,7 @@ export function makeAnnounce({ dynamo, table, publish, log }: AnnounceDependenci
         try {
           // The index lags, and holds no more than keys.
           const [item] = await batchGet(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
-          const announced = announcedIn(item);
+          const announced = parseAnnouncedItem(item);
           if (announced) await publishAll(announced, hasTime);
         } catch (error) {
           failure = error; // one that cannot be published now does not hold up the others
