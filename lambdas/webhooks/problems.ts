@@ -17,3 +17,8 @@ export function webhookNotFound(): Problem {
 export function suspendedByOperator(): Problem {
   return new Problem(409, 'suspended_by_operator', 'An operator suspended this webhook: only an operator ends that.');
 }
+
+/** The refusal of what requires an active webhook. */
+export function webhookSuspended(): Problem {
+  return new Problem(409, 'webhook_suspended', 'The webhook is suspended: reactivate it first.');
+}

@@ -21,12 +21,11 @@ import { makeReplayStore } from '../replay/replay-store.ts';
 import { makeRetryQueue } from '../retry-queue.ts';
 import { makeSqs } from '../sqs-client.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
-import { makeHistoryOperations } from './deliveries.ts';
-import { makeReplayOperations } from './replays.ts';
+import { makeDeliveryResources } from './deliveries.ts';
+import { makeReplayResources } from './replays.ts';
 import { makeRequestLimits } from './request-limits.ts';
 import { makeResend } from './resend.ts';
-import { makeHistoryResources } from './routes.ts';
-import { makeTestOperation } from './test-event.ts';
+import { makeTestResource } from './test-event.ts';
 
 const environment = readEnvironment(deliveriesApiEnvironment);
 const telemetry = makeDeliveryTelemetry('history');
@@ -41,7 +40,6 @@ const retryQueue = makeRetryQueue({ sqs: makeSqs(), queueUrl: environment.RETRY_
 const findWebhook = makeFindWebhook(dynamo, environment.WEBHOOKS_TABLE);
 
 const webhooks = makeWebhookStore({ dynamo, tableName: environment.WEBHOOKS_TABLE });
-
 const lookup = makeLookup(store, { deliveries: table, webhooks: environment.WEBHOOKS_TABLE });
 const readHistory = makeReadHistory({ dynamo, table, store });
 const shared = { ...telemetry, store, retryQueue, findWebhook, now };
@@ -56,7 +54,7 @@ const limits = makeRequestLimits({
 
 const run = makeRunReplay({ ...shared, replays, readHistory, page: replayPage });
 
-/** {base_url}: what concerns a webhook's deliveries, under /v1/webhooks/{evento}. Bodies name business: never logged. */
+/** {base_url}: the delivery history of a webhook, with resends, replays and tests. Bodies hold business data and are never logged. */
 export const handler = middy<HttpRequest, HttpResponse>()
   .use(injectLambdaContext(telemetry.logger, { logEvent: false }))
   .use(logMetrics(telemetry.metrics))
@@ -77,20 +75,14 @@ export const handler = middy<HttpRequest, HttpResponse>()
         audience: environment.AUDIENCE,
         now,
       }),
-      resources: makeHistoryResources({
-        history: makeHistoryOperations({ findWebhook, lookup, readHistory, limits, resend: makeResend(shared) }),
-        replays: makeReplayOperations({
+      resources: [
+        makeTestResource({ ...shared, webhooks, limits, demandsUrl: environment.DEMANDS_URL, makeId: randomId }),
+        ...makeDeliveryResources({ findWebhook, lookup, readHistory, limits, resend: makeResend(shared) }),
+        ...makeReplayResources({
           ...shared,
           replays,
           startReplay: makeStartReplay({ ...shared, replays, run, makeId: randomId }),
         }),
-        test: makeTestOperation({
-          ...shared,
-          webhooks,
-          limits,
-          demandsUrl: environment.DEMANDS_URL,
-          makeId: randomId,
-        }),
-      }),
+      ],
     }),
   );

@@ -5,12 +5,11 @@ import type { SQSRecord } from 'aws-lambda';
 import { makeApi } from '../../../lambdas/api/router.ts';
 import { parseScope } from '../../../lambdas/auth/principals/scope.ts';
 import type { BearerAuthentication } from '../../../lambdas/auth/sessions/bearer.ts';
-import { makeHistoryOperations } from '../../../lambdas/delivery/api/deliveries.ts';
-import { makeReplayOperations } from '../../../lambdas/delivery/api/replays.ts';
+import { makeDeliveryResources } from '../../../lambdas/delivery/api/deliveries.ts';
+import { makeReplayResources } from '../../../lambdas/delivery/api/replays.ts';
 import { makeRequestLimits } from '../../../lambdas/delivery/api/request-limits.ts';
 import { makeResend } from '../../../lambdas/delivery/api/resend.ts';
-import { makeHistoryResources } from '../../../lambdas/delivery/api/routes.ts';
-import { makeTestOperation } from '../../../lambdas/delivery/api/test-event.ts';
+import { makeTestResource } from '../../../lambdas/delivery/api/test-event.ts';
 import { makeDeadLetters } from '../../../lambdas/delivery/dead-letters.ts';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { makeReadHistory } from '../../../lambdas/delivery/delivery-history.ts';
@@ -374,21 +373,15 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     docsUrl: undefined,
     resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
     authenticate,
-    resources: makeHistoryResources({
-      history: makeHistoryOperations({ findWebhook, lookup: dependencies.lookup, readHistory, limits, resend }),
-      replays: makeReplayOperations({
+    resources: [
+      makeTestResource({ ...shared, webhooks, limits, demandsUrl: 'https://demandas.com.br', makeId: randomId }),
+      ...makeDeliveryResources({ findWebhook, lookup: dependencies.lookup, readHistory, limits, resend }),
+      ...makeReplayResources({
         ...shared,
         replays,
         startReplay: makeStartReplay({ ...shared, replays, run, makeId: randomId }),
       }),
-      test: makeTestOperation({
-        ...shared,
-        webhooks,
-        limits,
-        demandsUrl: 'https://demandas.com.br',
-        makeId: randomId,
-      }),
-    }),
+    ],
   });
 
   /** Runs a process that may die; false: it did. */
