@@ -34,7 +34,7 @@ export const replayRecord = z.object({
 /** Makes the resources of a webhook's replays: start, show, cancel. */
 export function makeReplayResources(dependencies: {
   readonly findWebhook: FindWebhook;
-  readonly replays: Pick<ReplayStore, 'find' | 'cancel' | 'forget'>;
+  readonly replays: Pick<ReplayStore, 'find' | 'cancel' | 'hide'>;
   readonly startReplay: StartReplay;
   readonly now: Clock;
 }): readonly Resource[] {
@@ -68,7 +68,7 @@ export function makeReplayResources(dependencies: {
     const found = await findReplay(context);
     const { replay, latest } = found;
     if (replay.id === latest.id && (await replays.cancel(latest))) return noContent;
-    await replays.forget(found);
+    await replays.hide(found);
     return noContent;
   }
 
@@ -77,7 +77,7 @@ export function makeReplayResources(dependencies: {
     const eventName = requireEventName(context);
     const { id = '' } = context.path;
     const found = isReplayId(id) ? await replays.find(context.caller.accountId, eventName, id) : undefined;
-    if (found && !found.replay.isForgotten) return found;
+    if (found && !found.replay.isHidden) return found;
     await requireWebhook(context);
     throw new Problem(404, 'replay_not_found', 'There is no such replay of this webhook.');
   }
@@ -93,11 +93,11 @@ export function makeReplayResources(dependencies: {
   }
 }
 
-function toReplayRecord({ id, state, total, countedTo, sent }: PastReplay): z.infer<typeof replayRecord> {
+function toReplayRecord({ id, state, total, countCursor, sent }: PastReplay): z.infer<typeof replayRecord> {
   return {
     id,
     estado: wireReplayStates[state],
-    total: countedTo === null ? total : null,
+    total: countCursor === null ? total : null,
     enviadas: sent,
   };
 }

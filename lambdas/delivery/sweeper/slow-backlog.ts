@@ -8,7 +8,7 @@ import { backlogAttention, releasedPerSweep, releaseRate, turnsAhead } from '../
 import type { RetryQueue } from '../retry-queue.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { hasOutlived, putOff, queuedInSlowLane, withTurn } from '../transitions.ts';
-import type { Errand } from './sweep.ts';
+import type { DueTask } from './sweep.ts';
 
 /** What giving turns depends on. */
 export interface SlowBacklogDependencies extends DeliveryTelemetry {
@@ -32,7 +32,7 @@ export function planOf(slowness: StoredSlowness, slowRate: number, now: number):
  * Makes the sweeper's part in the slow lane: each minute it gives turns to what waits in the table, the longest due first,
  * or, once the webhook is slow no more, brings all of it forward.
  */
-export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Errand {
+export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueTask {
   const { slownessStore, store, queues, slowRate, now, log, count } = dependencies;
 
   const end = async (delivery: WaitingDelivery) => {

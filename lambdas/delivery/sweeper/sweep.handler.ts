@@ -10,8 +10,7 @@ import { makeDeliveryStore } from '../delivery-store.ts';
 import { sweepEnvironment } from '../environment.ts';
 import { makeSlownessStore, slownessPrefix } from '../isolation/slowness-store.ts';
 import { makeFindWebhook } from '../lookup.ts';
-import { makeReplayErrand } from '../replay/replay-errand.ts';
-import { makeRunReplay, replayPage } from '../replay/replay-runner.ts';
+import { makeReplayTask, makeRunReplay, replayPage } from '../replay/replay-runner.ts';
 import { makeReplayStore, replaysPrefix } from '../replay/replay-store.ts';
 import { makeRetryQueue } from '../retry-queue.ts';
 import { makeSqs } from '../sqs-client.ts';
@@ -64,7 +63,7 @@ const sweep = makeSweep({
   store,
   queues,
   now,
-  errands: {
+  tasks: {
     [slownessPrefix]: makeSlowBacklogTask({
       ...telemetry,
       slownessStore,
@@ -73,7 +72,7 @@ const sweep = makeSweep({
       slowRate: environment.SLOW_RATE,
       now,
     }),
-    [replaysPrefix]: makeReplayErrand({ replays, run, now }),
+    [replaysPrefix]: makeReplayTask({ replays, run, now }),
   },
 });
 

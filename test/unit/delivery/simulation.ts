@@ -26,8 +26,7 @@ import { makeUnansweredNames } from '../../../lambdas/delivery/isolation/unanswe
 import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import { attemptsPerWebhook } from '../../../lambdas/delivery/limits.ts';
 import { makeFindWebhook, makeLookup } from '../../../lambdas/delivery/lookup.ts';
-import { makeReplayErrand } from '../../../lambdas/delivery/replay/replay-errand.ts';
-import { makeRunReplay, replayPage } from '../../../lambdas/delivery/replay/replay-runner.ts';
+import { makeReplayTask, makeRunReplay, replayPage } from '../../../lambdas/delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../../../lambdas/delivery/replay/replay-store.ts';
 import { makeRetryQueue } from '../../../lambdas/delivery/retry-queue.ts';
@@ -360,8 +359,8 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const sweep = makeSweep({
     ...shared,
     queues,
-    errands: {
-      reenvios: makeReplayErrand({ replays, run, now }),
+    tasks: {
+      reenvios: makeReplayTask({ replays, run, now }),
       slowness: makeSlowBacklogTask({ ...shared, slownessStore, queues, slowRate }),
     },
   });
