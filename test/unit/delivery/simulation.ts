@@ -30,7 +30,10 @@ import { makeReplayTask, makeRunReplay, replayPage } from '../../../lambdas/deli
 import { makeStartReplay } from '../../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../../../lambdas/delivery/replay/replay-store.ts';
 import { makeRetryQueue } from '../../../lambdas/delivery/retry-queue.ts';
-import { makeAnnounce, type PublishedAnnouncement } from '../../../lambdas/delivery/sweeper/announcements.ts';
+import {
+  makePublishAnnouncements,
+  type PublishedAnnouncement,
+} from '../../../lambdas/delivery/sweeper/announcements.ts';
 import { makeSlowBacklogTask } from '../../../lambdas/delivery/sweeper/slow-backlog.ts';
 import { makeSweep } from '../../../lambdas/delivery/sweeper/sweep.ts';
 import { makeAfterAttempt } from '../../../lambdas/delivery/transitions.ts';
@@ -364,7 +367,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       slowness: makeSlowBacklogTask({ ...shared, slownessStore, queues, slowRate }),
     },
   });
-  const announce = makeAnnounce({ ...telemetry, dynamo, table: 'Webhooks', publish });
+  const announce = makePublishAnnouncements({ ...telemetry, dynamo, table: 'Webhooks', publish });
   const webhooks = makeWebhookStore({ dynamo, tableName: 'Webhooks' });
   const limits = makeRequestLimits({ dynamo, table: 'Deliveries', now, testLimit: 10, resendLimit: 60 });
   const api = makeApi({
