@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FindWebhook } from '../../lambdas/delivery/lookup.ts';
+import type { ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
 import { progressAt, type Replay } from '../../lambdas/delivery/replay/replay.ts';
-import type { ReplayRange, StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
+import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { CliError } from './cli-error.ts';
@@ -68,8 +69,8 @@ export function everySecond(): Promise<unknown> {
   return pause(1_000);
 }
 
-function describe({ total, countedTo }: Replay, sent: number): string {
-  return countedTo === null
+function describe({ total, countCursor }: Replay, sent: number): string {
+  return countCursor === null
     ? `Sent ${sent} of ${total} deliveries, ten a second`
     : `Counting: ${total} deliveries so far`;
 }

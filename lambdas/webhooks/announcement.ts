@@ -1,92 +1,123 @@
 import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandOutput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { type Item, isConditionFailed } from '../platform/dynamo.ts';
+import { isoTime } from '../platform/clock.ts';
+import { conditionalWrite, type Item, isConditionFailed } from '../platform/dynamo.ts';
 
 /*
- * What the operators' topic is told of a webhook is written together with the change that it tells of, into the webhook's
- * own item: neither is ever stored without the other. The sweeper finds such items in the index `announcements`
- * (announcementShard, announcementAt = `<time>#<accountId>#<eventName>`), publishes, and then takes out what it published.
+ * A transactional outbox: an announcement for the operators' topic is written into the webhook's own item, in the same write
+ * as the change that it announces, so neither is ever stored without the other. The sweeper finds such items in the index
+ * `announcements` (announcementShard, announcementAt = `<time>#<accountId>#<eventName>`), publishes the announcements and then
+ * removes them.
  */
 
-/** The one partition of the index: it holds what was not published yet. */
+/** The one partition of the index, which holds only what is not published yet. */
 export const announcementShard = '0';
 
 /** The index's name. */
 export const announcementIndex = 'announcements';
 
-/** What is told of a webhook. */
+/** A change of a webhook that operators are told about. */
 export type Announcement = Readonly<z.infer<typeof announcement>>;
 
-/** An item with announcements to be published, the oldest first. */
+/** An item with announcements to publish, the oldest first. */
 export type AnnouncedItem = Readonly<z.infer<typeof announcedItem>>;
 
-/** Reads what an item still has to announce; nothing, where it has nothing any more. */
-export function announcedIn(item: Item | undefined): AnnouncedItem | undefined {
+/** Reads the announcements of an item; `undefined` when it has none. */
+export function parseAnnouncedItem(item: Item | undefined): AnnouncedItem | undefined {
   return announcedItem.safeParse(item).data;
 }
 
-/** The most announcements that a webhook keeps: an account that toggles its suspension neither fills its item nor the topic. */
+/**
+ * The most announcements that a webhook holds: an account that toggles its suspension can fill neither the item nor the
+ * topic.
+ */
 export const mostAnnouncements = 5;
 
-/** A change of a webhook that is announced. */
-export interface AnnouncedChange {
+/** A conditional update of an item in table `Webhooks`. */
+export interface WebhookUpdate {
   readonly table: string;
   readonly key: { readonly accountId: string; readonly eventName: string };
-  /** The update expression; it begins with `SET`. */
+  /** The update expression; with an announcement it begins with `SET`. */
   readonly update: string;
+  /** The condition expression. */
   readonly when: string;
   readonly names?: Record<string, string> | undefined;
   readonly values: Item;
-  readonly announcement: Announcement;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
+  readonly announcement?: Announcement | undefined;
+  /** When it is announced, in milliseconds since the epoch; by default the announcement's `since`. */
+  readonly announcedAt?: number;
 }
 
 /**
- * Makes a change and adds its announcement, in one write. Where as many wait as are kept, the newest takes the place of the
- * last: the first failure and the latest state stay told, and a full list never refuses a change. Gives the item as it is
- * then.
- *
- * @throws {ConditionalCheckFailedException} when the change's own condition does not hold.
+ * Updates a webhook and adds the announcement, if there is one, in the same write. Gives the item after that; `undefined` when
+ * the condition does not hold.
  */
-export async function updateAnnouncing(
+export async function updateWebhook(
   dynamo: Pick<DynamoDBDocumentClient, 'send'>,
-  change: AnnouncedChange,
-): Promise<UpdateCommandOutput> {
-  for (let tried = 1; ; tried++) {
-    try {
-      return await dynamo.send(appending(change));
-    } catch (error) {
-      if (!isConditionFailed(error)) throw error; // else the list is full, or the change's own condition does not hold
-    }
-    try {
-      return await dynamo.send(replacingLast(change));
-    } catch (error) {
-      if (tried === tries || !isInvalid(error)) throw error; // else the list, full a moment ago, is gone by now
-    }
-  }
+  { announcement, announcedAt = announcement?.since ?? 0, ...change }: WebhookUpdate,
+): Promise<Item | undefined> {
+  const write = announcement
+    ? updateAnnouncing(dynamo, { ...change, announcement, announcedAt })
+    : dynamo.send(
+        new UpdateCommand({
+          TableName: change.table,
+          Key: change.key,
+          UpdateExpression: change.update,
+          ConditionExpression: change.when,
+          ...(change.names && { ExpressionAttributeNames: change.names }),
+          ExpressionAttributeValues: change.values,
+          ReturnValues: 'ALL_NEW',
+        }),
+      );
+  return (await conditionalWrite(write))?.Attributes;
 }
 
 const announcement = z.object({
   type: z.enum(['webhook.failing', 'webhook.suspended', 'webhook.reactivated']),
-  /** Since when the webhook is what `type` says; milliseconds since the epoch. */
+  /** When the state began that `type` names; milliseconds since the epoch. */
   since: z.int(),
   /** Why it is suspended. */
   reason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
-  /** `result` of the attempt that led to this, where one did. */
+  /** `result` of the attempt that caused it, if one did. */
   lastResult: z.nullable(z.string()),
 });
 
 const announcedItem = z.object({
   accountId: z.string(),
   eventName: z.string(),
-  /** Nothing is published of an item without one: no webhook is registered. */
+  /** Without one no webhook is registered, and nothing is published. */
   webhookId: z.optional(z.string()),
   announcementAt: z.string(),
   announcements: z.array(announcement),
 });
 
-function appending(change: AnnouncedChange): UpdateCommand {
+type AnnouncedUpdate = WebhookUpdate & { readonly announcement: Announcement; readonly announcedAt: number };
+
+/**
+ * When the list is full, the newest announcement replaces the last one: the first failure and the latest state stay, and a full
+ * list never refuses a change.
+ *
+ * @throws {ConditionalCheckFailedException} when the change's own condition does not hold.
+ */
+async function updateAnnouncing(
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  change: AnnouncedUpdate,
+): Promise<UpdateCommandOutput> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await dynamo.send(appending(change));
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error; // otherwise the list is full, or the change's own condition does not hold
+    }
+    try {
+      return await dynamo.send(replacingLast(change));
+    } catch (error) {
+      if (attempt === maxAttempts || !isInvalid(error)) throw error; // otherwise the full list was removed meanwhile
+    }
+  }
+}
+
+function appending(change: AnnouncedUpdate): UpdateCommand {
   return announcing(change, {
     set: 'announcements = list_append(if_not_exists(announcements, :noAnnouncements), :announcements)',
     when: `(${change.when}) AND attribute_not_exists(${last})`,
@@ -94,8 +125,8 @@ function appending(change: AnnouncedChange): UpdateCommand {
   });
 }
 
-/** In a list that is shorter by now this adds to its end. */
-function replacingLast(change: AnnouncedChange): UpdateCommand {
+/** In a list that has become shorter this appends. */
+function replacingLast(change: AnnouncedUpdate): UpdateCommand {
   return announcing(change, {
     set: `${last} = :announcement`,
     when: change.when,
@@ -103,31 +134,31 @@ function replacingLast(change: AnnouncedChange): UpdateCommand {
   });
 }
 
-/** How often a change is tried while full lists are published and taken out. */
-const tries = 3;
+/** How often a change is tried while the sweeper publishes and removes a full list. */
+const maxAttempts = 3;
 
 function isInvalid(error: unknown): boolean {
   return error instanceof Error && error.name === 'ValidationException';
 }
 
-/** An item keeps its place in the index until all is published: who announces without end is not read twice in a run. */
+/** An item keeps its place in the index until all is published, so that a sweep does not read it twice. */
 function announcing(
-  { table, key, update, names, values, now }: AnnouncedChange,
+  { table, key, update, names, values, announcedAt }: AnnouncedUpdate,
   list: { readonly set: string; readonly when: string; readonly values: Item },
 ): UpdateCommand {
-  const place =
+  const indexKeys =
     'announcementShard = :announcementShard, announcementAt = if_not_exists(announcementAt, :announcementAt)';
   return new UpdateCommand({
     TableName: table,
     Key: key,
-    UpdateExpression: update.replace(/^SET /, () => `SET ${list.set}, ${place}, `),
+    UpdateExpression: update.replace(/^SET /, () => `SET ${list.set}, ${indexKeys}, `),
     ConditionExpression: list.when,
     ...(names && { ExpressionAttributeNames: names }),
     ExpressionAttributeValues: {
       ...values,
       ...list.values,
       ':announcementShard': announcementShard,
-      ':announcementAt': `${new Date(now).toISOString()}#${key.accountId}#${key.eventName}`,
+      ':announcementAt': `${isoTime(announcedAt)}#${key.accountId}#${key.eventName}`,
     },
     ReturnValues: 'ALL_NEW',
   });

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { list, optionalText, text } from '../platform/environment.ts';
 
-/** The environment of the webhook management function. */
+/** The environment of the function WebhooksApi. */
 export const webhooksApiEnvironment = z.object({
   WEBHOOKS_TABLE: text,
   CLIENTS_TABLE: text,
@@ -14,9 +14,9 @@ export const webhooksApiEnvironment = z.object({
   AUDIENCE: text,
   /** Host names of the service's own APIs, which are never delivered to. */
   OWN_HOSTS: list,
-  /** The page that tells about the codes of refusals. */
+  /** The page that explains the codes of refusals. */
   DOCS_URL: optionalText,
 });
 
-/** The environment of the webhook management function, as infrastructure sets it. */
+/** The environment of WebhooksApi, as the infrastructure sets it. */
 export type WebhooksApiEnvironment = z.input<typeof webhooksApiEnvironment>;

@@ -4,7 +4,7 @@ import { eventNameSchema } from './webhook.ts';
 /** Visible ASCII and inner spaces (RFC 9110 section 5.5 allows more; receivers do not). */
 const authorization = /^[\x21-\x7e](?:[\x20-\x7e]{0,2046}[\x21-\x7e])?$/;
 
-/** The value for the Authorization header of deliveries; `null` counts as absent. */
+/** The Authorization header of deliveries; `null` counts as absent. */
 const autorizacao = z.pipe(
   z.nullish(
     z
@@ -14,7 +14,7 @@ const autorizacao = z.pipe(
   z.transform(value => value ?? undefined),
 );
 
-/** The body that registers a webhook. `url` is judged by the URL policy afterwards. */
+/** The body that registers a webhook. `validate-url.ts` checks its `url`. */
 export const registration = z.strictObject({ evento: eventNameSchema, url: z.string(), autorizacao });
 
 /** The body that replaces a webhook. */
@@ -23,7 +23,7 @@ export const replacement = z.strictObject({ url: z.string(), autorizacao });
 /** The body that asks for a new signing secret. */
 export const secretRotation = z.strictObject({ imediato: z._default(z.boolean(), false) });
 
-/** The `url` of a body, wherever it is a text: it is judged even if other fields are wrong. */
+/** The `url` of a body, if it is a string: it is checked even if other fields are wrong. */
 export function urlIn(body: unknown): string | undefined {
   const result = z.object({ url: z.string() }).safeParse(body);
   return result.success ? result.data.url : undefined;

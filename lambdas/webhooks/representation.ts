@@ -1,38 +1,39 @@
 import * as z from 'zod/mini';
+import { isoTime } from '../platform/clock.ts';
 import { signsUntil } from './signing-secret.ts';
 import { eventNameSchema, type SuspensionReason, type Webhook } from './webhook.ts';
 
-/** Whether a webhook gets its events, as the wire calls it. */
+/** The wire names of a webhook's status. */
 export const wireStatuses = { active: 'ativo', suspended: 'suspenso' } as const satisfies Record<
   Webhook['status'],
   string
 >;
 
-/** Why a webhook is suspended, as the wire calls it. */
+/** The wire names of the reasons for a suspension. */
 export const wireReasons = {
   gone: 'gone',
   no_success: 'sem_sucesso',
   operator: 'operador',
 } as const satisfies Record<NonNullable<SuspensionReason>, string>;
 
-/** A webhook as responses show it: neither the value of `autorizacao` nor a secret ever comes back. */
+/** A webhook in responses. It never holds the value of `autorizacao` or a secret. */
 export const webhookRecord = z.object({
   evento: eventNameSchema,
   url: z.string(),
   autorizacao_definida: z.boolean(),
   estado: z.enum(Object.values(wireStatuses)),
   motivo_suspensao: z.nullable(z.enum(Object.values(wireReasons))),
-  /** The replaced signing secrets that sign too, the one replaced last first, and until when. */
+  /** The replaced signing secrets that still sign, the latest first. */
   segredos_anteriores: z.array(z.object({ valido_ate: z.iso.datetime() })),
   criado_em: z.iso.datetime(),
   atualizado_em: z.iso.datetime(),
 });
 
-/** A webhook as responses show it; times are RFC 3339 in UTC. */
+/** A webhook in responses; times are RFC 3339 in UTC. */
 export type WebhookRecord = z.infer<typeof webhookRecord>;
 
-/** The record that responses show of a stored webhook at that moment. */
-export function toRecord(stored: Webhook, now: number): WebhookRecord {
+/** Makes the record of a stored webhook. `now` decides which replaced secrets still sign. */
+export function toWebhookRecord(stored: Webhook, now: number): WebhookRecord {
   return {
     evento: stored.eventName,
     url: stored.url,
@@ -42,12 +43,8 @@ export function toRecord(stored: Webhook, now: number): WebhookRecord {
     segredos_anteriores: stored.secrets
       .map(signsUntil)
       .filter(until => until > now && until !== Number.POSITIVE_INFINITY)
-      .map(until => ({ valido_ate: iso(until) })),
-    criado_em: iso(stored.createdAt),
-    atualizado_em: iso(stored.updatedAt),
+      .map(until => ({ valido_ate: isoTime(until) })),
+    criado_em: isoTime(stored.createdAt),
+    atualizado_em: isoTime(stored.updatedAt),
   };
-}
-
-function iso(moment: number): string {
-  return new Date(moment).toISOString();
 }

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { SigningSecret } from './webhook.ts';
 
-/** Makes the text of a new signing secret. */
+/** Makes a new signing secret. */
 export type MakeSigningSecret = () => string;
 
-/** A random 256-bit secret in the form of Standard Webhooks: `whsec_` and its bytes in base64. */
+/** A random 256-bit secret in the format of Standard Webhooks: `whsec_` and its bytes in base64. */
 export function makeSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** Until when a secret signs deliveries, in milliseconds since the epoch: the current one has no end. */
+/** When a secret stops signing deliveries, in milliseconds since the epoch; infinity for the current one. */
 export function signsUntil({ replacedAt }: SigningSecret): number {
   return replacedAt === undefined ? Number.POSITIVE_INFINITY : replacedAt + secretOverlapMs;
 }
@@ -19,23 +19,23 @@ export function isSigning(secret: SigningSecret, now: number): boolean {
   return now < signsUntil(secret);
 }
 
-/** The secrets after a replacement, or when (milliseconds since the epoch) there may be one. */
-export type Replaced =
+/** The secrets after a rotation, or when the next rotation is possible (milliseconds since the epoch). */
+export type SecretRotation =
   | { readonly outcome: 'replaced'; readonly secrets: readonly SigningSecret[] }
   | { readonly outcome: 'too_many'; readonly until: number };
 
 /**
- * The secrets after `sealed` has taken the current one's place: newest first, those that no longer sign left out. Each
- * replaced one signs for a while from its own replacement; no more than four do.
+ * Makes `sealed` the current secret. The list is newest first and holds only secrets that sign: each replaced one signs for
+ * 24 h after its own replacement, and at most four do.
  *
- * @param isImmediate - whether the old ones end now.
+ * @param isImmediate - whether the replaced ones stop signing now.
  */
 export function replaceSecret(
   secrets: readonly SigningSecret[],
   sealed: string,
   now: number,
   isImmediate: boolean,
-): Replaced {
+): SecretRotation {
   const current: SigningSecret = { sealed, createdAt: now };
   if (isImmediate) return { outcome: 'replaced', secrets: [current] };
   const signing = secrets.filter(secret => isSigning(secret, now));
@@ -44,8 +44,8 @@ export function replaceSecret(
   return { outcome: 'replaced', secrets: [current, ...replaced] };
 }
 
-/** How long a replaced secret signs deliveries too, in milliseconds, so that receivers can change over: 24 h. */
+/** How long a replaced secret still signs, in milliseconds, so that receivers can change over: 24 h. */
 const secretOverlapMs = 24 * 60 * 60 * 1_000;
 
-/** The most replaced secrets that sign beside the current one. */
+/** The most replaced secrets that sign along with the current one. */
 const maximumReplaced = 4;

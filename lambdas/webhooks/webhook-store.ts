@@ -5,52 +5,51 @@ import {
   PutCommand,
   QueryCommand,
   type QueryCommandOutput,
-  UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { type Item, isConditionFailed } from '../platform/dynamo.ts';
-import { type Announcement, updateAnnouncing } from './announcement.ts';
+import { conditionalWrite, type Item } from '../platform/dynamo.ts';
+import { updateWebhook, type WebhookUpdate } from './announcement.ts';
 import { type EventName, type SigningSecret, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 
-/** The registrations of all accounts. Reads are consistent; what gives `undefined` found no webhook. */
+/** The registrations of all accounts. Reads are consistent; `undefined` means that there is no such webhook. */
 export interface WebhookStore {
   /**
-   * Gives the webhook as it is then: suspended, where an operator suspended an earlier one and did not reactivate it.
-   * Nothing: the account has a webhook for this event already.
+   * Gives the webhook as stored: suspended, if an operator suspended an earlier one and did not reactivate it. Gives
+   * `undefined` when the account already has a webhook for this event.
    */
   create(webhook: Webhook): Promise<Webhook | undefined>;
   find(accountId: string, eventName: EventName): Promise<Webhook | undefined>;
   /** An account's webhooks, by event name. */
   list(accountId: string): Promise<readonly Webhook[]>;
   /**
-   * Sets URL and authorization of the webhook as it was read and forgets that it was failing. Another URL ends a
-   * suspension too, unless an operator suspended. Nothing: it is another one, or has another URL or state, by now.
+   * Sets the URL and authorization of the webhook that was read, and forgets that it was failing. A different URL also ends a
+   * suspension, unless it is an operator's. Gives `undefined` when its registration, URL or state has changed since.
    */
   replace(read: Webhook, replacement: Replacement): Promise<Webhook | undefined>;
-  /** An operator's suspension stays, for the next registration. */
+  /** Removes a registration; an operator's suspension stays for the next one. */
   remove(accountId: string, eventName: EventName, now: number): Promise<Removal>;
-  /** Sets the secrets of the webhook as it was read; gives `false` when it is another one, or its secrets are others, by now. */
+  /** Sets the secrets of the webhook that was read; gives `false` when its registration or secrets have changed since. */
   replaceSecrets(read: Webhook, secrets: readonly SigningSecret[], updatedAt: number): Promise<boolean>;
-  /** Ends a suspension and forgets the receiver's health, unless an operator suspended; gives the webhook as it is then. */
+  /** Ends a suspension, unless it is an operator's, and forgets the receiver's failures; gives the webhook after that. */
   reactivate(accountId: string, eventName: EventName, updatedAt: number): Promise<Webhook | undefined>;
-  /** Notes a test, unless an operator suspended; gives the webhook as it is then. */
+  /** Stores the time of a test, unless an operator suspended; gives the webhook after that. */
   noteTest(accountId: string, eventName: EventName, testedAt: number): Promise<Webhook | undefined>;
-}
-
-/** What the store is made of. */
-export interface WebhookStoreDependencies {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly tableName: string;
 }
 
 /**
  * Makes the store over the table `Webhooks`: partition `accountId`, range `eventName`, one item per registration.
  * An account's list is one query, and deliveries find theirs by the key that the event's message gives.
  *
- * An operator's suspension outlives the registration: with that removed, or before there is one, the item holds `status`
- * and `suspensionReason` only. It is no webhook (`webhookIn`); a registration takes both over. One item, so one condition
- * decides between an operator, a removal and a registration that meet.
+ * An operator's suspension outlives the registration: without a registration the item holds `status` and `suspensionReason`
+ * only. That is no webhook (`webhookIn`), and the next registration keeps both. Since it is one item, one condition decides
+ * races between an operator, a removal and a registration.
  */
-export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreDependencies): WebhookStore {
+export function makeWebhookStore({
+  dynamo,
+  tableName: TableName,
+}: {
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly tableName: string;
+}): WebhookStore {
   const find = async (accountId: string, eventName: EventName): Promise<Webhook | undefined> => {
     const { Item } = await dynamo.send(
       new GetCommand({ TableName, Key: webhookKey(accountId, eventName), ConsistentRead: true }),
@@ -58,45 +57,13 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
     return webhookIn(Item);
   };
 
-  /** Runs a conditional write; gives `undefined` when its condition did not hold. */
-  const unlessRefused = async <T>(write: Promise<T>): Promise<T | undefined> => {
-    try {
-      return await write;
-    } catch (error) {
-      if (isConditionFailed(error)) return undefined;
-      throw error;
-    }
-  };
-
-  /** Gives the webhook as it is then; nothing, where the condition did not hold. */
+  /** Gives the webhook after the update; `undefined` when the condition does not hold. */
   const update = async (
     accountId: string,
     eventName: EventName,
-    {
-      told,
-      ...change
-    }: { update: string; when: string; names?: Record<string, string>; values: Item; told?: Announcement },
-  ): Promise<Webhook | undefined> => {
-    const key = webhookKey(accountId, eventName);
-    const plain = () =>
-      dynamo.send(
-        new UpdateCommand({
-          TableName,
-          Key: key,
-          UpdateExpression: change.update,
-          ConditionExpression: change.when,
-          ...(change.names && { ExpressionAttributeNames: change.names }),
-          ExpressionAttributeValues: change.values,
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-    const answer = await unlessRefused(
-      told
-        ? updateAnnouncing(dynamo, { ...change, table: TableName, key, announcement: told, now: told.since })
-        : plain(),
-    );
-    return answer && webhookIn(answer.Attributes);
-  };
+    change: Pick<WebhookUpdate, 'update' | 'when' | 'names' | 'values' | 'announcement'>,
+  ): Promise<Webhook | undefined> =>
+    webhookIn(await updateWebhook(dynamo, { ...change, table: TableName, key: webhookKey(accountId, eventName) }));
 
   return {
     find,
@@ -116,7 +83,7 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
         },
       });
       if (created) return created;
-      // The client repeats a write whose answer got lost: what stands there may be our own.
+      // The SDK repeats a write whose answer was lost: the stored webhook may be our own.
       const found = await find(accountId, eventName);
       return found?.webhookId === webhookId ? found : undefined;
     },
@@ -142,14 +109,14 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
 
     replace: async (read, { url, sealedAuthorization, updatedAt }) => {
       const { accountId, eventName, webhookId, status, suspensionReason } = read;
-      const isMoved = !isSameUrl(read.url, url);
-      const ends = isMoved && status === 'suspended' && suspensionReason !== 'operator';
-      const told = { type: 'webhook.reactivated', since: updatedAt, reason: null, lastResult: null } as const;
+      const isOtherUrl = !isSameUrl(read.url, url);
+      const endsSuspension = isOtherUrl && status === 'suspended' && suspensionReason !== 'operator';
+      const announcement = { type: 'webhook.reactivated', since: updatedAt, reason: null, lastResult: null } as const;
       const sets = [
         '#url = :url',
         'updatedAt = :now',
         ...(sealedAuthorization === undefined ? [] : ['sealedAuthorization = :authorization']),
-        ...(ends ? ['#status = :active, suspensionReason = :none'] : []),
+        ...(endsSuspension ? ['#status = :active, suspensionReason = :none'] : []),
       ];
       const removed = [
         'failingSince',
@@ -168,30 +135,30 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
           ':seen': status,
           ':seenReason': suspensionReason,
           ...(sealedAuthorization !== undefined && { ':authorization': sealedAuthorization }),
-          ...(ends && { ':active': 'active', ':none': null }),
+          ...(endsSuspension && { ':active': 'active', ':none': null }),
         },
-        ...(ends && { told }),
+        ...(endsSuspension && { announcement }),
       });
     },
 
     remove: async (accountId, eventName, now) => {
       const Key = webhookKey(accountId, eventName);
       const values = { ':operator': 'operator' };
-      for (let attempt = 0; attempt < removalTries; attempt++) {
+      for (let attempt = 0; attempt < maxRemovalAttempts; attempt++) {
         const remove = new DeleteCommand({
           TableName,
           Key,
           ConditionExpression: 'attribute_exists(webhookId) AND suspensionReason <> :operator',
           ExpressionAttributeValues: values,
         });
-        if (await unlessRefused(dynamo.send(remove))) return 'removed';
+        if (await conditionalWrite(dynamo.send(remove))) return 'removed';
         const hold = new PutCommand({
           TableName,
           Item: operatorHold(accountId, eventName, now),
           ConditionExpression: 'attribute_exists(webhookId) AND suspensionReason = :operator',
           ExpressionAttributeValues: values,
         });
-        if (await unlessRefused(dynamo.send(hold))) return 'removed';
+        if (await conditionalWrite(dynamo.send(hold))) return 'removed';
         if (!(await find(accountId, eventName))) return 'not_registered';
       }
       return 'contended';
@@ -200,7 +167,7 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
     replaceSecrets: async ({ accountId, eventName, webhookId, secrets: [current] }, secrets, updatedAt) => {
       const isReplaced = await update(accountId, eventName, {
         update: 'SET secrets = :secrets, updatedAt = :now',
-        // A sealed text is never the same twice: the current one tells whether the list is still the one that was read.
+        // Sealing never gives the same text twice: the current one identifies the list that was read.
         when: 'webhookId = :webhookId AND secrets[0].sealed = :current',
         values: {
           ':secrets': secrets,
@@ -215,7 +182,7 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
     },
 
     reactivate: async (accountId, eventName, updatedAt) => {
-      const told = { type: 'webhook.reactivated', since: updatedAt, reason: null, lastResult: null } as const;
+      const announcement = { type: 'webhook.reactivated', since: updatedAt, reason: null, lastResult: null } as const;
       const reactivated = await update(accountId, eventName, {
         update: 'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince, failingMark',
         when: 'attribute_exists(webhookId) AND #status = :suspended AND suspensionReason <> :operator',
@@ -227,7 +194,7 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
           ':none': null,
           ':now': updatedAt,
         },
-        told,
+        announcement,
       });
       return reactivated ?? find(accountId, eventName);
     },
@@ -243,26 +210,26 @@ export function makeWebhookStore({ dynamo, tableName: TableName }: WebhookStoreD
   };
 }
 
-/** What a replacement changes; times in milliseconds since the epoch. */
+/** The new values of a replacement; times in milliseconds since the epoch. */
 interface Replacement {
   readonly url: string;
-  /** Without one, the stored one is removed: a new host never gets an old credential. */
+  /** If absent, the stored one is removed: a new host never gets an old credential. */
   readonly sealedAuthorization: string | undefined;
   readonly updatedAt: number;
 }
 
-/** What a removal came to. `contended`: nothing was removed, since others changed the webhook each time that was tried. */
+/** The outcome of a removal. `contended`: nothing was removed, since others changed the webhook at each attempt. */
 type Removal = 'removed' | 'not_registered' | 'contended';
 
-/** Whether two URLs are the same one (WHATWG URL, section 4.5). */
+/** Whether two URLs are equal (WHATWG URL section 4.6). */
 function isSameUrl(one: string, other: string): boolean {
   return URL.parse(one)?.href === URL.parse(other)?.href;
 }
 
-/** How often a removal is tried while others suspend, reactivate, delete and register the same webhook. */
-const removalTries = 3;
+/** How often a removal is tried while others change the same webhook. */
+const maxRemovalAttempts = 3;
 
-/** What a webhook that is removed leaves behind where an operator suspended it. */
+/** What a removed webhook leaves behind when an operator suspended it. */
 function operatorHold(accountId: string, eventName: EventName, now: number): Item {
   return {
     ...webhookKey(accountId, eventName),

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Item } from '../platform/dynamo.ts';
 
-/** The events that a webhook can be registered for, by the name that registrations, paths and deliveries use. */
+/** The events that a webhook can be registered for; registrations, paths and deliveries use these names. */
 export const EVENT_NAMES = [
   'demanda.criada',
   'demanda.cancelada',
@@ -19,7 +19,7 @@ export const eventNameSchema = z.enum(EVENT_NAMES);
 /** One of the event names. */
 export type EventName = z.infer<typeof eventNameSchema>;
 
-/** Whether a text is one of the event names, in exactly this spelling. */
+/** Whether a text is exactly one of the event names. */
 export function isEventName(text: string): text is EventName {
   return eventNameSchema.safeParse(text).success;
 }
@@ -48,8 +48,8 @@ export function parseWebhook(item: unknown): Webhook {
 }
 
 /**
- * The webhook that a stored item is. An item without a `webhookId` is none: it only keeps that an operator suspended
- * whatever is registered for that account and event (see `webhook-store.ts`).
+ * Reads a stored item as a webhook. An item without a `webhookId` is none: it only holds an operator's suspension of whatever
+ * will be registered for that account and event (see `webhook-store.ts`).
  *
  * @throws {z.core.$ZodError} when the item is something else.
  */
@@ -57,12 +57,12 @@ export function webhookIn(item: Item | undefined): Webhook | undefined {
   return item?.webhookId === undefined ? undefined : parseWebhook(item);
 }
 
-/** What a sealed `autorizacao` is bound to. */
+/** The binding of a sealed `autorizacao` (see `sealing.ts`). */
 export function authorizationBinding(accountId: string, eventName: EventName): string {
   return `${accountId}/${eventName}/autorizacao`;
 }
 
-/** What a sealed signing secret is bound to. */
+/** The binding of a sealed signing secret (see `sealing.ts`). */
 export function secretBinding(accountId: string, eventName: EventName): string {
   return `${accountId}/${eventName}/segredo`;
 }
@@ -73,28 +73,28 @@ const signingSecret = z.object({
   /** The `whsec_…` text, sealed under `secretBinding`. */
   sealed: z.string(),
   createdAt: milliseconds,
-  /** When a newer secret took its place; it signs too for a while after that. */
+  /** When a newer secret replaced it; it still signs for a while after that. */
   replacedAt: z.optional(milliseconds),
 });
 
 const webhook = z.object({
   accountId: z.string(),
   eventName: eventNameSchema,
-  /** New with each registration, so that a later one never gets an earlier one's events. */
+  /** New with each registration, so that a registration never gets the events of an earlier one. */
   webhookId: z.string(),
-  /** As registered. It was judged then, and is judged again at every attempt. */
+  /** As registered. It is validated at registration and again at every attempt. */
   url: z.string(),
   /** The Authorization header's value, sealed under `authorizationBinding`. */
   sealedAuthorization: z.optional(z.string()),
-  /** Newest first; the first one is the current one. */
+  /** Newest first; the first is the current one. */
   secrets: z.array(signingSecret),
   status: z.enum(['active', 'suspended']),
   suspensionReason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
-  /** The first failed attempt since the last registration, replacement, reactivation or success. */
+  /** When the first attempt failed since the last registration, replacement, reactivation or success. */
   failingSince: z.optional(milliseconds),
-  /** How long `failingSince` had been when that was last announced, in milliseconds. */
+  /** How long the webhook had been failing when that was last announced, in milliseconds. */
   failingMark: z.optional(milliseconds),
-  /** When a test was last asked for. */
+  /** When a test was last requested. */
   testedAt: z.optional(milliseconds),
   createdAt: milliseconds,
   updatedAt: milliseconds,

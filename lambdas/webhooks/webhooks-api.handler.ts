@@ -15,10 +15,9 @@ import { makeKeyring } from '../platform/keyring.ts';
 import { makeSealing } from '../platform/sealing.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
 import { webhooksApiEnvironment } from './environment.ts';
-import { makeOperations } from './operations.ts';
-import { makeWebhookResources } from './routes.ts';
 import { makeSigningSecret } from './signing-secret.ts';
 import { makeValidateUrl } from './validate-url.ts';
+import { makeWebhookResources } from './webhook-resources.ts';
 import { makeWebhookStore } from './webhook-store.ts';
 
 const environment = readEnvironment(webhooksApiEnvironment);
@@ -31,7 +30,7 @@ const keyring = makeKeyring({
   now: systemClock,
 });
 
-/** {base_url}: everything under /v1/webhooks, and whatever no other route takes. Bodies carry secrets: never logged. */
+/** {base_url}: manages webhooks under /v1/webhooks, and answers every path without a route of its own. Bodies hold secrets and are never logged. */
 export const handler = middy<HttpRequest, HttpResponse>()
   .use(injectLambdaContext(logger, { logEvent: false }))
   .handler(
@@ -53,16 +52,14 @@ export const handler = middy<HttpRequest, HttpResponse>()
       }),
       resources: [
         makeProtectedResource({ audience: environment.AUDIENCE, issuer: environment.ISSUER }),
-        ...makeWebhookResources(
-          makeOperations({
-            store: makeWebhookStore({ dynamo, tableName: environment.WEBHOOKS_TABLE }),
-            sealing: makeSealing(keyring),
-            validateUrl: makeValidateUrl({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
-            makeSecret: makeSigningSecret,
-            makeId: randomId,
-            now: systemClock,
-          }),
-        ),
+        ...makeWebhookResources({
+          store: makeWebhookStore({ dynamo, tableName: environment.WEBHOOKS_TABLE }),
+          sealing: makeSealing(keyring),
+          validateUrl: makeValidateUrl({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
+          makeSecret: makeSigningSecret,
+          makeId: randomId,
+          now: systemClock,
+        }),
       ],
     }),
   );

@@ -20,12 +20,11 @@ import { makeRunReplay, replayPage } from '../replay/replay-runner.ts';
 import { makeStartReplay } from '../replay/replay-start.ts';
 import { makeReplayStore } from '../replay/replay-store.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
-import { makeHistoryOperations } from './deliveries.ts';
-import { makeReplayOperations } from './replays.ts';
+import { makeDeliveryResources } from './deliveries.ts';
+import { makeReplayResources } from './replays.ts';
 import { makeRequestLimits } from './request-limits.ts';
 import { makeResend } from './resend.ts';
-import { makeHistoryResources } from './routes.ts';
-import { makeTestOperation } from './test-event.ts';
+import { makeTestResource } from './test-event.ts';
 
 const environment = readEnvironment(deliveriesApiEnvironment);
 const telemetry = makeDeliveryTelemetry('history');
@@ -55,7 +54,7 @@ const limits = makeRequestLimits({
 
 const run = makeRunReplay({ ...shared, replays, readHistory, page: replayPage });
 
-/** {base_url}: what concerns a webhook's deliveries, under /v1/webhooks/{evento}. Bodies name business: never logged. */
+/** {base_url}: the delivery history of a webhook, with resends, replays and tests. Bodies hold business data and are never logged. */
 export const handler = middy<HttpRequest, HttpResponse>()
   .use(injectLambdaContext(telemetry.logger, { logEvent: false }))
   .use(logMetrics(telemetry.metrics))
@@ -76,20 +75,14 @@ export const handler = middy<HttpRequest, HttpResponse>()
         audience: environment.AUDIENCE,
         now,
       }),
-      resources: makeHistoryResources({
-        history: makeHistoryOperations({ findWebhook, lookup, readHistory, limits, resend: makeResend(shared) }),
-        replays: makeReplayOperations({
+      resources: [
+        makeTestResource({ ...shared, webhooks, limits, demandsUrl: environment.DEMANDS_URL, makeId: randomId }),
+        ...makeDeliveryResources({ findWebhook, lookup, readHistory, limits, resend: makeResend(shared) }),
+        ...makeReplayResources({
           ...shared,
           replays,
           startReplay: makeStartReplay({ ...shared, replays, run, makeId: randomId }),
         }),
-        test: makeTestOperation({
-          ...shared,
-          webhooks,
-          limits,
-          demandsUrl: environment.DEMANDS_URL,
-          makeId: randomId,
-        }),
-      }),
+      ],
     }),
   );

@@ -3,7 +3,6 @@ import { dateTime } from '../../api/date-time.ts';
 import { type Finding, validationFailed } from '../../api/problem.ts';
 import { validate } from '../../api/validation.ts';
 import { stateFromWire, wireStates } from '../representation.ts';
-import { readCursor } from './cursor.ts';
 
 const limite = z.pipe(
   z.pipe(z.string().check(z.regex(/^\d{1,5}$/, 'must be a whole number from 1 to 100')), z.transform(Number)),
@@ -13,27 +12,27 @@ const limite = z.pipe(
 const cursor = z.pipe(
   z.string(),
   z.transform((text, context) => {
-    const after = readCursor(text);
-    if (after !== undefined) return after;
+    const listKey = decodeCursor(text);
+    if (listKey !== undefined) return listKey;
     context.issues.push({ code: 'custom', message: 'must be a proximo_cursor of this list', input: text });
     return z.NEVER;
   }),
 );
 
-/** The states whose deliveries a replay sends again. */
+/** The states of deliveries that a replay can send again. */
 const replayedState = z.pipe(
   z.enum([wireStates.failed, wireStates.held]),
   z.transform(word => (word === wireStates.failed ? 'failed' : 'held')),
 );
 
-/** Judged whatever else is wrong, as long as both ends can be read. */
+/** Checked even if other fields are wrong, as long as both ends are valid. */
 const rangeRule = {
   path: ['ate'],
   error: 'must be after desde',
-  when: ({ issues }: { issues: readonly Issue[] }) => !issues.some(spoilsRange),
+  when: ({ issues }: { issues: readonly Issue[] }) => !issues.some(concernsRange),
 };
 
-/** The query of a history: which state, from when, until when, how many, and where to go on. Each may be left out. */
+/** The query of a history; every parameter is optional. */
 export const historyQuery = z
   .strictObject({
     estado: z.optional(z.pipe(z.enum(Object.values(wireStates)), z.transform(stateFromWire))),
@@ -44,64 +43,67 @@ export const historyQuery = z
   })
   .check(z.refine(isRange, rangeRule));
 
-/** The body that asks for a replay: which deliveries, by when their events were accepted. */
+/** The body that starts a replay; `desde` and `ate` are times at which events were accepted. */
 export const replayRequest = z
   .strictObject({ desde: dateTime, ate: dateTime, estado: replayedState })
   .check(z.refine(isRange, rangeRule));
 
 /**
- * Reads a query string strictly: parameters that are unknown or given twice are refused, empty ones count as absent.
+ * Parses a query string strictly: unknown and repeated parameters are refused, empty ones count as absent.
  *
  * @throws {Problem} 422 with every finding.
  */
-export function readQuery<Schema extends z.ZodMiniType>(
-  schema: Schema,
-  known: readonly string[],
-  queryString: string,
-): z.output<Schema> {
+export function parseQuery<Schema extends z.ZodMiniObject>(schema: Schema, queryString: string): z.output<Schema> {
   const seen = new Set<string>();
   const repeated = new Set<string>();
   const given: [name: string, text: string][] = [];
   for (const [name, text] of new URLSearchParams(queryString)) {
     if (seen.has(name)) repeated.add(name);
     seen.add(name);
-    if (text !== '' || !known.includes(name)) given.push([name, text]);
+    if (text !== '' || !Object.hasOwn(schema.shape, name)) given.push([name, text]);
   }
   const { value, findings } = validate(schema, Object.fromEntries(given));
-  // A parameter's name is one step of a pointer, where `~1` stands for a slash and `~0` for a tilde.
-  const nameOf = (pointer: string) => pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
-  const inQuery = findings.flatMap((finding): Finding[] => {
-    if (!('pointer' in finding)) return [finding];
-    const { pointer, ...fault } = finding;
-    return [{ parameter: nameOf(pointer), ...fault }];
-  });
-  const twice = [...repeated].map(parameter => ({
-    parameter,
-    code: 'repeated',
-    detail: 'Give this parameter once.',
-  }));
-  if (value === undefined || twice.length > 0) throw validationFailed([...inQuery, ...twice]);
+  const all = [
+    ...findings.map(aboutParameter),
+    ...[...repeated].map(parameter => ({ parameter, code: 'repeated', detail: 'Give this parameter once.' })),
+  ];
+  if (value === undefined || all.length > 0) throw validationFailed(all);
   return value;
 }
 
-/** The names of the parameters of a history. */
-export const historyParameters: readonly string[] = Object.keys(historyQuery.shape);
+/** The cursor of the next page, which begins after that range key of index `byWebhook`. */
+export function encodeCursor(listKey: string): string {
+  return Buffer.from(listKey).toString('base64url');
+}
+
+/**
+ * The range key in a cursor; `undefined` when the cursor is not one of ours. It is neither secret nor signed: it is a position
+ * in a list, and the list is always the caller's own.
+ */
+function decodeCursor(text: string): string | undefined {
+  const listKey = Buffer.from(text, 'base64url').toString('latin1');
+  return listKeyPattern.test(listKey) && encodeCursor(listKey) === text ? listKey : undefined;
+}
+
+const listKeyPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#(?:evt|teste)_[A-Za-z0-9_-]{22,27}$/;
 
 interface Issue {
   readonly code?: string | undefined;
   readonly path?: PropertyKey[] | undefined;
 }
 
-function spoilsRange({ code, path: [name] = [] }: Issue): boolean {
+function concernsRange({ code, path: [name] = [] }: Issue): boolean {
   return code !== 'unrecognized_keys' && (name === undefined || name === 'desde' || name === 'ate');
 }
 
-/** The end of a range of moments is not part of it, and comes after its beginning. */
-function isRange({ desde, ate }: Range): boolean {
+/** The range includes its begin and excludes its end. */
+function isRange({ desde, ate }: { desde?: number | undefined; ate?: number | undefined }): boolean {
   return desde === undefined || ate === undefined || desde < ate;
 }
 
-interface Range {
-  readonly desde?: number | undefined;
-  readonly ate?: number | undefined;
+/** A finding names a query parameter in place of a JSON Pointer, which escapes slash and tilde (RFC 6901 section 3). */
+function aboutParameter(finding: Finding): Finding {
+  if (!('pointer' in finding)) return finding;
+  const { pointer, ...reason } = finding;
+  return { parameter: pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~'), ...reason };
 }

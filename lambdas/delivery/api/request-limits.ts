@@ -3,29 +3,23 @@ import type { Clock } from '../../platform/clock.ts';
 import { makeFixedWindow } from '../../platform/fixed-window.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
 
-/**
- * What an account's requests may cause in a minute. Each gives the whole seconds until there may be another, where a limit
- * is reached: then nothing is counted.
- */
+/** Limits per minute. Each counts a request, or gives the whole seconds to wait when the limit is reached. */
 export interface RequestLimits {
   countTest(accountId: string): Promise<number | undefined>;
   countResend(accountId: string, eventName: EventName): Promise<number | undefined>;
 }
 
-/** What the limits need. */
-export interface RequestLimitDependencies {
+/** Makes the limits. */
+export function makeRequestLimits(dependencies: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   /** The table `Deliveries`: items `limit#tests#<account>` and `limit#resends#<account>#<event>`. */
   readonly table: string;
   readonly now: Clock;
-  /** Tests of an account in a minute. */
+  /** Tests per account and minute. */
   readonly testLimit: number;
-  /** Resends in a minute of what belongs to one event of an account: registering anew does not begin anew. */
+  /** Resends per account, event and minute: a new registration does not reset the count. */
   readonly resendLimit: number;
-}
-
-/** Makes the limits. */
-export function makeRequestLimits(dependencies: RequestLimitDependencies): RequestLimits {
+}): RequestLimits {
   const { dynamo, table, now, testLimit, resendLimit } = dependencies;
   const tests = makeFixedWindow({
     dynamo,

@@ -1,8 +1,9 @@
 import { rateLimited } from '../../api/problem.ts';
-import { jsonResponse, type RouteHandler } from '../../api/route.ts';
+import { jsonResponse, manageEndpoint, type RequestContext, type Resource } from '../../api/route.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { HttpResponse } from '../../platform/http.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import { eventIn, suspendedByOperator, webhookNotFound } from '../../webhooks/problems.ts';
+import { requireEventName, suspendedByOperator, webhookNotFound } from '../../webhooks/problems.ts';
 import type { WebhookStore } from '../../webhooks/webhook-store.ts';
 import { newDelivery, testIdOf } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
@@ -12,26 +13,27 @@ import type { DeliveryTelemetry } from '../telemetry.ts';
 import { dueNow } from '../transitions.ts';
 import type { RequestLimits } from './request-limits.ts';
 
-/** What a test needs. */
-export interface TestOperationDependencies extends DeliveryTelemetry {
-  readonly webhooks: Pick<WebhookStore, 'noteTest'>;
-  readonly limits: Pick<RequestLimits, 'countTest'>;
-  readonly store: Pick<DeliveryStore, 'create'>;
-  readonly retryQueue: Pick<RetryQueue, 'send'>;
-  readonly demandsUrl: string;
-  readonly makeId: MakeId;
-  readonly now: Clock;
-}
-
 /**
- * Makes the operation that tests a webhook. The sample event is stored, then attempted in a lane like any other:
- * what is not sent the sweeper finds, and this function needs no receiver's credentials and no way out. That no operator
- * suspended is the condition of a write to the webhook, not only of a reading before.
+ * Makes the resource that sends a sample event to a webhook. The delivery is stored first, then sent to the retry lane: the
+ * sweeper finds it if its message is lost, and this function needs neither the receiver's credentials nor a way to its network.
+ * That no operator suspends is the condition of a write to the webhook, not only of a read before.
  */
-export function makeTestOperation(dependencies: TestOperationDependencies): RouteHandler {
+export function makeTestResource(
+  dependencies: DeliveryTelemetry & {
+    readonly webhooks: Pick<WebhookStore, 'noteTest'>;
+    readonly limits: Pick<RequestLimits, 'countTest'>;
+    readonly store: Pick<DeliveryStore, 'create'>;
+    readonly retryQueue: Pick<RetryQueue, 'send'>;
+    readonly demandsUrl: string;
+    readonly makeId: MakeId;
+    readonly now: Clock;
+  },
+): Resource {
   const { webhooks, limits, store, retryQueue, demandsUrl, makeId, now, log, count } = dependencies;
-  return async function testOperation(context) {
-    const eventName = eventIn(context);
+  return { path: '/v1/webhooks/{evento}/teste', methods: { POST: manageEndpoint(sendTest) } };
+
+  async function sendTest(context: RequestContext): Promise<HttpResponse> {
+    const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await webhooks.noteTest(accountId, eventName, now());
     if (!webhook) throw webhookNotFound();
@@ -48,5 +50,5 @@ export function makeTestOperation(dependencies: TestOperationDependencies): Rout
     await store.create(delivery);
     await sendOrLeave(retryQueue, delivery, { log, count });
     return jsonResponse(202, { id: delivery.id });
-  };
+  }
 }

@@ -1,77 +1,143 @@
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, isoTime } from '../../platform/clock.ts';
 import type { Delivery, WaitingDelivery } from '../delivery.ts';
 import type { ReadHistory } from '../delivery-history.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
 import type { FindWebhook } from '../lookup.ts';
 import { type RetryQueue, sendAllOrLeave } from '../queues.ts';
+import type { DueTask } from '../sweeper/sweep.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { restarted } from '../transitions.ts';
-import { isWantedBy, pace, type Replay, turnOf, wasSentBy } from './replay.ts';
+import { isSelectedBy, type Replay, slotInterval, slotOf, wasSentBy } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
 
-/** Deliveries counted, or sent, between two saves: what a crash makes the next claimant look at again. At most 100. */
+/** Deliveries counted or sent between two saves, which a crash makes the next claimant look at again. At most 100. */
 export const replayPage = 100;
 
+/** Makes the sweeper's task for replays: each minute it claims a running replay and sends a minute's worth of deliveries. */
+export function makeReplayTask({
+  replays,
+  run,
+  now,
+}: {
+  readonly replays: Pick<ReplayStore, 'read' | 'claim'>;
+  readonly run: RunReplay;
+  readonly now: Clock;
+}): DueTask {
+  return async function runReplayTask({ id }, hasTime) {
+    const replay = await replays.read(id);
+    if (replay?.state !== 'running' || replay.lookAt > now()) return; // the index is behind
+    const claimed = await replays.claim(replay, now() + claimLength);
+    if (claimed) await run(claimed, sweepInterval, hasTime);
+  };
+}
+
 /**
- * Works on a replay that was claimed, until it ends, what is due within `ahead` milliseconds is sent, or `hasTime` says
- * no. To be cut off anywhere costs nothing but time: the next claimant goes on.
+ * Works on a claimed replay until it ends, all slots of the next `ahead` milliseconds are used, or `hasTime` gives false. It
+ * can be interrupted anywhere: the next claimant goes on.
  */
 export type RunReplay = (replay: Replay, ahead: number, hasTime: () => boolean) => Promise<void>;
 
-/** What running a replay needs. */
-export interface ReplayRunDependencies extends DeliveryTelemetry {
-  readonly replays: Pick<ReplayStore, 'save' | 'end'>;
-  readonly readHistory: ReadHistory;
-  readonly store: Pick<DeliveryStore, 'read' | 'update'>;
-  readonly findWebhook: FindWebhook;
-  readonly retryQueue: Pick<RetryQueue, 'sendAll'>;
-  /** See `replayPage`. */
-  readonly page: number;
-  readonly now: Clock;
-}
-
-/** Makes the runner of replays. */
-export function makeRunReplay(dependencies: ReplayRunDependencies): RunReplay {
+/**
+ * Makes the runner of replays.
+ *
+ * @param dependencies - `page`: see `replayPage`.
+ */
+export function makeRunReplay(
+  dependencies: DeliveryTelemetry & {
+    readonly replays: Pick<ReplayStore, 'save' | 'end'>;
+    readonly readHistory: ReadHistory;
+    readonly store: Pick<DeliveryStore, 'read' | 'update'>;
+    readonly findWebhook: FindWebhook;
+    readonly retryQueue: Pick<RetryQueue, 'sendAll'>;
+    readonly page: number;
+    readonly now: Clock;
+  },
+): RunReplay {
   const { replays, readHistory, store, findWebhook, retryQueue, page, now, log, count } = dependencies;
 
-  const describe = ({ id, accountId, eventName }: Replay) => ({ replayId: id, account: accountId, event: eventName });
+  return async function runReplay(claimed, ahead, hasTime) {
+    let replay: Replay | undefined = claimed;
+    while (replay?.state === 'running' && hasTime()) {
+      if (!(await isWebhookActive(replay))) return end(replay, 'cancelled');
+      if (replay.countCursor !== null) replay = await countPage(replay);
+      else if (replay.nextSlotAt < now() + ahead) replay = await sendPage(replay);
+      else return;
+    }
+  };
 
-  const end = async (replay: Replay, state: 'completed' | 'cancelled') => {
+  async function isWebhookActive({ accountId, eventName, webhookId }: Replay): Promise<boolean> {
+    const webhook = await findWebhook(accountId, eventName);
+    return webhook?.webhookId === webhookId && webhook.status === 'active';
+  }
+
+  async function end(replay: Replay, state: 'completed' | 'cancelled'): Promise<void> {
     if (!(await replays.end(replay, state))) return;
-    log.info('replay.ended', { ...describe(replay), state, total: replay.total, sent: replay.sent });
-  };
+    const { id: replayId, accountId: account, eventName: event, total, sent } = replay;
+    log.info('replay.ended', { replayId, account, event, state, total, sent });
+  }
 
-  const readOn = async ({ accountId, eventName, wanted, from }: Replay, place: string | null): Promise<Batch> => {
-    const asked = { accountId, eventName, state: wanted, from, limit: page, after: place ?? undefined };
-    const { deliveries, next } = await readHistory(asked);
-    return { deliveries, place: next ?? null };
-  };
+  async function countPage(replay: Replay): Promise<Replay | undefined> {
+    const { deliveries, cursor } = await readPage(replay, replay.countCursor);
+    const selected = deliveries.filter(delivery => isSelectedBy(replay, delivery)).length;
+    return replays.save({ ...replay, total: replay.total + selected, countCursor: cursor });
+  }
 
-  const countOn = async (replay: Replay): Promise<Replay | undefined> => {
-    const { deliveries, place } = await readOn(replay, replay.countedTo);
-    const found = deliveries.filter(delivery => isWantedBy(replay, delivery)).length;
-    return replays.save({ ...replay, total: replay.total + found, countedTo: place });
-  };
+  async function readPage({ accountId, eventName, wanted, from }: Replay, cursor: string | null): Promise<Page> {
+    const selection = { accountId, eventName, state: wanted, from, limit: page, after: cursor ?? undefined };
+    const { deliveries, next } = await readHistory(selection);
+    return { deliveries, cursor: next ?? null };
+  }
 
-  /** Begins a delivery's new schedule. Nothing: it is no longer as it was read. */
-  const restart = async (replay: Replay, delivery: Delivery, turn: number): Promise<WaitingDelivery | undefined> => {
-    const moment = now();
-    const after = { ...restarted(delivery, moment, turn - moment), replayId: replay.id };
-    return (await store.update(delivery, after)) ? after : undefined;
-  };
+  /** Reserves the slots of a page, sends its deliveries in them, and saves that. */
+  async function sendPage(replay: Replay): Promise<Replay | undefined> {
+    const { deliveries, cursor } = await nextPage(replay);
+    const sendCursor = cursor ?? isoTime(replay.from);
+    const selected = deliveries.filter(delivery => isSelectedBy(replay, delivery));
+    const inFlight = replay.inFlight.length > 0 ? replay.inFlight : selected.map(({ id }) => id);
+    const firstSlot = Math.max(replay.nextSlotAt, now());
+    const next = { ...replay, inFlight, sendCursor, nextSlotAt: firstSlot + selected.length * slotInterval };
+    const reserved = selected.length > 0 ? await replays.save(next) : replay;
+    if (reserved?.state !== 'running') return reserved;
+    const sent = await sendInSlots(firstSlot, reserved, selected);
+    if (!sent) return reserved; // the same deliveries follow in new slots
 
-  /** Sends deliveries in the turns from `begin` on. Gives those that it could; nothing: it came too late. */
-  const sendFrom = async (
-    begin: number,
+    const sentIds = new Set(sent.map(({ id }) => id));
+    const missed = selected.map(({ id }) => id).filter(id => !sentIds.has(id));
+    // What an earlier or a slower claimant sent without saving it counts too, and so do its slots.
+    const others = [...deliveries, ...(await store.read(missed))].filter(delivery => wasSentBy(replay, delivery));
+    const slots = [...sent, ...others].map(slotOf).filter(slot => slot !== undefined);
+    const saved = await replays.save({
+      ...reserved,
+      sent: reserved.sent + sent.length + others.length,
+      lastSlotAt: Math.max(reserved.lastSlotAt, ...slots),
+      sendCursor,
+      inFlight: [],
+    });
+    if (saved?.state !== 'running' || cursor !== null) return saved;
+    await end(saved, 'completed');
+    return undefined;
+  }
+
+  /** Deliveries in flight come first: some may be sent already, or belong to another replay by now. */
+  async function nextPage(replay: Replay): Promise<Page> {
+    if (replay.inFlight.length === 0) return readPage(replay, replay.sendCursor);
+    return { deliveries: await store.read(replay.inFlight), cursor: replay.sendCursor };
+  }
+
+  /** Gives the deliveries that it sent; `undefined` when it was too late for a slot. */
+  async function sendInSlots(
+    firstSlot: number,
     replay: Replay,
     deliveries: readonly Delivery[],
-  ): Promise<WaitingDelivery[] | undefined> => {
+  ): Promise<WaitingDelivery[] | undefined> {
     const sent: WaitingDelivery[] = [];
     for (let start = 0; start < deliveries.length; start += sendBatch) {
-      const turn = begin + start * pace;
-      if (now() - turn >= tooLate) return undefined;
+      const slot = firstSlot + start * slotInterval;
+      if (now() - slot >= maxLateness) return undefined;
       const batch = deliveries.slice(start, start + sendBatch);
-      const tried = await Promise.all(batch.map((delivery, at) => restart(replay, delivery, turn + at * pace)));
+      const tried = await Promise.all(
+        batch.map((delivery, index) => restart(replay, delivery, slot + index * slotInterval)),
+      );
       const waiting = tried.filter(delivery => delivery !== undefined);
       if (waiting.length === 0) continue;
       count('Replayed', waiting.length);
@@ -79,68 +145,30 @@ export function makeRunReplay(dependencies: ReplayRunDependencies): RunReplay {
       sent.push(...waiting);
     }
     return sent;
-  };
+  }
 
-  /** Deliveries that are in hand and not saved as sent come first: some may be sent already, or belong to another replay. */
-  const nextBatch = async (replay: Replay): Promise<Batch> => {
-    if (replay.inHand.length === 0) return readOn(replay, replay.sentTo);
-    return { deliveries: await store.read(replay.inHand), place: replay.sentTo };
-  };
-
-  const sendOn = async (replay: Replay): Promise<Replay | undefined> => {
-    const { deliveries, place } = await nextBatch(replay);
-    const sentTo = place ?? new Date(replay.from).toISOString();
-    const own = deliveries.filter(delivery => isWantedBy(replay, delivery));
-    const inHand = replay.inHand.length > 0 ? replay.inHand : own.map(({ id }) => id);
-    const begin = Math.max(replay.paceAt, now());
-    const next = { ...replay, inHand, sentTo, paceAt: begin + own.length * pace };
-    const reserved = own.length > 0 ? await replays.save(next) : replay;
-    if (reserved?.state !== 'running') return reserved;
-    const sent = await sendFrom(begin, reserved, own);
-    if (!sent) return reserved; // for the same deliveries again, with new turns
-
-    const sentIds = new Set(sent.map(({ id }) => id));
-    const missed = own.map(({ id }) => id).filter(id => !sentIds.has(id));
-    // What was sent without being saved, earlier or by a slower claimant meanwhile, still counts, and so do its turns.
-    const others = [...deliveries, ...(await store.read(missed))].filter(delivery => wasSentBy(replay, delivery));
-    const turns = [...sent, ...others].map(turnOf).filter(turn => turn !== undefined);
-    const saved = await replays.save({
-      ...reserved,
-      sent: reserved.sent + sent.length + others.length,
-      lastTurnAt: Math.max(reserved.lastTurnAt, ...turns),
-      sentTo,
-      inHand: [],
-    });
-    if (saved?.state !== 'running' || place !== null) return saved;
-    await end(saved, 'completed');
-    return undefined;
-  };
-
-  const mayGoOn = async ({ accountId, eventName, webhookId }: Replay): Promise<boolean> => {
-    const webhook = await findWebhook(accountId, eventName);
-    return webhook?.webhookId === webhookId && webhook.status === 'active';
-  };
-
-  return async function runReplay(claimed, ahead, hasTime) {
-    let replay: Replay | undefined = claimed;
-    while (replay?.state === 'running' && hasTime()) {
-      if (!(await mayGoOn(replay))) return end(replay, 'cancelled');
-      if (replay.countedTo !== null) replay = await countOn(replay);
-      else if (replay.paceAt < now() + ahead) replay = await sendOn(replay);
-      else return;
-    }
-  };
+  /** Begins a delivery's new schedule. Gives `undefined` when the delivery has changed since it was read. */
+  async function restart(replay: Replay, delivery: Delivery, slot: number): Promise<WaitingDelivery | undefined> {
+    const moment = now();
+    const after = { ...restarted(delivery, moment, slot - moment), replayId: replay.id };
+    return (await store.update(delivery, after)) ? after : undefined;
+  }
 }
 
-/** Deliveries to be sent together. */
-interface Batch {
+/** Deliveries, and the cursor of the next ones; `null` when there are none. */
+interface Page {
   readonly deliveries: readonly Delivery[];
-  /** Where the next ones are; `null` where there are none. */
-  readonly place: string | null;
+  readonly cursor: string | null;
 }
 
-/** What a queue takes in one call, and a second's worth. No more than these are stored and unsent when a process dies. */
+/** The most messages of one SQS call, and a second's worth of slots. No more are stored and unsent when a process dies. */
 const sendBatch = 10;
 
-/** A process that is late for a turn by this much has stood still: it lets the rest of its turns pass. Milliseconds. */
-const tooLate = 1_000;
+/** A process this late for a slot was frozen: it leaves the rest of its slots unused. Milliseconds. */
+const maxLateness = 1_000;
+
+/** How long a claim lasts: less than a minute, so that the next sweep can claim again. Milliseconds. */
+const claimLength = 50_000;
+
+/** The sweeper runs every minute, and sends what is due until its next run. Milliseconds. */
+const sweepInterval = 60_000;

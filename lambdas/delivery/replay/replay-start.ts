@@ -3,35 +3,30 @@ import type { MakeId } from '../../platform/identifiers.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import { keysUntil } from '../delivery-item.ts';
-import { progressAt, type Replay, replayIdOf } from './replay.ts';
+import { progressAt, type Replay, type ReplayRange, replayIdOf } from './replay.ts';
 import type { RunReplay } from './replay-runner.ts';
 import type { ReplayStore } from './replay-store.ts';
 
-/** The deliveries of a replay. */
-export type ReplayRange = Pick<Replay, 'from' | 'to' | 'wanted'>;
-
-/** Begins a replay for a webhook, and sends what can leave at once. Nothing: one is under way. */
+/** Starts a replay for a webhook, and sends what is due at once. Gives `undefined` while another one is running. */
 export type StartReplay = (webhook: Webhook, range: ReplayRange) => Promise<Replay | undefined>;
 
-/** What beginning replays needs. */
-export interface ReplayStartDependencies {
+/** Makes the start of replays, for accounts and for operators. */
+export function makeStartReplay(dependencies: {
   readonly replays: Pick<ReplayStore, 'findLatest' | 'start'>;
   readonly run: RunReplay;
   readonly makeId: MakeId;
   readonly now: Clock;
   readonly log: Log;
-}
-
-/** Makes the beginning of replays, for the account's own and for the operator's. */
-export function makeStartReplay({ replays, run, makeId, now, log }: ReplayStartDependencies): StartReplay {
+}): StartReplay {
+  const { replays, run, makeId, now, log } = dependencies;
   return async function startReplay(webhook, { from, to: end, wanted }) {
     const { accountId, eventName, webhookId } = webhook;
     const latest = await replays.findLatest(accountId, eventName);
-    if (latest && isUnderWay(latest, webhook)) return undefined;
+    if (latest && isRunningFor(latest, webhook)) return undefined;
 
     const moment = now();
     const to = Math.min(end, moment);
-    const place = keysUntil(to);
+    const cursor = keysUntil(to);
     const replay: Replay = {
       id: replayIdOf(makeId(22)),
       accountId,
@@ -43,27 +38,27 @@ export function makeStartReplay({ replays, run, makeId, now, log }: ReplayStartD
       state: 'running',
       startedAt: moment,
       total: 0,
-      countedTo: place,
+      countCursor: cursor,
       sent: 0,
-      lastTurnAt: moment,
-      sentTo: place,
-      inHand: [],
-      paceAt: Math.max(moment, latest?.paceAt ?? moment), // what a cancelled one has sent keeps its turns
+      lastSlotAt: moment,
+      sendCursor: cursor,
+      inFlight: [],
+      nextSlotAt: Math.max(moment, latest?.nextSlotAt ?? moment), // the deliveries of a cancelled replay keep their slots
       claim: 1,
-      lookAt: moment + firstClaim,
+      lookAt: moment + firstClaimLength,
     };
     if (!(await replays.start(replay, latest))) return undefined;
     await runFirstSlice(replay);
-    const begun = await replays.findLatest(accountId, eventName);
-    return begun?.id === replay.id ? begun : replay;
+    const started = await replays.findLatest(accountId, eventName);
+    return started?.id === replay.id ? started : replay;
   };
 
-  /** A replay of a registration that is gone does not hold up the next one's. */
-  function isUnderWay(latest: Replay, { webhookId }: Webhook): boolean {
+  /** A replay of an earlier registration does not block one of the current. */
+  function isRunningFor(latest: Replay, { webhookId }: Webhook): boolean {
     return progressAt(latest, now()).state === 'running' && latest.webhookId === webhookId;
   }
 
-  /** Begins what can be begun at once; the sweeper goes on from wherever this ends. */
+  /** The sweeper goes on from wherever this ends. */
   async function runFirstSlice(replay: Replay): Promise<void> {
     let steps = 0;
     try {
@@ -74,11 +69,11 @@ export function makeStartReplay({ replays, run, makeId, now, log }: ReplayStartD
   }
 }
 
-/** The process that begins a replay has it claimed for this long, in milliseconds; then the sweeper goes on. */
-const firstClaim = 20_000;
+/** How long the process that starts a replay has it claimed, in milliseconds; then the sweeper goes on. */
+const firstClaimLength = 20_000;
 
-/** What is due within this many milliseconds leaves at once; the rest is the sweeper's. */
+/** What is due within this many milliseconds is sent at once; the sweeper sends the rest. */
 const firstSlice = 5_000;
 
-/** The steps (counting or sending a page) that whoever begins it waits for. */
+/** The most steps (counting or sending a page) that a client waits for. */
 const firstSteps = 20;

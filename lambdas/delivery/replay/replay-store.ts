@@ -1,30 +1,30 @@
 import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type Item, isConditionFailed } from '../../platform/dynamo.ts';
+import { conditionalWrite, type Item } from '../../platform/dynamo.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
 import { cleanUpAt, taskAttributes } from '../delivery-item.ts';
 import { type PastReplay, progressAt, type Replay } from './replay.ts';
 
 /*
- * Table `Deliveries`, item `reenvios#<accountId>#<eventName>`: a webhook's latest replay. One item, so that one conditional
- * write keeps replays of a webhook from running side by side. What remains of an earlier one is put into an item of its
- * own, `reenvios#<accountId>#<eventName>#<replayId>`, before the next one begins, and shown for as long as the latest is.
+ * Table `Deliveries`, item `reenvios#<accountId>#<eventName>`: a webhook's latest replay. It is one item, so that one
+ * conditional write keeps replays of a webhook from running at the same time. Before the next replay begins, what is kept of
+ * the last one is put into an item of its own, `reenvios#<accountId>#<eventName>#<replayId>`, and shown as long as the latest.
  *
- * While the replay is under way the item stands in index `due`, where the sweeper finds it every minute. Whoever works on
- * it claims it first: `claim` grows, and what an earlier claimant saves is refused. Before deliveries are sent they are
- * taken in hand: their ids (`inHand`) and the place behind them are saved. The count of what was sent is saved after that.
- * What was sent but not saved is recognised by the `replayId` of the deliveries in hand.
+ * While the replay is running its item is in index `due`, where the sweeper finds it every minute. A process claims the replay
+ * before it works on it: `claim` grows (a fencing token), and what an earlier claimant saves is refused. Before deliveries are
+ * sent, their ids (`inFlight`) and the cursor behind them are saved; the count of sent deliveries is saved afterwards. A
+ * delivery in flight that was sent but not saved is recognised by its `replayId`.
  *
- * Ten deliveries a second: each has a turn, and `paceAt` is when the next turn is that nobody has. It is moved on, by a
- * conditional write like any other, before the turns are used. So no two deliveries ever have the same one, however many
- * work on the replay without knowing of each other; what a crash leaves unused is time lost, never a delivery.
+ * Ten deliveries a second: each has a slot, and `nextSlotAt` is the first free one. A conditional write moves it on before the
+ * slots are used. So no two deliveries have the same slot, even if several processes work on the replay without knowing of each
+ * other; what a crash leaves unused is time lost, never a delivery.
  */
 
-/** The id of the item; its prefix tells the sweeper what it is. */
+/** The prefix of the items' ids, by which the sweeper finds the task. */
 export const replaysPrefix = 'reenvios';
 
-/** A replay of a webhook, and the webhook's latest. */
+/** A replay of a webhook, and the webhook's latest replay. */
 export interface FoundReplay {
   readonly replay: PastReplay;
   readonly latest: Replay;
@@ -36,34 +36,34 @@ export interface ReplayStore {
   findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
   /** One of a webhook's replays. */
   find(accountId: string, eventName: EventName, replayId: string): Promise<FoundReplay | undefined>;
-  /** Reads by the id of the item, as index `due` gives it. */
+  /** Reads by the item's id, as index `due` gives it. */
   read(itemId: string): Promise<Replay | undefined>;
-  /** Begins a replay in place of the latest that was found. False: that one has gone on since, or there is another. */
+  /** Starts a replay in place of the latest that was read. False: that has changed, or there is another. */
   start(replay: Replay, latest: Replay | undefined): Promise<boolean>;
-  /** Takes a replay in hand until `lookAt`. Nothing: it is in other hands, or ended. */
+  /** Claims a replay until `lookAt`. `undefined`: another process has claimed it, or it has ended. */
   claim(replay: Replay, lookAt: number): Promise<Replay | undefined>;
-  /** Saves how far a claimed replay has come, and gives it as it is then. Nothing: it is in other hands. */
+  /** Saves the progress of a claimed replay, and gives it after that. `undefined`: another process has claimed it. */
   save(replay: Replay): Promise<Replay | undefined>;
-  /** Ends a claimed replay. False: it is in other hands, or ended. */
+  /** Ends a claimed replay. False: another process has claimed it, or it has ended. */
   end(replay: Replay, state: 'completed' | 'cancelled'): Promise<boolean>;
-  /** Cancels a replay, whoever has it in hand: what has not had its turn is not sent. False: it has ended. */
+  /** Cancels a replay, whoever has claimed it: deliveries before their slots are not sent. False: it has ended. */
   cancel(replay: Replay): Promise<boolean>;
-  /** Has a replay that ended shown no more. False: it has not ended, or is another one by now. */
-  forget(found: FoundReplay): Promise<boolean>;
+  /** Hides a replay that has ended. False: it is running, or was replaced by another. */
+  hide(found: FoundReplay): Promise<boolean>;
 }
 
-/** What the store is made of. */
-export interface ReplayStoreDependencies {
+/**
+ * Makes the store of replays.
+ *
+ * @param dependencies - `table`: the table `Deliveries`; `historyDays`: how long a replay is shown after its end.
+ */
+export function makeReplayStore(dependencies: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  /** The table `Deliveries`. */
   readonly table: string;
   readonly now: Clock;
-  /** How long a replay is shown after it ended. */
   readonly historyDays: number;
-}
-
-/** Makes the store. */
-export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStoreDependencies): ReplayStore {
+}): ReplayStore {
+  const { dynamo, table, now, historyDays } = dependencies;
   const nowInSeconds = () => Math.floor(now() / 1_000);
 
   const readAlive = async (ids: readonly string[]): Promise<(Item | undefined)[]> => {
@@ -71,8 +71,8 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
       dynamo,
       ids.map(id => ({ table, key: { id } })),
     );
-    const isOver = (item: Item | undefined) => typeof item?.ttl === 'number' && item.ttl <= nowInSeconds();
-    return items.map(item => (isOver(item) ? undefined : item));
+    const isExpired = (item: Item | undefined) => typeof item?.ttl === 'number' && item.ttl <= nowInSeconds();
+    return items.map(item => (isExpired(item) ? undefined : item));
   };
 
   const readItem = async (id: string): Promise<Item | undefined> => (await readAlive([id]))[0];
@@ -91,28 +91,22 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
     return pastItem && { replay: replayFromItem(pastItem), latest };
   };
 
-  /** Gives the replay as it is then; nothing where the condition did not hold. */
+  /** Gives the replay after the update; `undefined` when the condition does not hold. */
   const update = async (
     { accountId, eventName, id }: Replay,
     change: { set: string; remove?: string; when: string; values: Item; names?: Record<string, string> },
   ): Promise<Replay | undefined> => {
-    try {
-      const { Attributes } = await dynamo.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: { id: idOf(accountId, eventName) },
-          UpdateExpression: `SET ${change.set}${change.remove ? ` REMOVE ${change.remove}` : ''}`,
-          ConditionExpression: `#replay = :replay AND ${change.when}`,
-          ExpressionAttributeNames: { '#replay': 'replayId', ...change.names },
-          ExpressionAttributeValues: { ':replay': id, ...change.values },
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-      return Attributes && replayFromItem(Attributes);
-    } catch (error) {
-      if (isConditionFailed(error)) return undefined;
-      throw error;
-    }
+    const command = new UpdateCommand({
+      TableName: table,
+      Key: { id: idOf(accountId, eventName) },
+      UpdateExpression: `SET ${change.set}${change.remove ? ` REMOVE ${change.remove}` : ''}`,
+      ConditionExpression: `#replay = :replay AND ${change.when}`,
+      ExpressionAttributeNames: { '#replay': 'replayId', ...change.names },
+      ExpressionAttributeValues: { ':replay': id, ...change.values },
+      ReturnValues: 'ALL_NEW',
+    });
+    const item = (await conditionalWrite(dynamo.send(command)))?.Attributes;
+    return item && replayFromItem(item);
   };
 
   const finish = (replay: Replay, state: 'completed' | 'cancelled', when: string, values: Item) =>
@@ -130,22 +124,17 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
       },
     });
 
-  /** Puts what remains of a replay into its own item. To do so again changes nothing that matters: a forgotten one stays so. */
-  const keep = async (latest: Replay) => {
-    const { id: replayId, ...remains } = remainsOf(latest, now());
+  /** Puts what is kept of a replay into its own item. It can be repeated: a hidden replay stays hidden. */
+  const archive = async (latest: Replay) => {
+    const { id: replayId, ...past } = pastReplayOf(latest, now());
     const id = pastIdOf(latest.accountId, latest.eventName, replayId);
-    const ttl = cleanUpAt(remains.endedAt ?? now(), historyDays);
-    try {
-      await dynamo.send(
-        new PutCommand({
-          TableName: table,
-          Item: { ...remains, id, replayId, ttl },
-          ConditionExpression: 'attribute_not_exists(isForgotten)',
-        }),
-      );
-    } catch (error) {
-      if (!isConditionFailed(error)) throw error;
-    }
+    const ttl = cleanUpAt(past.endedAt ?? now(), historyDays);
+    const put = new PutCommand({
+      TableName: table,
+      Item: { ...past, id, replayId, ttl },
+      ConditionExpression: 'attribute_not_exists(isHidden)',
+    });
+    await conditionalWrite(dynamo.send(put));
   };
 
   return {
@@ -159,37 +148,23 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
 
     start: async (replay, latest) => {
       const { id: replayId, accountId, eventName } = replay;
-      if (latest) await keep(latest);
+      if (latest) await archive(latest);
       const id = idOf(accountId, eventName);
+      const condition = latest
+        ? {
+            ConditionExpression: `#replay = :seen AND #state = :state AND claim = :claim AND ${isHiddenAsIn(latest)}`,
+            ExpressionAttributeNames: names,
+            ExpressionAttributeValues: { ':seen': latest.id, ':state': latest.state, ':claim': latest.claim },
+          }
+        : {
+            ConditionExpression: 'attribute_not_exists(id) OR #ttl <= :now',
+            ExpressionAttributeNames: { '#ttl': 'ttl' },
+            ExpressionAttributeValues: { ':now': nowInSeconds() },
+          };
       const Item = { ...replay, id, replayId, ...taskAttributes(id, replay.lookAt) };
-      try {
-        await dynamo.send(
-          new PutCommand({
-            TableName: table,
-            Item,
-            ...(latest
-              ? {
-                  ConditionExpression: `#replay = :seen AND #state = :state AND claim = :claim AND ${forgottenAs(latest)}`,
-                  ExpressionAttributeNames: names,
-                  ExpressionAttributeValues: {
-                    ':seen': latest.id,
-                    ':state': latest.state,
-                    ':claim': latest.claim,
-                  },
-                }
-              : {
-                  ConditionExpression: 'attribute_not_exists(id) OR #ttl <= :now',
-                  ExpressionAttributeNames: { '#ttl': 'ttl' },
-                  ExpressionAttributeValues: { ':now': nowInSeconds() },
-                }),
-          }),
-        );
-        return true;
-      } catch (error) {
-        if (!isConditionFailed(error)) throw error;
-        // The client repeats a write whose answer got lost: what stands there may be our own.
-        return (await findLatest(accountId, eventName))?.id === replayId;
-      }
+      if (await conditionalWrite(dynamo.send(new PutCommand({ TableName: table, Item, ...condition })))) return true;
+      // The SDK repeats a write whose answer was lost: the stored replay may be our own.
+      return (await findLatest(accountId, eventName))?.id === replayId;
     },
 
     claim: (replay, lookAt) =>
@@ -206,20 +181,20 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
         },
       }),
 
-    // A cancelled replay is saved too: what had left before anyone noticed is still counted.
+    // A cancelled replay is saved too: what was sent before that was noticed still counts.
     save: replay =>
       update(replay, {
-        set: '#total = :total, countedTo = :countedTo, sent = :sent, lastTurnAt = :lastTurnAt, sentTo = :sentTo, inHand = :inHand, paceAt = :paceAt',
+        set: '#total = :total, countCursor = :countCursor, sent = :sent, lastSlotAt = :lastSlotAt, sendCursor = :sendCursor, inFlight = :inFlight, nextSlotAt = :nextSlotAt',
         when: 'claim = :claim',
         names: { '#total': 'total' },
         values: {
           ':total': replay.total,
-          ':countedTo': replay.countedTo,
+          ':countCursor': replay.countCursor,
           ':sent': replay.sent,
-          ':lastTurnAt': replay.lastTurnAt,
-          ':sentTo': replay.sentTo,
-          ':inHand': replay.inHand,
-          ':paceAt': replay.paceAt,
+          ':lastSlotAt': replay.lastSlotAt,
+          ':sendCursor': replay.sendCursor,
+          ':inFlight': replay.inFlight,
+          ':nextSlotAt': replay.nextSlotAt,
           ':claim': replay.claim,
         },
       }),
@@ -227,29 +202,22 @@ export function makeReplayStore({ dynamo, table, now, historyDays }: ReplayStore
     end: async (replay, state) =>
       (await finish(replay, state, '#state = :running AND claim = :claim', { ':claim': replay.claim })) !== undefined,
 
-    forget: async ({ replay, latest: { id: latestId, accountId, eventName } }) => {
+    hide: async ({ replay, latest: { id: latestId, accountId, eventName } }) => {
       const isLatest = replay.id === latestId;
-      try {
-        await dynamo.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: { id: isLatest ? idOf(accountId, eventName) : pastIdOf(accountId, eventName, replay.id) },
-            UpdateExpression: 'SET isForgotten = :yes',
-            ConditionExpression: '#replay = :replay AND #state <> :running',
-            ExpressionAttributeNames: names,
-            ExpressionAttributeValues: { ':yes': true, ':replay': replay.id, ':running': 'running' },
-          }),
-        );
-        return true;
-      } catch (error) {
-        if (isConditionFailed(error)) return false;
-        throw error;
-      }
+      const command = new UpdateCommand({
+        TableName: table,
+        Key: { id: isLatest ? idOf(accountId, eventName) : pastIdOf(accountId, eventName, replay.id) },
+        UpdateExpression: 'SET isHidden = :yes',
+        ConditionExpression: '#replay = :replay AND #state <> :running',
+        ExpressionAttributeNames: names,
+        ExpressionAttributeValues: { ':yes': true, ':replay': replay.id, ':running': 'running' },
+      });
+      return (await conditionalWrite(dynamo.send(command))) !== undefined;
     },
 
     cancel: async replay => {
-      const isUnderWay = '(#state = :running OR (#state = :done AND lastTurnAt > :now))';
-      return (await finish(replay, 'cancelled', isUnderWay, { ':done': 'completed' })) !== undefined;
+      const isCancellable = '(#state = :running OR (#state = :done AND lastSlotAt > :now))';
+      return (await finish(replay, 'cancelled', isCancellable, { ':done': 'completed' })) !== undefined;
     },
   };
 }
@@ -268,24 +236,23 @@ function pastIdOf(accountId: string, eventName: EventName, replayId: string): st
 
 const names = { '#replay': 'replayId', '#state': 'state' };
 
-/** One that is still under way is so no more when another takes its place. */
-function remainsOf(replay: Replay, now: number): PastReplay {
-  const { id, wanted, total, countedTo, endedAt = now, isForgotten } = replay;
+/** A replay that is still running counts as cancelled when the next one begins. */
+function pastReplayOf(replay: Replay, now: number): PastReplay {
+  const { id, wanted, total, countCursor, endedAt = now, isHidden } = replay;
   const { state, sent } = progressAt(replay, now);
-  const forgotten = isForgotten === undefined ? {} : { isForgotten };
   return {
     id,
     wanted,
     state: state === 'running' ? 'cancelled' : state,
     total,
     sent,
-    countedTo,
+    countCursor,
     endedAt,
-    ...forgotten,
+    ...(isHidden === undefined ? {} : { isHidden }),
   };
 }
 
-/** Holds while a replay is forgotten, or not, as it was when it was read. */
-function forgottenAs({ isForgotten }: Replay): string {
-  return isForgotten ? 'attribute_exists(isForgotten)' : 'attribute_not_exists(isForgotten)';
+/** The condition that `isHidden` has not changed since the replay was read. */
+function isHiddenAsIn({ isHidden }: Replay): string {
+  return isHidden ? 'attribute_exists(isHidden)' : 'attribute_not_exists(isHidden)';
 }

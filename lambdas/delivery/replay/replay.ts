@@ -1,48 +1,48 @@
 import type { EventName } from '../../webhooks/webhook.ts';
 import { type Delivery, isTest } from '../delivery.ts';
 
-/** Ten deliveries a second: one every so many milliseconds. */
-export const pace = 100;
+/** Milliseconds between the slots of a replay: ten deliveries a second. */
+export const slotInterval = 100;
 
 /**
- * A replay: the deliveries of a range begin new schedules, ten a second, newest first. First they are counted, then sent.
- * Times in milliseconds since the epoch; places are range keys of index `undelivered`.
+ * A replay sends the deliveries of a range again, newest first, ten a second: each begins a new schedule in a slot of its own.
+ * They are counted first, then sent. Times in milliseconds since the epoch; cursors are range keys of index `undelivered`.
  */
 export interface Replay extends ReplayRange {
   /** `reenvio_…` */
   readonly id: string;
   readonly accountId: string;
   readonly eventName: EventName;
-  /** The registration it was asked for: it ends with that. */
+  /** The registration that it was requested for; it ends with that. */
   readonly webhookId: string;
   readonly state: ReplayState;
-  /** What reached its state later than this is not sent: nothing is sent twice, and the range cannot grow. */
+  /** Deliveries that reached their state later are not sent: nothing is sent twice, and the range cannot grow. */
   readonly startedAt: number;
   /** Deliveries of this registration counted so far. */
   readonly total: number;
-  /** The place that counting has come to; `null` when all are counted. */
-  readonly countedTo: string | null;
+  /** How far counting has come; `null` when all are counted. */
+  readonly countCursor: string | null;
   /** Deliveries handed to the retry queue so far; see `progressAt`. */
   readonly sent: number;
-  /** When the last of them has its turn. */
-  readonly lastTurnAt: number;
-  /** The place that sending has come to. */
-  readonly sentTo: string;
+  /** The slot of the last of them. */
+  readonly lastSlotAt: number;
+  /** How far sending has come. */
+  readonly sendCursor: string;
   /**
-   * The deliveries before that place that were taken in hand and are not saved as sent: whoever was to send them may have
-   * died, and those that left are in the index at another place by now.
+   * Deliveries before `sendCursor` that are being sent and not yet saved as sent. Their process may have died; those that it
+   * did send have moved in the index.
    */
-  readonly inHand: readonly string[];
-  /** The turns before this are given out: whoever sends reserves its turns first, and what it does not use is lost. */
-  readonly paceAt: number;
-  /** Grows each time somebody takes the replay in hand: whoever did so before is then out. */
+  readonly inFlight: readonly string[];
+  /** The first free slot. Slots are reserved before they are used; reserved slots that are not used are lost. */
+  readonly nextSlotAt: number;
+  /** A fencing token: it grows with each claim, and what an earlier claimant saves is refused. */
   readonly claim: number;
-  /** When the sweeper takes it in hand. */
+  /** When the sweeper may claim it. */
   readonly lookAt: number;
   /** When its state became final. */
   readonly endedAt?: number;
-  /** It has ended and is not shown any more. What it did still holds. */
-  readonly isForgotten?: boolean;
+  /** Set when the replay has ended and was deleted: it is not shown any more. */
+  readonly isHidden?: boolean;
 }
 
 /** The id of a replay. `unique` is random. */
@@ -55,40 +55,40 @@ export function isReplayId(text: string): boolean {
   return /^reenvio_[A-Za-z0-9]{22}$/.test(text);
 }
 
-/** What remains of a replay when the next one of its webhook has begun. */
+/** What is kept of a replay when the next one of its webhook begins. */
 export type PastReplay = Pick<
   Replay,
-  'id' | 'wanted' | 'state' | 'total' | 'sent' | 'countedTo' | 'endedAt' | 'isForgotten'
+  'id' | 'wanted' | 'state' | 'total' | 'sent' | 'countCursor' | 'endedAt' | 'isHidden'
 >;
 
 /**
- * How far a replay is for those who watch it. The queue holds deliveries until their turns: one whose turn has not come
- * is not sent yet, a replay with such is still under way, and when it is cancelled they stay behind.
+ * The progress of a replay as clients see it. The queue holds deliveries until their slots: a delivery before its slot is not
+ * sent yet, a replay with such deliveries is still running, and cancelling the replay withdraws them.
  */
 export function progressAt(replay: Replay, now: number): Pick<Replay, 'state' | 'sent'> {
   const moment = replay.state === 'cancelled' ? (replay.endedAt ?? now) : now;
-  const waiting = Math.max(0, Math.ceil((replay.lastTurnAt - moment) / pace));
-  const isUnderWay = replay.state === 'running' || (replay.state === 'completed' && waiting > 0);
-  return { state: isUnderWay ? 'running' : replay.state, sent: Math.max(0, replay.sent - waiting) };
+  const waiting = Math.max(0, Math.ceil((replay.lastSlotAt - moment) / slotInterval));
+  const isRunning = replay.state === 'running' || (replay.state === 'completed' && waiting > 0);
+  return { state: isRunning ? 'running' : replay.state, sent: Math.max(0, replay.sent - waiting) };
 }
 
-/** Whether a replay was cancelled before a delivery's turn came. */
-export function wasCancelledBefore({ state, endedAt }: PastReplay, turn: number): boolean {
-  return state === 'cancelled' && endedAt !== undefined && endedAt < turn;
+/** Whether a replay was cancelled before a delivery's slot. */
+export function wasCancelledBefore({ state, endedAt }: PastReplay, slot: number): boolean {
+  return state === 'cancelled' && endedAt !== undefined && endedAt < slot;
 }
 
-/** Whether a replay has sent a delivery already. */
+/** Whether a replay has already sent a delivery. */
 export function wasSentBy(replay: Replay, { replayId }: Delivery): boolean {
   return replayId === replay.id;
 }
 
-/** The turn that a replay gave a delivery, for as long as nothing came of it. Milliseconds since the epoch. */
-export function turnOf({ replayId, charged, faults, wait }: Delivery): number | undefined {
+/** The slot of a delivery in its replay, until its first attempt. Milliseconds since the epoch. */
+export function slotOf({ replayId, charged, faults, wait }: Delivery): number | undefined {
   return replayId !== undefined && charged === 0 && faults === 0 ? wait?.nextAttemptAt : undefined;
 }
 
-/** Whether a delivery is one that the replay is to send: tests and what was for another registration are left out. */
-export function isWantedBy(replay: Replay, delivery: Delivery): boolean {
+/** Whether the replay sends a delivery: tests and deliveries of other registrations are left out. */
+export function isSelectedBy(replay: Replay, delivery: Delivery): boolean {
   return (
     delivery.webhookId === replay.webhookId &&
     delivery.state === replay.wanted &&
@@ -100,15 +100,14 @@ export function isWantedBy(replay: Replay, delivery: Delivery): boolean {
   );
 }
 
-/** What is asked for: deliveries in a state, by when their events were accepted. Milliseconds; `to` is not part of it. */
-interface ReplayRange {
+/** The deliveries of a replay: those in a state, by the time at which their events were accepted; `to` is excluded. */
+export interface ReplayRange {
   readonly from: number;
   readonly to: number;
   readonly wanted: 'failed' | 'held';
 }
 
-/** Wire states of a replay; the last two are final. */
-/** The states of a replay. */
+/** The states of a replay; the last two are final. */
 export type ReplayState = 'running' | 'completed' | 'cancelled';
 
 const replayPrefix = 'reenvio_';

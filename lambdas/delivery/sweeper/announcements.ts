@@ -1,3 +1,4 @@
+import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import {
   type DynamoDBDocumentClient,
   QueryCommand,
@@ -5,13 +6,15 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/batch-get.ts';
-import { isConditionFailed } from '../../platform/dynamo.ts';
+import { clientSettings } from '../../platform/client-settings.ts';
+import { isoTime } from '../../platform/clock.ts';
+import { conditionalWrite, type Item } from '../../platform/dynamo.ts';
 import {
   type AnnouncedItem,
   type Announcement,
-  announcedIn,
   announcementIndex,
   announcementShard,
+  parseAnnouncedItem,
 } from '../../webhooks/announcement.ts';
 import { type WebhookRecord, wireReasons } from '../../webhooks/representation.ts';
 import { webhookKey } from '../../webhooks/webhook.ts';
@@ -19,7 +22,7 @@ import type { AttemptResult } from '../delivery.ts';
 import { wireResults } from '../representation.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
-/** What the operators' topic carries: JSON that another program can forward. */
+/** A message of the operators' topic: JSON that another program can forward. */
 export interface PublishedAnnouncement {
   readonly type: Announcement['type'];
   readonly accountId: string;
@@ -28,25 +31,42 @@ export interface PublishedAnnouncement {
   /** RFC 3339, UTC. */
   readonly since: string;
   readonly reason: WebhookRecord['motivo_suspensao'];
-  /** `resultado` of the attempt that led to this, where one did. */
+  /** `resultado` of the attempt that caused it, if one did. */
   readonly lastResult: string | null;
 }
 
-/** Publishes what webhooks have to announce, for as long as `hasTime` says so. */
-export type Announce = (hasTime: () => boolean) => Promise<void>;
+/** Publishes an announcement to the operators' topic. */
+export type PublishAnnouncement = (announcement: PublishedAnnouncement) => Promise<void>;
 
-/** What announcing needs. */
-export interface AnnounceDependencies extends Pick<DeliveryTelemetry, 'log'> {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  /** The table `Webhooks`. */
-  readonly table: string;
-  readonly publish: (announcement: PublishedAnnouncement) => Promise<void>;
+/** Makes the publisher to an SNS topic. */
+export function makePublishAnnouncement(topicArn: string): PublishAnnouncement {
+  const sns = new SNSClient(clientSettings);
+  return async function publishAnnouncement(announcement) {
+    const Message = JSON.stringify(announcement);
+    const Subject = `Emissor: ${announcement.type.replace('.', ' ')}`;
+    await sns.send(new PublishCommand({ TopicArn: topicArn, Subject, Message }));
+  };
 }
 
-/** Makes the announcer: an announcement is published first and then taken out, so that a crash repeats it and never forgets. */
-export function makeAnnounce({ dynamo, table, publish, log }: AnnounceDependencies): Announce {
-  return async function announce(hasTime) {
-    let from: Record<string, unknown> | undefined;
+/** Publishes the announcements that webhooks hold, for as long as `hasTime` gives true. */
+export type PublishAnnouncements = (hasTime: () => boolean) => Promise<void>;
+
+/**
+ * Makes the relay of the outbox that `webhooks/announcement.ts` describes. An announcement is published first and then removed,
+ * so it is published at least once: a crash repeats it and never loses it.
+ *
+ * @param dependencies - `table`: the table `Webhooks`.
+ */
+export function makePublishAnnouncements(dependencies: {
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly table: string;
+  readonly publish: PublishAnnouncement;
+  readonly log: DeliveryTelemetry['log'];
+}): PublishAnnouncements {
+  const { dynamo, table, publish, log } = dependencies;
+
+  return async function publishAnnouncements(hasTime) {
+    let from: Item | undefined;
     let failure: unknown;
     do {
       const page = await dynamo.send(
@@ -62,12 +82,12 @@ export function makeAnnounce({ dynamo, table, publish, log }: AnnounceDependenci
       for (const { accountId, eventName } of page.Items ?? []) {
         if (!hasTime()) return;
         try {
-          // The index lags, and holds no more than keys.
+          // The index lags behind the table, and holds keys only.
           const [item] = await batchGet(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
-          const announced = announcedIn(item);
+          const announced = parseAnnouncedItem(item);
           if (announced) await publishAll(announced, hasTime);
         } catch (error) {
-          failure = error; // one that cannot be published now does not hold up the others
+          failure = error; // one that cannot be published now does not stop the others
         }
       }
       from = page.LastEvaluatedKey;
@@ -77,28 +97,28 @@ export function makeAnnounce({ dynamo, table, publish, log }: AnnounceDependenci
 
   async function publishAll(item: AnnouncedItem, hasTime: () => boolean): Promise<void> {
     const { accountId, eventName: event, webhookId, announcements } = item;
-    for (const first of announcements) {
+    for (const announcement of announcements) {
       if (!hasTime()) return;
-      const { type, since, reason, lastResult } = first;
+      const { type, since, reason, lastResult } = announcement;
       if (webhookId !== undefined) {
         await publish({
           type,
           accountId,
           event,
           webhookId,
-          since: new Date(since).toISOString(),
+          since: isoTime(since),
           reason: reason && wireReasons[reason],
           lastResult: lastResult && wireResults[lastResult as AttemptResult],
         });
         log.info('webhook.announced', { type, account: accountId, event, reason });
       }
-      if (!(await takeOut(item, first))) return;
+      if (!(await removeFirst(item, announcement))) return;
     }
-    await leaveIndex(item);
+    await removeFromIndex(item);
   }
 
-  /** Takes out the first announcement, whatever was added meanwhile. False: it is another one by now. */
-  function takeOut(item: AnnouncedItem, { type, since, reason }: Announcement): Promise<boolean> {
+  /** Removes the first announcement, whatever was added meanwhile. False: the first is another one by now. */
+  function removeFirst(item: AnnouncedItem, { type, since, reason }: Announcement): Promise<boolean> {
     return update(item, {
       UpdateExpression: 'REMOVE announcements[0]',
       ConditionExpression:
@@ -108,28 +128,23 @@ export function makeAnnounce({ dynamo, table, publish, log }: AnnounceDependenci
     });
   }
 
-  /** Where there is more to announce by now, the next run does. */
-  function leaveIndex(item: AnnouncedItem): Promise<boolean> {
+  /** Does nothing when there is more to announce by now: the next sweep publishes that. */
+  function removeFromIndex(item: AnnouncedItem): Promise<boolean> {
     return update(item, {
       UpdateExpression: 'REMOVE announcements, announcementShard, announcementAt',
       ConditionExpression: 'attribute_exists(announcements) AND attribute_not_exists(announcements[0])',
     });
   }
 
-  /** False: the condition does not hold. */
+  /** Whether the condition held. */
   async function update(
     { accountId, eventName }: AnnouncedItem,
     change: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
   ): Promise<boolean> {
-    try {
-      await dynamo.send(new UpdateCommand({ TableName: table, Key: { accountId, eventName }, ...change }));
-      return true;
-    } catch (error) {
-      if (isConditionFailed(error)) return false;
-      throw error;
-    }
+    const command = new UpdateCommand({ TableName: table, Key: { accountId, eventName }, ...change });
+    return (await conditionalWrite(dynamo.send(command))) !== undefined;
   }
 }
 
-/** Webhooks read from the index at a time. */
+/** Webhooks that are read from the index at a time. */
 const pageSize = 25;

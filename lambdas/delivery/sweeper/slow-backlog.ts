@@ -1,95 +1,37 @@
 import type { Clock } from '../../platform/clock.ts';
 import { settled, type WaitingDelivery } from '../delivery.ts';
 import { backlogShardsOf } from '../delivery-item.ts';
-import type { DeliveryStore, DueEntry } from '../delivery-store.ts';
+import type { DeliveryStore } from '../delivery-store.ts';
 import { isSlow, turnInterval } from '../isolation/slowness.ts';
 import type { SlownessStore, StoredSlowness } from '../isolation/slowness-store.ts';
 import { backlogAttention, releasedPerSweep, releaseRate, turnsAhead } from '../limits.ts';
 import { type RetryQueue, sendAllOrLeave } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { hasOutlived, putOff, queuedInSlowLane, withTurn } from '../transitions.ts';
-import type { Errand } from './sweep.ts';
+import type { DueTask } from './sweep.ts';
 
-/** What giving turns depends on. */
+/** The dependencies of the task. */
 export interface SlowBacklogDependencies extends DeliveryTelemetry {
   readonly slownessStore: Pick<SlownessStore, 'read' | 'claim' | 'reserveUntil' | 'endBacklog' | 'endWaiting'>;
   readonly store: Pick<DeliveryStore, 'waitingForTurn' | 'update'>;
   readonly queues: Readonly<Record<'retry' | 'slow', Pick<RetryQueue, 'sendAll'>>>;
-  /** Turns a second that a slow webhook has at most. */
+  /** The most turns per second of a slow webhook. */
   readonly slowRate: number;
   readonly now: Clock;
 }
 
-/** The turns until the next sweep, or what is released until then where the webhook is slow no more. */
-export function planOf(slowness: StoredSlowness, slowRate: number, now: number): Plan {
-  if (!isSlow(slowness)) return { to: 'retry', beginAt: now, interval: 1_000 / releaseRate, most: releasedPerSweep };
-  const interval = turnInterval(slowness, slowRate);
-  const beginAt = Math.max(slowness.nextTurnAt, now);
-  return { to: 'slow', beginAt, interval, most: Math.max(0, Math.floor((now + turnsAhead - beginAt) / interval)) };
-}
-
 /**
- * Makes the sweeper's part in the slow lane: each minute it gives turns to what waits in the table, the longest due first,
- * or, once the webhook is slow no more, brings all of it forward.
+ * Makes the sweeper's task for slow webhooks: each minute it gives turns to the deliveries that wait in the table, the longest
+ * due first, or, once the webhook is quick again, brings all of them forward.
  */
-export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Errand {
+export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueTask {
   const { slownessStore, store, queues, slowRate, now, log, count } = dependencies;
-
-  const end = async (delivery: WaitingDelivery) => {
-    if (!(await store.update(delivery, settled(delivery, 'failed', now())))) return;
-    count('Exhausted');
-    log.warn('delivery.outlived', describeDelivery(delivery));
-  };
 
   const areSent = (batch: readonly WaitingDelivery[], to: Plan['to']) =>
     sendAllOrLeave(queues[to], batch, { log, count });
 
-  /** The messages go first: until it is noted that they are there, the next sweep finds the deliveries waiting. */
-  const giveToSlowLane = async (batch: readonly WaitingDelivery[]): Promise<boolean> => {
-    if (!(await areSent(batch, 'slow'))) return false;
-    await Promise.all(batch.map(delivery => store.update(delivery, queuedInSlowLane(delivery))));
-    count('MovedToSlowLane', batch.length);
-    return true;
-  };
-
-  /** The notes go first: the retry lane drops what still waits for a turn. What is not sent then is overdue after 2 min. */
-  const bringForward = async (batch: readonly WaitingDelivery[]): Promise<boolean> => {
-    const stored = await Promise.all(batch.map(delivery => store.update(delivery, delivery)));
-    const due = batch.filter((_, index) => stored[index]);
-    if (due.length === 0) return true;
-    if (!(await areSent(due, 'retry'))) return false;
-    count('BroughtForward', due.length);
-    return true;
-  };
-
-  /** Gives whether all were handed over: what was not would be found again at once. */
-  const giveTurns = async (deliveries: readonly WaitingDelivery[], plan: Plan, hasTime: () => boolean) => {
-    let isComplete = true;
-    const alive = deliveries.filter(delivery => !hasOutlived(delivery, now()));
-    const turns = alive.map((delivery, index) => {
-      const at = plan.beginAt + index * plan.interval;
-      return plan.to === 'slow' ? withTurn(delivery, at) : putOff(delivery, now(), Math.max(0, at - now()));
-    });
-    for (let start = 0; start < turns.length && hasTime(); start += sendBatch * batchesAtOnce) {
-      const batches = Array.from({ length: batchesAtOnce }, (_, index) => {
-        const first = start + index * sendBatch;
-        return turns.slice(first, first + sendBatch);
-      });
-      const handOver = plan.to === 'slow' ? giveToSlowLane : bringForward;
-      const handedOver = await Promise.all(batches.filter(batch => batch.length > 0).map(handOver));
-      isComplete &&= handedOver.every(isOver => isOver);
-    }
-    return isComplete;
-  };
-
-  /** Where all that waits gets a turn now, arrivals need not wait behind it. The task goes on until none can come any more. */
-  const endWhereQuiet = async (slowness: StoredSlowness, found: number) => {
-    if (found === 0 && now() - (slowness.waitingAt ?? 0) > backlogAttention) await slownessStore.endWaiting(slowness);
-    else if (slowness.backlogAt !== undefined) await slownessStore.endBacklog(slowness);
-  };
-
-  return async function giveTurnsToBacklog(entry: DueEntry, hasTime) {
-    if (!hasTime()) return; // turns that nobody gives out would be lost
+  return async function runSlowBacklogTask(entry, hasTime) {
+    if (!hasTime()) return; // reserved turns would be lost
     const read = await slownessStore.read(entry.id);
     if (read?.dueAt !== entry.dueAt) return; // the index is behind
     if (!(await slownessStore.claim(entry, now() + claimLength))) return;
@@ -100,16 +42,15 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
     const shards = backlogShardsOf(slowness.accountId, slowness.eventName);
     while (hasTime()) {
       const beginAt = plan.beginAt + given * plan.interval;
-      const most = Math.min(plan.most - given, chunk);
-      const { deliveries, isAll } = await store.waitingForTurn(shards, most);
-      await Promise.all(deliveries.filter(delivery => hasOutlived(delivery, now())).map(end));
+      const { deliveries, isAll } = await store.waitingForTurn(shards, Math.min(plan.most - given, chunkSize));
+      await Promise.all(deliveries.filter(delivery => hasOutlived(delivery, now())).map(endOutlived));
       if (plan.to === 'slow' && deliveries.length > 0) {
         const nextTurnAt = beginAt + deliveries.length * plan.interval;
         if (!(await slownessStore.reserveUntil(slowness, nextTurnAt))) return;
         slowness = { ...slowness, nextTurnAt };
       }
-      if (isAll) await endWhereQuiet(slowness, given + deliveries.length); // only now: arrivals would reserve those very turns
-      const isComplete = await giveTurns(deliveries, { ...plan, beginAt }, hasTime);
+      if (isAll) await endWhereQuiet(slowness, given + deliveries.length); // after the reservation: arrivals reserve turns too
+      const isComplete = await handOver(deliveries, { ...plan, beginAt }, hasTime);
       given += deliveries.length;
       if (isAll || !isComplete || deliveries.length === 0) break;
     }
@@ -121,25 +62,90 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
       deliveries: given,
     });
   };
+
+  async function endOutlived(delivery: WaitingDelivery): Promise<void> {
+    if (!(await store.update(delivery, settled(delivery, 'failed', now())))) return;
+    count('Exhausted');
+    log.warn('delivery.outlived', describeDelivery(delivery));
+  }
+
+  /**
+   * Once every waiting delivery gets a turn now, arrivals need not wait behind them. The task itself goes on until no late
+   * arrival is possible.
+   */
+  async function endWhereQuiet(slowness: StoredSlowness, found: number): Promise<void> {
+    if (found === 0 && now() - (slowness.waitingAt ?? 0) > backlogAttention) await slownessStore.endWaiting(slowness);
+    else if (slowness.backlogAt !== undefined) await slownessStore.endBacklog(slowness);
+  }
+
+  /** Gives whether all were handed over: what was not would be found again at once. */
+  async function handOver(
+    deliveries: readonly WaitingDelivery[],
+    plan: Plan,
+    hasTime: () => boolean,
+  ): Promise<boolean> {
+    let isComplete = true;
+    const alive = deliveries.filter(delivery => !hasOutlived(delivery, now()));
+    const scheduled = alive.map((delivery, index) => {
+      const at = plan.beginAt + index * plan.interval;
+      return plan.to === 'slow' ? withTurn(delivery, at) : putOff(delivery, now(), Math.max(0, at - now()));
+    });
+    const handOverBatch = plan.to === 'slow' ? giveToSlowLane : bringForward;
+    for (let start = 0; start < scheduled.length && hasTime(); start += sendBatch * batchesAtOnce) {
+      const batches = Array.from({ length: batchesAtOnce }, (_, index) => {
+        const first = start + index * sendBatch;
+        return scheduled.slice(first, first + sendBatch);
+      });
+      const results = await Promise.all(batches.filter(batch => batch.length > 0).map(handOverBatch));
+      isComplete &&= results.every(isOver => isOver);
+    }
+    return isComplete;
+  }
+
+  /** Sends first, then stores: until it is stored that the messages are sent, the next sweep finds the deliveries waiting. */
+  async function giveToSlowLane(batch: readonly WaitingDelivery[]): Promise<boolean> {
+    if (!(await areSent(batch, 'slow'))) return false;
+    await Promise.all(batch.map(delivery => store.update(delivery, queuedInSlowLane(delivery))));
+    count('MovedToSlowLane', batch.length);
+    return true;
+  }
+
+  /** Stores first, then sends: the retry lane drops what still waits for a turn. What is not sent is overdue after 2 min. */
+  async function bringForward(batch: readonly WaitingDelivery[]): Promise<boolean> {
+    const stored = await Promise.all(batch.map(delivery => store.update(delivery, delivery)));
+    const due = batch.filter((_, index) => stored[index]);
+    if (due.length > 0 && (await areSent(due, 'retry'))) count('BroughtForward', due.length);
+    return true;
+  }
+}
+
+/** Plans the turns until the next sweep, or what is released until then when the webhook is quick again. */
+export function planOf(slowness: StoredSlowness, slowRate: number, now: number): Plan {
+  if (!isSlow(slowness)) return { to: 'retry', beginAt: now, interval: 1_000 / releaseRate, most: releasedPerSweep };
+  const interval = turnInterval(slowness, slowRate);
+  const beginAt = Math.max(slowness.nextTurnAt, now);
+  return { to: 'slow', beginAt, interval, most: Math.max(0, Math.floor((now + turnsAhead - beginAt) / interval)) };
 }
 
 /** How the next deliveries are handed over. */
 interface Plan {
   readonly to: 'retry' | 'slow';
-  /** When the first attempt begins, and how long after it the second. */
+  /** When the first attempt begins, in milliseconds since the epoch. */
   readonly beginAt: number;
+  /** Milliseconds between two attempts. */
   readonly interval: number;
+  /** The most deliveries until the next sweep. */
   readonly most: number;
 }
 
-/** What a queue takes in one call. */
+/** The most messages of one SQS call. */
 const sendBatch = 10;
 
-/** Batches that are sent and stored at once. */
+/** Batches that are sent and stored at the same time. */
 const batchesAtOnce = 8;
 
-/** Nobody else takes the task in hand before the next sweep. Milliseconds. */
+/** How long a claim lasts: less than a minute, so that the next sweep can claim again. Milliseconds. */
 const claimLength = 50_000;
 
-/** Deliveries that are read and handed over at a time: each may hold thirty attempts with a KiB of answer each. */
-const chunk = 400;
+/** Deliveries that are read at a time: each may hold thirty attempts with a KiB of response each. */
+const chunkSize = 400;

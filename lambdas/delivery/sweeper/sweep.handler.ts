@@ -11,17 +11,12 @@ import { sweepEnvironment } from '../environment.ts';
 import { makeSlownessStore, slownessPrefix } from '../isolation/slowness-store.ts';
 import { makeFindWebhook } from '../lookup.ts';
 import { makeRetryQueue, makeSqs } from '../queues.ts';
-import { makeReplayErrand } from '../replay/replay-errand.ts';
-import { makeRunReplay, replayPage } from '../replay/replay-runner.ts';
+import { makeReplayTask, makeRunReplay, replayPage } from '../replay/replay-runner.ts';
 import { makeReplayStore, replaysPrefix } from '../replay/replay-store.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
-import { makeAnnounce } from './announcements.ts';
-import { makePublishAnnouncement } from './operations-topic.ts';
+import { makePublishAnnouncement, makePublishAnnouncements } from './announcements.ts';
 import { makeSlowBacklogTask } from './slow-backlog.ts';
 import { makeSweep } from './sweep.ts';
-
-/** What is left to the next minute's sweep: a page takes less than this, in milliseconds. */
-const timeForOnePage = 12_000;
 
 const environment = readEnvironment(sweepEnvironment);
 const telemetry = makeDeliveryTelemetry('sweep');
@@ -51,7 +46,7 @@ const run = makeRunReplay({
   page: replayPage,
   now,
 });
-const announce = makeAnnounce({
+const publishAnnouncements = makePublishAnnouncements({
   ...telemetry,
   dynamo,
   table: environment.WEBHOOKS_TABLE,
@@ -63,7 +58,7 @@ const sweep = makeSweep({
   store,
   queues,
   now,
-  errands: {
+  tasks: {
     [slownessPrefix]: makeSlowBacklogTask({
       ...telemetry,
       slownessStore,
@@ -72,18 +67,21 @@ const sweep = makeSweep({
       slowRate: environment.SLOW_RATE,
       now,
     }),
-    [replaysPrefix]: makeReplayErrand({ replays, run, now }),
+    [replaysPrefix]: makeReplayTask({ replays, run, now }),
   },
 });
 
-/** Every minute: sends what falls due, brings back what is overdue, drives replays, and publishes what webhooks have to announce. */
+/** Runs every minute: sends due deliveries, recovers overdue ones, runs replays and slow backlogs, publishes announcements. */
 export const handler = middy()
   .use(injectLambdaContext(telemetry.logger))
   .use(logMetrics(telemetry.metrics))
   .handler(async (_event: unknown, context: Context) => {
     telemetry.count('SweptDue', 0); // the sweeper's heartbeat
     const hasTime = () => context.getRemainingTimeInMillis() > timeForOnePage;
-    const [swept, announced] = await Promise.allSettled([sweep(hasTime), announce(hasTime)]);
+    const [swept, announced] = await Promise.allSettled([sweep(hasTime), publishAnnouncements(hasTime)]);
     if (swept.status === 'rejected') throw swept.reason;
     if (announced.status === 'rejected') throw announced.reason;
   });
+
+/** No page begins with less time than this, in milliseconds; the next sweep goes on. */
+const timeForOnePage = 12_000;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, isoTime } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { type AttemptRecord, type Delivery, settled, type WaitingDelivery } from '../delivery.ts';
 import { dueShards, taskShard } from '../delivery-item.ts';
@@ -7,30 +7,108 @@ import { type RetryQueue, sendAllOrLeave } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { afterSweep, hasOutlived } from '../transitions.ts';
 
-/** Does what an entry of index `due` stands for that is no delivery, and goes on for as long as `hasTime` says so. */
-export type Errand = (entry: DueEntry, hasTime: () => boolean) => Promise<void>;
+/** Does the work that an entry of index `due` stands for, other than a delivery, for as long as `hasTime` gives true. */
+export type DueTask = (entry: DueEntry, hasTime: () => boolean) => Promise<void>;
 
-/** What the sweeper stands on. */
-export interface SweepDependencies extends DeliveryTelemetry {
-  readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update' | 'expire'>;
-  readonly queues: Readonly<Record<'retry' | 'slow', Pick<RetryQueue, 'sendAll'>>>;
-  /** By what comes before the first `#` of an entry's id. */
-  readonly errands: Readonly<Record<string, Errand>>;
-  readonly now: Clock;
-}
-
-/** Goes through everything that must be looked at by now, for as long as `hasTime` says so. */
+/** Handles everything in index `due` that is due by now, for as long as `hasTime` gives true. */
 export type Sweep = (hasTime: () => boolean) => Promise<void>;
 
-/** Makes the sweeper; `delivery-store.ts` tells how it and the queue share the waits. */
-export function makeSweep({ store, queues, errands, now, log, count }: SweepDependencies): Sweep {
-  const isWaiting = (delivery: Delivery): delivery is WaitingDelivery => delivery.wait !== undefined;
+/**
+ * Makes the sweeper; `delivery-store.ts` explains how it and the queues share the waits.
+ *
+ * @param dependencies - `tasks`: by the part of an entry's id before the first `#`.
+ */
+export function makeSweep(
+  dependencies: DeliveryTelemetry & {
+    readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update' | 'expire'>;
+    readonly queues: Readonly<Record<'retry' | 'slow', Pick<RetryQueue, 'sendAll'>>>;
+    readonly tasks: Readonly<Record<string, DueTask>>;
+    readonly now: Clock;
+  },
+): Sweep {
+  const { store, queues, tasks, now, log, count } = dependencies;
 
-  /** A delivery whose attempts never get recorded must not go on for ever. */
-  const end = async (delivery: WaitingDelivery) => {
+  return async function sweep(hasTime) {
+    // All at the same time: neither many deliveries nor long tasks may use up the time.
+    const results = await Promise.allSettled([
+      runTasks(hasTime),
+      ...dueShards.map(shard => sweepShard(shard, hasTime)),
+    ]);
+    const reasons = results.flatMap(result => (result.status === 'rejected' ? [result.reason] : []));
+    const errors = reasons.flatMap(reason => (reason instanceof AggregateError ? reason.errors : [reason]));
+    if (errors.length === 0) return;
+    throw new Error(`The sweep failed: ${errors.map(error => describeError(error).errorName).join(', ')}`);
+  };
+
+  /** Runs a few tasks at once, since each may hold thousands of deliveries. A task that fails does not stop the others. */
+  async function runTasks(hasTime: () => boolean): Promise<void> {
+    const failures: unknown[] = [];
+    const runFrom = async (entries: DueEntry[]) => {
+      for (let entry = entries.shift(); entry && hasTime(); entry = entries.shift()) {
+        const task = tasks[entry.id.split('#', 1)[0] ?? ''];
+        await task?.(entry, hasTime).catch(error => failures.push(error));
+      }
+    };
+    let last: DueEntry | undefined;
+    while (hasTime()) {
+      const entries = await store.due(taskShard, last);
+      last = entries.at(-1);
+      if (!last) break;
+      await Promise.all(Array.from({ length: tasksAtOnce }, () => runFrom(entries)));
+    }
+    if (failures.length > 0) throw new AggregateError(failures);
+  }
+
+  async function sweepShard(shard: string, hasTime: () => boolean): Promise<void> {
+    let last: DueEntry | undefined;
+    while (hasTime()) {
+      const entries = await store.due(shard, last);
+      last = entries.at(-1);
+      if (!last) return;
+      await sweepPage(entries);
+    }
+  }
+
+  async function sweepPage(entries: readonly DueEntry[]): Promise<void> {
+    const deliveries = await store.read(entries.map(({ id }) => id));
+    await expireHeld(entries, deliveries);
+    const due = deliveries.filter(isWaiting).filter(({ wait }) => wait.slowLane !== 'waiting' && wait.lookAt <= now());
+    const claimed = (await Promise.all(due.map(claim))).filter(delivery => delivery !== undefined);
+    const isSlow = ({ wait }: WaitingDelivery) => wait.slowLane === 'queued';
+    await sendInBatches(claimed.filter(isSlow), 'slow');
+    await sendInBatches(
+      claimed.filter(delivery => !isSlow(delivery)),
+      'retry',
+    );
+  }
+
+  async function expireHeld(entries: readonly DueEntry[], deliveries: readonly Delivery[]): Promise<void> {
+    const held = new Set(deliveries.filter(({ state }) => state === 'held').map(({ id }) => id));
+    const expired = await Promise.all(entries.filter(({ id }) => held.has(id)).map(store.expire));
+    const expiredCount = expired.filter(isExpired => isExpired).length;
+    if (expiredCount > 0) count('HeldExpired', expiredCount);
+  }
+
+  /** Gives the delivery to send; `undefined` when the index was behind or another sweeper was quicker. */
+  async function claim(delivery: WaitingDelivery): Promise<WaitingDelivery | undefined> {
+    const moment = now();
+    const wait = afterSweep(delivery.wait, moment);
+    const isOverdue = wait.pickups > delivery.wait.pickups;
+    if (isOverdue && hasOutlived(delivery, moment)) {
+      await endUnrecorded(delivery);
+      return undefined;
+    }
+    if (!(await store.claim(delivery, wait))) return undefined;
+    count(isOverdue ? 'SweptOverdue' : 'SweptDue');
+    if (isOverdue) log.warn('delivery.overdue', { ...describeDelivery(delivery), pickups: wait.pickups });
+    return { ...delivery, wait };
+  }
+
+  /** Ends a delivery whose attempts are never recorded: it must not go on for ever. */
+  async function endUnrecorded(delivery: WaitingDelivery): Promise<void> {
     const record: AttemptRecord = {
       number: delivery.attempt,
-      startedAt: new Date(delivery.wait.nextAttemptAt).toISOString(),
+      startedAt: isoTime(delivery.wait.nextAttemptAt),
       durationMs: 0,
       result: 'internal',
       status: null,
@@ -41,92 +119,21 @@ export function makeSweep({ store, queues, errands, now, log, count }: SweepDepe
     if (!(await store.update(delivery, after))) return;
     count('Exhausted');
     log.error('delivery.unrecorded', describeDelivery(delivery));
-  };
+  }
 
-  /** Gives what the caller must send: nothing, where the index was behind or somebody else was quicker. */
-  const claim = async (delivery: WaitingDelivery): Promise<WaitingDelivery | undefined> => {
-    const moment = now();
-    const wait = afterSweep(delivery.wait, moment);
-    const isOverdue = wait.pickups > delivery.wait.pickups;
-    if (isOverdue && hasOutlived(delivery, moment)) {
-      await end(delivery);
-      return undefined;
-    }
-    if (!(await store.claim(delivery, wait))) return undefined;
-    count(isOverdue ? 'SweptOverdue' : 'SweptDue');
-    if (isOverdue) log.warn('delivery.overdue', { ...describeDelivery(delivery), pickups: wait.pickups });
-    return { ...delivery, wait };
-  };
-
-  /** What is not sent now was claimed all the same, and is found overdue at its next look. */
-  const sendInBatches = async (deliveries: readonly WaitingDelivery[], to: 'retry' | 'slow') => {
+  async function sendInBatches(deliveries: readonly WaitingDelivery[], to: 'retry' | 'slow'): Promise<void> {
     for (let start = 0; start < deliveries.length; start += sendBatch) {
       await sendAllOrLeave(queues[to], deliveries.slice(start, start + sendBatch), { log, count });
     }
-  };
-
-  const expire = async (entries: readonly DueEntry[], deliveries: readonly Delivery[]) => {
-    const held = new Set(deliveries.filter(({ state }) => state === 'held').map(({ id }) => id));
-    const expired = await Promise.all(entries.filter(({ id }) => held.has(id)).map(store.expire));
-    const counted = expired.filter(isExpired => isExpired).length;
-    if (counted > 0) count('HeldExpired', counted);
-  };
-
-  const handle = async (entries: readonly DueEntry[]) => {
-    const deliveries = await store.read(entries.map(({ id }) => id));
-    await expire(entries, deliveries);
-    const due = deliveries.filter(isWaiting).filter(({ wait }) => wait.slowLane !== 'waiting' && wait.lookAt <= now());
-    const claimed = (await Promise.all(due.map(claim))).filter(delivery => delivery !== undefined);
-    const inSlowLane = ({ wait }: WaitingDelivery) => wait.slowLane === 'queued';
-    await sendInBatches(claimed.filter(inSlowLane), 'slow');
-    await sendInBatches(
-      claimed.filter(delivery => !inSlowLane(delivery)),
-      'retry',
-    );
-  };
-
-  const sweepShard = async (shard: string, hasTime: () => boolean): Promise<void> => {
-    let last: DueEntry | undefined;
-    while (hasTime()) {
-      const entries = await store.due(shard, last);
-      last = entries.at(-1);
-      if (!last) return;
-      await handle(entries);
-    }
-  };
-
-  /** A few at once: each may have thousands of deliveries in hand. One that fails does not keep the others from their turn. */
-  const runTasks = async (hasTime: () => boolean): Promise<void> => {
-    const failures: unknown[] = [];
-    const runSome = async (entries: DueEntry[]) => {
-      for (let entry = entries.shift(); entry && hasTime(); entry = entries.shift()) {
-        const errand = errands[entry.id.split('#', 1)[0] ?? ''];
-        await errand?.(entry, hasTime).catch(error => failures.push(error));
-      }
-    };
-    let last: DueEntry | undefined;
-    while (hasTime()) {
-      const entries = await store.due(taskShard, last);
-      last = entries.at(-1);
-      if (!last) break;
-      await Promise.all(Array.from({ length: tasksAtOnce }, () => runSome(entries)));
-    }
-    if (failures.length > 0) throw new AggregateError(failures);
-  };
-
-  return async function sweep(hasTime) {
-    // Side by side: neither many deliveries nor long tasks may take all the time.
-    const sweeps = [runTasks(hasTime), ...dueShards.map(shard => sweepShard(shard, hasTime))];
-    const rejected = (await Promise.allSettled(sweeps)).filter(({ status }) => status === 'rejected');
-    const reasons = (rejected as PromiseRejectedResult[]).map(({ reason }) => reason);
-    const errors = reasons.flatMap(reason => (reason instanceof AggregateError ? reason.errors : [reason]));
-    if (errors.length === 0) return;
-    throw new Error(`The sweep failed: ${errors.map(error => describeError(error).errorName).join(', ')}`);
-  };
+  }
 }
 
-/** What a queue takes in one call. */
+function isWaiting(delivery: Delivery): delivery is WaitingDelivery {
+  return delivery.wait !== undefined;
+}
+
+/** The most messages of one SQS call. */
 const sendBatch = 10;
 
-/** Tasks that are done at once. */
+/** Tasks that run at once. */
 const tasksAtOnce = 3;

@@ -3,7 +3,7 @@ import { type Delivery, settled } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
 import type { Lane } from '../lane-routing.ts';
 import { type RetryMessage, retryMessage, type SendToDeadLetters } from '../queues.ts';
-import { turnOf, wasCancelledBefore } from '../replay/replay.ts';
+import { slotOf, wasCancelledBefore } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { ProcessRecord } from './first-attempt.ts';
@@ -29,7 +29,7 @@ export function makeRedeliver(dependencies: RedeliverDependencies): ProcessRecor
   /** What a delivery goes back to when its replay was cancelled before its turn came. */
   const withdrawnTo = async (delivery: Delivery) => {
     const { accountId, eventName, replayId } = delivery;
-    const turn = turnOf(delivery);
+    const turn = slotOf(delivery);
     if (turn === undefined || replayId === undefined) return undefined;
     const replay = (await replays.find(accountId, eventName, replayId))?.replay;
     return replay && wasCancelledBefore(replay, turn) ? replay.wanted : undefined;

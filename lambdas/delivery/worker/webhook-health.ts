@@ -1,8 +1,7 @@
-import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { isConditionFailed } from '../../platform/dynamo.ts';
-import { type Announcement, updateAnnouncing } from '../../webhooks/announcement.ts';
+import { type Announcement, updateWebhook } from '../../webhooks/announcement.ts';
 import { type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
 import type { AttemptResult } from '../delivery.ts';
 
@@ -46,8 +45,10 @@ export function makeWebhookHealth({ dynamo, table, now }: WebhookHealthDependenc
         ? 'attribute_not_exists(sealedAuthorization)'
         : 'sealedAuthorization = :authorization';
     const sameAuthorization = withAnyAuthorization ? '' : `${whichAuthorization} AND `;
-    const write = {
+    const updated = await updateWebhook(dynamo, {
+      table,
       key: webhookKey(webhook.accountId, webhook.eventName),
+      update,
       when: `webhookId = :webhookId AND #url = :url AND ${sameAuthorization}${when}`,
       names: { '#url': 'url', ...names },
       values: {
@@ -56,25 +57,10 @@ export function makeWebhookHealth({ dynamo, table, now }: WebhookHealthDependenc
         ...(sameAuthorization !== '' && { ':authorization': sealedAuthorization }), // left out where there is none
         ...values,
       },
-    };
-    const plain = () =>
-      dynamo.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: write.key,
-          UpdateExpression: update,
-          ConditionExpression: write.when,
-          ExpressionAttributeNames: write.names,
-          ExpressionAttributeValues: write.values,
-        }),
-      );
-    try {
-      await (told ? updateAnnouncing(dynamo, { ...write, table, update, announcement: told, now: now() }) : plain());
-      return true;
-    } catch (error) {
-      if (isConditionFailed(error)) return false;
-      throw error;
-    }
+      announcement: told,
+      announcedAt: now(),
+    });
+    return updated !== undefined;
   };
 
   const suspension = (reason: 'gone' | 'no_success', lastResult: AttemptResult) => {

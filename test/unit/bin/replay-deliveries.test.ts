@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { replayDeliveries } from '../../../bin/ops/replay-deliveries.ts';
-import type { Replay } from '../../../lambdas/delivery/replay/replay.ts';
-import type { ReplayRange } from '../../../lambdas/delivery/replay/replay-start.ts';
+import type { Replay, ReplayRange } from '../../../lambdas/delivery/replay/replay.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { aWebhook, noon } from '../delivery/builders.ts';
 
@@ -17,12 +16,12 @@ const aReplay = (changes: Partial<Replay> = {}): Replay => ({
   state: 'running',
   startedAt: noon,
   total: 0,
-  countedTo: 'somewhere',
+  countCursor: 'somewhere',
   sent: 0,
-  lastTurnAt: noon,
-  sentTo: 'somewhere',
-  inHand: [],
-  paceAt: noon,
+  lastSlotAt: noon,
+  sendCursor: 'somewhere',
+  inFlight: [],
+  nextSlotAt: noon,
   claim: 1,
   lookAt: noon,
   ...changes,
@@ -59,12 +58,12 @@ const replay = async (
 
 describe('the operator’s replay of a range', () => {
   it('waits until the last delivery has had its turn, and shows how far it is', async () => {
-    const counted = { total: 20, countedTo: null };
+    const counted = { total: 20, countCursor: null };
     const { done, shown, asked } = await replay(aReplay(), [
       aReplay({ total: 12 }),
-      aReplay({ ...counted, sent: 20, state: 'completed', lastTurnAt: noon + 3_900 }),
-      aReplay({ ...counted, sent: 20, state: 'completed', lastTurnAt: noon + 3_900 }),
-      aReplay({ ...counted, sent: 20, state: 'completed', lastTurnAt: noon + 3_900 }),
+      aReplay({ ...counted, sent: 20, state: 'completed', lastSlotAt: noon + 3_900 }),
+      aReplay({ ...counted, sent: 20, state: 'completed', lastSlotAt: noon + 3_900 }),
+      aReplay({ ...counted, sent: 20, state: 'completed', lastSlotAt: noon + 3_900 }),
     ]);
     expect(asked).toEqual([range]);
     expect(done).toEqual({ id: 'reenvio_1', total: 20, sent: 20 });
@@ -86,7 +85,7 @@ describe('the operator’s replay of a range', () => {
     ['beside another one', () => replay(undefined), /a replay of .* is under way/],
     [
       'to its end when it is cancelled',
-      () => replay(aReplay({ total: 9, countedTo: null, state: 'cancelled', sent: 3, endedAt: noon })),
+      () => replay(aReplay({ total: 9, countCursor: null, state: 'cancelled', sent: 3, endedAt: noon })),
       /cancelled after 3 of 9 deliveries/,
     ],
     ['to its end when another takes its place', () => replay(aReplay(), [aReplay({ id: 'reenvio_2' })]), /replaced/],

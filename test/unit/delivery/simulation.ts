@@ -5,12 +5,11 @@ import type { SQSRecord } from 'aws-lambda';
 import { makeApi } from '../../../lambdas/api/router.ts';
 import { parseScope } from '../../../lambdas/auth/principals/scope.ts';
 import type { BearerAuthentication } from '../../../lambdas/auth/sessions/bearer.ts';
-import { makeHistoryOperations } from '../../../lambdas/delivery/api/deliveries.ts';
-import { makeReplayOperations } from '../../../lambdas/delivery/api/replays.ts';
+import { makeDeliveryResources } from '../../../lambdas/delivery/api/deliveries.ts';
+import { makeReplayResources } from '../../../lambdas/delivery/api/replays.ts';
 import { makeRequestLimits } from '../../../lambdas/delivery/api/request-limits.ts';
 import { makeResend } from '../../../lambdas/delivery/api/resend.ts';
-import { makeHistoryResources } from '../../../lambdas/delivery/api/routes.ts';
-import { makeTestOperation } from '../../../lambdas/delivery/api/test-event.ts';
+import { makeTestResource } from '../../../lambdas/delivery/api/test-event.ts';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { makeReadHistory } from '../../../lambdas/delivery/delivery-history.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/delivery-item.ts';
@@ -26,11 +25,13 @@ import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import { attemptsPerWebhook } from '../../../lambdas/delivery/limits.ts';
 import { makeFindWebhook, makeLookup } from '../../../lambdas/delivery/lookup.ts';
 import { makeHasMessages, makeRetryQueue, makeSendToDeadLetters } from '../../../lambdas/delivery/queues.ts';
-import { makeReplayErrand } from '../../../lambdas/delivery/replay/replay-errand.ts';
-import { makeRunReplay, replayPage } from '../../../lambdas/delivery/replay/replay-runner.ts';
+import { makeReplayTask, makeRunReplay, replayPage } from '../../../lambdas/delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../../../lambdas/delivery/replay/replay-store.ts';
-import { makeAnnounce, type PublishedAnnouncement } from '../../../lambdas/delivery/sweeper/announcements.ts';
+import {
+  makePublishAnnouncements,
+  type PublishedAnnouncement,
+} from '../../../lambdas/delivery/sweeper/announcements.ts';
 import { makeSlowBacklogTask } from '../../../lambdas/delivery/sweeper/slow-backlog.ts';
 import { makeSweep } from '../../../lambdas/delivery/sweeper/sweep.ts';
 import { makeAfterAttempt } from '../../../lambdas/delivery/transitions.ts';
@@ -360,12 +361,12 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const sweep = makeSweep({
     ...shared,
     queues,
-    errands: {
-      reenvios: makeReplayErrand({ replays, run, now }),
+    tasks: {
+      reenvios: makeReplayTask({ replays, run, now }),
       slowness: makeSlowBacklogTask({ ...shared, slownessStore, queues, slowRate }),
     },
   });
-  const announce = makeAnnounce({ ...telemetry, dynamo, table: 'Webhooks', publish });
+  const announce = makePublishAnnouncements({ ...telemetry, dynamo, table: 'Webhooks', publish });
   const webhooks = makeWebhookStore({ dynamo, tableName: 'Webhooks' });
   const limits = makeRequestLimits({ dynamo, table: 'Deliveries', now, testLimit: 10, resendLimit: 60 });
   const api = makeApi({
@@ -373,27 +374,15 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     docsUrl: undefined,
     resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
     authenticate,
-    resources: makeHistoryResources({
-      history: makeHistoryOperations({
-        findWebhook,
-        lookup: makeLookup(store, 'Webhooks'),
-        readHistory,
-        limits,
-        resend,
-      }),
-      replays: makeReplayOperations({
+    resources: [
+      makeTestResource({ ...shared, webhooks, limits, demandsUrl: 'https://demandas.com.br', makeId: randomId }),
+      ...makeDeliveryResources({ findWebhook, lookup: makeLookup(store, 'Webhooks'), readHistory, limits, resend }),
+      ...makeReplayResources({
         ...shared,
         replays,
         startReplay: makeStartReplay({ ...shared, replays, run, makeId: randomId }),
       }),
-      test: makeTestOperation({
-        ...shared,
-        webhooks,
-        limits,
-        demandsUrl: 'https://demandas.com.br',
-        makeId: randomId,
-      }),
-    }),
+    ],
   });
 
   /** Runs a process that may die; false: it did. */

@@ -48,7 +48,7 @@ const announced = async () => {
 };
 
 describe('an operator', () => {
-  it.each([null, 'gone', 'no_success'] as const)('suspends a webhook, suspended already or not: %s', async reason => {
+  it.each([null, 'gone', 'no_success'] as const)('suspends a webhook, already suspended or not: %s', async reason => {
     await store.create(
       webhook({ status: reason ? 'suspended' : 'active', suspensionReason: reason, failingSince: 1_500 }),
     );
@@ -60,7 +60,7 @@ describe('an operator', () => {
     ]);
   });
 
-  it('suspends once: what is so already stays as it is, and nothing is announced', async () => {
+  it('suspends once: a second suspension changes and announces nothing', async () => {
     await store.create(webhook(hold));
     expect(await operator.suspend(accountId, 'demanda.criada')).toEqual(changed(hold));
     expect(await announced()).toBeUndefined();

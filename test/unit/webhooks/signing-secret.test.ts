@@ -33,7 +33,7 @@ describe('replaceSecret', () => {
     expect(current && isSigning(current, 1e15)).toBe(true);
   });
 
-  it('takes four replaced secrets beside the current one, each with its own end', () => {
+  it('allows four replaced secrets beside the current one, each with its own end', () => {
     let secrets: readonly SigningSecret[] = [first];
     for (let turn = 1; turn <= 4; turn++) secrets = replaceSecret(secrets, `s${turn}`, turn * hour, false);
     expect(secrets.map(({ sealed }) => sealed)).toEqual(['s4', 's3', 's2', 's1', 'a']);

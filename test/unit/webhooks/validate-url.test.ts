@@ -9,7 +9,7 @@ const unasked: Resolve = async name => {
 const codes = async (text: string, resolve: Resolve) => (await check(text, resolve)).map(finding => finding.code);
 
 describe('makeValidateUrl', () => {
-  it('asks for the name without its trailing dot, and finds nothing wrong with public addresses', async () => {
+  it('resolves the name without its trailing dot, and accepts public addresses', async () => {
     const asked: string[] = [];
     const resolve: Resolve = async name => {
       asked.push(name);
@@ -53,7 +53,7 @@ describe('makeValidateUrl', () => {
     });
   });
 
-  it('does not wait for a name server that says nothing', async () => {
+  it('does not wait for a name server that stays silent', async () => {
     vi.useFakeTimers();
     // Node's own AbortSignal.timeout is not under the fake clock.
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(milliseconds => {
@@ -73,7 +73,7 @@ describe('makeValidateUrl', () => {
     await expect(check('https://receiver.example.com/', fail)).rejects.toThrow(ResolutionError);
   });
 
-  it('names the address that a host is refused for', async () => {
+  it('names the address for which a host is refused', async () => {
     const findings = await check('https://receiver.example.com/', async () => ['93.184.216.34', '10.0.0.7']);
     expect(findings).toMatchObject([{ detail: expect.stringContaining('10.0.0.7') }]);
   });

@@ -53,19 +53,19 @@ describe('create', () => {
     expect(created.filter(Boolean)).toHaveLength(1);
   });
 
-  it('knows its own write when it is repeated because the answer got lost', async () => {
+  it('recognises its own write when the SDK repeats it after a lost answer', async () => {
     database.repeatNext('UpdateItemCommand');
     expect(await store.create(webhook())).toEqual(webhook());
   });
 
   // The account deleted what an operator had suspended, registered it anew, and was active again.
-  it('begins suspended where an operator suspended an earlier one', async () => {
+  it('begins suspended when an operator suspended an earlier one', async () => {
     await store.create(webhook(hold));
     expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe('removed');
     expect(await store.create(webhook({ webhookId: 'id-2' }))).toEqual(webhook({ webhookId: 'id-2', ...hold }));
   });
 
-  it('begins active where the webhook was suspended for another reason', async () => {
+  it('begins active when the earlier webhook was suspended for another reason', async () => {
     await store.create(webhook({ status: 'suspended', suspensionReason: 'gone' }));
     await store.remove(accountId, 'demanda.criada', 2_000);
     expect(await store.create(webhook({ webhookId: 'id-2' }))).toEqual(webhook({ webhookId: 'id-2' }));
@@ -73,7 +73,7 @@ describe('create', () => {
 });
 
 describe('list', () => {
-  it('gives the account its own webhooks, by event name', async () => {
+  it('lists the account’s own webhooks by event name', async () => {
     for (const eventName of EVENT_NAMES.toReversed()) await store.create(webhook({ eventName }));
     await store.create(webhook({ accountId: `${accountId}-other` }));
     expect((await store.list(accountId)).map(({ eventName }) => eventName)).toEqual([...EVENT_NAMES].sort());
@@ -88,7 +88,7 @@ describe('replace', () => {
     return store.replace(webhook(before), { ...replacement, ...changes });
   };
 
-  it('takes everything replaceable from the replacement and keeps the rest', async () => {
+  it('replaces URL and authorization, and keeps the rest', async () => {
     const { sealedAuthorization: _, ...rest } = webhook();
     const expected = { ...rest, url: 'https://new.example.com/', updatedAt: 2_000 };
     expect(await replaced({ failingSince: 1_500, failingMark: 10 })).toEqual(expected);
@@ -103,11 +103,14 @@ describe('replace', () => {
     });
   });
 
-  it.each(['gone', 'no_success'] as const)('by another URL ends a suspension for %s, and says so', async reason => {
-    const after = await replaced({ status: 'suspended', suspensionReason: reason });
-    expect(after).toMatchObject({ status: 'active', suspensionReason: null, url: 'https://new.example.com/' });
-    expect(await item()).toMatchObject({ announcements: [{ type: 'webhook.reactivated', since: 2_000 }] });
-  });
+  it.each(['gone', 'no_success'] as const)(
+    'with a different URL ends a suspension for %s, and announces that',
+    async reason => {
+      const after = await replaced({ status: 'suspended', suspensionReason: reason });
+      expect(after).toMatchObject({ status: 'active', suspensionReason: null, url: 'https://new.example.com/' });
+      expect(await item()).toMatchObject({ announcements: [{ type: 'webhook.reactivated', since: 2_000 }] });
+    },
+  );
 
   it.each([
     ['the same', 'https://receiver.example.com/hook'],
@@ -143,7 +146,7 @@ describe('replace', () => {
 });
 
 describe('remove', () => {
-  it('says whether there was one', async () => {
+  it('tells whether there was a webhook', async () => {
     await store.create(webhook());
     expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe('removed');
     expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe('not_registered');
@@ -160,7 +163,7 @@ describe('remove', () => {
   });
 
   // An account that deletes and registers side by side caused an error of ours.
-  it('gives up where each try meets another change', async () => {
+  it('gives up when others change the webhook at each attempt', async () => {
     const dynamo = {
       send: async (command: unknown) => {
         if (command instanceof DeleteCommand) await database.dynamo.send(new DeleteCommand({ ...table, Key: Key() }));
@@ -174,7 +177,7 @@ describe('remove', () => {
 });
 
 describe('noteTest', () => {
-  it('notes it, also while suspended', async () => {
+  it('stores the time of the test, also while suspended', async () => {
     await store.create(webhook({ status: 'suspended', suspensionReason: 'gone' }));
     expect(await store.noteTest(accountId, 'demanda.criada', 2_000)).toMatchObject({
       webhookId: 'id-1',
@@ -182,12 +185,12 @@ describe('noteTest', () => {
     });
   });
 
-  it('does not while an operator suspends, whatever was read before', async () => {
+  it('stores nothing while an operator suspends, whatever was read before', async () => {
     await store.create(webhook(hold));
     expect(await store.noteTest(accountId, 'demanda.criada', 2_000)).toEqual(webhook(hold));
   });
 
-  it('makes no webhook of nothing, nor of what an operator left', async () => {
+  it('creates no webhook where there is none, nor from an operator’s suspension', async () => {
     expect(await store.noteTest(accountId, 'demanda.criada', 2_000)).toBeUndefined();
     await store.create(webhook(hold));
     await store.remove(accountId, 'demanda.criada', 2_000);
@@ -235,7 +238,7 @@ describe('reactivate', () => {
     expect(await store.reactivate(accountId, 'demanda.criada', 2_000)).toEqual(suspended);
   });
 
-  it('finds nothing where there is nothing', async () => {
+  it('gives undefined when there is no webhook', async () => {
     expect(await store.reactivate(accountId, 'demanda.criada', 2_000)).toBeUndefined();
   });
 });

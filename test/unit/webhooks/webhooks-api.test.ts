@@ -10,9 +10,7 @@ import type { HttpRequest } from '../../../lambdas/platform/http.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import type { Keyring, KeyringKey } from '../../../lambdas/platform/keyring.ts';
 import { makeSealing } from '../../../lambdas/platform/sealing.ts';
-import { makeOperations } from '../../../lambdas/webhooks/operations.ts';
 import { webhookRecord } from '../../../lambdas/webhooks/representation.ts';
-import { makeWebhookResources } from '../../../lambdas/webhooks/routes.ts';
 import { makeSigningSecret } from '../../../lambdas/webhooks/signing-secret.ts';
 import { makeValidateUrl } from '../../../lambdas/webhooks/validate-url.ts';
 import {
@@ -22,6 +20,7 @@ import {
   type Webhook,
   webhookKey,
 } from '../../../lambdas/webhooks/webhook.ts';
+import { makeWebhookResources } from '../../../lambdas/webhooks/webhook-resources.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
@@ -78,16 +77,14 @@ const apiOver = (used: WebhookStore, docsUrl?: string) =>
     resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
     docsUrl,
     log,
-    resources: makeWebhookResources(
-      makeOperations({
-        store: used,
-        sealing,
-        validateUrl: makeValidateUrl({ resolve, ownHosts: ['base.emissor.example.net'] }),
-        makeSecret: makeSigningSecret,
-        makeId: randomId,
-        now: clock.now,
-      }),
-    ),
+    resources: makeWebhookResources({
+      store: used,
+      sealing,
+      validateUrl: makeValidateUrl({ resolve, ownHosts: ['base.emissor.example.net'] }),
+      makeSecret: makeSigningSecret,
+      makeId: randomId,
+      now: clock.now,
+    }),
   });
 
 interface Sent {
@@ -139,7 +136,7 @@ const change = async (changes: Partial<Webhook>) => {
 };
 
 describe('POST /v1/webhooks', () => {
-  it('registers a webhook and shows its secret this once', async () => {
+  it('registers a webhook and shows its secret only once', async () => {
     const { status, headers, json } = await register({ autorizacao: 'Bearer s3cret' });
     expect(status).toBe(201);
     expect(headers).toMatchObject({ location: '/v1/webhooks/demanda.criada', 'content-type': 'application/json' });
@@ -175,15 +172,15 @@ describe('POST /v1/webhooks', () => {
     expect(JSON.stringify(logged)).not.toMatch(/s3cret|whsec_|receiver/);
   });
 
-  it.each(EVENT_NAMES)('takes the event %s', async evento => {
+  it.each(EVENT_NAMES)('accepts the event %s', async evento => {
     expect((await register({ evento })).status).toBe(201);
   });
 
-  it.each([undefined, null])('takes autorizacao %s for none', async autorizacao => {
+  it.each([undefined, null])('takes autorizacao %s as absent', async autorizacao => {
     expect((await register({ autorizacao })).json.autorizacao_definida).toBe(false);
   });
 
-  it.each(['x', '!', 'Basic dXNlcjpwYXNz', 'a b', '~'.repeat(2_048)])('takes autorizacao %j', async autorizacao => {
+  it.each(['x', '!', 'Basic dXNlcjpwYXNz', 'a b', '~'.repeat(2_048)])('accepts autorizacao %j', async autorizacao => {
     expect((await register({ autorizacao })).status).toBe(201);
   });
 
@@ -250,7 +247,7 @@ describe('POST /v1/webhooks', () => {
     expect(await store.list(account)).toEqual([]);
   });
 
-  it.each(['[]', '"x"', '1', 'null', 'true'])('refuses %s, which is no object', async raw => {
+  it.each(['[]', '"x"', '1', 'null', 'true'])('refuses %s, which is not an object', async raw => {
     const refused = await send('POST', '/v1/webhooks', { raw });
     expect(codeOf(refused)).toBe('422 validation_failed');
     expect(findingsOf(refused)).toEqual([' wrong_type']);
@@ -298,7 +295,7 @@ describe('PUT /v1/webhooks/{evento}', () => {
     expect((await replace({ url, autorizacao: 'Basic eA==' })).json.autorizacao_definida).toBe(true);
   });
 
-  it('by another URL ends a suspension and a series of failures; by the same URL it ends no suspension', async () => {
+  it('with a different URL ends a suspension and a series of failures; with the same URL it ends no suspension', async () => {
     await register();
     await change({ status: 'suspended', suspensionReason: 'gone', failingSince: 1 });
     expect((await replace({ url: 'https://RECEIVER.example.com:443/hook' })).json).toMatchObject({
@@ -323,7 +320,7 @@ describe('PUT /v1/webhooks/{evento}', () => {
     });
   });
 
-  it('asks to be tried again when others keep changing the webhook', async () => {
+  it('answers 503 when others keep changing the webhook', async () => {
     await register();
     const refused = await send(
       'PUT',
@@ -335,7 +332,7 @@ describe('PUT /v1/webhooks/{evento}', () => {
     expect(refused.headers['retry-after']).toBe('1');
   });
 
-  it('validates before it looks', async () => {
+  it('validates the body before it reads the webhook', async () => {
     expect(codeOf(await replace({ url: 'http://x.example.com/' }))).toBe('422 validation_failed');
     expect(findingsOf(await replace({ ...registration }))).toEqual(['/evento unknown_field']);
     expect(codeOf(await replace({ url }))).toBe('404 webhook_not_found');
@@ -345,7 +342,7 @@ describe('PUT /v1/webhooks/{evento}', () => {
 });
 
 describe('DELETE /v1/webhooks/{evento}', () => {
-  it('deletes once, and a new registration is another one', async () => {
+  it('deletes once, and a later registration has a new id', async () => {
     const first = await register();
     const { webhookId } = (await store.find(account, 'demanda.criada')) ?? {};
     const deleted = await send('DELETE', '/v1/webhooks/demanda.criada');
@@ -357,7 +354,7 @@ describe('DELETE /v1/webhooks/{evento}', () => {
     expect((await store.find(account, 'demanda.criada'))?.webhookId).not.toBe(webhookId);
   });
 
-  it('asks to be tried again when others keep changing the webhook', async () => {
+  it('answers 503 when others keep changing the webhook', async () => {
     const contended: WebhookStore = { ...store, remove: async () => 'contended' };
     const refused = await send('DELETE', '/v1/webhooks/demanda.criada', {}, contended);
     expect(codeOf(refused)).toBe('503 temporarily_unavailable');
@@ -365,11 +362,11 @@ describe('DELETE /v1/webhooks/{evento}', () => {
   });
 });
 
-describe('what an operator suspended', () => {
+describe('a webhook that an operator suspended', () => {
   const path = '/v1/webhooks/demanda.criada';
 
   // DELETE and POST made it active again.
-  it('stays so through a deletion and a new registration', async () => {
+  it('stays suspended through a deletion and a new registration', async () => {
     await register();
     await change({ status: 'suspended', suspensionReason: 'operator' });
     expect((await send('DELETE', path)).status).toBe(204);
@@ -406,7 +403,7 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
     expect((await store.find(account, 'demanda.criada'))?.secrets).toHaveLength(1);
   });
 
-  it('shows until when the replaced ones sign', async () => {
+  it('shows when the replaced ones stop signing', async () => {
     await register();
     const begun = clock.now();
     await rotate();
@@ -428,7 +425,7 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
     expect((await store.find(account, 'demanda.criada'))?.secrets).toHaveLength(4);
   });
 
-  it('refuses what it does not take', async () => {
+  it('refuses unknown fields and wrong types', async () => {
     expect(findingsOf(await rotate({ body: { imediato: 'sim' } }))).toEqual(['/imediato wrong_type']);
     expect(findingsOf(await rotate({ body: { imediata: true } }))).toEqual(['/imediata unknown_field']);
     expect(codeOf(await rotate({ raw: '{' }))).toBe('400 invalid_json');
@@ -513,13 +510,13 @@ describe('paths and methods', () => {
     },
   );
 
-  it('takes the event percent-encoded', async () => {
+  it('accepts a percent-encoded event name', async () => {
     await register();
     expect((await send('GET', '/v1/webhooks/demanda%2Ecriada')).status).toBe(404); // the gateway has decoded it once
   });
 });
 
-describe('who may', () => {
+describe('authorization', () => {
   const everything = [
     ['GET', '/v1/webhooks'],
     ['POST', '/v1/webhooks'],
@@ -530,7 +527,7 @@ describe('who may', () => {
     ['POST', '/v1/webhooks/demanda.criada/reativacao'],
   ] as const;
 
-  it.each(everything)('%s %s needs a token, with the challenges of RFC 6750', async (method, path) => {
+  it.each(everything)('%s %s requires a token, with the challenges of RFC 6750', async (method, path) => {
     const missing = await send(method, path, { headers: { authorization: 'Basic eDp5' } });
     expect(codeOf(missing)).toBe('401 token_missing');
     expect(missing.headers['www-authenticate']).toBe(
@@ -543,13 +540,13 @@ describe('who may', () => {
     );
   });
 
-  it.each(everything)('%s %s needs an administrator, before any scope', async (method, path) => {
+  it.each(everything)('%s %s requires an administrator, before any scope', async (method, path) => {
     for (const token of [`member||${account}`, `member|webhooks:manage|${account}`]) {
       expect(codeOf(await send(method, path, { token }))).toBe('403 admin_required');
     }
   });
 
-  it.each(everything)('%s %s needs its scope, before the body is looked at', async (method, path) => {
+  it.each(everything)('%s %s requires its scope, before the body is read', async (method, path) => {
     const none = await send(method, path, {
       token: `admin||${account}`,
       raw: 'x',
@@ -601,7 +598,7 @@ describe('the order of checks', () => {
   });
 });
 
-describe('a request that needs no body', () => {
+describe('an endpoint without a body', () => {
   const paths = [
     ['GET', '/v1/webhooks', 200],
     ['GET', '/v1/webhooks/demanda.criada', 200],
@@ -610,12 +607,12 @@ describe('a request that needs no body', () => {
   ] as const;
   const type = { 'content-type': 'text/plain' };
 
-  it.each(paths)('%s %s ignores one of up to 16 KiB, and any type', async (method, path, status) => {
+  it.each(paths)('%s %s ignores a body of up to 16 KiB, of any media type', async (method, path, status) => {
     await register();
     expect((await send(method, path, { raw: 'x'.repeat(16_384), headers: type })).status).toBe(status);
   });
 
-  it.each(paths)('%s %s refuses a longer one, once it is let in', async (method, path) => {
+  it.each(paths)('%s %s refuses a longer one, after authorization', async (method, path) => {
     const raw = 'x'.repeat(16_385);
     expect(codeOf(await send(method, path, { raw, headers: type }))).toBe('413 payload_too_large');
     expect(codeOf(await send(method, path, { raw, token: 'none' }))).toBe('401 invalid_token');
@@ -623,7 +620,7 @@ describe('a request that needs no body', () => {
 });
 
 describe('the type of a refusal (RFC 9457 section 3.1.1)', () => {
-  it('is the page of its code, where the stage has one', async () => {
+  it('is the page of its code, if the stage has one', async () => {
     const request = { rawPath: '/v1/none', headers: {}, requestContext: { http: { method: 'GET' } } };
     const { body = '' } = await apiOver(store, 'https://docs.example.com/erros')(request as unknown as HttpRequest);
     expect(JSON.parse(body)).toMatchObject({ type: 'https://docs.example.com/erros#not_found', code: 'not_found' });
@@ -631,7 +628,7 @@ describe('the type of a refusal (RFC 9457 section 3.1.1)', () => {
 });
 
 describe('the log', () => {
-  it('says who asked for what, and why it was refused', async () => {
+  it('names the caller, the request and the reason of the refusal', async () => {
     await register({ evento: 'x', url: 'http://localhost/', autorizacao: 's3cret\n', s3cret: 1 });
     expect(logged).toEqual([
       [
@@ -679,7 +676,7 @@ describe('when a dependency fails', () => {
     expect(JSON.stringify(logged)).toContain('ResourceNotFoundException');
   });
 
-  it('an item that is no webhook is such a failure too', async () => {
+  it('an item that is not a webhook: an opaque 500', async () => {
     const item = { ...webhookKey(account, 'demanda.criada'), webhookId: 'x', url };
     await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: item }));
     expect(codeOf(await send('GET', '/v1/webhooks/demanda.criada'))).toBe('500 internal_error');

@@ -80,7 +80,7 @@ const isOf = ({ wanted, startedAt }: Begun, { state, settledAt = Number.NaN }: D
   state === wanted && settledAt < startedAt;
 
 /** A replay that has given out turns. */
-const aReplay = (paceAt: number): Replay => ({
+const aReplay = (nextSlotAt: number): Replay => ({
   id: 'reenvio_cancelled',
   accountId: 'conta-1',
   eventName: 'demanda.criada',
@@ -91,12 +91,12 @@ const aReplay = (paceAt: number): Replay => ({
   state: 'running',
   startedAt: 0,
   total: 0,
-  countedTo: null,
+  countCursor: null,
   sent: 0,
-  lastTurnAt: 0,
-  sentTo: '',
-  inHand: [],
-  paceAt,
+  lastSlotAt: 0,
+  sendCursor: '',
+  inFlight: [],
+  nextSlotAt,
   claim: 1,
   lookAt: 0,
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeAnnounce } from '../../../../lambdas/delivery/sweeper/announcements.ts';
+import { makePublishAnnouncements } from '../../../../lambdas/delivery/sweeper/announcements.ts';
 import { makeWebhookHealth } from '../../../../lambdas/delivery/worker/webhook-health.ts';
 import { mostAnnouncements } from '../../../../lambdas/webhooks/announcement.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
@@ -110,7 +110,7 @@ describe('a suspension', () => {
     publish();
     await world.settle();
     const told: string[] = [];
-    const announce = makeAnnounce({
+    const announce = makePublishAnnouncements({
       ...world,
       dynamo: dynalite.dynamo,
       table: 'Webhooks',
@@ -135,7 +135,7 @@ describe('a suspension', () => {
     }
     const told: string[] = [];
     let failures = 1;
-    const announce = makeAnnounce({
+    const announce = makePublishAnnouncements({
       ...world,
       dynamo: dynalite.dynamo,
       table: 'Webhooks',
@@ -174,7 +174,7 @@ describe('an account that toggles its suspension', () => {
   // All taken out or nothing: with something new each second, what was published was published again each minute.
   it('has each announcement published once though it goes on meanwhile', async () => {
     const told: string[] = [];
-    const announce = makeAnnounce({
+    const announce = makePublishAnnouncements({
       ...world,
       dynamo: dynalite.dynamo,
       table: 'Webhooks',
@@ -198,7 +198,7 @@ describe('an account that toggles its suspension', () => {
     expect((await world.webhook())?.announcementAt).toBe(`${iso(noon)}#conta-1#demanda.criada`);
     const told: string[] = [];
     const publish = async ({ type }: { type: string }) => void told.push(type);
-    const announce = makeAnnounce({ ...world, dynamo: dynalite.dynamo, table: 'Webhooks', publish });
+    const announce = makePublishAnnouncements({ ...world, dynamo: dynalite.dynamo, table: 'Webhooks', publish });
     await announce(() => told.length < 2);
     expect(told).toHaveLength(2);
     await announce(() => true);
@@ -223,7 +223,7 @@ describe('an account that toggles its suspension', () => {
       if (told.length === 0) await operator.suspend('conta-1', 'demanda.criada');
       told.push(reason);
     };
-    const announce = makeAnnounce({ ...world, dynamo: dynalite.dynamo, table: 'Webhooks', publish });
+    const announce = makePublishAnnouncements({ ...world, dynamo: dynalite.dynamo, table: 'Webhooks', publish });
     await announce(() => true);
     await announce(() => true);
     expect(told).toHaveLength(mostAnnouncements + 1);
@@ -238,7 +238,7 @@ describe('an account that toggles its suspension', () => {
       world.clock.advance(1_000);
       const told: (string | null)[] = [];
       const publish = async ({ reason }: { reason: string | null }) => void told.push(reason);
-      const announce = makeAnnounce({ ...world, dynamo: dynalite.dynamo, table: 'Webhooks', publish });
+      const announce = makePublishAnnouncements({ ...world, dynamo: dynalite.dynamo, table: 'Webhooks', publish });
       const churn = async () => {
         for (let turn = 0; turn < 6; turn++) {
           await health().suspendGone(aWebhook(), 'http');

@@ -110,13 +110,13 @@ describe('the sweeper', () => {
     const queue = { sendAll: async (all: readonly WaitingDelivery[]) => sent.push(...all) * 0 };
     const queues = { retry: queue, slow: queue };
     const { now } = frozenClock();
-    await makeSweep({ ...fakeTelemetry(), store, queues, errands: {}, now })(() => true);
+    await makeSweep({ ...fakeTelemetry(), store, queues, tasks: {}, now })(() => true);
     expect(sent).toEqual([]);
     await makeSweep({
       ...fakeTelemetry(),
       store: { ...store, read: async () => [waiting(noon)], claim: async () => true },
       queues,
-      errands: {},
+      tasks: {},
       now,
     })(() => true);
     expect(sent).toHaveLength(1);
@@ -136,7 +136,7 @@ describe('the sweeper', () => {
       return 1;
     };
     const queues = { retry: { sendAll }, slow: { sendAll } };
-    await makeSweep({ ...telemetry, store, queues, errands: {}, now: frozenClock().now })(() => true);
+    await makeSweep({ ...telemetry, store, queues, tasks: {}, now: frozenClock().now })(() => true);
     expect(telemetry.counts).toMatchObject({ RetryNotSent: 16 * 11 });
   });
 
@@ -155,7 +155,7 @@ describe('the sweeper', () => {
     };
     const queue = { sendAll: async () => 0 };
     const queues = { retry: queue, slow: queue };
-    const sweep = makeSweep({ ...fakeTelemetry(), store, queues, errands: {}, now: frozenClock().now });
+    const sweep = makeSweep({ ...fakeTelemetry(), store, queues, tasks: {}, now: frozenClock().now });
     await expect(sweep(() => true)).rejects.toThrow('The sweep failed: Error');
     expect(seen.toSorted()).toEqual([taskShard, ...dueShards].toSorted());
   });
@@ -185,7 +185,7 @@ describe('the sweeper', () => {
     };
     const queue = { sendAll: async () => 0 };
     const dependencies = { ...fakeTelemetry(), store, queues: { retry: queue, slow: queue }, now: frozenClock().now };
-    const sweep = makeSweep({ ...dependencies, errands: { task } });
+    const sweep = makeSweep({ ...dependencies, tasks: { task } });
     await expect(sweep(() => done < 10)).rejects.toThrow('The sweep failed: Error');
     expect([done, most]).toEqual([10, 3]);
   });

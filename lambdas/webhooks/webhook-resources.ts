@@ -1,0 +1,168 @@
+import type * as z from 'zod/mini';
+import { Problem, validationFailed } from '../api/problem.ts';
+import { parseJsonBody } from '../api/request-body.ts';
+import {
+  jsonResponse,
+  manageEndpoint,
+  manageEndpointWithBody,
+  noContent,
+  type RequestContext,
+  type Resource,
+  readEndpoint,
+} from '../api/route.ts';
+import { requireValid, validate } from '../api/validation.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { HttpRequest, HttpResponse } from '../platform/http.ts';
+import type { MakeId } from '../platform/identifiers.ts';
+import type { Sealing } from '../platform/sealing.ts';
+import { registration, replacement, secretRotation, urlIn } from './input.ts';
+import { requireEventName, suspendedByOperator, webhookNotFound } from './problems.ts';
+import { toWebhookRecord } from './representation.ts';
+import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
+import type { ValidateUrl } from './validate-url.ts';
+import { authorizationBinding, type EventName, secretBinding } from './webhook.ts';
+import type { WebhookStore } from './webhook-store.ts';
+
+/** Makes the resources under /v1/webhooks that manage registrations. */
+export function makeWebhookResources(dependencies: {
+  readonly store: WebhookStore;
+  readonly sealing: Pick<Sealing, 'seal'>;
+  readonly validateUrl: ValidateUrl;
+  readonly makeSecret: MakeSigningSecret;
+  readonly makeId: MakeId;
+  readonly now: Clock;
+}): readonly Resource[] {
+  const { store, sealing, validateUrl, makeSecret, makeId, now } = dependencies;
+
+  return [
+    { path: '/v1/webhooks', methods: { GET: readEndpoint(list), POST: manageEndpointWithBody(register) } },
+    {
+      path: '/v1/webhooks/{evento}',
+      methods: { GET: readEndpoint(show), PUT: manageEndpointWithBody(replace), DELETE: manageEndpoint(remove) },
+    },
+    { path: '/v1/webhooks/{evento}/segredo', methods: { POST: manageEndpointWithBody(rotateSecret) } },
+    { path: '/v1/webhooks/{evento}/reativacao', methods: { POST: manageEndpoint(reactivate) } },
+  ];
+
+  async function list({ caller }: RequestContext): Promise<HttpResponse> {
+    const webhooks = await store.list(caller.accountId);
+    return jsonResponse(200, { webhooks: webhooks.map(webhook => toWebhookRecord(webhook, now())) });
+  }
+
+  async function register({ caller: { accountId }, request }: RequestContext): Promise<HttpResponse> {
+    const { evento: eventName, url, autorizacao } = await readBodyWithUrl(registration, request);
+    const secret = makeSecret();
+    const [sealed, sealedAuthorization] = await Promise.all([
+      sealing.seal(secret, secretBinding(accountId, eventName)),
+      sealAuthorization(accountId, eventName, autorizacao),
+    ]);
+    const moment = now();
+    const registered = await store.create({
+      accountId,
+      eventName,
+      webhookId: makeId(22),
+      url,
+      sealedAuthorization,
+      secrets: [{ sealed, createdAt: moment }],
+      status: 'active',
+      suspensionReason: null,
+      createdAt: moment,
+      updatedAt: moment,
+    });
+    if (!registered) throw webhookExists();
+    const location = `/v1/webhooks/${eventName}`;
+    return jsonResponse(201, { ...toWebhookRecord(registered, moment), segredo: secret }, { location });
+  }
+
+  async function show(context: RequestContext): Promise<HttpResponse> {
+    const webhook = await store.find(context.caller.accountId, requireEventName(context));
+    if (!webhook) throw webhookNotFound();
+    return jsonResponse(200, toWebhookRecord(webhook, now()));
+  }
+
+  async function replace(context: RequestContext): Promise<HttpResponse> {
+    const { url, autorizacao } = await readBodyWithUrl(replacement, context.request);
+    const eventName = requireEventName(context);
+    const { accountId } = context.caller;
+    const sealedAuthorization = await sealAuthorization(accountId, eventName, autorizacao);
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const read = await store.find(accountId, eventName);
+      if (!read) throw webhookNotFound();
+      const webhook = await store.replace(read, { url, sealedAuthorization, updatedAt: now() });
+      if (webhook) return jsonResponse(200, toWebhookRecord(webhook, now()));
+    }
+    throw contended();
+  }
+
+  async function remove(context: RequestContext): Promise<HttpResponse> {
+    const removal = await store.remove(context.caller.accountId, requireEventName(context), now());
+    if (removal === 'not_registered') throw webhookNotFound();
+    if (removal === 'contended') throw contended();
+    return noContent;
+  }
+
+  async function rotateSecret(context: RequestContext): Promise<HttpResponse> {
+    const { imediato: isImmediate } = requireValid(secretRotation, parseJsonBody(context.request, true));
+    const eventName = requireEventName(context);
+    const { accountId } = context.caller;
+    const secret = makeSecret();
+    const sealed = await sealing.seal(secret, secretBinding(accountId, eventName));
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const webhook = await store.find(accountId, eventName);
+      if (!webhook) throw webhookNotFound();
+      const moment = now();
+      const replaced = replaceSecret(webhook.secrets, sealed, moment, isImmediate);
+      if (replaced.outcome === 'too_many') throw tooManySecrets(replaced.until - moment);
+      if (await store.replaceSecrets(webhook, replaced.secrets, moment)) return jsonResponse(201, { segredo: secret });
+    }
+    throw contended();
+  }
+
+  async function reactivate(context: RequestContext): Promise<HttpResponse> {
+    const webhook = await store.reactivate(context.caller.accountId, requireEventName(context), now());
+    if (!webhook) throw webhookNotFound();
+    if (webhook.suspensionReason === 'operator') throw suspendedByOperator();
+    return jsonResponse(200, toWebhookRecord(webhook, now()));
+  }
+
+  /** Gives all findings at once, the URL's among them. */
+  async function readBodyWithUrl<Schema extends z.ZodMiniType>(
+    schema: Schema,
+    request: HttpRequest,
+  ): Promise<z.output<Schema>> {
+    const body = parseJsonBody(request);
+    const { value, findings } = validate(schema, body);
+    const url = urlIn(body);
+    const all = [...findings, ...(url === undefined ? [] : await validateUrl(url))];
+    if (value === undefined || all.length > 0) throw validationFailed(all);
+    return value;
+  }
+
+  async function sealAuthorization(
+    accountId: string,
+    eventName: EventName,
+    authorization: string | undefined,
+  ): Promise<string | undefined> {
+    if (authorization === undefined) return undefined;
+    return sealing.seal(authorization, authorizationBinding(accountId, eventName));
+  }
+}
+
+/** How often a change is tried while others change the same webhook. */
+const maxAttempts = 3;
+
+function webhookExists(): Problem {
+  const detail = 'The account has a webhook for this event: replace it with PUT, or delete it first.';
+  return new Problem(409, 'webhook_exists', detail);
+}
+
+function contended(): Problem {
+  const headers = { 'retry-after': '1' };
+  return new Problem(503, 'temporarily_unavailable', 'Others are changing this webhook: try again.', { headers });
+}
+
+function tooManySecrets(milliseconds: number): Problem {
+  const detail = 'Four replaced secrets still sign. Wait as long as Retry-After says, or send imediato: true.';
+  const headers = { 'retry-after': String(Math.ceil(milliseconds / 1_000)) };
+  return new Problem(409, 'too_many_secrets', detail, { headers });
+}
