@@ -3,27 +3,27 @@ import { conditionalWrite, readTogether } from '../../platform/dynamo.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
 /**
- * Writes to sessions; each is one write of one item. The SDK repeats a write whose answer got lost, so each must
- * bear being done twice.
+ * Reads and writes sessions. Each write is one write of one item, and idempotent, since the SDK repeats a write whose answer
+ * got lost.
  */
 export interface SessionStore {
-  /** Its id is random: there is none of that id, unless by this very call. */
+  /** Unconditional: the id is random, so that only a repeated write can find it taken. */
   createSession(session: Session): Promise<void>;
   findSession(sessionId: string): Promise<Session | undefined>;
   /** The session as it is after the rotation; `undefined` when another rotation or a revocation came first. */
   rotateSession(session: Session, rotation: Rotation): Promise<Session | undefined>;
-  /** Ends the session; the first reason stays. */
+  /** Ends the session. A session that is gone or revoked already stays as it is. */
   revokeSession(sessionId: string, reason: NonNullable<Session['revokedFor']>, now: number): Promise<void>;
 }
 
-/** What a session store stands on. */
-export interface SessionStoreDependencies {
+/** Makes the store of table `Sessions`: partition `userId`, range `sessionId`, one item per session. */
+export function makeSessionStore({
+  dynamo,
+  tableName,
+}: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
-}
-
-/** Makes the store of table `Sessions`: partition `userId`, range `sessionId`, one item per login. */
-export function makeSessionStore({ dynamo, tableName }: SessionStoreDependencies): SessionStore {
+}): SessionStore {
   return {
     createSession: async session => {
       await dynamo.send(new PutCommand({ TableName: tableName, Item: { ...session, ttl: ttl(session) } }));
@@ -64,17 +64,17 @@ export function makeSessionStore({ dynamo, tableName }: SessionStoreDependencies
         UpdateExpression: 'SET revokedAt = :now, revokedFor = :reason',
         ExpressionAttributeValues: { ':now': now, ':reason': reason },
       });
-      await conditionalWrite(dynamo.send(command)); // a session that is gone or revoked already stays as it is
+      await conditionalWrite(dynamo.send(command)); // a failed condition: gone or revoked already
     },
   };
 }
 
-/** How a rotation changes a session: the counter grows by one besides. */
+/** What a rotation changes in a session, besides adding one to the counter. */
 type Rotation = Pick<Session, 'keyId' | 'rotatedAt' | 'idleExpiresAt'> & { readonly rotationId: string };
 
 function ttl({ idleExpiresAt, absoluteExpiresAt }: Pick<Session, 'idleExpiresAt' | 'absoluteExpiresAt'>): number {
   return Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000) + cleanupDelaySeconds;
 }
 
-/** DynamoDB may delete a session this long after nothing of it can be alive. Only cleaning up: expiry is told from the record. */
+/** From the expiry of a session to its deletion by DynamoDB, which only cleans up: expiry is judged by the record. */
 const cleanupDelaySeconds = 86_400;
