@@ -21,6 +21,9 @@ export const tokenEnvironment = z.object({
 /** The token function's environment as infrastructure sets it. */
 export type TokenEnvironment = z.input<typeof tokenEnvironment>;
 
+/** The same, as it was read. */
+export type TokenEnvironmentValues = z.output<typeof tokenEnvironment>;
+
 /** What the discovery function reads from its environment. */
 export const discoveryEnvironment = z.object({ KEYRING_TABLE: text, ISSUER: text });
 
@@ -40,6 +43,9 @@ export const rotateKeysEnvironment = z.object({
 /** The key rotation's environment as infrastructure sets it. */
 export type RotateKeysEnvironment = z.input<typeof rotateKeysEnvironment>;
 
+/** The same, as it was read. */
+export type RotateKeysEnvironmentValues = z.output<typeof rotateKeysEnvironment>;
+
 /** What the revocation function reads from its environment. */
 export const revokeEnvironment = z.object({
   CLIENTS_TABLE: text,
@@ -54,8 +60,14 @@ export const revokeEnvironment = z.object({
 /** The revocation function's environment as infrastructure sets it. */
 export type RevokeEnvironment = z.input<typeof revokeEnvironment>;
 
+/** The same, as it was read. */
+export type RevokeEnvironmentValues = z.output<typeof revokeEnvironment>;
+
 /** What the introspection function reads from its environment. */
 export const introspectEnvironment = z.extend(revokeEnvironment, { USERS_TABLE: text });
 
 /** The introspection function's environment as infrastructure sets it. */
 export type IntrospectEnvironment = z.input<typeof introspectEnvironment>;
+
+/** The same, as it was read. */
+export type IntrospectEnvironmentValues = z.output<typeof introspectEnvironment>;

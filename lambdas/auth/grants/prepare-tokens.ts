@@ -17,52 +17,55 @@ export interface TokenResponse {
 }
 
 /**
- * Makes tokens ready: whatever can fail does so here, before a session is stored or rotated. Else a request that ends
- * with "try again" would have used up the very token to try again with.
+ * Does everything about new tokens that can fail, before a session is stored or rotated. Otherwise a request that ends
+ * with 503 would have used up the very refresh token to try again with.
  */
-export type PrepareTokens = (subject: TokenSubject) => Promise<ReadyTokens>;
+export type PrepareTokens = (subject: TokenSubject) => Promise<PreparedTokens>;
 
-/** What issuing needs; the keyring must be able to open MAC keys. */
-export interface TokenIssueDependencies {
-  readonly mint: (subject: AccessTokenSubject) => Promise<string>;
+/** Makes the preparation of tokens: an access token always, a refresh token if the client is allowed to refresh. */
+export function makeTokenPreparation({
+  keyring,
+  mintAccessToken,
+  accessTokenSeconds,
+}: {
+  /** Must be able to open MAC keys. */
   readonly keyring: Pick<Keyring, 'active' | 'find' | 'open'>;
+  readonly mintAccessToken: (subject: AccessTokenSubject) => Promise<string>;
   readonly accessTokenSeconds: number;
-}
-
-/** Makes the issuing of tokens: an access token always, a refresh token where the client may use one. */
-export function makeTokenIssue({ mint, keyring, accessTokenSeconds }: TokenIssueDependencies): PrepareTokens {
-  const openOlder = async (keyId: string): Promise<KeyObject> => {
-    const key = await keyring.find('mac', keyId);
-    if (!key) throw new KeyNotFoundError('mac');
-    return keyring.open(key);
-  };
-
-  return async function tokenIssue({ client, session: { sessionId, userId, accountId }, scopes }) {
+}): PrepareTokens {
+  return async function prepareTokens({ client, session: { sessionId, userId, accountId }, scopes }) {
     const scope = formatScope(scopes);
     const active = await keyring.active('mac');
     const macKey = await keyring.open(active);
-    const accessToken = await mint({
+    const accessToken = await mintAccessToken({
       sub: userId,
       client_id: client.clientId,
       account_id: accountId,
       sid: sessionId,
       scope,
     });
-    const mayRefresh = client.grants.includes('refresh_token');
-    const refreshTokenOf = async (session: Session): Promise<string> =>
-      writeRefreshToken(session, session.keyId === active.keyId ? macKey : await openOlder(session.keyId));
+    return { keyId: active.keyId, write };
 
-    return {
-      keyId: active.keyId,
-      write: async session => ({
+    async function write(session: Session): Promise<TokenResponse> {
+      return {
         access_token: accessToken,
         token_type: 'Bearer',
         expires_in: accessTokenSeconds,
-        ...(mayRefresh ? { refresh_token: await refreshTokenOf(session) } : {}),
+        ...(client.grants.includes('refresh_token') ? { refresh_token: await refreshTokenOf(session) } : {}),
         ...(scope === '' ? {} : { scope }),
-      }),
-    };
+      };
+    }
+
+    async function refreshTokenOf(session: Session): Promise<string> {
+      return writeRefreshToken(session, session.keyId === active.keyId ? macKey : await openMacKey(session.keyId));
+    }
   };
+
+  async function openMacKey(keyId: string): Promise<KeyObject> {
+    const key = await keyring.find('mac', keyId);
+    if (!key) throw new KeyNotFoundError('mac');
+    return keyring.open(key);
+  }
 }
 
 /** What tokens are issued for: a session that may not be stored yet. */
@@ -72,10 +75,10 @@ interface TokenSubject {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** Tokens that only wait for their session to be stored. */
-interface ReadyTokens {
-  /** The MAC key to store a new or rotated session with: it is open already. */
+/** Tokens that are complete but for the session they belong to. */
+interface PreparedTokens {
+  /** The MAC key to store a new or rotated session with; it is opened already. */
   readonly keyId: string;
-  /** For the session as it is stored now. Nothing is called for one that was stored with `keyId`. */
+  /** Writes the tokens of a session as it is stored. Calls nothing if the session is stored with `keyId`. */
   write(session: Session): Promise<TokenResponse>;
 }

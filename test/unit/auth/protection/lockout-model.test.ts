@@ -72,9 +72,9 @@ describe('the lockout of one address', () => {
         const email = `model${++addresses}@example.com`;
         let model = new Model();
         const look = async (one: number) => {
-          const place = await lockout.place(`client${one}`, email);
-          const [item] = await readTogether(dynalite.dynamo, [place]);
-          return { place, record: lockout.read(place, item) };
+          const key = await lockout.keyOf(`client${one}`, email);
+          const [item] = await readTogether(dynalite.dynamo, [key]);
+          return { key, record: lockout.read(key, item) };
         };
         for (const step of steps) {
           if (step.do === 'wait') clock.advance(step.ms);
@@ -82,14 +82,14 @@ describe('the lockout of one address', () => {
             await lockout.unlock(email);
             model = new Model();
           } else {
-            const { place, record } = await look(step.client);
+            const { key, record } = await look(step.client);
             expect(record.isLocked).toBe(model.isLocked(step.client, clock.now()));
             if (record.isLocked) continue;
             if (step.do === 'succeed') {
-              expect(await lockout.commit(place, record)).toBe(true);
+              expect(await lockout.commit(key, record)).toBe(true);
               model.counts.delete(step.client);
             } else {
-              await Promise.all(Array.from({ length: step.times }, () => lockout.countFailure(place, record)));
+              await Promise.all(Array.from({ length: step.times }, () => lockout.countFailure(key, record)));
               for (let time = 0; time < step.times; time++) model.fail(step.client, clock.now());
             }
           }

@@ -207,7 +207,7 @@ describe('the lockout', () => {
     for (const old of await Promise.all([service.makeClient(), service.makeClient()])) await fail(1, username, old);
     service.clock.advance(24 * 3_600_000);
     await fail(1, username);
-    const { key } = await service.lockout.place(client.id, user.email);
+    const { key } = await service.lockout.keyOf(client.id, user.email);
     const { Item } = await service.dynalite.dynamo.send(new GetCommand({ TableName: 'Lockouts', Key: key }));
     expect(Object.keys(Item ?? {}).filter(name => name.startsWith('total_'))).toHaveLength(1);
   });
