@@ -1,16 +1,16 @@
-/** A case of the table of failures. */
+/** A row of the table of errors. */
 export type OAuthCase = keyof typeof cases;
 
-/** What the audit trail learns of a failure beyond its case. */
+/** Details of an error beyond its row in the table. */
 export interface OAuthErrorDetail {
-  /** A fixed code for the audit trail where one public case has several causes. */
+  /** A fixed code for the audit trail, if one public error has several causes. */
   readonly reason?: string;
   readonly retryAfterSeconds?: number;
 }
 
 /**
- * Every way a request to an OAuth endpoint can fail: status, code (RFC 6749 section 5.2 where it has one) and the one
- * description of the case. Descriptions are plain ASCII and never tell what was sent.
+ * The errors of the OAuth endpoints: status, code (of RFC 6749 section 5.2 if there is one) and description. Descriptions
+ * are plain ASCII and never repeat what was sent.
  */
 const cases = {
   method_not_post: [405, 'invalid_request', 'The request method must be POST.'],
@@ -50,7 +50,7 @@ const cases = {
   unforeseen: [500, 'server_error', 'Something went wrong on our side.'],
 } as const satisfies Record<string, readonly [status: number, error: string, description: string]>;
 
-/** An expected failure of a request: thrown once, where it is found, and turned into a response once, at the edge. */
+/** An expected error of a request: thrown where it is found, and turned into a response in one place, at the edge. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   readonly oauthCase: OAuthCase;

@@ -13,7 +13,7 @@ export interface SessionStore {
   /** The session as it is after the rotation; `undefined` when another rotation or a revocation came first. */
   rotateSession(session: Session, rotation: Rotation): Promise<Session | undefined>;
   /** Ends the session. A session that is gone or revoked already stays as it is. */
-  revokeSession(sessionId: string, reason: NonNullable<Session['revokedFor']>, now: number): Promise<void>;
+  revokeSession(sessionId: string, reason: RevocationReason, now: number): Promise<void>;
 }
 
 /** Makes the store of table `Sessions`: partition `userId`, range `sessionId`, one item per session. */
@@ -24,50 +24,52 @@ export function makeSessionStore({
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
 }): SessionStore {
-  return {
-    createSession: async session => {
-      await dynamo.send(new PutCommand({ TableName: tableName, Item: { ...session, ttl: ttl(session) } }));
-    },
+  return { createSession, findSession, rotateSession, revokeSession };
 
-    findSession: async sessionId => {
-      const [item] = await readTogether(dynamo, [sessionKey(tableName, sessionId)]);
-      return parseSession(item);
-    },
+  async function createSession(session: Session): Promise<void> {
+    await dynamo.send(new PutCommand({ TableName: tableName, Item: { ...session, ttl: ttl(session) } }));
+  }
 
-    rotateSession: async (session, rotation) => {
-      const command = new UpdateCommand({
-        TableName: tableName,
-        Key: sessionKey(tableName, session.sessionId).key,
-        ConditionExpression: '#counter = :presented AND attribute_not_exists(revokedAt)',
-        UpdateExpression:
-          'SET #counter = :next, keyId = :keyId, rotationId = :rotationId, rotatedAt = :now, idleExpiresAt = :idle, #ttl = :ttl',
-        ExpressionAttributeNames: { '#counter': 'counter', '#ttl': 'ttl' },
-        ExpressionAttributeValues: {
-          ':presented': session.counter,
-          ':next': session.counter + 1,
-          ':keyId': rotation.keyId,
-          ':rotationId': rotation.rotationId,
-          ':now': rotation.rotatedAt,
-          ':idle': rotation.idleExpiresAt,
-          ':ttl': ttl({ ...session, ...rotation }),
-        },
-        ReturnValues: 'ALL_NEW',
-      });
-      return parseSession((await conditionalWrite(dynamo.send(command)))?.Attributes);
-    },
+  async function findSession(sessionId: string): Promise<Session | undefined> {
+    const [item] = await readTogether(dynamo, [sessionKey(tableName, sessionId)]);
+    return parseSession(item);
+  }
 
-    revokeSession: async (sessionId, reason, now) => {
-      const command = new UpdateCommand({
-        TableName: tableName,
-        Key: sessionKey(tableName, sessionId).key,
-        ConditionExpression: 'attribute_exists(sessionId) AND attribute_not_exists(revokedAt)',
-        UpdateExpression: 'SET revokedAt = :now, revokedFor = :reason',
-        ExpressionAttributeValues: { ':now': now, ':reason': reason },
-      });
-      await conditionalWrite(dynamo.send(command)); // a failed condition: gone or revoked already
-    },
-  };
+  async function rotateSession(session: Session, rotation: Rotation): Promise<Session | undefined> {
+    const command = new UpdateCommand({
+      TableName: tableName,
+      Key: sessionKey(tableName, session.sessionId).key,
+      ConditionExpression: '#counter = :presented AND attribute_not_exists(revokedAt)',
+      UpdateExpression:
+        'SET #counter = :next, keyId = :keyId, rotationId = :rotationId, rotatedAt = :now, idleExpiresAt = :idle, #ttl = :ttl',
+      ExpressionAttributeNames: { '#counter': 'counter', '#ttl': 'ttl' },
+      ExpressionAttributeValues: {
+        ':presented': session.counter,
+        ':next': session.counter + 1,
+        ':keyId': rotation.keyId,
+        ':rotationId': rotation.rotationId,
+        ':now': rotation.rotatedAt,
+        ':idle': rotation.idleExpiresAt,
+        ':ttl': ttl({ ...session, ...rotation }),
+      },
+      ReturnValues: 'ALL_NEW',
+    });
+    return parseSession((await conditionalWrite(dynamo.send(command)))?.Attributes);
+  }
+
+  async function revokeSession(sessionId: string, reason: RevocationReason, now: number): Promise<void> {
+    const command = new UpdateCommand({
+      TableName: tableName,
+      Key: sessionKey(tableName, sessionId).key,
+      ConditionExpression: 'attribute_exists(sessionId) AND attribute_not_exists(revokedAt)',
+      UpdateExpression: 'SET revokedAt = :now, revokedFor = :reason',
+      ExpressionAttributeValues: { ':now': now, ':reason': reason },
+    });
+    await conditionalWrite(dynamo.send(command)); // a failed condition: gone or revoked already
+  }
 }
+
+type RevocationReason = NonNullable<Session['revokedFor']>;
 
 /** What a rotation changes in a session, besides adding one to the counter. */
 type Rotation = Pick<Session, 'keyId' | 'rotatedAt' | 'idleExpiresAt'> & { readonly rotationId: string };
