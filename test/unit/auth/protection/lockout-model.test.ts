@@ -11,7 +11,7 @@ interface Count {
   last: number;
 }
 
-/** The lockout of one address as the contract tells it, with nobody else at work. */
+/** The lockout of one e-mail address as the contract describes it, without concurrency. */
 class Model {
   readonly counts = new Map<number, Count>();
   sharedAt = 0;
@@ -58,18 +58,18 @@ const actions = fc.array(
 );
 
 let service: AuthService;
-let addresses = 0;
+let emails = 0;
 beforeAll(async () => {
   service = await startAuthService();
 });
 afterAll(() => service.stop());
 
-describe('the lockout of one address', () => {
-  it('is what its model says, after any failures side by side, successes, waits and unlockings', async () => {
+describe('the lockout of one e-mail address', () => {
+  it('behaves like its model, after any concurrent failures, successes, waits and unlocks', async () => {
     await fc.assert(
       fc.asyncProperty(actions, async steps => {
         const { lockout, clock, dynalite } = service;
-        const email = `model${++addresses}@example.com`;
+        const email = `model${++emails}@example.com`;
         let model = new Model();
         const look = async (one: number) => {
           const key = await lockout.keyOf(`client${one}`, email);
