@@ -46,7 +46,7 @@ export function makeClientAuthentication({
 
   function limitIp(records: ClientRecords): void {
     const retryAfterSeconds = ipRateLimit.secondsToWait(records.ipFailures);
-    if (retryAfterSeconds !== undefined) throw new OAuthError('address_limit', { retryAfterSeconds });
+    if (retryAfterSeconds !== undefined) throw new OAuthError('ip_rate_limit', { retryAfterSeconds });
   }
 
   async function authenticate(credentials: ClientCredentials, records: ClientRecords, auditContext: AuditContext) {

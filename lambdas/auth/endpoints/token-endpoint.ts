@@ -113,7 +113,7 @@ function isSupported(grantType: string): grantType is GrantType {
   return grantTypes.some(known => known === grantType);
 }
 
-/** Prepares a grant for a client that is not authenticated yet: an error of the grant is kept until its turn. */
+/** Prepares a grant for a client that is not authenticated yet: an error of the grant is reported after those of the client. */
 async function prepareGrant(
   grants: Grants,
   grantType: string,
@@ -131,7 +131,7 @@ async function prepareGrant(
 type Preparation = { readonly grant: PreparedGrant } | { readonly grant: undefined; readonly error: unknown };
 
 function limitClient(retryAfterSeconds: number | undefined): void {
-  if (retryAfterSeconds !== undefined) throw new OAuthError('client_limit', { retryAfterSeconds });
+  if (retryAfterSeconds !== undefined) throw new OAuthError('client_rate_limit', { retryAfterSeconds });
 }
 
 function requireSupported(grantType: string): GrantType {

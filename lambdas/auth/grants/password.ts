@@ -77,43 +77,64 @@ export function makePasswordGrant({
     };
   }
 
-  async function logIn({ password, requested, lockoutKey }: Login, request: GrantRequest): Promise<TokenResponse> {
+  async function logIn(parameters: PasswordParameters, request: GrantRequest): Promise<TokenResponse> {
     const { client, records, auditContext } = request;
-    refuseForeignScopes(requested, client);
-    const failures = lockout.read(lockoutKey, records.failures); // before the hash: every password that is judged counts
-    const credential = parseCredential(records.credential);
-    const isMatch = await passwords.verify(password, credential?.passwordHash ?? passwords.dummy);
-    const user = await readUser(credential); // after the hash, which takes longer than anything else
-    if (user) auditContext.userId = user.userId;
-    if (failures.isLocked) throw refused('user_locked');
-
-    const judgement = judge(credential, user, isMatch, client);
-    if (judgement.outcome === 'refused') {
-      await lockout.countFailure(lockoutKey, failures);
-      // in sequence: a right password that comes too late takes two writes in sequence as well
-      await clientRateLimit.count(client.clientId);
-      throw refused(judgement.reason);
-    }
-
-    const scopes = scopesToGrant(requested, client, judgement.user);
-    if (requested && scopes.size === 0) {
-      if (!(await lockout.commit(lockoutKey, failures))) throw refused('user_locked_meanwhile');
-      throw new OAuthError('scope_of_no_role');
-    }
-    const newSession = describeSession(client, judgement.user, scopes);
+    refuseForeignScopes(parameters.requested, client);
+    // before the hash: a password that is judged counts, even if a lock begins meanwhile
+    const failures = lockout.read(parameters.lockoutKey, records.failures);
+    const { credential, user } = await authenticateUser(parameters, failures, request);
+    const scopes = await requireScopes(parameters, failures, client, user);
+    const newSession = describeSession(client, user, scopes);
     const tokens = await prepareTokens({ client, session: newSession, scopes });
     const session = { ...newSession, keyId: tokens.keyId };
-    await createUnlessLocked(session, lockoutKey, failures);
+    await createUnlessLocked(session, parameters.lockoutKey, failures);
     auditContext.sessionId = session.sessionId;
     const response = await tokens.write(session);
-    await rehash(judgement.credential, password);
+    await rehash(credential, parameters.password);
     return response;
+  }
+
+  /** One hash, then one read, for whatever user. A wrong password counts unless the user is locked. @throws {OAuthError} */
+  async function authenticateUser(
+    { password, lockoutKey }: PasswordParameters,
+    failures: FailureRecord,
+    { client, records, auditContext }: GrantRequest,
+  ): Promise<AuthenticatedUser> {
+    const credential = parseCredential(records.credential);
+    const isMatch = await passwords.verify(password, credential?.passwordHash ?? passwords.dummy);
+    const user = await readUser(credential); // after the hash, which takes long: as fresh as possible
+    if (user) auditContext.userId = user.userId;
+    if (failures.isLocked) throw refused('user_locked');
+    const judgement = judge(credential, user, isMatch, client);
+    if (judgement.outcome === 'accepted') return judgement;
+    await lockout.countFailure(lockoutKey, failures);
+    // in sequence: a right password that comes too late takes two writes in sequence as well
+    await clientRateLimit.count(client.clientId);
+    throw refused(judgement.reason);
   }
 
   /** Reads the user of a credential; without one, an id that nobody has, since an unknown user must cost a read too. */
   async function readUser(credential: Credential | undefined): Promise<User | undefined> {
     const records = await readRecords(dynamo, { user: userKey(userTables.users, credential?.userId ?? makeId(22)) });
     return parseUser(records.user);
+  }
+
+  /**
+   * All scopes that client and role allow, or those of them that are requested.
+   *
+   * @throws {OAuthError} when the role has none of the requested ones; the right password still resets the failures.
+   */
+  async function requireScopes(
+    { requested, lockoutKey }: PasswordParameters,
+    failures: FailureRecord,
+    client: Client,
+    user: User,
+  ): Promise<ReadonlySet<Scope>> {
+    const allowed = scopesAllowed(client, user);
+    const scopes = requested ? commonScopes(requested, allowed) : allowed;
+    if (!requested || scopes.size > 0) return scopes;
+    if (!(await lockout.commit(lockoutKey, failures))) throw refused('user_locked_meanwhile');
+    throw new OAuthError('scope_of_no_role');
   }
 
   /** A new session that lacks its MAC key only. */
@@ -168,7 +189,7 @@ const usernameRule = { missing: 'username_missing', tooLong: 'username_too_long'
 const passwordRule = { missing: 'password_missing', tooLong: 'password_too_long', maxBytes: 1_024 } as const;
 
 /** The checked parameters of a request. */
-interface Login {
+interface PasswordParameters {
   readonly password: string;
   readonly requested: ReadonlySet<Scope> | undefined;
   readonly lockoutKey: LockoutKey;
@@ -198,11 +219,10 @@ function judge(
 }
 
 type Judgement =
-  | { readonly outcome: 'accepted'; readonly credential: Credential; readonly user: User }
+  | (AuthenticatedUser & { readonly outcome: 'accepted' })
   | { readonly outcome: 'refused'; readonly reason: string };
 
-/** All scopes that client and role allow, or those of them that are requested. */
-function scopesToGrant(requested: ReadonlySet<Scope> | undefined, client: Client, user: User): ReadonlySet<Scope> {
-  const allowed = scopesAllowed(client, user);
-  return requested ? commonScopes(requested, allowed) : allowed;
+interface AuthenticatedUser {
+  readonly credential: Credential;
+  readonly user: User;
 }

@@ -180,7 +180,7 @@ describe('scopes', () => {
 
 describe('rate limits', () => {
   it('429 after too many failed client authentications from one IP address, until its minute is over', async () => {
-    const limited = await startAuthService({ addressFailureLimit: 3 });
+    const limited = await startAuthService({ ipFailureLimit: 3 });
     try {
       const { id, secret } = await limited.makeClient();
       const { username, password } = await limited.makeUser();
