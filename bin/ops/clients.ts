@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/principals/client.ts';
 import type { ClientChanges, ClientStore, SecretRotation } from '../../lambdas/auth/principals/client-store.ts';
+import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
 import { type Scope, scopes } from '../../lambdas/auth/principals/scope.ts';
-import type { PageRequest } from '../../lambdas/auth/principals/user-store.ts';
 import { CliError } from './cli-error.ts';
 import { reportClient, reportClients } from './client-report.ts';
 import { confirm, yesOption } from './confirmation.ts';

@@ -1,7 +1,6 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
-import type { KeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
-import { makeRotateKeysFunction } from '../../lambdas/auth/keys/rotate-keys-function.ts';
+import { type KeyRotation, makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
 import { type Lockout, makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
@@ -37,7 +36,7 @@ export function openLockout(target: Target): Pick<Lockout, 'unlock'> {
 
 /** The target's key rotation, with the settings of its scheduled function. */
 export function openRotation(target: Target): KeyRotation {
-  return makeRotateKeysFunction({
+  return makeKeyRotation({
     environment: settingsOf(target),
     dynamo: connectDynamo(target),
     kms: new KMSClient(connectionSettings(target, target.outputs.KmsEndpoint)),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Client, clientKey, parseClient } from '../../lambdas/auth/principals/client.ts';
 import { parseUser, type User, userKey } from '../../lambdas/auth/principals/user.ts';
-import { sessionFault } from '../../lambdas/auth/sessions/active-session.ts';
+import { sessionEndReason } from '../../lambdas/auth/sessions/active-session.ts';
 import { isExpired, type Session } from '../../lambdas/auth/sessions/session.ts';
 import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
 import { CliError } from './cli-error.ts';
@@ -202,5 +202,5 @@ function endOf(client: Client | undefined, user: User | undefined, session: Sess
   if (isExpired(session, Date.now())) return 'expiry';
   if (!client) return 'client_gone';
   if (client.status !== 'enabled') return 'client_disabled';
-  return sessionFault(client, user, session);
+  return user ? sessionEndReason(client, user, session) : 'user_gone';
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
+import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
 import { type Role, roles, type User } from '../../lambdas/auth/principals/user.ts';
-import type { PageRequest, UserStore } from '../../lambdas/auth/principals/user-store.ts';
+import type { UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { CliError } from './cli-error.ts';
 import { confirm, yesOption } from './confirmation.ts';
 import { accountId, afterOption, emailAddress, limitOption, notEmpty } from './option-values.ts';

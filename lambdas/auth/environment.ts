@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { text, wholeNumber } from '../platform/environment.ts';
 
-/** What the token function reads from its environment; durations in seconds, limits per minute. */
+/** The environment of the token function; durations in seconds, limits per minute. */
 export const tokenEnvironment = z.object({
   CLIENTS_TABLE: text,
   USERS_TABLE: text,
@@ -18,16 +18,19 @@ export const tokenEnvironment = z.object({
   CLIENT_FAILURE_LIMIT: wholeNumber,
 });
 
-/** The token function's environment as infrastructure sets it. */
+/** As infrastructure sets it. */
 export type TokenEnvironment = z.input<typeof tokenEnvironment>;
 
-/** What the discovery function reads from its environment. */
+/** As the function reads it. */
+export type TokenEnvironmentValues = z.output<typeof tokenEnvironment>;
+
+/** The environment of the discovery function. */
 export const discoveryEnvironment = z.object({ KEYRING_TABLE: text, ISSUER: text });
 
-/** The discovery function's environment as infrastructure sets it. */
+/** As infrastructure sets it. */
 export type DiscoveryEnvironment = z.input<typeof discoveryEnvironment>;
 
-/** What the key rotation reads from its environment; durations in seconds. */
+/** The environment of the key rotation; durations in seconds. */
 export const rotateKeysEnvironment = z.object({
   KEYRING_TABLE: text,
   KEY_ARN: text,
@@ -37,10 +40,13 @@ export const rotateKeysEnvironment = z.object({
   REFRESH_ABSOLUTE_SECONDS: wholeNumber,
 });
 
-/** The key rotation's environment as infrastructure sets it. */
+/** As infrastructure sets it. */
 export type RotateKeysEnvironment = z.input<typeof rotateKeysEnvironment>;
 
-/** What the revocation function reads from its environment. */
+/** As the function reads it. */
+export type RotateKeysEnvironmentValues = z.output<typeof rotateKeysEnvironment>;
+
+/** The environment of the revocation function. */
 export const revokeEnvironment = z.object({
   CLIENTS_TABLE: text,
   SESSIONS_TABLE: text,
@@ -51,11 +57,17 @@ export const revokeEnvironment = z.object({
   ADDRESS_FAILURE_LIMIT: wholeNumber,
 });
 
-/** The revocation function's environment as infrastructure sets it. */
+/** As infrastructure sets it. */
 export type RevokeEnvironment = z.input<typeof revokeEnvironment>;
 
-/** What the introspection function reads from its environment. */
+/** As the function reads it. */
+export type RevokeEnvironmentValues = z.output<typeof revokeEnvironment>;
+
+/** The environment of the introspection function. */
 export const introspectEnvironment = z.extend(revokeEnvironment, { USERS_TABLE: text });
 
-/** The introspection function's environment as infrastructure sets it. */
+/** As infrastructure sets it. */
 export type IntrospectEnvironment = z.input<typeof introspectEnvironment>;
+
+/** As the function reads it. */
+export type IntrospectEnvironmentValues = z.output<typeof introspectEnvironment>;

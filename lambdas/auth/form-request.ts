@@ -5,7 +5,7 @@ import { OAuthError } from './oauth-error.ts';
 /** The parameters of a request; empty ones are absent (RFC 6749 section 3.1). */
 export type Parameters = ReadonlyMap<string, string>;
 
-/** Every step from the method to the parameters, in the order in which faults are told. */
+/** Reads the parameters of a form request, step by step in the order in which errors are reported. @throws {OAuthError} */
 export function readFormRequest(request: HttpRequest): Parameters {
   requirePost(request);
   requireForm(request);

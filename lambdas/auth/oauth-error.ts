@@ -1,16 +1,16 @@
-/** A case of the table of failures. */
+/** A row of the table of errors. */
 export type OAuthCase = keyof typeof cases;
 
-/** What the audit trail learns of a failure beyond its case. */
+/** Details of an error beyond its row in the table. */
 export interface OAuthErrorDetail {
-  /** A fixed code for the audit trail where one public case has several causes. */
+  /** A fixed code for the audit trail, if one public error has several causes. */
   readonly reason?: string;
   readonly retryAfterSeconds?: number;
 }
 
 /**
- * Every way a request to an OAuth endpoint can fail: status, code (RFC 6749 section 5.2 where it has one) and the one
- * description of the case. Descriptions are plain ASCII and never tell what was sent.
+ * The errors of the OAuth endpoints: status, code (of RFC 6749 section 5.2 if there is one) and description. Descriptions
+ * are plain ASCII and never repeat what was sent.
  */
 const cases = {
   method_not_post: [405, 'invalid_request', 'The request method must be POST.'],
@@ -22,14 +22,14 @@ const cases = {
   duplicate_parameter: [400, 'invalid_request', 'A parameter is included more than once.'],
   secret_in_query: [400, 'invalid_request', 'Credentials and tokens must not be sent in the query string.'],
   grant_type_missing: [400, 'invalid_request', 'The parameter grant_type is required.'],
-  address_limit: [429, 'temporarily_unavailable', 'Too many failed client authentications: try again later.'],
+  ip_rate_limit: [429, 'temporarily_unavailable', 'Too many failed client authentications: try again later.'],
   client_missing: [401, 'invalid_client', 'Client authentication is required: client_id and client_secret.'],
   client_two_ways: [400, 'invalid_request', 'Client credentials must be sent in one way only.'],
   client_ids_differ: [400, 'invalid_request', 'The request names two different clients.'],
   basic_malformed: [400, 'invalid_request', 'The Basic credentials of the Authorization header are malformed.'],
   scheme_unsupported: [401, 'invalid_client', 'Clients authenticate by HTTP Basic or in the request body.'],
   client_refused: [401, 'invalid_client', 'Client authentication failed.'],
-  client_limit: [429, 'temporarily_unavailable', 'Too many refused passwords of this client: try again later.'],
+  client_rate_limit: [429, 'temporarily_unavailable', 'Too many refused passwords of this client: try again later.'],
   grant_unsupported: [400, 'unsupported_grant_type', 'The grant type is not supported.'],
   grant_not_allowed: [400, 'unauthorized_client', 'The client is not allowed to use this grant type.'],
   username_missing: [400, 'invalid_request', 'The parameter username is required.'],
@@ -50,7 +50,7 @@ const cases = {
   unforeseen: [500, 'server_error', 'Something went wrong on our side.'],
 } as const satisfies Record<string, readonly [status: number, error: string, description: string]>;
 
-/** An expected failure of a request: thrown once, where it is found, and turned into a response once, at the edge. */
+/** An expected error of a request: thrown where it is found, and turned into a response in one place, at the edge. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   readonly oauthCase: OAuthCase;

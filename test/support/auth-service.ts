@@ -1,7 +1,7 @@
-import { makeIntrospectFunction, makeRevokeFunction } from '../../lambdas/auth/endpoints/token-check-function.ts';
-import { makeTokenFunction } from '../../lambdas/auth/endpoints/token-function.ts';
+import { makeIntrospectEndpoint } from '../../lambdas/auth/endpoints/introspect-endpoint.ts';
+import { makeRevokeEndpoint } from '../../lambdas/auth/endpoints/revoke-endpoint.ts';
+import { makeTokenEndpoint } from '../../lambdas/auth/endpoints/token-endpoint.ts';
 import { type KeyRotation, makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
-import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/principals/client.ts';
 import { type ClientStore, makeClientStore, type NewClient } from '../../lambdas/auth/principals/client-store.ts';
 import { type PasswordHashing, passwordHashing } from '../../lambdas/auth/principals/password-hash.ts';
@@ -36,7 +36,7 @@ export interface Answer {
 /** What a test may choose. */
 export interface AuthServiceOptions {
   readonly algorithm?: SigningAlgorithm;
-  readonly addressFailureLimit?: number;
+  readonly ipFailureLimit?: number;
   readonly clientFailureLimit?: number;
   readonly passwords?: PasswordHashing;
 }
@@ -98,16 +98,16 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
   const clients = makeClientStore({ dynamo, tableName: 'Clients', now, makeId });
   const users = makeUserStore({ dynamo, tables: { users: 'Users', credentials: 'Credentials' }, now, makeId });
   const rotation = makeKeyRotation({
+    environment: {
+      KEYRING_TABLE: 'Keyring',
+      KEY_ARN: 'arn:aws:kms:sa-east-1:000000000000:key/test',
+      SIGNING_ALGORITHM: options.algorithm ?? 'ES256',
+      KEY_ROTATION_SECONDS: 90 * 86_400,
+      ACCESS_TOKEN_SECONDS: 900,
+      REFRESH_ABSOLUTE_SECONDS: 90 * 86_400,
+    },
     dynamo,
     kms: kms.client,
-    tableName: 'Keyring',
-    keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
-    algorithm: options.algorithm ?? 'ES256',
-    policies: rotationPolicies({
-      periodSeconds: 90 * 86_400,
-      accessTokenSeconds: 900,
-      refreshAbsoluteSeconds: 90 * 86_400,
-    }),
     now,
     makeId,
   });
@@ -125,14 +125,14 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     ACCESS_TOKEN_SECONDS: 900,
     REFRESH_IDLE_SECONDS: 14 * 86_400,
     REFRESH_ABSOLUTE_SECONDS: 90 * 86_400,
-    ADDRESS_FAILURE_LIMIT: options.addressFailureLimit ?? 100_000,
+    ADDRESS_FAILURE_LIMIT: options.ipFailureLimit ?? 100_000,
     CLIENT_FAILURE_LIMIT: options.clientFailureLimit ?? 100_000,
   };
   const world = { environment, dynamo, kms: kms.client, log, count, now, makeId };
   const endpoints: Record<Endpoint, (request: HttpRequest) => Promise<HttpResponse>> = {
-    token: makeTokenFunction({ ...world, passwords: countHashes(options.passwords ?? passwordHashing, hashes) }),
-    revoke: makeRevokeFunction(world),
-    introspect: makeIntrospectFunction(world),
+    token: makeTokenEndpoint({ ...world, passwords: countHashes(options.passwords ?? passwordHashing, hashes) }),
+    revoke: makeRevokeEndpoint(world),
+    introspect: makeIntrospectEndpoint(world),
   };
   const send: AuthService['send'] = async (endpoint, description) => {
     const request = httpRequest({

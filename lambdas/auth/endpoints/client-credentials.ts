@@ -1,18 +1,24 @@
 import { decodeFormComponent } from '../form.ts';
 import type { Parameters } from '../form-request.ts';
 import type { OAuthCase } from '../oauth-error.ts';
+import { isClientId } from '../principals/client.ts';
 
-/** Who a request says it comes from; not yet whether that is true. */
+/** The client credentials that a request presents; nothing of them is verified yet. */
 export type ClientCredentials =
   | { readonly outcome: 'presented'; readonly clientId: string; readonly clientSecret: string }
   | { readonly outcome: 'unusable'; readonly oauthCase: OAuthCase };
 
-/** Finds the client credentials of a request: HTTP Basic or the body, never both (RFC 6749 section 2.3). */
+/** Reads the client credentials of a request: HTTP Basic or the body, never both (RFC 6749 section 2.3). */
 export function clientCredentials(authorization: string | undefined, parameters: Parameters): ClientCredentials {
   const header = authorization?.trim() ?? '';
   if (header === '') return presented(parameters.get('client_id'), parameters.get('client_secret'));
   const [, scheme = '', credentials = ''] = authorizationHeader.exec(header) ?? [];
   return scheme.toLowerCase() === 'basic' ? fromBasic(credentials, parameters) : unusable('scheme_unsupported');
+}
+
+/** The client a request says it comes from; `undefined` unless it is a possible client id. */
+export function claimedClientId(credentials: ClientCredentials): string | undefined {
+  return credentials.outcome === 'presented' && isClientId(credentials.clientId) ? credentials.clientId : undefined;
 }
 
 function presented(clientId = '', clientSecret = ''): ClientCredentials {

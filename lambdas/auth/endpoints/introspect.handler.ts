@@ -9,10 +9,10 @@ import { readEnvironment } from '../../platform/environment.ts';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { introspectEnvironment } from '../environment.ts';
-import { makeIntrospectFunction } from './token-check-function.ts';
+import { makeIntrospectEndpoint } from './introspect-endpoint.ts';
 
 const { logger, metrics } = makeTelemetry('introspect');
-const answer = makeIntrospectFunction({
+const introspectEndpoint = makeIntrospectEndpoint({
   environment: readEnvironment(introspectEnvironment),
   dynamo: makeDynamo(),
   kms: new KMSClient(clientSettings),
@@ -25,4 +25,4 @@ const answer = makeIntrospectFunction({
 export const handler = middy<HttpRequest, HttpResponse>()
   .use(injectLambdaContext(logger, { logEvent: false }))
   .use(logMetrics(metrics))
-  .handler(answer);
+  .handler(introspectEndpoint);

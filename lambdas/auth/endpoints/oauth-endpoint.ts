@@ -1,24 +1,38 @@
-import { isUnavailable } from '../../platform/dynamo.ts';
+import type { KMSClient } from '@aws-sdk/client-kms';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Clock } from '../../platform/clock.ts';
 import { callerIp, type HttpRequest, type HttpResponse } from '../../platform/http.ts';
-import { describeError, type Log } from '../../platform/telemetry.ts';
-import { OAuthError } from '../oauth-error.ts';
-import type { Audit, AuditContext } from '../protection/audit.ts';
-import { errorResponse, okResponse } from './oauth-response.ts';
+import type { Log } from '../../platform/telemetry.ts';
+import { type AuditContext, makeAudit } from '../protection/audit.ts';
+import { asOAuthError, errorResponse, okResponse } from './oauth-response.ts';
 
-/** Answers one request with a response body, or throws; notes in the auditContext what it finds out. */
-export type Answer = (request: HttpRequest, auditContext: AuditContext) => Promise<object>;
-
-/** What an OAuth endpoint stands on. */
-export interface OAuthEndpointDependencies {
-  readonly endpoint: AuditContext['endpoint'];
-  readonly audit: Audit;
+/** What a handler hands to the endpoint it composes: its environment, its clients, and the clock. */
+export interface EndpointDependencies<Environment> {
+  readonly environment: Environment;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly kms: Pick<KMSClient, 'send'>;
   readonly log: Log;
-  readonly answer: Answer;
+  /** Adds one to the metric of that name. */
+  readonly count: (metric: string) => void;
+  readonly now: Clock;
 }
 
-/** The edge of an endpoint: the one place where failures become responses and decisions become audit lines. */
-export function makeOAuthEndpoint({ endpoint, audit, log, answer }: OAuthEndpointDependencies) {
-  return async function oAuthEndpoint(request: HttpRequest): Promise<HttpResponse> {
+/** Makes the edge of an endpoint: the one place where errors become responses and outcomes become audit lines. */
+export function makeOAuthEndpoint({
+  endpoint,
+  log,
+  count,
+  answer,
+}: {
+  readonly endpoint: AuditContext['endpoint'];
+  readonly log: Log;
+  readonly count: (metric: string) => void;
+  /** Gives the body of a 200, or throws; adds what it learns to the audit context. */
+  readonly answer: (request: HttpRequest, auditContext: AuditContext) => Promise<object>;
+}) {
+  const audit = makeAudit({ log, count });
+
+  return async function oauthEndpoint(request: HttpRequest): Promise<HttpResponse> {
     const auditContext: AuditContext = { endpoint, address: callerIp(request) };
     try {
       const body = await answer(request, auditContext);
@@ -30,14 +44,4 @@ export function makeOAuthEndpoint({ endpoint, audit, log, answer }: OAuthEndpoin
       return errorResponse(error);
     }
   };
-}
-
-function asOAuthError(error: unknown, log: Log): OAuthError {
-  if (error instanceof OAuthError) return error;
-  if (isUnavailable(error)) {
-    log.error('dependency.unavailable', describeError(error));
-    return new OAuthError('dependency_unavailable', { retryAfterSeconds: 1 });
-  }
-  log.error('request.failed', describeError(error));
-  return new OAuthError('unforeseen');
 }

@@ -1,5 +1,7 @@
+import { isUnavailable } from '../../platform/dynamo.ts';
 import type { HttpResponse } from '../../platform/http.ts';
-import type { OAuthError } from '../oauth-error.ts';
+import { describeError, type Log } from '../../platform/telemetry.ts';
+import { OAuthError } from '../oauth-error.ts';
 
 /** A 200 that nobody may cache. */
 export function okResponse(body: object): HttpResponse {
@@ -10,7 +12,7 @@ export function okResponse(body: object): HttpResponse {
   };
 }
 
-/** The response for a failure. */
+/** The response for an error (RFC 6749 section 5.2). */
 export function errorResponse(error: OAuthError): HttpResponse {
   return {
     statusCode: error.status,
@@ -25,8 +27,19 @@ export function errorResponse(error: OAuthError): HttpResponse {
   };
 }
 
+/** The error to answer with: an unexpected one is logged, and becomes an opaque 503 or 500. */
+export function asOAuthError(error: unknown, log: Log): OAuthError {
+  if (error instanceof OAuthError) return error;
+  if (isUnavailable(error)) {
+    log.error('dependency.unavailable', describeError(error));
+    return new OAuthError('dependency_unavailable', { retryAfterSeconds: 1 });
+  }
+  log.error('request.failed', describeError(error));
+  return new OAuthError('unforeseen');
+}
+
 /** On every answer that concerns tokens (RFC 6749 section 5.1). */
 const jsonUncached = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' };
 
-/** RFC 6749 section 5.2; some client libraries show the challenge instead of the body, hence the code in it too. */
+/** RFC 6749 section 5.2. Some client libraries show the challenge instead of the body, hence the error code in it too. */
 const challenge = { 'www-authenticate': 'Basic realm="oauth", error="invalid_client"' };

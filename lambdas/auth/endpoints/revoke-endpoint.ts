@@ -1,35 +1,24 @@
-import type { Clock } from '../../platform/clock.ts';
+import type { HttpRequest } from '../../platform/http.ts';
+import type { RevokeEnvironmentValues } from '../environment.ts';
 import { OAuthError } from '../oauth-error.ts';
-import type { AccessTokenClaims, VerificationOptions } from '../sessions/access-token.ts';
-import type { PresentedRefreshToken } from '../sessions/refresh-token.ts';
-import type { SessionStore } from '../sessions/session-store.ts';
-import type { AuthenticatedForm } from './authenticated-form.ts';
-import type { Answer } from './oauth-endpoint.ts';
-
-/** What revocation stands on. */
-export interface RevokeEndpointDependencies {
-  readonly readForm: (...request: Parameters<Answer>) => Promise<AuthenticatedForm>;
-  readonly verifyAccessToken: (token: string, options: VerificationOptions) => Promise<AccessTokenClaims | undefined>;
-  readonly verifyRefreshToken: (token: string) => Promise<PresentedRefreshToken | undefined>;
-  readonly sessions: Pick<SessionStore, 'findSession' | 'revokeSession'>;
-  readonly now: Clock;
-}
+import type { AuditContext } from '../protection/audit.ts';
+import { makeSessionStore } from '../sessions/session-store.ts';
+import { type EndpointDependencies, makeOAuthEndpoint } from './oauth-endpoint.ts';
+import { makePresentedTokenReader } from './presented-token.ts';
 
 /**
- * Token revocation (RFC 7009): a refresh token, of any generation, or an access token ends its session, and with it
- * everything that was issued from that login; an expired access token too, as long as the key that signed it is there.
- * What is no token of ours is as good as revoked. `token_type_hint` is not needed: the two kinds cannot be mistaken for
- * each other.
+ * Makes the token revocation endpoint (RFC 7009). A refresh token, of any generation, or an access token ends its
+ * session, and with it every token of that session; an expired access token does so as long as the key that signed it is
+ * there. A token that is none of ours counts as revoked (section 2.2).
  */
-export function makeRevokeEndpoint(dependencies: RevokeEndpointDependencies): Answer {
-  const { readForm, verifyAccessToken, verifyRefreshToken, sessions, now } = dependencies;
+export function makeRevokeEndpoint(dependencies: EndpointDependencies<RevokeEnvironmentValues>) {
+  const { environment, dynamo, log, count, now } = dependencies;
+  const readPresentedToken = makePresentedTokenReader(dependencies, { mayBeExpired: true });
+  const sessions = makeSessionStore({ dynamo, tableName: environment.SESSIONS_TABLE });
+  return makeOAuthEndpoint({ endpoint: 'revoke', log, count, answer: revokeToken });
 
-  return async function revokeEndpoint(request, auditContext) {
-    const { client, parameters } = await readForm(request, auditContext);
-    const token = parameters.get('token');
-    if (token === undefined) throw new OAuthError('token_missing');
-    const refreshToken = await verifyRefreshToken(token);
-    const claims = refreshToken ? undefined : await verifyAccessToken(token, { mayBeExpired: true });
+  async function revokeToken(request: HttpRequest, auditContext: AuditContext): Promise<object> {
+    const { client, refreshToken, claims } = await readPresentedToken(request, auditContext);
     if (claims && claims.client_id !== client.clientId) throw new OAuthError('token_of_another_client');
     const sessionId = refreshToken?.sessionId ?? claims?.sid;
     const session = sessionId === undefined ? undefined : await sessions.findSession(sessionId);
@@ -42,5 +31,5 @@ export function makeRevokeEndpoint(dependencies: RevokeEndpointDependencies): An
     if (session.clientId !== client.clientId) throw new OAuthError('token_of_another_client');
     await sessions.revokeSession(session.sessionId, 'revocation', now());
     return {};
-  };
+  }
 }

@@ -9,10 +9,10 @@ import { readEnvironment } from '../../platform/environment.ts';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { revokeEnvironment } from '../environment.ts';
-import { makeRevokeFunction } from './token-check-function.ts';
+import { makeRevokeEndpoint } from './revoke-endpoint.ts';
 
 const { logger, metrics } = makeTelemetry('revoke');
-const answer = makeRevokeFunction({
+const revokeEndpoint = makeRevokeEndpoint({
   environment: readEnvironment(revokeEnvironment),
   dynamo: makeDynamo(),
   kms: new KMSClient(clientSettings),
@@ -25,4 +25,4 @@ const answer = makeRevokeFunction({
 export const handler = middy<HttpRequest, HttpResponse>()
   .use(injectLambdaContext(logger, { logEvent: false }))
   .use(logMetrics(metrics))
-  .handler(answer);
+  .handler(revokeEndpoint);

@@ -1,63 +1,106 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type Records, readRecords } from '../../platform/batch-get.ts';
+import { readRecords } from '../../platform/batch-get.ts';
+import type { HttpRequest } from '../../platform/http.ts';
+import type { MakeId } from '../../platform/identifiers.ts';
+import { makeKeyring } from '../../platform/keyring.ts';
+import type { TokenEnvironmentValues } from '../environment.ts';
 import { type Parameters, readFormRequest } from '../form-request.ts';
 import type { Grant, PreparedGrant } from '../grants/grant.ts';
+import { makePasswordGrant } from '../grants/password.ts';
+import { makeTokenPreparation, type TokenResponse } from '../grants/prepare-tokens.ts';
+import { makeRefreshTokenGrant } from '../grants/refresh-token.ts';
 import { OAuthError } from '../oauth-error.ts';
-import { type Client, type GrantType, grantTypes, isClientId } from '../principals/client.ts';
-import type { FailureLimit } from '../protection/rate-limit.ts';
-import type { ClientAuthentication } from './client-authentication.ts';
-import { clientCredentials } from './client-credentials.ts';
-import type { Answer } from './oauth-endpoint.ts';
+import { type Client, type GrantType, grantTypes } from '../principals/client.ts';
+import { makeCredentialStore } from '../principals/credential-store.ts';
+import type { PasswordHashing } from '../principals/password-hash.ts';
+import type { AuditContext } from '../protection/audit.ts';
+import { makeLockout } from '../protection/lockout.ts';
+import { makeClientRateLimit } from '../protection/rate-limit.ts';
+import { makeAccessTokenMint } from '../sessions/access-token.ts';
+import { makeSessionStore } from '../sessions/session-store.ts';
+import { makeClientAuthentication } from './client-authentication.ts';
+import { claimedClientId, clientCredentials } from './client-credentials.ts';
+import { type EndpointDependencies, makeOAuthEndpoint } from './oauth-endpoint.ts';
 
-/** What the token endpoint stands on. */
-export interface TokenEndpointDependencies {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly authentication: ClientAuthentication;
-  readonly clientRateLimit: FailureLimit;
-  readonly grants: Grants;
+/** What the token function hands to its endpoint. */
+export interface TokenEndpointDependencies extends EndpointDependencies<TokenEnvironmentValues> {
+  readonly passwords: PasswordHashing;
+  readonly makeId: MakeId;
 }
 
-/**
- * The token endpoint (RFC 6749 section 3.2), step by step in the order in which faults are told. Everything that can be
- * known beforehand is read in one round trip; that is the only reason why a grant is prepared before its turn.
- */
-export function makeTokenEndpoint(dependencies: TokenEndpointDependencies): Answer {
-  const { dynamo, authentication, clientRateLimit, grants } = dependencies;
+/** Makes the token endpoint (RFC 6749 section 3.2). */
+export function makeTokenEndpoint(dependencies: TokenEndpointDependencies) {
+  const { dynamo, log, count } = dependencies;
+  const { clientAuthentication, clientRateLimit, grants } = composeParts(dependencies);
+  return makeOAuthEndpoint({ endpoint: 'token', log, count, answer: answerTokenRequest });
 
-  const limitClient = (records: Records<'clientFailures'>): void => {
-    const retryAfterSeconds = clientRateLimit.secondsToWait(records.clientFailures);
-    if (retryAfterSeconds !== undefined) throw new OAuthError('client_limit', { retryAfterSeconds });
-  };
-
-  return async function tokenEndpoint(request, auditContext) {
+  /**
+   * The steps, in the order in which their errors are reported. Everything that can be known beforehand is read in one
+   * round trip: a grant is prepared before the client is authenticated for this reason alone.
+   */
+  async function answerTokenRequest(request: HttpRequest, auditContext: AuditContext): Promise<TokenResponse> {
     const parameters = readFormRequest(request);
     const grantType = requireGrantType(parameters);
     if (isSupported(grantType)) auditContext.grant = grantType;
 
-    const presented = clientCredentials(request.headers.authorization, parameters);
-    const claimedId =
-      presented.outcome === 'presented' && isClientId(presented.clientId) ? presented.clientId : undefined;
-    const preparation =
-      claimedId !== undefined && isSupported(grantType)
-        ? await prepare(grants[grantType], parameters, claimedId)
-        : undefined;
+    const credentials = clientCredentials(request.headers.authorization, parameters);
+    const clientId = claimedClientId(credentials);
+    const preparation = await prepareGrant(grants, grantType, parameters, clientId);
     const records = await readRecords(dynamo, {
-      ...(preparation && 'prepared' in preparation ? preparation.prepared.reads : {}),
-      ...authentication.reads(presented, auditContext),
-      // refused passwords stop further passwords, never a refresh
-      clientFailures:
-        claimedId === undefined || grantType !== 'password' ? undefined : clientRateLimit.keyOf(claimedId),
+      ...preparation?.grant?.reads,
+      ...clientAuthentication.reads(credentials, auditContext),
+      // refused passwords limit password grants alone, never a refresh
+      clientFailures: clientId === undefined || grantType !== 'password' ? undefined : clientRateLimit.keyOf(clientId),
     });
 
-    authentication.limitIp(records);
-    const client = await authentication.authenticate(presented, records, auditContext);
-    limitClient(records);
+    clientAuthentication.limitIp(records);
+    const client = await clientAuthentication.authenticate(credentials, records, auditContext);
+    limitClient(clientRateLimit.secondsToWait(records.clientFailures));
     requireAllowed(client, requireSupported(grantType));
-    return requireParameters(preparation).issue({ client, records, auditContext });
-  };
+    return requirePrepared(preparation).issue({ client, records, auditContext });
+  }
 }
 
-/** The table of grants. */
+/** The parts of the token endpoint. A new grant is one entry in the table of grants. */
+function composeParts({ environment, dynamo, kms, passwords, now, makeId }: TokenEndpointDependencies) {
+  const userTables = { users: environment.USERS_TABLE, credentials: environment.CREDENTIALS_TABLE };
+  const lockouts = { dynamo, tableName: environment.LOCKOUTS_TABLE, now };
+  const keyring = makeKeyring({ dynamo, kms, tableName: environment.KEYRING_TABLE, now });
+  const clientRateLimit = makeClientRateLimit({ ...lockouts, limit: environment.CLIENT_FAILURE_LIMIT });
+  const mintAccessToken = makeAccessTokenMint({
+    keyring,
+    issuer: environment.ISSUER,
+    audience: environment.AUDIENCE,
+    lifetimeSeconds: environment.ACCESS_TOKEN_SECONDS,
+    now,
+    makeId,
+  });
+  const grantDependencies = {
+    dynamo,
+    userTables,
+    sessionsTable: environment.SESSIONS_TABLE,
+    credentials: makeCredentialStore({ dynamo, tableName: userTables.credentials, now }),
+    sessions: makeSessionStore({ dynamo, tableName: environment.SESSIONS_TABLE }),
+    passwords,
+    lockout: makeLockout({ ...lockouts, keyring }),
+    clientRateLimit,
+    keyring,
+    prepareTokens: makeTokenPreparation({
+      keyring,
+      mintAccessToken,
+      accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
+    }),
+    refreshIdleSeconds: environment.REFRESH_IDLE_SECONDS,
+    refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
+    now,
+    makeId,
+  };
+  const grants: Grants = {
+    password: makePasswordGrant(grantDependencies),
+    refresh_token: makeRefreshTokenGrant(grantDependencies),
+  };
+  return { clientAuthentication: makeClientAuthentication({ environment, dynamo, now }), clientRateLimit, grants };
+}
+
 type Grants = Readonly<Record<GrantType, Grant>>;
 
 function requireGrantType(parameters: Parameters): string {
@@ -70,16 +113,25 @@ function isSupported(grantType: string): grantType is GrantType {
   return grantTypes.some(known => known === grantType);
 }
 
-async function prepare(grant: Grant, parameters: Parameters, clientId: string): Promise<Preparation> {
+/** Prepares a grant for a client that is not authenticated yet: an error of the grant is reported after those of the client. */
+async function prepareGrant(
+  grants: Grants,
+  grantType: string,
+  parameters: Parameters,
+  clientId: string | undefined,
+): Promise<Preparation | undefined> {
+  if (clientId === undefined || !isSupported(grantType)) return undefined;
   try {
-    return { prepared: await grant.prepare(parameters, clientId) };
-  } catch (fault) {
-    return { fault };
+    return { grant: await grants[grantType].prepare(parameters, clientId) };
+  } catch (error) {
+    return { grant: undefined, error };
   }
 }
 
-function requireAllowed(client: Client, grantType: GrantType): void {
-  if (!client.grants.includes(grantType)) throw new OAuthError('grant_not_allowed');
+type Preparation = { readonly grant: PreparedGrant } | { readonly grant: undefined; readonly error: unknown };
+
+function limitClient(retryAfterSeconds: number | undefined): void {
+  if (retryAfterSeconds !== undefined) throw new OAuthError('client_rate_limit', { retryAfterSeconds });
 }
 
 function requireSupported(grantType: string): GrantType {
@@ -87,11 +139,12 @@ function requireSupported(grantType: string): GrantType {
   return grantType;
 }
 
-function requireParameters(preparation: Preparation | undefined): PreparedGrant {
-  if (!preparation) throw new OAuthError('grant_unsupported');
-  if ('fault' in preparation) throw preparation.fault;
-  return preparation.prepared;
+function requireAllowed(client: Client, grantType: GrantType): void {
+  if (!client.grants.includes(grantType)) throw new OAuthError('grant_not_allowed');
 }
 
-/** A prepared grant, or what went wrong with it, which waits until everything about the client is settled. */
-type Preparation = { readonly prepared: PreparedGrant } | { readonly fault: unknown };
+function requirePrepared(preparation: Preparation | undefined): PreparedGrant {
+  if (!preparation) throw new OAuthError('grant_unsupported');
+  if (!preparation.grant) throw preparation.error;
+  return preparation.grant;
+}

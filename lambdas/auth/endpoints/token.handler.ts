@@ -11,12 +11,11 @@ import { randomId } from '../../platform/identifiers.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { tokenEnvironment } from '../environment.ts';
 import { passwordHashing } from '../principals/password-hash.ts';
-import { makeTokenFunction } from './token-function.ts';
+import { makeTokenEndpoint } from './token-endpoint.ts';
 
-const environment = readEnvironment(tokenEnvironment);
 const { logger, metrics } = makeTelemetry('token');
-const answer = makeTokenFunction({
-  environment,
+const tokenEndpoint = makeTokenEndpoint({
+  environment: readEnvironment(tokenEnvironment),
   dynamo: makeDynamo(),
   kms: new KMSClient(clientSettings),
   passwords: passwordHashing,
@@ -30,4 +29,4 @@ const answer = makeTokenFunction({
 export const handler = middy<HttpRequest, HttpResponse>()
   .use(injectLambdaContext(logger, { logEvent: false }))
   .use(logMetrics(metrics))
-  .handler(answer);
+  .handler(tokenEndpoint);

@@ -4,54 +4,48 @@ import { type OAuthCase, OAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import { parseScope, type Scope } from '../principals/scope.ts';
 import type { AuditContext } from '../protection/audit.ts';
-import type { TokenResponse } from './token-issue.ts';
+import type { TokenResponse } from './prepare-tokens.ts';
 
-/** A request whose client is authenticated and allowed to use the grant. */
-export interface GrantRequest {
-  readonly client: Client;
-  /** What the prepared grant asked for in `reads`. */
-  readonly records: Records<string>;
-  readonly auditContext: AuditContext;
+/** A way to get tokens (RFC 6749 section 1.3): one file, and one entry in the token endpoint's table of grants. */
+export interface Grant {
+  /**
+   * Checks the parameters of a request. Its client is not authenticated yet: `clientId` is only claimed.
+   *
+   * @throws {OAuthError} reported after all errors that concern the client.
+   */
+  prepare(parameters: Parameters, clientId: string): Promise<PreparedGrant>;
 }
 
 /** A grant with the parameters of one request. */
 export interface PreparedGrant {
-  /** Read in one round trip with the client. */
+  /** Records to read in one round trip with the client. */
   readonly reads: Reads<string>;
   /** @throws {OAuthError} */
   issue(request: GrantRequest): Promise<TokenResponse>;
 }
 
-/** A way to get tokens. Adding one: its file, and its entry in the table of grants. */
-export interface Grant {
-  /**
-   * Checks the parameters. The client is not authenticated yet: `clientId` is only who it says it is.
-   *
-   * @throws {OAuthError} told only when its turn comes, after everything about the client.
-   */
-  prepare(parameters: Parameters, clientId: string): Promise<PreparedGrant>;
+/** A request whose client is authenticated and allowed to use the grant. */
+export interface GrantRequest {
+  readonly client: Client;
+  /** Those that the prepared grant names in `reads`. */
+  readonly records: Records<string>;
+  readonly auditContext: AuditContext;
 }
 
-/** How a required parameter is limited. */
+/** The errors and the limit of a required parameter. */
 export interface ParameterRule {
   readonly missing: OAuthCase;
   readonly tooLong: OAuthCase;
   /** Of the decoded value, in UTF-8. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
-/** A required parameter. @throws {OAuthError} when it is missing, empty or over-long. */
+/** A required parameter. @throws {OAuthError} when it is missing, empty or too long. */
 export function requireParameter(parameters: Parameters, name: string, rule: ParameterRule): string {
   const value = parameters.get(name);
   if (value === undefined) throw new OAuthError(rule.missing);
-  if (Buffer.byteLength(value) > rule.mostBytes) throw new OAuthError(rule.tooLong);
+  if (Buffer.byteLength(value) > rule.maxBytes) throw new OAuthError(rule.tooLong);
   return value;
-}
-
-/** Refuses scopes that the client may not have, whatever the user's role. @throws {OAuthError} */
-export function refuseForeignScopes(requested: ReadonlySet<Scope> | undefined, client: Client): void {
-  const allowed = new Set(client.scopes);
-  if (requested && [...requested].some(scope => !allowed.has(scope))) throw new OAuthError('scope_of_another_client');
 }
 
 /** The `scope` parameter; `undefined` when there is none. @throws {OAuthError} when it is malformed or names an unknown scope. */
@@ -60,4 +54,10 @@ export function requestedScope(parameters: Parameters): ReadonlySet<Scope> | und
   const scopes = parameter === undefined ? undefined : parseScope(parameter);
   if (parameter !== undefined && !scopes) throw new OAuthError('scope_invalid');
   return scopes;
+}
+
+/** Refuses scopes that the client is not allowed, whatever the user's role. @throws {OAuthError} */
+export function refuseForeignScopes(requested: ReadonlySet<Scope> | undefined, client: Client): void {
+  const allowed = new Set(client.scopes);
+  if (requested && [...requested].some(scope => !allowed.has(scope))) throw new OAuthError('scope_of_another_client');
 }

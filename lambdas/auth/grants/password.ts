@@ -18,15 +18,39 @@ import {
   userKey,
 } from '../principals/user.ts';
 import type { UserTables } from '../principals/user-store.ts';
-import type { Lockout } from '../protection/lockout.ts';
+import type { FailureRecord } from '../protection/failure-record.ts';
+import type { Lockout, LockoutKey } from '../protection/lockout.ts';
 import type { FailureLimit } from '../protection/rate-limit.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
-import { type Grant, refuseForeignScopes, requestedScope, requireParameter } from './grant.ts';
-import type { PrepareTokens, TokenResponse } from './token-issue.ts';
+import {
+  type Grant,
+  type GrantRequest,
+  type PreparedGrant,
+  refuseForeignScopes,
+  requestedScope,
+  requireParameter,
+} from './grant.ts';
+import type { PrepareTokens, TokenResponse } from './prepare-tokens.ts';
 
-/** What the password grant needs. */
-export interface PasswordGrantDependencies {
+/**
+ * Makes the resource owner password credentials grant (RFC 6749 section 4.3). Against user enumeration, also by timing: a
+ * known, unknown, disabled, locked or foreign user costs the same reads and the same one hash, and gets the same bytes.
+ */
+export function makePasswordGrant({
+  dynamo,
+  userTables,
+  credentials,
+  sessions,
+  passwords,
+  lockout,
+  clientRateLimit,
+  prepareTokens,
+  refreshIdleSeconds,
+  refreshAbsoluteSeconds,
+  now,
+  makeId,
+}: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly userTables: UserTables;
   readonly credentials: Pick<CredentialStore, 'replacePasswordHash'>;
@@ -39,20 +63,84 @@ export interface PasswordGrantDependencies {
   readonly refreshAbsoluteSeconds: number;
   readonly now: Clock;
   readonly makeId: MakeId;
-}
+}): Grant {
+  return { prepare };
 
-/**
- * The resource owner password credentials grant (RFC 6749 section 4.3). A known, unknown, disabled, locked or foreign
- * user costs the same reads and the same one hash, and gets the same bytes. Whether a lock stands is told before the
- * hash, so that whatever is judged counts; the user is read after it, since it takes longer than anything else.
- */
-export function makePasswordGrant(dependencies: PasswordGrantDependencies): Grant {
-  const { dynamo, userTables, credentials, sessions, passwords, lockout, clientRateLimit, now, makeId } = dependencies;
+  async function prepare(parameters: Parameters, clientId: string): Promise<PreparedGrant> {
+    const email = requireUsername(parameters);
+    const password = requireParameter(parameters, 'password', passwordRule);
+    const requested = requestedScope(parameters);
+    const lockoutKey = await lockout.keyOf(clientId, email);
+    return {
+      reads: { credential: credentialKey(userTables.credentials, email), failures: lockoutKey },
+      issue: request => logIn({ password, requested, lockoutKey }, request),
+    };
+  }
 
-  /** A session that lacks nothing but its first key. */
-  const newSession = (client: Client, user: User, scopes: ReadonlySet<Scope>): Omit<Session, 'keyId'> => {
+  async function logIn(parameters: PasswordParameters, request: GrantRequest): Promise<TokenResponse> {
+    const { client, records, auditContext } = request;
+    refuseForeignScopes(parameters.requested, client);
+    // before the hash: a password that is judged counts, even if a lock begins meanwhile
+    const failures = lockout.read(parameters.lockoutKey, records.failures);
+    const { credential, user } = await authenticateUser(parameters, failures, request);
+    const scopes = await requireScopes(parameters, failures, client, user);
+    const newSession = describeSession(client, user, scopes);
+    const tokens = await prepareTokens({ client, session: newSession, scopes });
+    const session = { ...newSession, keyId: tokens.keyId };
+    await createUnlessLocked(session, parameters.lockoutKey, failures);
+    auditContext.sessionId = session.sessionId;
+    const response = await tokens.write(session);
+    await rehash(credential, parameters.password);
+    return response;
+  }
+
+  /** One hash, then one read, for whatever user. A wrong password counts unless the user is locked. @throws {OAuthError} */
+  async function authenticateUser(
+    { password, lockoutKey }: PasswordParameters,
+    failures: FailureRecord,
+    { client, records, auditContext }: GrantRequest,
+  ): Promise<AuthenticatedUser> {
+    const credential = parseCredential(records.credential);
+    const isMatch = await passwords.verify(password, credential?.passwordHash ?? passwords.dummy);
+    const user = await readUser(credential); // after the hash, which takes long: as fresh as possible
+    if (user) auditContext.userId = user.userId;
+    if (failures.isLocked) throw refused('user_locked');
+    const judgement = judge(credential, user, isMatch, client);
+    if (judgement.outcome === 'accepted') return judgement;
+    await lockout.countFailure(lockoutKey, failures);
+    // in sequence: a right password that comes too late takes two writes in sequence as well
+    await clientRateLimit.count(client.clientId);
+    throw refused(judgement.reason);
+  }
+
+  /** Reads the user of a credential; without one, an id that nobody has, since an unknown user must cost a read too. */
+  async function readUser(credential: Credential | undefined): Promise<User | undefined> {
+    const records = await readRecords(dynamo, { user: userKey(userTables.users, credential?.userId ?? makeId(22)) });
+    return parseUser(records.user);
+  }
+
+  /**
+   * All scopes that client and role allow, or those of them that are requested.
+   *
+   * @throws {OAuthError} when the role has none of the requested ones; the right password still resets the failures.
+   */
+  async function requireScopes(
+    { requested, lockoutKey }: PasswordParameters,
+    failures: FailureRecord,
+    client: Client,
+    user: User,
+  ): Promise<ReadonlySet<Scope>> {
+    const allowed = scopesAllowed(client, user);
+    const scopes = requested ? commonScopes(requested, allowed) : allowed;
+    if (!requested || scopes.size > 0) return scopes;
+    if (!(await lockout.commit(lockoutKey, failures))) throw refused('user_locked_meanwhile');
+    throw new OAuthError('scope_of_no_role');
+  }
+
+  /** A new session that lacks its MAC key only. */
+  function describeSession(client: Client, user: User, scopes: ReadonlySet<Scope>): Omit<Session, 'keyId'> {
     const moment = now();
-    const absoluteExpiresAt = moment + dependencies.refreshAbsoluteSeconds * 1_000;
+    const absoluteExpiresAt = moment + refreshAbsoluteSeconds * 1_000;
     return {
       sessionId: `${user.userId}-${makeId(22)}`,
       clientId: client.clientId,
@@ -64,106 +152,77 @@ export function makePasswordGrant(dependencies: PasswordGrantDependencies): Gran
       counter: 1,
       createdAt: moment,
       rotatedAt: moment,
-      idleExpiresAt: Math.min(moment + dependencies.refreshIdleSeconds * 1_000, absoluteExpiresAt),
+      idleExpiresAt: Math.min(moment + refreshIdleSeconds * 1_000, absoluteExpiresAt),
       absoluteExpiresAt,
     };
-  };
+  }
 
-  /** Best effort: when it fails, the next login tries again. */
-  const rehash = async ({ email, passwordHash }: Credential, password: string): Promise<void> => {
-    if (!passwords.needsRehash(passwordHash)) return;
-    await credentials.replacePasswordHash(email, passwordHash, await passwords.hash(password)).catch(() => undefined);
-  };
-
-  /** Begins a session for a password that was judged to be right. `commit` tells whether no lock fell meanwhile. */
-  const begin = async (
-    client: Client,
-    user: User,
-    scopes: ReadonlySet<Scope>,
-    commit: () => Promise<boolean>,
-  ): Promise<{ session: Session; response: TokenResponse }> => {
-    const begun = newSession(client, user, scopes);
-    const tokens = await dependencies.prepareTokens({ client, session: begun, scopes });
-    const session = { ...begun, keyId: tokens.keyId };
-    // together, to save a round trip: a session that comes to nothing is one that nobody has a token of
-    const [isCommitted] = await Promise.all([commit(), sessions.createSession(session)]);
-    if (isCommitted) return { session, response: await tokens.write(session) };
+  /**
+   * Stores the session and commits the success at once, which saves a round trip: until the response is sent, nobody has a
+   * token of the session.
+   *
+   * @throws {OAuthError} when a lock began since the failures were read; the session is revoked then.
+   */
+  async function createUnlessLocked(session: Session, lockoutKey: LockoutKey, failures: FailureRecord): Promise<void> {
+    const [isCommitted] = await Promise.all([lockout.commit(lockoutKey, failures), sessions.createSession(session)]);
+    if (isCommitted) return;
     await sessions.revokeSession(session.sessionId, 'lockout', now());
     throw refused('user_locked_meanwhile');
-  };
+  }
 
-  return {
-    prepare: async (parameters, clientId) => {
-      const email = requireUsername(parameters);
-      const password = requireParameter(parameters, 'password', passwordRule);
-      const requested = requestedScope(parameters);
-      const place = await lockout.place(clientId, email);
-
-      return {
-        reads: { credential: credentialKey(userTables.credentials, email), failures: place },
-        issue: async ({ client, records, auditContext }) => {
-          refuseForeignScopes(requested, client);
-          const record = lockout.read(place, records.failures);
-          const credential = parseCredential(records.credential);
-          const isMatch = await passwords.verify(password, credential?.passwordHash ?? passwords.dummy);
-          const latest = await readRecords(dynamo, {
-            user: userKey(userTables.users, credential?.userId ?? makeId(22)), // nobody's id: an unknown user costs a read too
-          });
-          const user = parseUser(latest.user);
-          if (user) auditContext.userId = user.userId;
-          if (record.isLocked) throw refused('user_locked');
-
-          const fault = refusalReason(credential, user, isMatch, client);
-          if (fault || !credential || !user) {
-            await lockout.countFailure(place, record);
-            // one after the other, as a right password that comes too late takes two writes as well
-            await clientRateLimit.count(client.clientId);
-            throw refused(fault ?? 'user_unknown');
-          }
-
-          const allowed = scopesAllowed(client, user);
-          const scopes = requested ? commonScopes(requested, allowed) : allowed;
-          const commit = () => lockout.commit(place, record);
-          if (requested && scopes.size === 0) {
-            throw (await commit()) ? new OAuthError('scope_of_no_role') : refused('user_locked_meanwhile');
-          }
-          const { session, response } = await begin(client, user, scopes, commit);
-          auditContext.sessionId = session.sessionId;
-          await rehash(credential, password);
-          return response;
-        },
-      };
-    },
-  };
+  /** Best effort: when it fails, the next login tries again. */
+  async function rehash({ email, passwordHash }: Credential, password: string): Promise<void> {
+    if (!passwords.needsRehash(passwordHash)) return;
+    await credentials.replacePasswordHash(email, passwordHash, await passwords.hash(password)).catch(() => undefined);
+  }
 }
 
-function refused(reason: string): OAuthError {
-  return new OAuthError('credentials_refused', { reason });
-}
-
-/** The user name as it is stored. @throws {OAuthError} also for one of nothing but blanks. */
+/** The user name in its normal form. @throws {OAuthError} also for one of nothing but blanks. */
 function requireUsername(parameters: Parameters): string {
   const email = normaliseEmail(requireParameter(parameters, 'username', usernameRule));
   if (email === '') throw new OAuthError(usernameRule.missing);
   return email;
 }
 
-const passwordRule = { missing: 'password_missing', tooLong: 'password_too_long', mostBytes: 1_024 } as const;
+const usernameRule = { missing: 'username_missing', tooLong: 'username_too_long', maxBytes: 254 } as const;
 
-/** Why a login is refused, for the audit trail; `undefined` when it is not. */
-function refusalReason(
+const passwordRule = { missing: 'password_missing', tooLong: 'password_too_long', maxBytes: 1_024 } as const;
+
+/** The checked parameters of a request. */
+interface PasswordParameters {
+  readonly password: string;
+  readonly requested: ReadonlySet<Scope> | undefined;
+  readonly lockoutKey: LockoutKey;
+}
+
+/** One error for all reasons (RFC 6749 section 5.2); the reason goes to the audit trail alone. */
+function refused(reason: string): OAuthError {
+  return new OAuthError('credentials_refused', { reason });
+}
+
+function judge(
   credential: Credential | undefined,
   user: User | undefined,
   isMatch: boolean,
   client: Client,
-): string | undefined {
-  if (!credential || !user) return 'user_unknown';
-  if (user.email !== credential.email) return 'address_given_up';
-  if (!isMatch) return 'password_wrong';
-  if (credential.credentialVersion !== user.credentialVersion) return 'password_changed';
-  if (user.status !== 'enabled') return 'user_disabled';
-  if (client.accountId !== undefined && client.accountId !== user.accountId) return 'account_of_another_client';
-  return undefined;
+): Judgement {
+  if (!credential || !user) return { outcome: 'refused', reason: 'user_unknown' };
+  if (user.email !== credential.email) return { outcome: 'refused', reason: 'email_given_up' };
+  if (!isMatch) return { outcome: 'refused', reason: 'password_wrong' };
+  if (credential.credentialVersion !== user.credentialVersion)
+    return { outcome: 'refused', reason: 'password_changed' };
+  if (user.status !== 'enabled') return { outcome: 'refused', reason: 'user_disabled' };
+  if (client.accountId !== undefined && client.accountId !== user.accountId) {
+    return { outcome: 'refused', reason: 'account_of_another_client' };
+  }
+  return { outcome: 'accepted', credential, user };
 }
 
-const usernameRule = { missing: 'username_missing', tooLong: 'username_too_long', mostBytes: 254 } as const;
+type Judgement =
+  | (AuthenticatedUser & { readonly outcome: 'accepted' })
+  | { readonly outcome: 'refused'; readonly reason: string };
+
+interface AuthenticatedUser {
+  readonly credential: Credential;
+  readonly user: User;
+}

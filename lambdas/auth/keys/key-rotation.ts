@@ -7,74 +7,84 @@ import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk
 import type { Clock } from '../../platform/clock.ts';
 import { conditionalWrite } from '../../platform/dynamo.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import {
-  type KeyKind,
-  type KeyringKey,
-  keyKinds,
-  keyringContext,
-  makeKeyring,
-  type SigningAlgorithm,
-} from '../../platform/keyring.ts';
-import { planRotation, type RotationPolicy } from './rotation-plan.ts';
+import { type KeyKind, type KeyringKey, keyKinds, keyringContext, makeKeyring } from '../../platform/keyring.ts';
+import type { RotateKeysEnvironmentValues } from '../environment.ts';
+import { planRotation, rotationPolicies } from './rotation-plan.ts';
 
-/** What a rotation did to one kind of key. */
+/** The result of a rotation for one kind of key. */
 export interface RotationResult {
   readonly kind: KeyKind;
-  /** The generation that was made; `undefined` when none was due, or another run made it at the same moment. */
+  /** The generation that was created; `undefined` when none was due, or a concurrent run created it. */
   readonly created?: number;
   /** The generations that were deleted. */
   readonly removed: readonly number[];
 }
 
-/** What key rotation stands on. */
-export interface KeyRotationDependencies {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly kms: Pick<KMSClient, 'send'>;
-  readonly tableName: string;
-  /** The KMS key that wraps the keyring. */
-  readonly keyArn: string;
-  readonly algorithm: SigningAlgorithm;
-  readonly policies: Readonly<Record<KeyKind, RotationPolicy>>;
-  readonly now: Clock;
-  readonly makeId: MakeId;
-}
-
 /** Rotates the keyring. */
 export interface KeyRotation {
   /**
-   * Makes the keys that are due and deletes those nothing depends on any more. Safe to run at any time, twice at once,
-   * and again after dying half-way: each step is one write that only the first run gets through.
+   * Creates the keys that are due and deletes those that nothing depends on any more. Idempotent: it may run at any time,
+   * concurrently, and again after a crash, since each step is one write that only the first run gets through.
    */
   rotateKeys(kinds?: readonly KeyKind[]): Promise<readonly RotationResult[]>;
-  /** Makes a key that is active at once; `revoke` deletes all others, and what they signed, authenticated or sealed with them. */
+  /** Creates a key that is active at once. `revoke` deletes all others: what they signed, authenticated or sealed is lost. */
   rotateNow(kind: KeyKind, options?: { readonly revoke?: boolean }): Promise<RotationResult>;
 }
 
-/** Makes the rotation over table `Keyring`: partition `kind`, range `generation`; see platform/keyring.ts. */
-export function makeKeyRotation(dependencies: KeyRotationDependencies): KeyRotation {
-  const { dynamo, kms, tableName, keyArn, algorithm, policies, now, makeId } = dependencies;
+/**
+ * Makes the rotation over table `Keyring`: partition `kind`, range `generation`; see platform/keyring.ts. The scheduled
+ * function and the operator's command line compose it from the same environment.
+ */
+export function makeKeyRotation({
+  environment,
+  dynamo,
+  kms,
+  now,
+  makeId,
+}: {
+  readonly environment: RotateKeysEnvironmentValues;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly kms: Pick<KMSClient, 'send'>;
+  readonly now: Clock;
+  readonly makeId: MakeId;
+}): KeyRotation {
+  const { KEYRING_TABLE: tableName, SIGNING_ALGORITHM: algorithm } = environment;
+  const policies = rotationPolicies({
+    periodSeconds: environment.KEY_ROTATION_SECONDS,
+    accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
+    refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
+  });
+  return { rotateKeys, rotateNow };
 
-  /** Key material as it is stored: no plaintext of it ever leaves KMS here. */
-  const generate = async (kind: KeyKind): Promise<Pick<KeyringKey, 'wrapped' | 'algorithm' | 'publicKey'>> => {
-    const request = { KeyId: keyArn, EncryptionContext: keyringContext(kind) };
-    if (kind === 'signing') {
-      const command = new GenerateDataKeyPairWithoutPlaintextCommand({
-        ...request,
-        KeyPairSpec: keyPairSpecs[algorithm],
-      });
-      const { PrivateKeyCiphertextBlob: wrapped, PublicKey: publicKey } = await kms.send(command);
-      if (!wrapped || !publicKey) throw new Error('KMS gave no key pair.');
-      return { wrapped, publicKey, algorithm };
-    }
-    const { CiphertextBlob: wrapped } = await kms.send(
-      new GenerateDataKeyWithoutPlaintextCommand({ ...request, NumberOfBytes: 32 }),
-    );
-    if (!wrapped) throw new Error('KMS gave no key.');
-    return { wrapped };
-  };
+  function rotateKeys(kinds: readonly KeyKind[] = keyKinds): Promise<readonly RotationResult[]> {
+    return Promise.all(kinds.map(rotateKind));
+  }
 
-  /** Whether this run made the generation, and not another one at the same moment. */
-  const create = async (kind: KeyKind, generation: number, activeFrom: number): Promise<boolean> => {
+  async function rotateKind(kind: KeyKind): Promise<RotationResult> {
+    const plan = planRotation(await list(kind), policies[kind], now(), kind === 'signing' ? algorithm : undefined);
+    const isCreated = plan.create && (await create(kind, plan.create.generation, plan.create.activeFrom));
+    const removed = await Promise.all(plan.remove.map(remove));
+    return { kind, ...(plan.create && isCreated ? { created: plan.create.generation } : {}), removed };
+  }
+
+  async function rotateNow(
+    kind: KeyKind,
+    { revoke = false }: { readonly revoke?: boolean } = {},
+  ): Promise<RotationResult> {
+    const keys = await list(kind);
+    const generation = (keys.at(-1)?.generation ?? 0) + 1;
+    const isCreated = await create(kind, generation, now());
+    const removed = revoke && isCreated ? await Promise.all(keys.map(remove)) : [];
+    return { kind, ...(isCreated ? { created: generation } : {}), removed };
+  }
+
+  /** Lists by a fresh keyring, which has nothing cached. */
+  function list(kind: KeyKind): Promise<readonly KeyringKey[]> {
+    return makeKeyring({ dynamo, tableName, now }).list(kind);
+  }
+
+  /** Whether this run created the generation, and not a concurrent one. */
+  async function create(kind: KeyKind, generation: number, activeFrom: number): Promise<boolean> {
     const key: KeyringKey = {
       kind,
       generation,
@@ -89,33 +99,31 @@ export function makeKeyRotation(dependencies: KeyRotationDependencies): KeyRotat
       ConditionExpression: 'attribute_not_exists(kind)',
     });
     return (await conditionalWrite(dynamo.send(command))) !== undefined;
-  };
+  }
 
-  const remove = async ({ kind, generation }: KeyringKey): Promise<number> => {
+  /** Generates key material as it is stored, wrapped by KMS: no plaintext of it leaves KMS here. */
+  async function generate(kind: KeyKind): Promise<Pick<KeyringKey, 'wrapped' | 'algorithm' | 'publicKey'>> {
+    const request = { KeyId: environment.KEY_ARN, EncryptionContext: keyringContext(kind) };
+    if (kind === 'signing') {
+      const command = new GenerateDataKeyPairWithoutPlaintextCommand({
+        ...request,
+        KeyPairSpec: keyPairSpecs[algorithm],
+      });
+      const { PrivateKeyCiphertextBlob: wrapped, PublicKey: publicKey } = await kms.send(command);
+      if (!wrapped || !publicKey) throw new Error('KMS gave no key pair.');
+      return { wrapped, publicKey, algorithm };
+    }
+    const { CiphertextBlob: wrapped } = await kms.send(
+      new GenerateDataKeyWithoutPlaintextCommand({ ...request, NumberOfBytes: 32 }),
+    );
+    if (!wrapped) throw new Error('KMS gave no key.');
+    return { wrapped };
+  }
+
+  async function remove({ kind, generation }: KeyringKey): Promise<number> {
     await dynamo.send(new DeleteCommand({ TableName: tableName, Key: { kind, generation } }));
     return generation;
-  };
-
-  const list = (kind: KeyKind) => makeKeyring({ dynamo, tableName, now }).list(kind); // a fresh one: nothing cached
-
-  const rotateKind = async (kind: KeyKind): Promise<RotationResult> => {
-    const plan = planRotation(await list(kind), policies[kind], now(), kind === 'signing' ? algorithm : undefined);
-    const isCreated = plan.create && (await create(kind, plan.create.generation, plan.create.activeFrom));
-    const removed = await Promise.all(plan.remove.map(remove));
-    return { kind, ...(plan.create && isCreated ? { created: plan.create.generation } : {}), removed };
-  };
-
-  return {
-    rotateKeys: (kinds = keyKinds) => Promise.all(kinds.map(rotateKind)),
-
-    rotateNow: async (kind, { revoke = false } = {}) => {
-      const keys = await list(kind);
-      const generation = (keys.at(-1)?.generation ?? 0) + 1;
-      const isCreated = await create(kind, generation, now());
-      const removed = revoke && isCreated ? await Promise.all(keys.map(remove)) : [];
-      return { kind, ...(isCreated ? { created: generation } : {}), removed };
-    },
-  };
+  }
 }
 
 const keyPairSpecs = { ES256: 'ECC_NIST_P256', RS256: 'RSA_2048' } as const;

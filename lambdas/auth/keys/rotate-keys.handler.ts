@@ -8,19 +8,18 @@ import { readEnvironment } from '../../platform/environment.ts';
 import { randomId } from '../../platform/identifiers.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { rotateKeysEnvironment } from '../environment.ts';
-import { makeRotateKeysFunction } from './rotate-keys-function.ts';
+import { makeKeyRotation } from './key-rotation.ts';
 
-const environment = readEnvironment(rotateKeysEnvironment);
 const { logger, metrics } = makeTelemetry('rotate-keys');
-const rotation = makeRotateKeysFunction({
-  environment,
+const rotation = makeKeyRotation({
+  environment: readEnvironment(rotateKeysEnvironment),
   dynamo: makeDynamo(),
   kms: new KMSClient(clientSettings),
   now: systemClock,
   makeId: randomId,
 });
 
-/** Runs at every deployment and once a day; the event says nothing. */
+/** Runs at every deployment and once a day. The event is not read. */
 export const handler = middy()
   .use(logMetrics(metrics))
   .handler(async () => {

@@ -4,17 +4,17 @@ import type { KeyKind, KeyringKey, SigningAlgorithm } from '../../platform/keyri
 export interface RotationPolicy {
   /** From a key's first use to its successor's. */
   readonly period: number;
-  /** From the last use of a key until nothing made with it can matter any more; `undefined` keeps keys for ever. */
+  /** From the last use of a key to its deletion; `undefined` keeps keys for ever. */
   readonly keptAfterUse: number | undefined;
 }
 
-/** What is to be done to the keys of one kind. */
+/** The keys of one kind to create and to delete. */
 export interface RotationPlan {
   readonly create?: { readonly generation: number; readonly activeFrom: number };
   readonly remove: readonly KeyringKey[];
 }
 
-/** What the policies follow from; in seconds. */
+/** The configuration that the policies follow from; in seconds. */
 export interface RotationTimes {
   readonly periodSeconds: number;
   readonly accessTokenSeconds: number;
@@ -23,7 +23,7 @@ export interface RotationTimes {
 
 /**
  * Signing keys stay until the last token they signed has expired; MAC keys as long as the session of any refresh token
- * they made, so that its second use is still noticed; sealing keys for ever, since what they sealed stays.
+ * they authenticate, for reuse detection; sealing keys for ever, since what they sealed stays.
  */
 export function rotationPolicies(times: RotationTimes): Record<KeyKind, RotationPolicy> {
   const period = times.periodSeconds * 1_000;
@@ -34,18 +34,18 @@ export function rotationPolicies(times: RotationTimes): Record<KeyKind, Rotation
   };
 }
 
-/** Where a key stands in its life: published but not used yet, in use, or kept for what was made with it. */
+/** The state of a key: published but not used yet, in use, or kept for what was made with it. */
 export type KeyState = 'next' | 'active' | 'retiring';
 
-/** The state of a key among all keys of its kind; told by the clock, since none is stored. */
+/** The state of a key among all keys of its kind. It is not stored, but follows from the time. */
 export function keyState(key: KeyringKey, keys: readonly KeyringKey[], now: number): KeyState {
   if (lastUse(key, keys) <= now) return 'retiring';
   return key.activeFrom <= now ? 'active' : 'next';
 }
 
 /**
- * Plans the rotation of one kind of key, given all its keys, oldest first. The first key is active at once. A changed
- * signing algorithm makes a new key due too.
+ * Plans the rotation of one kind of key, given all its keys, oldest first. The first key is active at once. A change of
+ * the signing algorithm makes a new key due too.
  */
 export function planRotation(
   keys: readonly KeyringKey[],
@@ -58,7 +58,7 @@ export function planRotation(
 
   const isOtherAlgorithm = newest.algorithm !== algorithm;
   const due = isOtherAlgorithm ? now : newest.activeFrom + period;
-  const isDue = isOtherAlgorithm || now >= due - madeBeforeUse;
+  const isDue = isOtherAlgorithm || now >= due - createdBeforeUse;
   const create = {
     generation: newest.generation + 1,
     activeFrom: Math.max(due, now + publishedBeforeUse),
@@ -77,5 +77,5 @@ function lastUse(key: KeyringKey, keys: readonly KeyringKey[]): number {
 /** A key is published at least this long before its first use, so that every cache has it by then. */
 const publishedBeforeUse = day;
 
-/** Made this early, a key is published in time even if the daily run fails once. */
-const madeBeforeUse = 2 * publishedBeforeUse;
+/** Created this early, a key is published in time even if the daily run fails once. */
+const createdBeforeUse = 2 * publishedBeforeUse;

@@ -9,34 +9,100 @@ import type { Clock } from '../../platform/clock.ts';
 import { conditionalWrite, type Item, isPossibleKey } from '../../platform/dynamo.ts';
 import { type Credential, credentialKey, parseCredential } from './user.ts';
 
-/** Writes to logins; each is one write of one item, and tells whether its condition held. Addresses are normalised. */
+/**
+ * Reads and writes credentials. Each write is one write of one item, and tells whether its condition held. E-mail addresses
+ * are normalised by the caller.
+ */
 export interface CredentialStore {
   findCredential(email: string): Promise<Credential | undefined>;
-  /** False where the address is taken. */
+  /** False if the e-mail address is taken. */
   addCredential(credential: Credential): Promise<boolean>;
-  /** Gives an address that was left behind to the user of another credential. False where it is no longer as it was found. */
+  /** Replaces a credential that was left behind by that of another user. False if it has changed since it was read. */
   takeOverCredential(left: Credential, credential: Credential): Promise<boolean>;
-  /** A new password of the same user; a newer version is never replaced by an older one. */
+  /** Sets a new password of the same user; a newer version is never replaced by an older one. */
   setPasswordHash(
     credential: Pick<Credential, 'email' | 'userId' | 'passwordHash' | 'credentialVersion'>,
   ): Promise<boolean>;
-  /** Stores the hash unless another was stored meanwhile. Ends no session. */
+  /** Replaces the hash of the same password. False if another one was stored meanwhile. Ends no session. */
   replacePasswordHash(email: string, oldHash: string, newHash: string): Promise<boolean>;
   deleteCredential(email: string, userId: string): Promise<boolean>;
 }
 
-/** What a login store needs. */
-export interface CredentialStoreDependencies {
+/** Makes the store of table `Credentials`: partition `email`, which makes e-mail addresses unique. */
+export function makeCredentialStore({
+  dynamo,
+  tableName,
+  now,
+}: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
   readonly now: Clock;
-}
+}): CredentialStore {
+  return {
+    findCredential,
+    addCredential,
+    takeOverCredential,
+    setPasswordHash,
+    replacePasswordHash,
+    deleteCredential,
+  };
 
-/** Makes the store of table `Credentials`: partition `email`, which makes addresses unique. */
-export function makeCredentialStore({ dynamo, tableName, now }: CredentialStoreDependencies): CredentialStore {
-  const keyOf = (email: string): Item => credentialKey(tableName, email).key;
+  async function findCredential(email: string): Promise<Credential | undefined> {
+    if (!isPossibleKey({ email })) return undefined;
+    const command = new GetCommand({ TableName: tableName, Key: keyOf(email), ConsistentRead: true });
+    return parseCredential((await dynamo.send(command)).Item);
+  }
 
-  const update = (email: string, condition: string, set: string, values: Item): Promise<boolean> => {
+  function addCredential(credential: Credential): Promise<boolean> {
+    const ConditionExpression = 'attribute_not_exists(email)';
+    return isWritten(dynamo.send(new PutCommand({ TableName: tableName, Item: credential, ConditionExpression })));
+  }
+
+  function takeOverCredential(left: Credential, credential: Credential): Promise<boolean> {
+    return update(
+      left.email,
+      'userId = :left AND passwordHash = :leftHash',
+      'userId = :userId, passwordHash = :hash, credentialVersion = :version, createdAt = :now',
+      {
+        ':left': left.userId,
+        ':leftHash': left.passwordHash,
+        ':userId': credential.userId,
+        ':hash': credential.passwordHash,
+        ':version': credential.credentialVersion,
+        ':now': now(),
+      },
+    );
+  }
+
+  function setPasswordHash({
+    email,
+    userId,
+    passwordHash,
+    credentialVersion,
+  }: Pick<Credential, 'email' | 'userId' | 'passwordHash' | 'credentialVersion'>): Promise<boolean> {
+    return update(
+      email,
+      'userId = :userId AND credentialVersion <= :version',
+      'passwordHash = :hash, credentialVersion = :version',
+      { ':userId': userId, ':hash': passwordHash, ':version': credentialVersion },
+    );
+  }
+
+  function replacePasswordHash(email: string, oldHash: string, newHash: string): Promise<boolean> {
+    return update(email, 'passwordHash = :old', 'passwordHash = :hash', { ':old': oldHash, ':hash': newHash });
+  }
+
+  function deleteCredential(email: string, userId: string): Promise<boolean> {
+    const command = new DeleteCommand({
+      TableName: tableName,
+      Key: keyOf(email),
+      ConditionExpression: 'userId = :userId',
+      ExpressionAttributeValues: { ':userId': userId },
+    });
+    return isWritten(dynamo.send(command));
+  }
+
+  function update(email: string, condition: string, set: string, values: Item): Promise<boolean> {
     const command = new UpdateCommand({
       TableName: tableName,
       Key: keyOf(email),
@@ -44,68 +110,15 @@ export function makeCredentialStore({ dynamo, tableName, now }: CredentialStoreD
       UpdateExpression: `SET ${set}`,
       ExpressionAttributeValues: values,
     });
-    return holds(dynamo.send(command));
-  };
+    return isWritten(dynamo.send(command));
+  }
 
-  return {
-    findCredential: async email => {
-      if (!isPossibleKey({ email })) return undefined;
-      const command = new GetCommand({ TableName: tableName, Key: keyOf(email), ConsistentRead: true });
-      return parseCredential((await dynamo.send(command)).Item);
-    },
-
-    addCredential: credential =>
-      holds(
-        dynamo.send(
-          new PutCommand({
-            TableName: tableName,
-            Item: credential,
-            ConditionExpression: 'attribute_not_exists(email)',
-          }),
-        ),
-      ),
-
-    takeOverCredential: (left, credential) =>
-      update(
-        left.email,
-        'userId = :left AND passwordHash = :leftHash',
-        'userId = :userId, passwordHash = :hash, credentialVersion = :version, createdAt = :now',
-        {
-          ':left': left.userId,
-          ':leftHash': left.passwordHash,
-          ':userId': credential.userId,
-          ':hash': credential.passwordHash,
-          ':version': credential.credentialVersion,
-          ':now': now(),
-        },
-      ),
-
-    setPasswordHash: ({ email, userId, passwordHash, credentialVersion }) =>
-      update(
-        email,
-        'userId = :userId AND credentialVersion <= :version',
-        'passwordHash = :hash, credentialVersion = :version',
-        { ':userId': userId, ':hash': passwordHash, ':version': credentialVersion },
-      ),
-
-    replacePasswordHash: (email, oldHash, newHash) =>
-      update(email, 'passwordHash = :old', 'passwordHash = :hash', { ':old': oldHash, ':hash': newHash }),
-
-    deleteCredential: (email, userId) =>
-      holds(
-        dynamo.send(
-          new DeleteCommand({
-            TableName: tableName,
-            Key: keyOf(email),
-            ConditionExpression: 'userId = :userId',
-            ExpressionAttributeValues: { ':userId': userId },
-          }),
-        ),
-      ),
-  };
+  function keyOf(email: string): Item {
+    return credentialKey(tableName, email).key;
+  }
 }
 
 /** Whether a write's condition held. */
-async function holds(write: Promise<unknown>): Promise<boolean> {
+async function isWritten(write: Promise<unknown>): Promise<boolean> {
   return (await conditionalWrite(write)) !== undefined;
 }

@@ -6,13 +6,13 @@ export async function hashPassword(password: string): Promise<string> {
   return format({ ...current, salt, tag: await derive(password, current, salt, tagLength) });
 }
 
-/** Whether a password is the one that was hashed; costs one hash under the parameters of the stored one. */
+/** Whether a password is the one that was hashed; costs one hash with the parameters of the stored one. */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
   const { salt, tag, ...parameters } = parse(stored);
   return timingSafeEqual(await derive(password, parameters, salt, tag.length), tag);
 }
 
-/** Whether a stored hash was made with other parameters than new ones are. */
+/** Whether a stored hash has other parameters than a new one. */
 export function needsRehash(stored: string): boolean {
   const { memory, passes, parallelism, salt, tag } = parse(stored);
   return (
@@ -24,16 +24,16 @@ export function needsRehash(stored: string): boolean {
   );
 }
 
-/** Hashing as the password grant is given it, so that tests can count. */
+/** Password hashing as the password grant uses it. */
 export interface PasswordHashing {
   readonly hash: typeof hashPassword;
   readonly verify: typeof verifyPassword;
   readonly needsRehash: typeof needsRehash;
-  /** What an unknown user's password is verified against. */
+  /** The password of an unknown user is verified against this, against user enumeration by timing. */
   readonly dummy: string;
 }
 
-/** What new hashes are made with: 19 MiB, two passes, one lane. Raising these rehashes each password at its next login. */
+/** The parameters of new hashes: 19 MiB, two passes, one lane. A change rehashes each password at its next login. */
 const current: Parameters = { memory: 19_456, passes: 2, parallelism: 1 };
 const saltLength = 16;
 const tagLength = 32;
@@ -41,7 +41,7 @@ const tagLength = 32;
 const phcString =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,64})\$([A-Za-z0-9+/]{22,86})$/;
 
-/** Takes as long to verify against as a real one. No password matches it. */
+/** Verifying against it takes as long as against a real hash. No password matches. */
 const dummyPasswordHash = format({ ...current, salt: randomBytes(saltLength), tag: randomBytes(tagLength) });
 
 /** Argon2id as the service uses it. */

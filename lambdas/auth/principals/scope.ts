@@ -1,13 +1,13 @@
 import type { Client } from './client.ts';
 import type { Role, User } from './user.ts';
 
-/** Every scope there is, in the order in which scopes are written. */
+/** All scopes, in the order in which they are written. */
 export const scopes = ['webhooks:read', 'webhooks:manage'] as const;
 
 /** A scope an access token may carry. */
 export type Scope = (typeof scopes)[number];
 
-/** What a client and a user have in common at this moment. */
+/** The scopes that both the client and the user's role allow. */
 export function scopesAllowed(client: Pick<Client, 'scopes'>, user: Pick<User, 'role'>): ReadonlySet<Scope> {
   return commonScopes(new Set(client.scopes), scopesOfRole[user.role]);
 }
@@ -26,19 +26,19 @@ export function commonScopes(one: ReadonlySet<Scope>, other: ReadonlySet<Scope>)
   return new Set([...one].filter(scope => other.has(scope)));
 }
 
-/** Writes scopes as tokens, responses and stored sessions carry them; empty for none. */
+/** Formats scopes for tokens, responses and stored sessions; empty for none. */
 export function formatScope(granted: ReadonlySet<Scope>): string {
   return scopes.filter(scope => granted.has(scope)).join(' ');
 }
 
-/** Reads a scope this service wrote itself, where none is the empty string. Names it no longer knows are dropped. */
+/** Reads a scope of `formatScope`. Names of scopes that no longer exist are dropped. */
 export function storedScope(stored: string): ReadonlySet<Scope> {
   return new Set(stored.split(' ').filter(isScope));
 }
 
 const allScopes: ReadonlySet<Scope> = new Set(scopes);
 
-/** The scopes a role has; whoever loses the role loses them at once. */
+/** The scopes of a role. A change of the role holds at once. */
 const scopesOfRole: Record<Role, ReadonlySet<Scope>> = { admin: allScopes, member: new Set() };
 
 function isScope(name: string): name is Scope {

@@ -3,7 +3,6 @@ import {
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
-  ScanCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
@@ -11,24 +10,18 @@ import { conditionalWrite, type Item, isPossibleKey } from '../../platform/dynam
 import type { MakeId } from '../../platform/identifiers.ts';
 import { makeCredentialStore } from './credential-store.ts';
 import { hashPassword } from './password-hash.ts';
+import { type PageRequest, scanTable } from './scan.ts';
 import { type Credential, normaliseEmail, parseUser, type Role, type User, userKey } from './user.ts';
 
-/** Which part of a list is wanted. */
-export interface PageRequest {
-  readonly limit?: number;
-  /** The id of the last one that is known. */
-  readonly after?: string;
-}
-
-/** What an operator does to users. Changes hold at once, for tokens issued too. */
+/** The operations on users, for operators. Changes hold at once, also for tokens that are issued already. */
 export interface UserStore {
   /** @throws {EmailTakenError} */
   createUser(description: NewUser): Promise<User>;
   findUser(userId: string): Promise<User | undefined>;
   findUserByEmail(email: string): Promise<User | undefined>;
-  /** The user an address was taken for, also where they are gone or have another one by now. */
+  /** The user id in the credential of an e-mail address, even if that user is gone or has another address by now. */
   findOwner(email: string): Promise<string | undefined>;
-  /** All users by e-mail address; of a page, as the table has them. */
+  /** All users by e-mail address; a page in the order of the table. */
   listUsers(page?: PageRequest): Promise<User[]>;
   /** `undefined` when there is no such user; the same below. Disabling ends every session of the user, for good. */
   setUserStatus(userId: string, status: User['status']): Promise<User | undefined>;
@@ -36,67 +29,84 @@ export interface UserStore {
   /** Also ends every session of the user. */
   setUserPassword(userId: string, password: string): Promise<User | undefined>;
   endUserSessions(userId: string): Promise<User | undefined>;
-  /** Ends no session. May be repeated after it died half-way. @throws {EmailTakenError} */
+  /** Ends no session. May be repeated after a crash. @throws {EmailTakenError} */
   setUserEmail(userId: string, email: string): Promise<User | undefined>;
-  /** Deletes the user: every session is over with it, and nobody logs in any more. The address stays taken. */
+  /** Deletes the user, which ends every session and every login. The e-mail address stays taken until it is released. */
   deleteUser(userId: string): Promise<void>;
-  /** Gives up an address and deletes the password hash, unless the user is there and has that address. */
+  /** Releases an e-mail address and deletes its credential, unless the user exists and has that address. */
   releaseEmail(userId: string, email: string): Promise<void>;
 }
 
-/** The tables users are kept in. */
+/** The tables of users and their credentials. */
 export interface UserTables {
   readonly users: string;
   readonly credentials: string;
 }
 
-/** What a user store needs. */
-export interface UserStoreDependencies {
+/**
+ * Makes the store of tables `Users` (partition `userId`) and `Credentials` (partition `email`, which makes e-mail addresses
+ * unique). A credential is valid only if its user has its e-mail address. It is written before the user gets the address,
+ * and deleted after the user has lost it, so that a change may crash anywhere: a credential that was left behind goes to
+ * the next user who claims its address.
+ */
+export function makeUserStore({
+  dynamo,
+  tables,
+  now,
+  makeId,
+}: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tables: UserTables;
   readonly now: Clock;
   readonly makeId: MakeId;
-}
-
-/**
- * Makes the store of tables `Users` (partition `userId`) and `Credentials` (partition `email`, which makes the address
- * unique). A login opens only if the user names its address. It is written before the user names it and deleted after
- * they have ceased to, so that every change may die anywhere: one left behind goes to the next who claims the address.
- */
-export function makeUserStore({ dynamo, tables, now, makeId }: UserStoreDependencies): UserStore {
+}): UserStore {
   const { findCredential, addCredential, takeOverCredential, setPasswordHash, deleteCredential } = makeCredentialStore({
     dynamo,
     tableName: tables.credentials,
     now,
   });
-
-  const updateUser = async (userId: string, change: Change): Promise<User | undefined> => {
-    const { key } = userKey(tables.users, userId);
-    if (!isPossibleKey(key)) return undefined;
-    const command = new UpdateCommand({
-      TableName: tables.users,
-      Key: key,
-      ConditionExpression: ['attribute_exists(userId)', change.condition].filter(Boolean).join(' AND '),
-      UpdateExpression: `SET ${['updatedAt = :now', change.set].filter(Boolean).join(', ')}${change.remove ? ` REMOVE ${change.remove}` : ''}`,
-      ExpressionAttributeNames: change.names,
-      ExpressionAttributeValues: { ':now': now(), ...change.values },
-      ReturnValues: 'ALL_NEW',
-    });
-    return parseUser((await conditionalWrite(dynamo.send(command)))?.Attributes);
+  return {
+    createUser,
+    findUser,
+    findUserByEmail,
+    findOwner,
+    listUsers,
+    setUserStatus,
+    setUserRole,
+    setUserPassword,
+    endUserSessions,
+    setUserEmail,
+    deleteUser,
+    releaseEmail,
   };
 
-  const findUser = async (userId: string): Promise<User | undefined> => {
-    const { table, key } = userKey(tables.users, userId);
-    if (!isPossibleKey(key)) return undefined;
-    return parseUser((await dynamo.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item);
-  };
+  async function createUser({ email: given, password, accountId, role }: NewUser): Promise<User> {
+    const email = normaliseEmail(given);
+    const passwordHash = await hashPassword(password);
+    const moment = now();
+    const [userId, credentialVersion] = [makeId(22), 1];
+    await claimEmail({ email, userId, passwordHash, credentialVersion, createdAt: moment });
+    const user: User = {
+      userId,
+      email,
+      credentialVersion,
+      version: 1,
+      accountId,
+      role,
+      status: 'enabled',
+      createdAt: moment,
+      updatedAt: moment,
+    };
+    await dynamo.send(new PutCommand({ TableName: tables.users, Item: user })); // unconditional: the id is random
+    return user;
+  }
 
   /**
-   * Makes sure that the address leads to the user of this credential, with this password.
+   * Makes sure that the e-mail address has this credential.
    *
-   * @throws {EmailTakenError} where somebody has it, or took it a moment ago and may not be done yet.
+   * @throws {EmailTakenError} when a user has the address, or claimed it a moment ago and may not be done yet.
    */
-  const claim = async (credential: Credential): Promise<void> => {
+  async function claimEmail(credential: Credential): Promise<void> {
     if (await addCredential(credential)) return;
     const left = await findCredential(credential.email);
     if (left?.userId === credential.userId) {
@@ -109,16 +119,86 @@ export function makeUserStore({ dynamo, tables, now, makeId }: UserStoreDependen
       (await findUser(left.userId))?.email !== credential.email &&
       (await takeOverCredential(left, credential));
     if (!isFree) throw new EmailTakenError();
-  };
+  }
 
-  const releaseEmail = async (userId: string, given: string): Promise<void> => {
+  async function findUser(userId: string): Promise<User | undefined> {
+    const { table, key } = userKey(tables.users, userId);
+    if (!isPossibleKey(key)) return undefined;
+    return parseUser((await dynamo.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item);
+  }
+
+  async function findUserByEmail(given: string): Promise<User | undefined> {
     const email = normaliseEmail(given);
-    if ((await findUser(userId))?.email === email) return;
-    await deleteCredential(email, userId);
-  };
+    const credential = await findCredential(email);
+    const user = credential && (await findUser(credential.userId));
+    return user?.email === email ? user : undefined;
+  }
 
-  /** The last step of a change of address. */
-  const releaseFormerEmail = async (user: User): Promise<User | undefined> => {
+  async function findOwner(email: string): Promise<string | undefined> {
+    return (await findCredential(normaliseEmail(email)))?.userId;
+  }
+
+  async function listUsers(page: PageRequest = {}): Promise<User[]> {
+    const users = await scanTable(dynamo, {
+      tableName: tables.users,
+      partitionKey: 'userId',
+      parse: parseUser,
+      ...page,
+    });
+    if (page.limit !== undefined || page.after !== undefined) return users;
+    return users.sort((one, other) => one.email.localeCompare(other.email));
+  }
+
+  function setUserStatus(userId: string, status: User['status']): Promise<User | undefined> {
+    return updateUser(userId, {
+      set: `#status = :status${status === 'disabled' ? `, ${endsSessions}` : ''}`,
+      names: { '#status': 'status' },
+      values: { ':status': status, ...(status === 'disabled' ? { ':one': 1 } : {}) },
+    });
+  }
+
+  function setUserRole(userId: string, role: Role): Promise<User | undefined> {
+    return updateUser(userId, { set: '#role = :role', names: { '#role': 'role' }, values: { ':role': role } });
+  }
+
+  async function setUserPassword(userId: string, password: string): Promise<User | undefined> {
+    const passwordHash = await hashPassword(password);
+    // the user first: after a crash every session has ended, and no password is valid until it is set again
+    const user = await updateUser(userId, {
+      set: `credentialVersion = credentialVersion + :one, ${endsSessions}`,
+      values: { ':one': 1 },
+    });
+    if (!user) return undefined;
+    const { email, credentialVersion } = user;
+    await setPasswordHash({ email, userId, passwordHash, credentialVersion });
+    return user;
+  }
+
+  function endUserSessions(userId: string): Promise<User | undefined> {
+    return updateUser(userId, { set: endsSessions, values: { ':one': 1 } });
+  }
+
+  async function setUserEmail(userId: string, given: string): Promise<User | undefined> {
+    const email = normaliseEmail(given);
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const found = await findUser(userId);
+      const user = found && (await releaseFormerEmail(found)); // of a change that crashed
+      if (!user || user.email === email) return user;
+      const current = await findCredential(user.email);
+      if (!current) throw new Error('The login of this user is gone: delete the user and create them again.');
+      await claimEmail({ ...current, email, createdAt: now() });
+      const changed = await updateUser(userId, {
+        set: 'email = :email, formerEmail = :old',
+        condition: 'email = :old AND credentialVersion = :version', // otherwise the new credential has an old password
+        values: { ':email': email, ':old': user.email, ':version': current.credentialVersion },
+      });
+      if (changed) return releaseFormerEmail(changed);
+    }
+    throw new Error('The user was changed by somebody else at the same moment: look at the user, then try again.');
+  }
+
+  /** The last step of a change of the e-mail address. */
+  async function releaseFormerEmail(user: User): Promise<User | undefined> {
     if (user.formerEmail === undefined) return user;
     await releaseEmail(user.userId, user.formerEmail);
     return updateUser(user.userId, {
@@ -126,106 +206,34 @@ export function makeUserStore({ dynamo, tables, now, makeId }: UserStoreDependen
       condition: 'formerEmail = :former',
       values: { ':former': user.formerEmail },
     });
-  };
+  }
 
-  return {
-    createUser: async ({ email: given, password, accountId, role }) => {
-      const email = normaliseEmail(given);
-      const passwordHash = await hashPassword(password);
-      const moment = now();
-      const [userId, credentialVersion] = [makeId(22), 1];
-      await claim({ email, userId, passwordHash, credentialVersion, createdAt: moment });
-      const user: User = {
-        userId,
-        email,
-        credentialVersion,
-        version: 1,
-        accountId,
-        role,
-        status: 'enabled',
-        createdAt: moment,
-        updatedAt: moment,
-      };
-      await dynamo.send(new PutCommand({ TableName: tables.users, Item: user })); // its id is random: nobody else has it
-      return user;
-    },
+  async function releaseEmail(userId: string, given: string): Promise<void> {
+    const email = normaliseEmail(given);
+    if ((await findUser(userId))?.email === email) return;
+    await deleteCredential(email, userId);
+  }
 
-    findUser,
+  async function deleteUser(userId: string): Promise<void> {
+    const { table, key } = userKey(tables.users, userId);
+    if (isPossibleKey(key)) await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
+  }
 
-    findUserByEmail: async given => {
-      const email = normaliseEmail(given);
-      const credential = await findCredential(email);
-      const user = credential && (await findUser(credential.userId));
-      return user?.email === email ? user : undefined;
-    },
-
-    findOwner: async email => (await findCredential(normaliseEmail(email)))?.userId,
-
-    listUsers: async ({ limit, after } = {}) => {
-      const users: User[] = [];
-      let from: Item | undefined = after === undefined ? undefined : { userId: after };
-      do {
-        const page = await dynamo.send(
-          new ScanCommand({ TableName: tables.users, ConsistentRead: true, ExclusiveStartKey: from, Limit: limit }),
-        );
-        for (const item of page.Items ?? []) users.push(...[parseUser(item)].filter(user => user !== undefined));
-        from = page.LastEvaluatedKey;
-      } while (from && (limit === undefined || users.length < limit));
-      if (limit !== undefined || after !== undefined) return users.slice(0, limit);
-      return users.sort((one, other) => one.email.localeCompare(other.email));
-    },
-
-    setUserStatus: (userId, status) =>
-      updateUser(userId, {
-        set: `#status = :status${status === 'disabled' ? `, ${endsSessions}` : ''}`,
-        names: { '#status': 'status' },
-        values: { ':status': status, ...(status === 'disabled' ? { ':one': 1 } : {}) },
-      }),
-
-    setUserRole: (userId, role) =>
-      updateUser(userId, { set: '#role = :role', names: { '#role': 'role' }, values: { ':role': role } }),
-
-    setUserPassword: async (userId, password) => {
-      const passwordHash = await hashPassword(password);
-      // The user first: should the second write never come, every session is over and no password fits until it is set again.
-      const user = await updateUser(userId, {
-        set: `credentialVersion = credentialVersion + :one, ${endsSessions}`,
-        values: { ':one': 1 },
-      });
-      if (!user) return undefined;
-      const { email, credentialVersion } = user;
-      await setPasswordHash({ email, userId, passwordHash, credentialVersion });
-      return user;
-    },
-
-    endUserSessions: userId => updateUser(userId, { set: endsSessions, values: { ':one': 1 } }),
-
-    setUserEmail: async (userId, given) => {
-      const email = normaliseEmail(given);
-      for (let attempt = 0; attempt < tries; attempt++) {
-        const found = await findUser(userId);
-        const user = found && (await releaseFormerEmail(found)); // of a change that died half-way
-        if (!user || user.email === email) return user;
-        const current = await findCredential(user.email);
-        if (!current) throw new Error('The login of this user is gone: delete the user and create them again.');
-        await claim({ ...current, email, createdAt: now() });
-        const changed = await updateUser(userId, {
-          set: 'email = :email, formerEmail = :old',
-          condition: 'email = :old AND credentialVersion = :version', // else the login has another password by now
-          values: { ':email': email, ':old': user.email, ':version': current.credentialVersion },
-        });
-        if (changed) return releaseFormerEmail(changed);
-      }
-      throw new Error('The user was changed by somebody else at the same moment: look at the user, then try again.');
-    },
-
-    deleteUser: async userId => {
-      const { table, key } = userKey(tables.users, userId);
-      if (isPossibleKey(key)) await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
-    },
-
-    releaseEmail,
-  };
+  /** The user as they are after the update; `undefined` when there is none, or the condition does not hold. */
+  async function updateUser(userId: string, change: Change): Promise<User | undefined> {
+    const { key } = userKey(tables.users, userId);
+    if (!isPossibleKey(key)) return undefined;
+    const command = new UpdateCommand({
+      TableName: tables.users,
+      Key: key,
+      ConditionExpression: ['attribute_exists(userId)', change.condition].filter(Boolean).join(' AND '),
+      UpdateExpression: `SET ${['updatedAt = :now', change.set].filter(Boolean).join(', ')}${change.remove ? ` REMOVE ${change.remove}` : ''}`,
+      ExpressionAttributeNames: change.names,
+      ExpressionAttributeValues: { ':now': now(), ...change.values },
+      ReturnValues: 'ALL_NEW',
+    });
+    return parseUser((await conditionalWrite(dynamo.send(command)))?.Attributes);
+  }
 }
 
 /** A new user as an operator describes one. */
@@ -236,20 +244,10 @@ interface NewUser {
   readonly role: Role;
 }
 
-interface Change {
-  readonly set?: string;
-  readonly remove?: string;
-  readonly values?: Item;
-  /** For attributes whose names are reserved words. */
-  readonly names?: Record<string, string>;
-  /** Beyond that there is such a user. */
-  readonly condition?: string;
-}
-
-/** A login that its user does not name was left behind when it is older than any change takes. */
+/** A credential whose user has another e-mail address was left behind if it is older than any change takes; milliseconds. */
 const longestChange = 60_000;
 
-/** Thrown when a user with that e-mail address is there already, or about to be. */
+/** Thrown when a user with that e-mail address exists already, or is being created. */
 class EmailTakenError extends Error {
   override readonly name = 'EmailTakenError';
   constructor() {
@@ -257,8 +255,18 @@ class EmailTakenError extends Error {
   }
 }
 
-/** What ends the user's sessions does so in the write of this. */
+/** The assignment that ends every session of the user. */
 const endsSessions = 'version = if_not_exists(version, :one) + :one';
 
-/** How often a change of address begins anew because the password was changed at the same moment. */
-const tries = 3;
+/** A change of the e-mail address starts again this often when the password is changed at the same moment. */
+const maxAttempts = 3;
+
+interface Change {
+  readonly set?: string;
+  readonly remove?: string;
+  readonly values?: Item;
+  /** For attributes whose names are reserved words. */
+  readonly names?: Record<string, string>;
+  /** Besides the existence of the user. */
+  readonly condition?: string;
+}

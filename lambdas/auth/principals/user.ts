@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
 import type { Item, ItemKey } from '../../platform/dynamo.ts';
 
-/** What a user may do on the account. */
+/** The roles a user can have on the account. */
 export const roles = ['admin', 'member'] as const;
 
 /** A user's role on the account. */
 export type Role = (typeof roles)[number];
 
-/** A user. Moments are in milliseconds since the epoch. */
+/** A user. Times are in milliseconds since the epoch. */
 export type User = z.output<typeof userSchema>;
 
 /** The one form of an e-mail address that is stored and compared. */
@@ -15,7 +15,7 @@ export function normaliseEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();
 }
 
-/** Where a user is stored. Table `Users`: partition `userId`. */
+/** The key of a user. Table `Users`: partition `userId`. */
 export function userKey(table: string, userId: string): ItemKey {
   return { table, key: { userId } };
 }
@@ -25,15 +25,15 @@ export function parseUser(item: Item | undefined): User | undefined {
   return item && userSchema.parse(item);
 }
 
-/** What a user logs in with. Kept apart from the user, so that nothing but a login ever reads a password hash. */
+/** A user's e-mail address and password hash. Apart from the user, so that only a login ever reads a password hash. */
 export type Credential = z.output<typeof credentialSchema>;
 
-/** Where the login of a normalised e-mail address is stored. Table `Credentials`: partition `email`. */
+/** The key of the credential of a normalised e-mail address. Table `Credentials`: partition `email`. */
 export function credentialKey(table: string, email: string): ItemKey {
   return { table, key: { email } };
 }
 
-/** Reads a stored login. */
+/** Reads a stored credential. */
 export function parseCredential(item: Item | undefined): Credential | undefined {
   return item && credentialSchema.parse(item);
 }
@@ -42,11 +42,11 @@ const userSchema = z.object({
   userId: z.string(),
   /** Normalised by `normaliseEmail`; unique. */
   email: z.string(),
-  /** Grows with each changed password: a login of another version is one whose change died half-way. */
+  /** Grows with each new password: a credential of another version belongs to a change that crashed. */
   credentialVersion: z.int(),
-  /** An address that was given up and whose login may not be deleted yet. */
+  /** An e-mail address the user had before, and whose credential may not be deleted yet. */
   formerEmail: z.optional(z.string()),
-  /** Grows with whatever ends the user's sessions: those that began under another version are over. */
+  /** Grows with every change that ends the user's sessions: a session of another version has ended. */
   version: z._default(z.int(), 1),
   accountId: z.string(),
   role: z.enum(roles),
@@ -61,8 +61,8 @@ const credentialSchema = z.object({
   userId: z.string(),
   /** A PHC string, see password-hash.ts. */
   passwordHash: z.string(),
-  /** That of the user, or the login is one of a password that is being changed. */
+  /** That of the user; another one while the password is being changed. */
   credentialVersion: z.int(),
-  /** When the address was taken for this user. */
+  /** When the user claimed the e-mail address. */
   createdAt: z._default(z.number(), 0),
 });

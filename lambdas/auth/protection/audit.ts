@@ -3,39 +3,39 @@ import type { OAuthError } from '../oauth-error.ts';
 import type { GrantType } from '../principals/client.ts';
 
 /**
- * What becomes known of a request while it is decided; one line of the audit trail in the end. Only what was verified
- * gets in: a client id that is none may be anything a caller mistook for one, a password included.
+ * The facts of a request as they become known, for its line in the audit trail. Only verified values belong here: an
+ * unverified client id may be anything that a caller mistook for one, a password included.
  */
 export interface AuditContext {
-  /** As the gateway saw it. */
+  /** The caller's IP address as the gateway saw it. */
   readonly address: string;
   readonly endpoint: 'token' | 'revoke' | 'introspect';
   grant?: GrantType;
   clientId?: string;
   userId?: string;
   sessionId?: string;
-  /** How it was granted, where there are several ways, such as `grace`. */
+  /** How the request was granted, if there are several ways, such as `grace`. */
   reason?: string;
 }
 
-/** Writes the audit trail: one structured line and one metric per auditContext, and never a secret in either. */
+/** Writes the audit trail: one structured line and one metric per request, with no secret in either. */
 export interface Audit {
   granted(auditContext: AuditContext): void;
   refused(auditContext: AuditContext, error: OAuthError): void;
 }
 
-/** What the audit needs. */
-export interface AuditDependencies {
-  readonly log: Log;
-  /** Adds one to the metric of that name. */
-  readonly count: (metric: string) => void;
-}
-
-/** The reason code of a refresh token that was used twice: somebody else has a copy. */
+/** The reason code of a refresh token that was used again: somebody else has a copy. */
 export const reuseReason = 'refresh_token_reused';
 
 /** Makes the audit over a function's logger and metrics. */
-export function makeAudit({ log, count }: AuditDependencies): Audit {
+export function makeAudit({
+  log,
+  count,
+}: {
+  readonly log: Log;
+  /** Adds one to the metric of that name. */
+  readonly count: (metric: string) => void;
+}): Audit {
   return {
     granted: auditContext => {
       log.info(`${auditContext.endpoint}.granted`, { outcome: 'granted', ...auditContext });
@@ -47,7 +47,7 @@ export function makeAudit({ log, count }: AuditDependencies): Audit {
       else log.warn(`${auditContext.endpoint}.refused`, line);
       count(pascalCase(error.code));
       if (error.reason === reuseReason) count('RefreshTokenReuse');
-      if (error.oauthCase === 'dependency_unavailable') count('DependencyUnavailable'); // its code is that of a limit too
+      if (error.oauthCase === 'dependency_unavailable') count('DependencyUnavailable'); // rate limits have the same code
     },
   };
 }

@@ -1,29 +1,30 @@
 import * as z from 'zod/mini';
 import type { Item } from '../../platform/dynamo.ts';
 
-/** Failures are forgotten this long after the last one of their client, in milliseconds. */
-export const memory = 24 * 60 * 60_000;
+/** A client's failures count until this long after its last one, in milliseconds. */
+export const failureLifetime = 24 * 60 * 60_000;
 
-/** What the failures against one e-mail address amount to for one client, as they were read. */
+/** The failures against one e-mail address, as they were read for one client. */
 export interface FailureRecord {
   readonly isLocked: boolean;
-  /** Failures of the client that are not forgotten. */
+  /** Failures of the client that still count. */
   readonly failures: number;
-  /** All failures of the client that were ever counted: it never falls while the item lives. */
+  /** All failures of the client that were ever counted: it never falls while the item exists. */
   readonly total: number;
-  /** What `total` was when the client's failures were last forgotten. */
+  /** The value of `total` when the client's failures were last reset. */
   readonly base: number;
-  /** Whether what was counted for the client is too old to matter. */
+  /** Whether the client's failures are too old to count. */
   readonly isStale: boolean;
   /** Whether another failure of the client adds to the sum. */
   readonly isSharing: boolean;
+  /** The failures of all clients, each up to its share. */
   readonly sum: number;
   readonly totalOfAll: number;
-  /** The `total` that a lock needs which has not fallen yet. */
+  /** The `total` at which the client's next lock begins. */
   readonly nextLock: number;
-  /** No lock of the sum has fallen while `totalOfAll` is below this. */
+  /** While `totalOfAll` is below this, no lock of the sum begins. */
   readonly nextLockOfAll: number;
-  /** Other clients whose failures are too old to matter. */
+  /** Other clients whose failures are too old to count. */
   readonly staleClients: readonly string[];
 }
 
@@ -34,12 +35,12 @@ export interface FailureAttributes {
   readonly last: string;
 }
 
-/** The names under which the failures of a client are counted in the item. */
+/** The names of the attributes that count a client's failures. */
 export function failureAttributes(client: string): FailureAttributes {
   return { total: `${totalPrefix}${client}`, base: `base_${client}`, last: `last_${client}` };
 }
 
-/** Reads what was counted, for one client and at this moment. */
+/** Reads the failures of an item for one client, as of `now`. */
 export function readFailures(item: Item | undefined, client: string, now: number): FailureRecord {
   const counted = commonSchema.parse(item ?? {});
   const own = countOf(item, client, now);
@@ -49,8 +50,8 @@ export function readFailures(item: Item | undefined, client: string, now: number
   const counts = others.map(other => countOf(item, other, now).failures);
   const sum = [own.failures, ...counts].reduce((added, failures) => added + Math.min(failures, share), 0);
   const lockEnds = [
-    own.last + lockLength(own.failures, thresholds.oneClient),
-    counted.sharedAt + lockLength(sum, thresholds.allClients),
+    own.last + lockDuration(own.failures, thresholds.oneClient),
+    counted.sharedAt + lockDuration(sum, thresholds.allClients),
   ];
   return {
     ...own,
@@ -58,14 +59,14 @@ export function readFailures(item: Item | undefined, client: string, now: number
     isSharing: own.failures < share,
     sum,
     totalOfAll: counted.totalOfAll,
-    nextLock: own.total + missing(own.failures, thresholds.oneClient),
-    nextLockOfAll: counted.totalOfAll + missing(sum, thresholds.allClients),
+    nextLock: own.total + failuresToLock(own.failures, thresholds.oneClient),
+    nextLockOfAll: counted.totalOfAll + failuresToLock(sum, thresholds.allClients),
     staleClients: others.filter(other => countOf(item, other, now).isStale),
   };
 }
 
-/** Whether a lock fell between two readings, over by now or not. */
-export function hasLockFallen(before: FailureRecord, after: FailureRecord): boolean {
+/** Whether a lock began between two readings, even if it has ended by now. */
+export function hasLockBegun(before: FailureRecord, after: FailureRecord): boolean {
   const isOwn = after.base === before.base && after.total >= before.nextLock;
   const isOfAll = after.sum > before.sum && after.sum >= thresholds.allClients;
   return after.isLocked || isOwn || isOfAll;
@@ -80,25 +81,9 @@ function countOf(item: Item | undefined, client: string, now: number): Count {
   const names = failureAttributes(client);
   const [total, base, last] = [names.total, names.base, names.last].map(name => count.parse(item?.[name]));
   if (total === undefined || base === undefined || last === undefined) throw new Error('Three counts were read.');
-  const isStale = total > 0 && last + memory <= now;
+  const isStale = total > 0 && last + failureLifetime <= now;
   if (isStale) return { failures: 0, total, base: total, last, isStale };
   return { failures: Math.max(total - base, 0), total, base, last, isStale };
-}
-
-/** So much of one client's failures adds to the sum: a burst through one client must not lock a user out of the others. */
-const share = 10;
-
-/** How long the n-th failure locks, in milliseconds: not at all below the threshold, from there 1 s doubling to 15 min. */
-function lockLength(failures: number, threshold: number): number {
-  return failures < threshold ? 0 : Math.min(firstLock * 2 ** (failures - threshold), longestLock);
-}
-
-/** The failure that locks first: of one client, and of the sum over all clients. */
-const thresholds = { oneClient: 5, allClients: 50 } as const;
-
-/** From the threshold on, every failure locks. */
-function missing(failures: number, threshold: number): number {
-  return Math.max(threshold - failures, 1);
 }
 
 interface Count {
@@ -109,5 +94,21 @@ interface Count {
   readonly isStale: boolean;
 }
 
+/** The most that one client adds to the sum: a burst through one client must not lock the user out of the others. */
+const share = 10;
+
+/** The number of failures at which the first lock begins: of one client, and of the sum over all clients. */
+const thresholds = { oneClient: 5, allClients: 50 } as const;
+
+/** How long the n-th failure locks, in milliseconds: exponential backoff from the threshold on, with a cap. */
+function lockDuration(failures: number, threshold: number): number {
+  return failures < threshold ? 0 : Math.min(firstLock * 2 ** (failures - threshold), longestLock);
+}
+
 const firstLock = 1_000;
 const longestLock = 15 * 60_000;
+
+/** How many more failures begin a lock: from the threshold on, every one does. */
+function failuresToLock(failures: number, threshold: number): number {
+  return Math.max(threshold - failures, 1);
+}

@@ -5,159 +5,176 @@ import type { Clock } from '../../platform/clock.ts';
 import { conditionalWrite, type Item, type ItemKey } from '../../platform/dynamo.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { normaliseEmail } from '../principals/user.ts';
-import { type FailureRecord, failureAttributes, hasLockFallen, memory, readFailures } from './failure-record.ts';
+import {
+  type FailureRecord,
+  failureAttributes,
+  failureLifetime,
+  hasLockBegun,
+  readFailures,
+} from './failure-record.ts';
 
-/** Slows down the guessing of passwords, without ever keeping a user out for long or making logins wait for each other. */
+/**
+ * Account lockout with exponential backoff, against password guessing: it never locks a user out for long, and never makes
+ * logins wait for each other.
+ */
 export interface Lockout {
-  /** The place for a client and a normalised e-mail address, whether or not a user has it. */
-  place(clientId: string, email: string): Promise<LockoutPlace>;
-  /** What was read there. */
-  read(place: LockoutPlace, item: Item | undefined): FailureRecord;
-  /** Counts a judged failure in one unconditional write, whatever others count at the same moment. */
-  countFailure(place: LockoutPlace, record: FailureRecord): Promise<void>;
+  /** The key for a client and a normalised e-mail address, whether or not a user has that address. */
+  keyOf(clientId: string, email: string): Promise<LockoutKey>;
+  /** The failures in the item of a key, as of now. */
+  read(key: LockoutKey, item: Item | undefined): FailureRecord;
+  /** Counts a wrong password in one unconditional write, whatever others count at the same moment. */
+  countFailure(key: LockoutKey, failures: FailureRecord): Promise<void>;
   /**
-   * Commits a success: forgets the client's failures, in the write that makes sure no lock has fallen since the record
-   * was read. False when one has: of many guesses at once, the right one counts only if it comes before the lock.
+   * Commits a success: resets the client's failures, in the write that makes sure no lock has begun since they were read.
+   * False if one has: of many guesses at once, the right one succeeds only if it comes before the lock.
    */
-  commit(place: LockoutPlace, record: FailureRecord): Promise<boolean>;
-  /** Forgets all failures against an address, of all clients. */
+  commit(key: LockoutKey, failures: FailureRecord): Promise<boolean>;
+  /** Resets the failures of all clients against an e-mail address. */
   unlock(email: string): Promise<void>;
 }
 
-/** What the lockout needs; the keyring must be able to open MAC keys. */
-export interface LockoutDependencies {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly tableName: string;
-  readonly keyring: Pick<Keyring, 'active' | 'open'>;
-  readonly now: Clock;
-}
-
-/**
- * Makes the lockout over table `Lockouts`: partition `pk`, here `lock#<MAC of the address>`, so that the table tells
- * nobody whose addresses were tried. The item holds `totalOfAll`, `sharedAt`, `ttl`, and for each MAC of a client
- * `total_…`, `base_…` and `last_…`. Totals only grow, and a lock follows from them when it is read: therefore every
- * failure is one unconditional write, and a success can tell by a total that no lock has fallen. A new MAC key begins
- * the counts anew, which once in its life does no harm.
- */
-export function makeLockout({ dynamo, tableName, keyring, now }: LockoutDependencies): Lockout {
-  const macOf = async (...parts: string[]): Promise<string> => {
-    const macKey = await keyring.open(await keyring.active('mac'));
-    // no refresh token contains a NUL, so that nothing authenticated here can pass for one
-    return createHmac('sha256', macKey)
-      .update(['lockout', ...parts].join('\0'))
-      .digest('base64url');
-  };
-  const addressOf = async (email: string): Promise<ItemKey> => ({
-    table: tableName,
-    key: { pk: `lock#${await macOf('everyone', email)}` },
-  });
-  const read = ({ client }: LockoutPlace, item: Item | undefined): FailureRecord => readFailures(item, client, now());
-  /** Deletion only cleans up: what is forgotten is told from the record. */
-  const ttl = (): number => Math.ceil((now() + 2 * memory) / 1_000);
-
-  /** Whether the update's condition held. */
-  const update = async (
-    { table, key }: ItemKey,
-    expression: string,
-    names: Record<string, string>,
-    values?: Item,
-    condition?: string,
-  ): Promise<boolean> => {
-    const command = new UpdateCommand({
-      TableName: table,
-      Key: key,
-      UpdateExpression: expression,
-      ConditionExpression: condition,
-      ExpressionAttributeNames: names,
-      ExpressionAttributeValues: values,
-    });
-    return (await conditionalWrite(dynamo.send(command))) !== undefined;
-  };
-
-  /** Whether the success was written before any lock fell that the record does not tell of. */
-  const tryCommit = (place: LockoutPlace, record: FailureRecord): Promise<boolean> => {
-    const { total, base } = failureAttributes(place.client);
-    const isCounted = record.total > 0;
-    return update(
-      place,
-      `SET #ttl = :ttl${isCounted ? ', #base = if_not_exists(#total, :zero)' : ''}`,
-      { '#ttl': 'ttl', '#total': total, '#all': 'totalOfAll', ...(isCounted ? { '#base': base } : {}) },
-      {
-        ':ttl': ttl(),
-        ':nextLock': record.nextLock,
-        ':nextLockOfAll': record.nextLockOfAll,
-        ...(isCounted ? { ':zero': 0 } : {}),
-      },
-      '(attribute_not_exists(#total) OR #total < :nextLock) AND (attribute_not_exists(#all) OR #all < :nextLockOfAll)',
-    );
-  };
-
-  /** Best effort: keeps the item from growing with every client that ever failed. */
-  const forgetStale = async (place: LockoutPlace, record: FailureRecord): Promise<void> => {
-    const names = record.staleClients.slice(0, 20).flatMap(client => Object.values(failureAttributes(client)));
-    const placeholders = Object.fromEntries(names.map((name, position) => [`#n${position}`, name]));
-    await update(
-      place,
-      `REMOVE ${Object.keys(placeholders).join(', ')}`,
-      { ...placeholders, '#all': 'totalOfAll' },
-      { ':all': record.totalOfAll + 1 },
-      '#all = :all', // nobody's failure may come between
-    );
-  };
-
-  return {
-    place: async (clientId, email) => ({
-      ...(await addressOf(email)),
-      client: (await macOf('client', clientId, email)).slice(0, 22),
-    }),
-
-    read,
-
-    countFailure: async (place, record) => {
-      const { total, base, last } = failureAttributes(place.client);
-      const sets = [
-        '#last = :now',
-        '#ttl = :ttl',
-        ...(record.isSharing ? ['sharedAt = :now'] : []),
-        ...(record.isStale ? ['#base = :base'] : []), // side by side, all who begin anew write the same
-      ];
-      await update(
-        place,
-        `ADD totalOfAll :one, #total :one SET ${sets.join(', ')}`,
-        { '#total': total, '#last': last, '#ttl': 'ttl', ...(record.isStale ? { '#base': base } : {}) },
-        {
-          ':one': 1,
-          ':now': now(),
-          ':ttl': ttl(),
-          ...(record.isStale ? { ':base': record.total } : {}),
-        },
-      );
-      if (record.staleClients.length > 0) await forgetStale(place, record);
-    },
-
-    commit: async (place, record) => {
-      let latest = record;
-      for (let attempt = 0; attempt < tries; attempt++) {
-        if (await tryCommit(place, latest)) return true;
-        const [item] = await batchGet(dynamo, [place]);
-        latest = read(place, item);
-        if (hasLockFallen(record, latest)) return false;
-      }
-      return false;
-    },
-
-    unlock: async email => {
-      const { table, key } = await addressOf(normaliseEmail(email));
-      await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
-    },
-  };
-}
-
-/** Where the failures that concern one login are counted. */
-interface LockoutPlace extends ItemKey {
-  /** A MAC of the client: what its attributes are called by. */
+/** The item that counts the failures against an e-mail address, and a client's attributes in it. */
+export interface LockoutKey extends ItemKey {
+  /** A MAC of the client and the e-mail address: part of the names of the client's attributes. */
   readonly client: string;
 }
 
-/** A commit is tried again only while others fail by the dozen at the same moment and no lock falls. */
-const tries = 5;
+/**
+ * Makes the lockout over table `Lockouts`: partition `pk`, here `lock#<MAC of the e-mail address>`, so that the table does
+ * not tell whose accounts were tried. The item holds `totalOfAll`, `sharedAt`, `ttl`, and for each MAC of a client
+ * `total_…`, `base_…` and `last_…`. Totals only grow, and a lock follows from them when they are read: therefore every
+ * failure is one unconditional write, and a success can tell from a total that no lock has begun. A new MAC key starts the
+ * counts again, which once in its lifetime does no harm.
+ */
+export function makeLockout({
+  dynamo,
+  tableName,
+  keyring,
+  now,
+}: {
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly tableName: string;
+  /** Must be able to open MAC keys. */
+  readonly keyring: Pick<Keyring, 'active' | 'open'>;
+  readonly now: Clock;
+}): Lockout {
+  return { keyOf, read, countFailure, commit, unlock };
+
+  async function keyOf(clientId: string, email: string): Promise<LockoutKey> {
+    return { ...(await itemKeyOf(email)), client: (await macOf('client', clientId, email)).slice(0, 22) };
+  }
+
+  async function itemKeyOf(email: string): Promise<ItemKey> {
+    return { table: tableName, key: { pk: `lock#${await macOf('everyone', email)}` } };
+  }
+
+  async function macOf(...parts: string[]): Promise<string> {
+    const macKey = await keyring.open(await keyring.active('mac'));
+    // no refresh token contains a NUL: no MAC made here is that of a refresh token
+    return createHmac('sha256', macKey)
+      .update(['lockout', ...parts].join('\0'))
+      .digest('base64url');
+  }
+
+  function read({ client }: LockoutKey, item: Item | undefined): FailureRecord {
+    return readFailures(item, client, now());
+  }
+
+  async function countFailure(key: LockoutKey, failures: FailureRecord): Promise<void> {
+    const { total, base, last } = failureAttributes(key.client);
+    const sets = [
+      '#last = :now',
+      '#ttl = :ttl',
+      ...(failures.isSharing ? ['sharedAt = :now'] : []),
+      ...(failures.isStale ? ['#base = :base'] : []), // concurrent failures that start again write the same value
+    ];
+    await update(key, {
+      UpdateExpression: `ADD totalOfAll :one, #total :one SET ${sets.join(', ')}`,
+      ExpressionAttributeNames: {
+        '#total': total,
+        '#last': last,
+        '#ttl': 'ttl',
+        ...(failures.isStale ? { '#base': base } : {}),
+      },
+      ExpressionAttributeValues: {
+        ':one': 1,
+        ':now': now(),
+        ':ttl': ttl(),
+        ...(failures.isStale ? { ':base': failures.total } : {}),
+      },
+    });
+    if (failures.staleClients.length > 0) await removeStale(key, failures);
+  }
+
+  async function commit(key: LockoutKey, failures: FailureRecord): Promise<boolean> {
+    let latest = failures;
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      if (await tryCommit(key, latest)) return true;
+      const [item] = await batchGet(dynamo, [key]);
+      latest = read(key, item);
+      if (hasLockBegun(failures, latest)) return false;
+    }
+    return false;
+  }
+
+  async function unlock(email: string): Promise<void> {
+    const { table, key } = await itemKeyOf(normaliseEmail(email));
+    await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
+  }
+
+  /** Whether the success was written before any lock that the failures do not tell of. */
+  function tryCommit(key: LockoutKey, failures: FailureRecord): Promise<boolean> {
+    const { total, base } = failureAttributes(key.client);
+    const isCounted = failures.total > 0;
+    return update(key, {
+      UpdateExpression: `SET #ttl = :ttl${isCounted ? ', #base = if_not_exists(#total, :zero)' : ''}`,
+      ExpressionAttributeNames: {
+        '#ttl': 'ttl',
+        '#total': total,
+        '#all': 'totalOfAll',
+        ...(isCounted ? { '#base': base } : {}),
+      },
+      ExpressionAttributeValues: {
+        ':ttl': ttl(),
+        ':nextLock': failures.nextLock,
+        ':nextLockOfAll': failures.nextLockOfAll,
+        ...(isCounted ? { ':zero': 0 } : {}),
+      },
+      ConditionExpression:
+        '(attribute_not_exists(#total) OR #total < :nextLock) AND (attribute_not_exists(#all) OR #all < :nextLockOfAll)',
+    });
+  }
+
+  /** Best effort: keeps the item from growing with every client that ever failed. */
+  async function removeStale(key: LockoutKey, failures: FailureRecord): Promise<void> {
+    const names = failures.staleClients.slice(0, 20).flatMap(client => Object.values(failureAttributes(client)));
+    const placeholders = Object.fromEntries(names.map((name, position) => [`#n${position}`, name]));
+    await update(key, {
+      UpdateExpression: `REMOVE ${Object.keys(placeholders).join(', ')}`,
+      ExpressionAttributeNames: { ...placeholders, '#all': 'totalOfAll' },
+      ExpressionAttributeValues: { ':all': failures.totalOfAll + 1 },
+      ConditionExpression: '#all = :all', // no other failure since the reading
+    });
+  }
+
+  /** Whether the update's condition held. */
+  async function update({ table, key }: ItemKey, expressions: UpdateExpressions): Promise<boolean> {
+    const command = new UpdateCommand({ TableName: table, Key: key, ...expressions });
+    return (await conditionalWrite(dynamo.send(command))) !== undefined;
+  }
+
+  /** Deletion only cleans up: `readFailures` ignores what is too old. */
+  function ttl(): number {
+    return Math.ceil((now() + 2 * failureLifetime) / 1_000);
+  }
+}
+
+/** A commit is repeated only while others fail by the dozen at the same moment without a lock. */
+const maxAttempts = 5;
+
+interface UpdateExpressions {
+  readonly UpdateExpression: string;
+  readonly ConditionExpression?: string;
+  readonly ExpressionAttributeNames: Record<string, string>;
+  readonly ExpressionAttributeValues: Item;
+}

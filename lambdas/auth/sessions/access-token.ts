@@ -5,34 +5,37 @@ import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 
-/** What an access token says (RFC 9068 section 2.2). `iat` and `exp` are in seconds since the epoch. */
+/** The claims of an access token (RFC 9068 section 2.2). `iat` and `exp` are in seconds since the epoch. */
 export type AccessTokenClaims = z.output<typeof claimsSchema>;
 
-/** Who an access token is for. */
+/** The claims that differ from login to login. */
 export type AccessTokenSubject = Pick<AccessTokenClaims, 'sub' | 'client_id' | 'account_id' | 'sid'> & {
   /** Space-separated; empty for none. */
   readonly scope: string;
 };
 
 /** The issuer and the one audience of access tokens. */
-export interface AccessTokenRealm {
+interface AccessTokenRealm {
   readonly issuer: string;
   readonly audience: string;
 }
 
-/** What minting needs; the keyring must be able to open signing keys. */
-export interface AccessTokenMintDependencies extends AccessTokenRealm {
-  readonly keyring: Keyring;
+/** Makes the minting of access tokens, signed with the active signing key. */
+export function makeAccessTokenMint({
+  keyring,
+  issuer,
+  audience,
+  lifetimeSeconds,
+  now,
+  makeId,
+}: AccessTokenRealm & {
+  /** Must be able to open signing keys. */
+  readonly keyring: Pick<Keyring, 'active' | 'open'>;
   readonly lifetimeSeconds: number;
   readonly now: Clock;
   readonly makeId: MakeId;
-}
-
-/** Signs access tokens with the active signing key. */
-export function makeAccessTokenMint(dependencies: AccessTokenMintDependencies) {
-  const { keyring, issuer, audience, lifetimeSeconds, now, makeId } = dependencies;
-
-  return async function accessTokenMint({ scope, ...subject }: AccessTokenSubject): Promise<string> {
+}) {
+  return async function mintAccessToken({ scope, ...subject }: AccessTokenSubject): Promise<string> {
     const key = await keyring.active('signing');
     const iat = Math.floor(now() / 1_000);
     const header = { alg: key.algorithm, typ: tokenType, kid: key.keyId };
@@ -49,35 +52,28 @@ export function makeAccessTokenMint(dependencies: AccessTokenMintDependencies) {
   };
 }
 
-/** What verification needs; the keyring only lists signing keys. */
+/** What verification needs. */
 export interface AccessTokenVerificationDependencies extends AccessTokenRealm {
+  /** Lists signing keys only. */
   readonly keyring: Pick<Keyring, 'find'>;
   readonly now: Clock;
 }
 
-/** What may be overlooked in a token; for its revocation, and for nothing else. */
+/** What verification overlooks: an expired token can still be revoked, and nothing else. */
 export interface VerificationOptions {
   readonly mayBeExpired?: boolean;
 }
 
 /**
- * Verifies access tokens: our own key and its one algorithm, `typ`, `iss`, `aud` and `exp`, without skew, because
- * issuer and verifier are one (RFC 9068 section 4, RFC 8725 section 3). Gives the claims, or `undefined`.
- * Whether the session behind the token still lives is another question: see active-session.ts.
+ * Makes the verification of access tokens: one of our keys and its one algorithm, `typ`, `iss`, `aud` and `exp`, without
+ * clock skew, because issuer and verifier are one (RFC 9068 section 4, RFC 8725 section 3). It gives the claims, or
+ * `undefined`, and does not look at the session: see active-session.ts.
  */
 export function makeAccessTokenVerification(dependencies: AccessTokenVerificationDependencies) {
   const { keyring, issuer, audience, now } = dependencies;
   const publicKeys = new Map<string, KeyObject>();
 
-  const publicKey = (keyId: string, der: Uint8Array): KeyObject => {
-    const known = publicKeys.get(keyId);
-    if (known) return known;
-    const read = createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' });
-    publicKeys.set(keyId, read);
-    return read;
-  };
-
-  return async function accessTokenVerification(
+  return async function verifyAccessToken(
     token: string,
     { mayBeExpired = false }: VerificationOptions = {},
   ): Promise<AccessTokenClaims | undefined> {
@@ -99,11 +95,19 @@ export function makeAccessTokenVerification(dependencies: AccessTokenVerificatio
       throw error;
     }
   };
+
+  /** Parses each public key once. */
+  function publicKey(keyId: string, der: Uint8Array): KeyObject {
+    const known = publicKeys.get(keyId);
+    if (known) return known;
+    const read = createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' });
+    publicKeys.set(keyId, read);
+    return read;
+  }
 }
 
+/** A claim that must not be empty: an empty one names nobody. */
 const name = z.string().check(z.minLength(1));
-
-// an empty claim names nobody
 
 const claimsSchema = z.object({
   sub: name,

@@ -7,32 +7,34 @@ import { parseUser, type User, userKey } from '../principals/user.ts';
 import type { AccessTokenClaims } from './access-token.ts';
 import { isExpired, parseSession, type Session, sessionKey } from './session.ts';
 
-/** Client, user and session of a session that is alive at this moment. */
+/** A session that is active at this moment, with its client and user. */
 export interface ActiveSession {
   readonly client: Client;
   readonly user: User;
   readonly session: Session;
 }
 
-/** A live session together with what one of its access tokens may do. */
+/** An active session with what one of its access tokens allows. */
 export interface AuthorizedSession extends ActiveSession {
-  /** The token's own scopes as far as role and client have them today. */
+  /** The token's scopes as far as role and client still have them. */
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** The tables a session is told from. */
-export interface SessionTables {
+/** The tables that an active session is read from. */
+interface SessionTables {
   readonly clients: string;
   readonly users: string;
   readonly sessions: string;
 }
 
+/** Why a session is over for reasons of its user or client: a value for the audit trail and for operators. */
+export type SessionEndReason = 'user_disabled' | 'session_ended' | 'account_changed' | 'account_of_another_client';
+
 /**
- * Why client and user may not go on with a session; `undefined` when nothing speaks against it. For the audit trail.
- * What was ended stays so: enabling again does not bring a version back.
+ * The reason why client and user may not go on with a session; `undefined` when there is none. A version that has changed
+ * never comes back: enabling a user or client again does not revive its sessions.
  */
-export function sessionFault(client: Client, user: User | undefined, session: Session): string | undefined {
-  if (!user) return 'user_gone';
+export function sessionEndReason(client: Client, user: User, session: Session): SessionEndReason | undefined {
   if (user.status !== 'enabled') return 'user_disabled';
   if (user.version !== session.userVersion || client.version !== session.clientVersion) return 'session_ended';
   if (user.accountId !== session.accountId) return 'account_changed';
@@ -41,10 +43,10 @@ export function sessionFault(client: Client, user: User | undefined, session: Se
 }
 
 /**
- * The session these three make, if it is alive: client enabled, session neither revoked nor expired, user enabled and of
- * the same account, and both under the versions the session began with.
+ * The three as an active session, if they are one: client enabled, session neither revoked nor expired, user enabled and of
+ * the same account, and both under the versions that the session began with.
  */
-export function activeSession(
+export function asActiveSession(
   client: Client | undefined,
   user: User | undefined,
   session: Session | undefined,
@@ -53,10 +55,10 @@ export function activeSession(
   if (client?.status !== 'enabled' || !user || !session) return undefined;
   if (session.revokedAt !== undefined || isExpired(session, now)) return undefined;
   if (session.clientId !== client.clientId || session.userId !== user.userId) return undefined;
-  return sessionFault(client, user, session) ? undefined : { client, user, session };
+  return sessionEndReason(client, user, session) === undefined ? { client, user, session } : undefined;
 }
 
-/** What reading a session stands on. */
+/** What reading sessions needs. */
 export interface ActiveSessionDependencies {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tables: SessionTables;
@@ -64,18 +66,17 @@ export interface ActiveSessionDependencies {
 }
 
 /**
- * Finds the live session behind an access token's claims. Read consistently, in one round trip, and never cached, so
- * that whoever is out is out at once.
+ * Makes the reader of the active session behind an access token. It reads consistently, in one round trip, and caches
+ * nothing, so that a revocation holds at once.
  */
-export function makeSessionReading({ dynamo, tables, now }: ActiveSessionDependencies) {
-  return async function sessionReading(claims: AccessTokenClaims): Promise<AuthorizedSession | undefined> {
-    const records = await readRecords(dynamo, {
+export function makeActiveSessionReader({ dynamo, tables, now }: ActiveSessionDependencies) {
+  return async function readActiveSession(claims: AccessTokenClaims): Promise<AuthorizedSession | undefined> {
+    const { client, user, session } = await readRecords(dynamo, {
       client: clientKey(tables.clients, claims.client_id),
       user: userKey(tables.users, claims.sub),
       session: sessionKey(tables.sessions, claims.sid),
     });
-    const { client, user, session } = records;
-    const active = activeSession(parseClient(client), parseUser(user), parseSession(session), now());
+    const active = asActiveSession(parseClient(client), parseUser(user), parseSession(session), now());
     if (!active || claims.account_id !== active.session.accountId) return undefined;
     const scopes = commonScopes(storedScope(claims.scope ?? ''), scopesAllowed(active.client, active.user));
     return { ...active, scopes };

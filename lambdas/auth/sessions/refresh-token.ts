@@ -1,16 +1,16 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../../platform/keyring.ts';
 
-/** What a refresh token says: which token of which session, under which MAC key. Nothing of it is secret but the MAC. */
+/** The content of a refresh token: which token of which session, under which MAC key. Only the MAC is secret. */
 export interface RefreshTokenContent {
   /** `<userId>-<random>` */
   readonly sessionId: string;
-  /** 1 for the login's own token, one more with each rotation. */
+  /** 1 for the first token of a session, one more with each rotation. */
   readonly counter: number;
   readonly keyId: string;
 }
 
-/** A refresh token as it was presented: well-formed, but not yet known to be ours. */
+/** A refresh token as it is presented: well-formed, its MAC not verified yet. */
 export interface PresentedRefreshToken extends RefreshTokenContent {
   readonly userId: string;
   readonly mac: Buffer;
@@ -30,14 +30,14 @@ export function readRefreshToken(token: string): PresentedRefreshToken | undefin
   return { sessionId, userId, counter: Number(counter), keyId, mac: bytes };
 }
 
-/** Whether a presented refresh token was written by this service. */
+/** Whether this service wrote a presented refresh token; in constant time. */
 export function isAuthentic(token: PresentedRefreshToken, macKey: KeyObject): boolean {
   return timingSafeEqual(macOf(token, macKey), token.mac);
 }
 
-/** Reads refresh tokens and gives those this service wrote; the keyring must be able to open MAC keys. */
+/** Makes the verification of refresh tokens. It gives the token if this service wrote it. The keyring must be able to open MAC keys. */
 export function makeRefreshTokenVerification(keyring: Pick<Keyring, 'find' | 'open'>) {
-  return async function refreshTokenVerification(text: string): Promise<PresentedRefreshToken | undefined> {
+  return async function verifyRefreshToken(text: string): Promise<PresentedRefreshToken | undefined> {
     const token = readRefreshToken(text);
     const key = token && (await keyring.find('mac', token.keyId));
     return key && isAuthentic(token, await keyring.open(key)) ? token : undefined;

@@ -6,23 +6,51 @@ import { parseSession, type Session, sessionKey } from './session.ts';
 /** Whose sessions: one user's, or those that began through one client. */
 export type SessionOwner = { readonly userId: string } | { readonly clientId: string };
 
-/** What operators see of sessions, and what is left of those whose user is gone. */
+/** Lists sessions for operators, and deletes those of a user. */
 export interface SessionList {
   /** By id. @param after - the last session id of the page before. */
   listSessions(owner: SessionOwner, limit: number, after?: string): Promise<SessionPage>;
-  /** Deletes what is kept of a user's sessions. */
+  /** Deletes all sessions of a user. @throws {Error} when DynamoDB leaves deletions unprocessed five times in a row. */
   deleteSessions(userId: string): Promise<void>;
 }
 
-/** What lists of sessions need. */
-export interface SessionListDependencies {
+/** Makes the lists over table `Sessions`, by query and never by scan. */
+export function makeSessionList({
+  dynamo,
+  tableName,
+}: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tableName: string;
-}
+}): SessionList {
+  return { listSessions, deleteSessions };
 
-/** Makes the lists over table `Sessions`, by query and never by scan. */
-export function makeSessionList({ dynamo, tableName }: SessionListDependencies): SessionList {
-  const query = async (owner: SessionOwner, limit: number, after: string | undefined) => {
+  async function listSessions(owner: SessionOwner, limit: number, after?: string): Promise<SessionPage> {
+    const { items, next } = await query(owner, limit, after);
+    if ('userId' in owner) return { sessions: parseAll(items), next };
+    const keys = items.map(({ sessionId }) => sessionKey(tableName, String(sessionId)));
+    return { sessions: parseAll(await batchGet(dynamo, keys)), next };
+  }
+
+  async function deleteSessions(userId: string): Promise<void> {
+    let after: string | undefined;
+    do {
+      const { items, next } = await query({ userId }, batchSize, after);
+      await deleteBatch(items.map(({ sessionId }) => ({ DeleteRequest: { Key: { userId, sessionId } } })));
+      after = next;
+    } while (after !== undefined);
+  }
+
+  async function deleteBatch(requests: Item[]): Promise<void> {
+    let pending = requests;
+    for (let attempt = 0; pending.length > 0; attempt++) {
+      if (attempt === maxAttempts)
+        throw new Error('DynamoDB is busy: repeat the command to delete the rest of the sessions.');
+      const answer = await dynamo.send(new BatchWriteCommand({ RequestItems: { [tableName]: pending } }));
+      pending = answer.UnprocessedItems?.[tableName] ?? [];
+    }
+  }
+
+  async function query(owner: SessionOwner, limit: number, after: string | undefined) {
     const [[name = '', id = ''] = []] = Object.entries(owner);
     if (!isPossibleKey({ id })) return { items: [], next: undefined };
     const isOfUser = name === 'userId';
@@ -40,34 +68,7 @@ export function makeSessionList({ dynamo, tableName }: SessionListDependencies):
     );
     const last: unknown = answer.LastEvaluatedKey?.sessionId;
     return { items: answer.Items ?? [], next: typeof last === 'string' ? last : undefined };
-  };
-
-  const parseAll = (items: readonly (Item | undefined)[]): Session[] =>
-    items.map(parseSession).filter(session => session !== undefined);
-
-  return {
-    listSessions: async (owner, limit, after) => {
-      const { items, next } = await query(owner, limit, after);
-      if ('userId' in owner) return { sessions: parseAll(items), next };
-      const addresses = items.map(({ sessionId }) => sessionKey(tableName, String(sessionId)));
-      return { sessions: parseAll(await batchGet(dynamo, addresses)), next };
-    },
-
-    deleteSessions: async userId => {
-      let after: string | undefined;
-      do {
-        const { items, next } = await query({ userId }, batchSize, after);
-        let requests: Item[] = items.map(item => ({ DeleteRequest: { Key: { userId, sessionId: item.sessionId } } }));
-        for (let attempt = 0; requests.length > 0; attempt++) {
-          if (attempt === 5)
-            throw new Error('DynamoDB is busy: repeat the command to delete the rest of the sessions.');
-          const answer = await dynamo.send(new BatchWriteCommand({ RequestItems: { [tableName]: requests } }));
-          requests = answer.UnprocessedItems?.[tableName] ?? [];
-        }
-        after = next;
-      } while (after !== undefined);
-    },
-  };
+  }
 }
 
 /** A part of a list of sessions. */
@@ -77,8 +78,14 @@ interface SessionPage {
   readonly next: string | undefined;
 }
 
-/** The index of table `Sessions`: partition `clientId`, range `sessionId`; it holds keys alone, which no rotation changes. */
+function parseAll(items: readonly (Item | undefined)[]): Session[] {
+  return items.map(parseSession).filter(session => session !== undefined);
+}
+
+/** The index of table `Sessions`: partition `clientId`, range `sessionId`. It projects keys alone, so that no rotation writes to it. */
 const byClient = 'byClient';
 
-/** As many as one batch deletes. */
+/** As many as one BatchWriteItem deletes. */
 const batchSize = 25;
+
+const maxAttempts = 5;

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import type { Item, ItemKey } from '../../platform/dynamo.ts';
 
-/** One login with all refresh tokens and access tokens that come of it. Moments are in milliseconds since the epoch. */
+/** A session: one login, and all refresh tokens and access tokens issued from it. Times are in milliseconds since the epoch. */
 export type Session = z.output<typeof sessionSchema>;
 
-/** Where a session is stored. Table `Sessions`: partition `userId`, range `sessionId`. */
+/** The key of a session. Table `Sessions`: partition `userId`, range `sessionId`. */
 export function sessionKey(table: string, sessionId: string): ItemKey {
   return {
     table,
@@ -17,38 +17,38 @@ export function parseSession(item: Item | undefined): Session | undefined {
   return item && sessionSchema.parse(item);
 }
 
-/** Whether a session has outlived its idle or absolute life. */
+/** Whether a session has reached its idle or absolute lifetime. */
 export function isExpired(session: Session, now: number): boolean {
   return now >= session.idleExpiresAt || now >= session.absoluteExpiresAt;
 }
 
 const sessionSchema = z.object({
-  /** `<userId>-<random>`: whoever holds a refresh token knows where its user is stored. */
+  /** `<userId>-<random>`: a refresh token alone is enough to find its user. */
   sessionId: z.string(),
   clientId: z.string(),
   userId: z.string(),
   accountId: z.string(),
-  /** The user's and the client's `version` at login: when one of them grows, the session is over. */
+  /** The `version` of user and client at login: when one of them grows, the session ends. */
   userVersion: z.int(),
   clientVersion: z.int(),
-  /** As granted at login, space-separated; a narrower refresh does not change it. */
+  /** As granted at login, space-separated. A narrower refresh does not change it. */
   scope: z.string(),
-  /** Of the one refresh token that may be rotated next. */
+  /** The counter of the one refresh token that may be rotated next. */
   counter: z.int(),
   /** The MAC key of that refresh token. */
   keyId: z.string(),
   createdAt: z.number(),
-  /** When `counter` last grew; the login, at first. */
+  /** When `counter` last grew; at first, the login. */
   rotatedAt: z.number(),
   idleExpiresAt: z.number(),
   absoluteExpiresAt: z.number(),
-  /** Random, of the latest rotation: tells a rotation that was repeated because its answer got lost from another one. */
+  /** Random, of the latest rotation: tells a write that the SDK repeated from another rotation. */
   rotationId: z.optional(z.string()),
   revokedAt: z.optional(z.number()),
   revokedFor: z.optional(z.enum(['reuse', 'revocation', 'lockout', 'operator'])),
 });
 
-/** The user whose session it is: every id begins with theirs. */
+/** The user id that a session id begins with. */
 function userIdOf(sessionId: string): string {
   return sessionId.split('-', 1)[0] ?? '';
 }

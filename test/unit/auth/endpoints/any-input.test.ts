@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** What somebody may write where a name or a value is expected: blanks, letters that grow, controls, and what is known. */
+/** Names and values: blanks, letters that change length in lower case, control characters, and known values. */
 const text = fc.oneof(
   {
     weight: 3,
@@ -62,7 +62,7 @@ const names = [
 const fields = fc.uniqueArray(fc.tuple(fc.constantFrom<string>(...names), text), { selector: ([name]) => name });
 const grantType = fc.constantFrom('password', 'refresh_token', 'client_credentials', ' ', '__proto__');
 
-/** With good client credentials, so that what lies behind them is reached too; or with whatever was drawn. */
+/** With valid client credentials, to reach the code behind them, or with generated ones. */
 const formOf = (drawn: readonly (readonly [string, string])[], grant: string, isKnown: boolean) => ({
   ...Object.fromEntries(drawn.map(([name, value]) => [name, known(value)])),
   grant_type: grant,
@@ -86,7 +86,7 @@ const headers = fc.record(
 const endpoints = ['token', 'revoke', 'introspect'] as const;
 const runs = { numRuns: 300 };
 
-describe('no input is a fault of ours (contract 2: "no input causes a 500"):', () => {
+describe('no input causes a 500:', () => {
   it.each(endpoints)('no form at %s', async endpoint => {
     await fc.assert(
       fc.asyncProperty(fields, grantType, fc.boolean(), async (drawn, grant, isKnown) => {
@@ -137,16 +137,19 @@ describe('no input is a fault of ours (contract 2: "no input causes a 500"):', (
 });
 
 describe('a user name of nothing but blanks', () => {
-  it.each([' ', '\t', '\u00a0', '\ufeff', ' \u2003 '])('%j is a missing one, whoever asks', async username => {
-    const answer = await service.post('token', {
-      grant_type: 'password',
-      client_id: client.id,
-      client_secret: client.secret,
-      username,
-      password: 'x',
-    });
-    expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
-    const stranger = { grant_type: 'password', client_id: 'nobody', client_secret: 'x', username, password: 'x' };
-    expect((await service.post('token', stranger)).status).toBe(401);
-  });
+  it.each([' ', '\t', '\u00a0', '\ufeff', ' \u2003 '])(
+    '%j counts as missing, and an unknown client gets a 401',
+    async username => {
+      const answer = await service.post('token', {
+        grant_type: 'password',
+        client_id: client.id,
+        client_secret: client.secret,
+        username,
+        password: 'x',
+      });
+      expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
+      const stranger = { grant_type: 'password', client_id: 'nobody', client_secret: 'x', username, password: 'x' };
+      expect((await service.post('token', stranger)).status).toBe(401);
+    },
+  );
 });

@@ -21,7 +21,7 @@ const ask = async (path: string, method = 'GET', keyring: Pick<Keyring, 'list'> 
   } = await makeDiscovery({ keyring, issuer, log })(httpRequest({ path, method }));
   return { status: statusCode, headers, text: body, json: body === '' ? undefined : JSON.parse(body) };
 };
-const dynamo = ['/.well-known/jwks.json', '/.well-known/oauth-authorization-server'];
+const documents = ['/.well-known/jwks.json', '/.well-known/oauth-authorization-server'];
 
 describe('discovery', () => {
   it('describes the server (RFC 8414)', async () => {
@@ -40,7 +40,7 @@ describe('discovery', () => {
     });
   });
 
-  it('publishes the keys that access tokens verify under, the next one too, and no private half (RFC 7517)', async () => {
+  it('publishes the public keys of access tokens, the next one too (RFC 7517)', async () => {
     const { id, secret } = await service.makeClient();
     const { username, password } = await service.makeUser();
     const form = { grant_type: 'password', client_id: id, client_secret: secret, username, password };
@@ -61,9 +61,9 @@ describe('discovery', () => {
     expect(verified.payload.client_id).toBe(id);
   });
 
-  it.each(dynamo)('%s takes GET and HEAD only', async path => {
+  it.each(documents)('%s takes GET and HEAD only', async path => {
     const { status, text } = await ask(path, 'HEAD');
-    expect({ status, text }).toEqual({ status: 200, text: (await ask(path)).text }); // what the gateway takes its length from
+    expect({ status, text }).toEqual({ status: 200, text: (await ask(path)).text }); // the gateway takes the length from it
     const refused = await ask(path, 'POST');
     expect(refused).toMatchObject({ status: 405, json: { error: 'invalid_request' }, headers: { allow: 'GET, HEAD' } });
   });

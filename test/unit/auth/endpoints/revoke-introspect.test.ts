@@ -61,7 +61,7 @@ describe('revocation (RFC 7009)', () => {
     expect(await refresh()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
   });
 
-  it('of an expired access token is no business of another client', async () => {
+  it('of an expired access token is refused to another client', async () => {
     service.clock.advance(3_600_000);
     const other = await service.makeClient();
     expect(await call('revoke', { token: tokens.access_token }, other)).toMatchObject({ status: 400 });
@@ -78,7 +78,7 @@ describe('revocation (RFC 7009)', () => {
     expect(await call('revoke', { token })).toMatchObject({ status: 200, json: {} });
   });
 
-  it.each(kinds)('refuses the %s of another client, and leaves it alive', async kind => {
+  it.each(kinds)('refuses the %s of another client, and does not end its session', async kind => {
     const other = await service.makeClient();
     const answer = await call('revoke', { token: tokens[kind] }, other);
     expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
@@ -106,7 +106,7 @@ describe('introspection (RFC 7662)', () => {
     });
   });
 
-  it('describes the refresh token to use next, and no earlier one', async () => {
+  it('describes the current refresh token, and no earlier one', async () => {
     const successor = (await refresh()).json.refresh_token;
     const now = Math.floor(service.clock.now() / 1_000);
     expect((await introspect(successor)).json).toEqual({
@@ -123,7 +123,7 @@ describe('introspection (RFC 7662)', () => {
     expect(await introspect(tokens.refresh_token)).toMatchObject(inactive);
   });
 
-  it.each(kinds)('shows the %s of another client only to who may see all', async kind => {
+  it.each(kinds)('describes the %s of another client only to a client that may introspect', async kind => {
     const other = await service.makeClient();
     const privileged = await service.makeClient({ introspect: true });
     const hidden = await introspect(tokens[kind], other);
@@ -138,7 +138,7 @@ describe('introspection (RFC 7662)', () => {
     expect(await introspect(tokens[kind])).toMatchObject(inactive);
   });
 
-  it('shows the scopes the role still has', async () => {
+  it('gives the scopes that the role still has', async () => {
     await service.users.setUserRole(userId, 'member');
     for (const kind of kinds) expect((await introspect(tokens[kind])).json).not.toHaveProperty('scope');
   });

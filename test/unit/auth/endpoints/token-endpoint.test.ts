@@ -28,7 +28,7 @@ const without = (name: string) => Object.fromEntries(Object.entries(login()).fil
 const noHeaders: Record<string, string> = {};
 const filler = (length: number) => 'x'.repeat(length);
 
-/** One row of the case table: what is sent, what comes back, and where that is written. */
+/** One row of the table of refusals: request, response, and the source of the rule. */
 interface Row {
   readonly name: string;
   readonly source: string;
@@ -242,7 +242,7 @@ describe('a refused token request', () => {
     for (const given of [secret, username, password]) expect(answer.text).not.toContain(given);
   });
 
-  it('counts duplicates, sizes and charsets leniently where the standards do', async () => {
+  it('accepts the spellings of content types, fields and sizes that the standards allow', async () => {
     const accepted: RequestDescription[] = [
       { headers: { 'content-type': 'APPLICATION/X-WWW-FORM-URLENCODED ; Charset="UTF-8"' } },
       { headers: { 'content-type': 'application/x-www-form-urlencoded;charset=UTF8' } },
@@ -255,7 +255,7 @@ describe('a refused token request', () => {
     }
   });
 
-  it('gives one answer for every client that is not who it says it is', async () => {
+  it('gives one answer for every failed client authentication', async () => {
     const disabled = await service.makeClient();
     await service.clients.setClientStatus(disabled.id, 'disabled');
     const expired = await service.makeClient();
@@ -272,12 +272,15 @@ describe('a refused token request', () => {
     expect(answers[0]).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
   });
 
-  it.each([['password'], ['refresh_token']] as const)('refuses %s to a client that may not use it', async grant => {
-    const other = await service.makeClient({ grants: grant === 'password' ? ['refresh_token'] : ['password'] });
-    const credentials = { client_id: other.id, client_secret: other.secret };
-    const answer = await service.post('token', { ...login(), ...credentials, grant_type: grant, refresh_token: 'x' });
-    expect(answer).toMatchObject({ status: 400, json: { error: 'unauthorized_client' } });
-  });
+  it.each([['password'], ['refresh_token']] as const)(
+    'refuses %s to a client that is not allowed to use it',
+    async grant => {
+      const other = await service.makeClient({ grants: grant === 'password' ? ['refresh_token'] : ['password'] });
+      const credentials = { client_id: other.id, client_secret: other.secret };
+      const answer = await service.post('token', { ...login(), ...credentials, grant_type: grant, refresh_token: 'x' });
+      expect(answer).toMatchObject({ status: 400, json: { error: 'unauthorized_client' } });
+    },
+  );
 });
 
 describe('the order of the checks', () => {
@@ -292,12 +295,12 @@ describe('the order of the checks', () => {
     ['grant_type', { body: encode({ client_id: 'nobody' }) }, 'grant_type is required'],
   ] as const;
 
-  it.each(first)('%s comes before what follows', async (_, request, description) => {
+  it.each(first)('%s comes before the next', async (_, request, description) => {
     const answer = await service.send('token', request);
     expect(answer.json.error_description).toContain(description);
   });
 
-  it('the client comes before the grant, the grant before its parameters, those before the user', async () => {
+  it('client, then grant, then parameters, then user', async () => {
     const noPassword = await service.makeClient({ grants: ['refresh_token'] });
     const steps = [
       [{ ...bad(), grant_type: 'unknown' }, 'invalid_client'],
@@ -312,7 +315,7 @@ describe('the order of the checks', () => {
 });
 
 describe('a granted token request', () => {
-  it('gives both tokens, how long the first lives, and the scope (RFC 6749 5.1)', async () => {
+  it('gives both tokens, the lifetime of the access token, and the scope (RFC 6749 5.1)', async () => {
     const answer = await service.post('token', login());
     expect(answer.status).toBe(200);
     expect(answer.headers).toEqual({
@@ -358,12 +361,12 @@ describe('a granted token request', () => {
     expect(await service.post('token', fields, { headers: given })).toMatchObject({ status: 200 });
   });
 
-  it('knows the user however the address is typed', async () => {
+  it('finds the user however the e-mail address is typed', async () => {
     const typed = `  ${username.toUpperCase()} `;
     expect(await service.post('token', { ...login(), username: typed })).toMatchObject({ status: 200 });
   });
 
-  it('gives no refresh token to a client that may not refresh', async () => {
+  it('gives no refresh token to a client without the refresh grant', async () => {
     const other = await service.makeClient({ grants: ['password'] });
     const answer = await service.post('token', { ...login(), client_id: other.id, client_secret: other.secret });
     expect(answer.status).toBe(200);
@@ -388,7 +391,7 @@ describe('a granted token request', () => {
   });
 });
 
-describe('trouble of our own', () => {
+describe('a failing dependency', () => {
   it.each([
     ['ThrottlingException', 503, 'temporarily_unavailable', '1'],
     ['TimeoutError', 503, 'temporarily_unavailable', '1'],
@@ -403,7 +406,7 @@ describe('trouble of our own', () => {
       expect(answer).toMatchObject({ status, json: { error }, headers: { 'cache-control': 'no-store' } });
       expect(answer.headers['retry-after']).toBe(retryAfter);
       expect(answer.text).not.toContain('KMS');
-      // the client comes first, whatever else is wrong
+      // the client is authenticated first
       const wrong = { ...login(), client_id: client.id, client_secret: 'wrong' };
       expect(await fresh.post('token', wrong)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
     } finally {
@@ -411,7 +414,7 @@ describe('trouble of our own', () => {
     }
   });
 
-  it('tells a dependency that fails or throttles from a client that asks too much, in the metrics too', async () => {
+  it('is counted as such, and not as an error of ours', async () => {
     const fresh = await startAuthService();
     try {
       const client = await fresh.makeClient();
@@ -427,7 +430,7 @@ describe('trouble of our own', () => {
 });
 
 describe('the audit trail', () => {
-  it('has a line and a metric for every request so far, and nothing of what was secret in them', () => {
+  it('has a line and a metric for every request so far, without secrets', () => {
     const trail = service.logs.join('\n');
     for (const word of [
       '"outcome":"granted"',

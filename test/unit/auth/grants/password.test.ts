@@ -22,7 +22,7 @@ const login = (username: string, password: string, from = client): Promise<Answe
   });
 const refused = { status: 400, json: { error: 'invalid_grant' } };
 
-describe('known, unknown, disabled, locked and foreign users', () => {
+describe('against user enumeration, known, unknown, disabled, locked and foreign users', () => {
   it('get the same bytes, after the same reads and one hash each (RFC 6749 5.2)', async () => {
     const bound = await service.makeClient({ accountId: 'acme' });
     const known = await service.makeUser();
@@ -56,7 +56,7 @@ describe('known, unknown, disabled, locked and foreign users', () => {
     for (const other of seen) expect(other).toEqual(seen[0]);
   });
 
-  it('cost nobody who is not a client a hash, nor anybody whose password is over-long', async () => {
+  it('cost no hash when the client is not authenticated or the password is too long', async () => {
     const { username, password } = await service.makeUser();
     service.hashes.length = 0;
     expect((await login(username, password, { ...client, secret: 'wrong' })).status).toBe(401);
@@ -64,7 +64,7 @@ describe('known, unknown, disabled, locked and foreign users', () => {
     expect(service.hashes).toEqual([]);
   });
 
-  it('are told apart in the audit trail alone', async () => {
+  it('differ in the audit trail only', async () => {
     const disabled = await service.makeUser();
     await service.users.setUserStatus(disabled.user.userId, 'disabled');
     await login(disabled.username, disabled.password);
@@ -74,28 +74,28 @@ describe('known, unknown, disabled, locked and foreign users', () => {
   });
 });
 
-describe('a login', () => {
+describe('the password grant', () => {
   it('takes three round trips', async () => {
     const { username, password } = await service.makeUser();
-    await login(username, password); // the keyring is read now
+    await login(username, password); // fills the cache of the keyring
     service.dynalite.operations.length = 0;
     expect(await login(username, password)).toMatchObject({ status: 200 });
     expect(service.dynalite.operations).toEqual([
       'BatchGetItemCommand',
       'BatchGetItemCommand',
-      'UpdateItemCommand', // the lockout and the new session, at once
+      'UpdateItemCommand', // the lockout and the new session, concurrently
       'PutItemCommand',
     ]);
   });
 
-  it('with the composed and the decomposed form of a letter is the same password', async () => {
+  it('takes the composed and the decomposed form of a letter for the same password', async () => {
     const { user, username } = await service.makeUser();
     await service.users.setUserPassword(user.userId, 'caf\u00e9');
     expect(await login(username, 'cafe\u0301')).toMatchObject({ status: 200 });
     expect(await login(username, ' caf\u00e9 ')).toMatchObject(refused);
   });
 
-  it('makes a better hash of a password stored under other parameters, and ends no session', async () => {
+  it('rehashes a password that is stored with other parameters, and ends no session', async () => {
     const { user, username, password } = await service.makeUser();
     const first = await login(username, password);
     const weak = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
@@ -150,26 +150,26 @@ describe('scopes', () => {
       scope,
     });
 
-  it('of a client that is limited to fewer are all that its tokens have', async () => {
+  it('are limited to those of the client', async () => {
     const limited = await service.makeClient({ scopes: ['webhooks:read'] });
     const { username, password } = await service.makeUser();
     expect((await login(username, password, limited)).json.scope).toBe('webhooks:read');
     service.hashes.length = 0;
     const wider = await loginFor(username, password, 'webhooks:read webhooks:manage', limited);
     expect(wider).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
-    expect(service.hashes).toEqual([]); // a fault of the parameters is told before any hash
+    expect(service.hashes).toEqual([]); // an error of the parameters costs no hash
   });
 
-  it('that the role has none of are refused, once the login stands', async () => {
+  it('that the role does not have are refused, after the password is verified', async () => {
     const { username, password } = await service.makeUser({ role: 'member' });
     const ask = (guess: string) => loginFor(username, guess, 'webhooks:read');
     expect(await ask(password)).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
     expect(await ask('wrong')).toMatchObject(refused);
     for (let time = 0; time < 4; time++) await ask('wrong');
-    expect(await ask(password)).toMatchObject(refused); // a lock hides that the password is right
+    expect(await ask(password)).toMatchObject(refused); // a lock hides whether the password is right
   });
 
-  it('that the role has none of clear the failures all the same', async () => {
+  it('that the role does not have still reset the failures', async () => {
     const { username, password } = await service.makeUser({ role: 'member' });
     for (let time = 0; time < 4; time++) await login(username, 'wrong');
     await loginFor(username, password, 'webhooks:read');
@@ -178,9 +178,9 @@ describe('scopes', () => {
   });
 });
 
-describe('limits', () => {
-  it('429 after so many failed authentications of one address, until its minute is over', async () => {
-    const limited = await startAuthService({ addressFailureLimit: 3 });
+describe('rate limits', () => {
+  it('429 after too many failed client authentications from one IP address, until its minute is over', async () => {
+    const limited = await startAuthService({ ipFailureLimit: 3 });
     try {
       const { id, secret } = await limited.makeClient();
       const { username, password } = await limited.makeUser();
@@ -204,7 +204,7 @@ describe('limits', () => {
     }
   });
 
-  it('429 after so many refused passwords of one client, for further passwords alone', async () => {
+  it('429 after too many refused passwords of one client, for password grants only', async () => {
     const limited = await startAuthService({ clientFailureLimit: 3 });
     try {
       const one = await limited.makeClient();
@@ -238,7 +238,7 @@ describe('limits', () => {
     }
   });
 
-  it('a lock’s refusals count towards no limit of the client', async () => {
+  it('refusals by a lockout do not count towards the limit of the client', async () => {
     const limited = await startAuthService({ clientFailureLimit: 8 });
     try {
       const { id, secret } = await limited.makeClient();

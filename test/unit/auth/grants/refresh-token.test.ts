@@ -54,7 +54,7 @@ describe('the refresh grant', () => {
   });
 
   it.each(['ThrottlingException', 'KMSInternalException'])(
-    'does not use a token up when a key cannot be opened: %s, then the same request again',
+    'does not use a token up when a key cannot be opened: %s, then the same request succeeds',
     async fault => {
       const strict = await service.makeClient({ graceSeconds: 0 });
       service.clock.advance(90 * day);
@@ -69,7 +69,7 @@ describe('the refresh grant', () => {
     },
   );
 
-  it('gives 50 refreshes at once one successor', async () => {
+  it('gives 50 concurrent refreshes one successor', async () => {
     const first = await login();
     const answers = await Promise.all(Array.from({ length: 50 }, () => refresh(first.json.refresh_token)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -90,7 +90,7 @@ describe('the refresh grant', () => {
   it.each([
     ['after the grace period', 30_000],
     ['long after it', day],
-  ])('ends the session when a token is used again %s (RFC 9700 4.14.2)', async (_, later) => {
+  ])('detects reuse and ends the session when a token is used again %s (RFC 9700 4.14.2)', async (_, later) => {
     const first = await login();
     const second = await refresh(first.json.refresh_token);
     service.clock.advance(later);
@@ -100,7 +100,7 @@ describe('the refresh grant', () => {
     expect(service.logs.at(-1)).toContain('session_revoked');
   });
 
-  it('spans one generation with grace, never two', async () => {
+  it('has a grace period for one generation, never two', async () => {
     const first = await login();
     const second = await refresh(first.json.refresh_token);
     const third = await refresh(second.json.refresh_token);
@@ -108,7 +108,7 @@ describe('the refresh grant', () => {
     expect(await refresh(third.json.refresh_token)).toMatchObject(refused);
   });
 
-  it('is strict for a client without grace', async () => {
+  it('detects reuse at once for a client without grace period', async () => {
     const strict = await service.makeClient({ graceSeconds: 0 });
     const first = await login(strict);
     const second = await refresh(first.json.refresh_token, strict);
@@ -117,18 +117,18 @@ describe('the refresh grant', () => {
     expect(await refresh(second.json.refresh_token, strict)).toMatchObject(refused);
   });
 
-  it('refuses another client, whatever the token, and leaves the session alive', async () => {
+  it('refuses the token of another client, and does not end its session', async () => {
     const other = await service.makeClient();
     const first = await login();
     const second = await refresh(first.json.refresh_token);
-    service.clock.advance(60_000); // the first token would now end the session, were it presented by its own client
+    service.clock.advance(60_000); // presented by its own client, the first token would now end the session
     expect(await refresh(first.json.refresh_token, other)).toMatchObject(refused);
     expect(await refresh(second.json.refresh_token, other)).toMatchObject(refused);
     expect(service.logs.at(-1)).toContain('refresh_token_of_another_client');
     expect(await refresh(second.json.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  it('ends after 14 idle days', async () => {
+  it('is refused after 14 idle days', async () => {
     const first = await login();
     service.clock.advance(14 * day - 1);
     const second = await refresh(first.json.refresh_token);
@@ -137,7 +137,7 @@ describe('the refresh grant', () => {
     expect(await refresh(second.json.refresh_token)).toMatchObject(refused);
   });
 
-  it('ends after 90 days, however often it was used', async () => {
+  it('is refused after 90 days, however often the session was used', async () => {
     let answer = await login();
     for (let used = 0; used < 8; used++) {
       service.clock.advance(11 * day);
@@ -148,7 +148,7 @@ describe('the refresh grant', () => {
     expect(await refresh(answer.json.refresh_token)).toMatchObject(refused);
   });
 
-  it('outlives the rotation of its MAC key, with the same successor', async () => {
+  it('survives the rotation of the MAC key, with the same successor', async () => {
     const first = await login();
     await service.rotation.rotateNow('mac');
     service.clock.advance(31_000); // the function's keyring is at most 30 s old
@@ -169,7 +169,7 @@ describe('the refresh grant', () => {
     expect(wide.json.scope).toBe('webhooks:read webhooks:manage');
   });
 
-  it('gives what role and client still have, and refuses what they lack without using the token up', async () => {
+  it('gives the scopes that role and client still have, and refuses others without using the token up', async () => {
     const changing = await service.makeClient();
     const user = await service.makeUser();
     const first = await login(changing, user);
@@ -212,7 +212,7 @@ describe('the refresh grant', () => {
   });
 });
 
-describe('whoever is out is out at the next refresh', () => {
+describe('a revocation holds at the next refresh, for', () => {
   const start = async () => {
     const user = await service.makeUser();
     return { userId: user.user.userId, user, first: await login(client, user) };
@@ -234,7 +234,7 @@ describe('whoever is out is out at the next refresh', () => {
     expect(await login(client, user)).toMatchObject({ status: 200 });
   });
 
-  it('a demoted user, who keeps a token that opens nothing', async () => {
+  it('a demoted user, whose tokens lose their scopes', async () => {
     const { userId, first } = await start();
     await service.users.setUserRole(userId, 'member');
     const second = await refresh(first.json.refresh_token);
@@ -243,15 +243,15 @@ describe('whoever is out is out at the next refresh', () => {
     expect(claimsOf(second)).not.toHaveProperty('scope');
   });
 
-  it('a disabled client, and one that may no longer refresh', async () => {
+  it('a disabled client', async () => {
     const { first } = await start();
     await service.clients.setClientStatus(client.id, 'disabled');
     expect(await refresh(first.json.refresh_token)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
   });
 });
 
-describe('a write whose answer got lost and that the SDK repeats', () => {
-  it.each([0, 30])('rotates once and is no reuse, at %i s of grace', async graceSeconds => {
+describe('a write that the SDK repeats because its answer got lost', () => {
+  it.each([0, 30])('rotates once and is no reuse, with a grace period of %i s', async graceSeconds => {
     const { id, secret } = await service.makeClient({ graceSeconds });
     const user = await service.makeUser();
     const first = await login({ id, secret }, user);
@@ -261,7 +261,7 @@ describe('a write whose answer got lost and that the SDK repeats', () => {
     expect(await refresh(second.json.refresh_token, { id, secret })).toMatchObject({ status: 200 });
   });
 
-  it('logs in once', async () => {
+  it('creates one session', async () => {
     const user = await service.makeUser();
     service.dynalite.repeatNext('PutItemCommand');
     const first = await login(client, user);
@@ -270,15 +270,15 @@ describe('a write whose answer got lost and that the SDK repeats', () => {
   });
 });
 
-describe('a refresh token under the MAC of another', () => {
-  /** Well-formed, of a living session and with its counter and key; only the MAC is another token's. */
+describe('a refresh token with the MAC of another', () => {
+  /** Well-formed, with the counter and key of an active session; only the MAC is that of another token. */
   const forge = async () => {
     const own: string = (await login()).json.refresh_token;
     const other: string = (await login()).json.refresh_token;
     return { own, forged: [...own.split('.').slice(0, 3), other.split('.').at(-1)].join('.') };
   };
 
-  it('is refused, and its session lives', async () => {
+  it('is refused, and its session stays active', async () => {
     const { own, forged } = await forge();
     expect(await refresh(forged)).toMatchObject(refused);
     expect(service.logs.at(-1)).toContain('refresh_token_forged');

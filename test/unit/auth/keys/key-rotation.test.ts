@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type KeyRotation, makeKeyRotation } from '../../../../lambdas/auth/keys/key-rotation.ts';
-import { keyState, rotationPolicies } from '../../../../lambdas/auth/keys/rotation-plan.ts';
+import { keyState } from '../../../../lambdas/auth/keys/rotation-plan.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type KeyKind, makeKeyring, type SigningAlgorithm } from '../../../../lambdas/platform/keyring.ts';
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
@@ -24,16 +24,16 @@ afterEach(() => dynalite.stop());
 
 const rotationWith = (algorithm: SigningAlgorithm): KeyRotation =>
   makeKeyRotation({
+    environment: {
+      KEYRING_TABLE: 'Keyring',
+      KEY_ARN: 'arn:aws:kms:sa-east-1:000000000000:key/test',
+      SIGNING_ALGORITHM: algorithm,
+      KEY_ROTATION_SECONDS: 90 * 86_400,
+      ACCESS_TOKEN_SECONDS: 900,
+      REFRESH_ABSOLUTE_SECONDS: 90 * 86_400,
+    },
     dynamo: dynalite.dynamo,
     kms: kms.client,
-    tableName: 'Keyring',
-    keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
-    algorithm,
-    policies: rotationPolicies({
-      periodSeconds: 90 * 86_400,
-      accessTokenSeconds: 900,
-      refreshAbsoluteSeconds: 90 * 86_400,
-    }),
     now: clock.now,
     makeId: randomId,
   });
@@ -41,7 +41,7 @@ const keyring = () => makeKeyring({ dynamo: dynalite.dynamo, kms: kms.client, ta
 const generations = async (kind: KeyKind) => (await keyring().list(kind)).map(({ generation }) => generation);
 
 describe('the rotation of keys', () => {
-  it('makes the first key of each kind, in use at once and open to who may open it', async () => {
+  it('creates the first key of each kind, active at once, under its own encryption context', async () => {
     await rotation.rotateKeys();
     for (const kind of kinds) {
       const ring = keyring();
@@ -52,7 +52,7 @@ describe('the rotation of keys', () => {
     }
   });
 
-  it('keeps the first sealing key for ten years: what it sealed could not be opened without', async () => {
+  it('keeps the first sealing key for ten years: what it sealed must stay readable', async () => {
     for (let quarter = 0; quarter < 40; quarter++) {
       await rotation.rotateKeys(['sealing']);
       clock.advance(90 * 86_400_000);
@@ -60,13 +60,13 @@ describe('the rotation of keys', () => {
     expect((await generations('sealing'))[0]).toBe(1);
   });
 
-  it('may run again, or twice at once, and makes nothing twice', async () => {
+  it('is idempotent, also concurrently', async () => {
     await Promise.all([rotation.rotateKeys(), rotation.rotateKeys(), rotation.rotateKeys()]);
     await rotation.rotateKeys();
     for (const kind of kinds) expect(await generations(kind)).toEqual([1]);
   });
 
-  it('goes on where a run died half-way', async () => {
+  it('continues after a run that crashed', async () => {
     kms.fail('GenerateDataKeyWithoutPlaintextCommand', 'InternalException');
     await expect(rotation.rotateKeys()).rejects.toThrow();
     kms.fail('GenerateDataKeyWithoutPlaintextCommand', undefined);
@@ -92,7 +92,7 @@ describe('the rotation of keys', () => {
     }
   }, 60_000);
 
-  it('publishes a day ahead even when it comes late', async () => {
+  it('publishes a key a day ahead even when it runs late', async () => {
     await rotation.rotateKeys();
     clock.advance(200 * day);
     await rotation.rotateKeys();
@@ -107,7 +107,7 @@ describe('the rotation of keys', () => {
     await rotation.rotateKeys();
     clock.advance(89 * day);
     await rotation.rotateKeys();
-    clock.advance(day + day + 899_000); // second keys in use for a day and nearly a token's life
+    clock.advance(day + day + 899_000); // the second keys have been active for a day and nearly the lifetime of a token
     await rotation.rotateKeys();
     expect(await generations('signing')).toEqual([1, 2]);
     clock.advance(1_000);
@@ -120,7 +120,7 @@ describe('the rotation of keys', () => {
     expect(await generations('sealing')).toContain(1);
   });
 
-  it('makes a key of the algorithm that is configured now', async () => {
+  it('creates a key of a newly configured algorithm', async () => {
     await rotation.rotateKeys();
     const other = rotationWith('RS256');
     await other.rotateKeys();
@@ -138,7 +138,7 @@ describe('the state of a key', () => {
     return keys.map(key => keyState(key, keys, clock.now()));
   };
 
-  it('is next, active, retiring, as the clock says', async () => {
+  it('is next, active, then retiring as time passes', async () => {
     await rotation.rotateKeys();
     expect(await states()).toEqual(['active']);
     clock.advance(88 * day);
@@ -150,7 +150,7 @@ describe('the state of a key', () => {
     expect(await states()).toEqual(['retiring', 'active']);
   });
 
-  it('is retiring for a key that was overtaken before its first use', async () => {
+  it('is retiring for a key that was replaced before its first use', async () => {
     await rotation.rotateKeys();
     clock.advance(89 * day);
     await rotation.rotateKeys();
@@ -160,7 +160,7 @@ describe('the state of a key', () => {
 });
 
 describe('an emergency rotation', () => {
-  it('makes a key that is used at once, before one that was to come', async () => {
+  it('creates a key that is active at once, before one that is published already', async () => {
     await rotation.rotateKeys();
     clock.advance(89 * day);
     await rotation.rotateKeys();

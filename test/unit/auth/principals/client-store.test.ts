@@ -17,7 +17,7 @@ afterAll(() => dynalite.stop());
 const isGood = (client: Client | undefined, secret: string) => matchesClientSecret(client, secret, clock.now());
 
 describe('clients', () => {
-  it('are made with an id and a secret of letters and digits, and strict defaults', async () => {
+  it('are created with an id and a secret of letters and digits, and strict defaults', async () => {
     const { client, clientSecret } = await store.createClient({ name: 'Shop', grants: ['refresh_token'] });
     expect(client).toMatchObject({ name: 'Shop', grants: ['refresh_token'], graceSeconds: 30, introspect: false });
     expect(client).toMatchObject({ status: 'enabled', createdAt: clock.now() });
@@ -46,7 +46,7 @@ describe('clients', () => {
     expect(await store.findClient('nobody')).toBeUndefined();
   });
 
-  it('are found, changed and deleted by no empty or impossible id', async () => {
+  it('are not found, changed or deleted by an empty or too long id', async () => {
     for (const id of ['', 'x'.repeat(3_000)]) {
       expect(await store.findClient(id)).toBeUndefined();
       expect(await store.setClientStatus(id, 'disabled')).toBeUndefined();
@@ -55,7 +55,7 @@ describe('clients', () => {
     }
   });
 
-  it('change what was given and nothing else', async () => {
+  it('change in the given properties only', async () => {
     const { client } = await store.createClient({ name: 'C', grants: ['password'], accountId: 'acme' });
     clock.advance(1);
     const changed = await store.updateClient(client.clientId, {
@@ -72,7 +72,7 @@ describe('clients', () => {
     expect(await store.updateClient('nobody', { name: 'X' })).toBeUndefined();
   });
 
-  it('end their sessions by a version that grows with what ends them, and with nothing else', async () => {
+  it('increment their version with every change that ends sessions, and with no other', async () => {
     const { client } = await store.createClient({ name: 'C', grants: ['password'] });
     const id = client.clientId;
     const versionAfter = async (change: Promise<Client | { client: Client } | undefined>) => {
@@ -106,7 +106,7 @@ describe('clients', () => {
 });
 
 describe('client secrets', () => {
-  it('overlap while they are replaced, two at a time', async () => {
+  it('are both valid during an overlap, two at a time', async () => {
     const { client, clientSecret: first } = await store.createClient({ name: 'D', grants: [] });
     const second = await store.rotateClientSecret(client.clientId, { overlapSeconds: 60 });
     if (!second) throw new Error('The client is gone.');
@@ -122,7 +122,7 @@ describe('client secrets', () => {
     expect(secrets.map(secret => isGood(third.client, secret))).toEqual([false, false, true]);
   });
 
-  it('all end at once with no overlap, of two that work too', async () => {
+  it('all end at once without overlap, also two that are valid', async () => {
     const { client, clientSecret: first } = await store.createClient({ name: 'G', grants: [] });
     const second = await store.rotateClientSecret(client.clientId);
     const third = await store.rotateClientSecret(client.clientId, { overlapSeconds: 0 });
@@ -131,7 +131,7 @@ describe('client secrets', () => {
     expect(third?.client.secrets).toHaveLength(1);
   });
 
-  it('end at once with no overlap', async () => {
+  it('end at once without overlap', async () => {
     const { client, clientSecret } = await store.createClient({ name: 'E', grants: [] });
     const rotated = await store.rotateClientSecret(client.clientId, { overlapSeconds: 0 });
     expect(isGood(rotated?.client, clientSecret)).toBe(false);
@@ -139,7 +139,7 @@ describe('client secrets', () => {
     expect(await store.rotateClientSecret('nobody')).toBeUndefined();
   });
 
-  it('are never given out and ended in the same moment', async () => {
+  it('are never handed out and ended by concurrent rotations', async () => {
     const { client } = await store.createClient({ name: 'F', grants: [] });
     const rotations = await Promise.allSettled([1, 2, 3].map(() => store.rotateClientSecret(client.clientId)));
     const stored = await store.findClient(client.clientId);
@@ -150,7 +150,7 @@ describe('client secrets', () => {
     }
   });
 
-  it('open nothing for a client there is not', () => {
+  it('never match for an unknown client', () => {
     expect(isGood(undefined, '')).toBe(false);
   });
 });

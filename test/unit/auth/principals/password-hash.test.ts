@@ -11,7 +11,7 @@ import {
 const reference = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
 
 describe('password hashes', () => {
-  it('stand on an argon2id that is the standard one (RFC 9106 section 5.3)', () => {
+  it('use the argon2id of the standard (RFC 9106 section 5.3)', () => {
     const tag = argon2Sync('argon2id', {
       message: Buffer.alloc(32, 1),
       nonce: Buffer.alloc(16, 2),
@@ -30,7 +30,7 @@ describe('password hashes', () => {
     expect(await verifyPassword('passworD', reference)).toBe(false);
   });
 
-  it('are PHC strings with a salt of their own', async () => {
+  it('are PHC strings, each with its own salt', async () => {
     const [one, other] = await Promise.all([hashPassword('a'), hashPassword('a')]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(one).not.toBe(other);
@@ -38,24 +38,24 @@ describe('password hashes', () => {
     expect(await verifyPassword('b', one)).toBe(false);
   });
 
-  it('normalise to NFC, and neither trim nor fold', async () => {
+  it('normalise to NFC, and neither trim nor fold case', async () => {
     const stored = await hashPassword('Caf\u00e9 ');
     expect(await verifyPassword('Cafe\u0301 ', stored)).toBe(true);
     expect(await verifyPassword('Caf\u00e9', stored)).toBe(false);
     expect(await verifyPassword('caf\u00e9 ', stored)).toBe(false);
   });
 
-  it('say when they should be made anew', async () => {
+  it('tell when a rehash is due', async () => {
     expect(needsRehash(reference)).toBe(true);
     expect(needsRehash(await hashPassword('a'))).toBe(false);
   });
 
-  it('have a dummy that costs as much as a real one and that nothing matches', async () => {
+  it('have a dummy that costs as much as a real one and matches no password', async () => {
     expect(needsRehash(passwordHashing.dummy)).toBe(false);
     expect(await verifyPassword('', passwordHashing.dummy)).toBe(false);
   });
 
-  it('are refused when they are something else', async () => {
+  it('are refused when malformed', async () => {
     await expect(verifyPassword('a', '$2b$10$abc')).rejects.toThrow('no argon2id PHC string');
   });
 });

@@ -20,14 +20,14 @@ beforeAll(async () => {
 });
 afterAll(() => dynalite.stop());
 
-/** What a user would log in with. */
-const loginOf = async (email: string): Promise<Credential | undefined> =>
+/** The credential of an e-mail address. */
+const credentialOf = async (email: string): Promise<Credential | undefined> =>
   parseCredential((await dynalite.dynamo.send(new GetCommand({ TableName: 'Credentials', Key: { email } }))).Item);
 
 const describeUser = (email: string) => ({ email, password: 'secret', accountId: 'acme', role: 'admin' }) as const;
 
 describe('users', () => {
-  it('are found by id and by address, however it is typed', async () => {
+  it('are found by id and by e-mail address, however it is typed', async () => {
     const user = await store.createUser(describeUser(' Jos\u0065\u0301@Example.COM '));
     expect(user).toMatchObject({
       email: 'jos\u00e9@example.com',
@@ -36,37 +36,37 @@ describe('users', () => {
       credentialVersion: 1,
     });
     expect(JSON.stringify(user)).not.toContain('argon2id');
-    expect(await verifyPassword('secret', (await loginOf(user.email))?.passwordHash ?? '')).toBe(true);
+    expect(await verifyPassword('secret', (await credentialOf(user.email))?.passwordHash ?? '')).toBe(true);
     expect(await store.findUser(user.userId)).toEqual(user);
     expect(await store.findUserByEmail('JOS\u00c9@example.com')).toEqual(user);
     expect(await store.findUser('nobody')).toBeUndefined();
     expect(await store.findUserByEmail('nobody@example.com')).toBeUndefined();
   });
 
-  it('have an address of their own', async () => {
+  it('have an e-mail address of their own', async () => {
     await store.createUser(describeUser('one@example.com'));
     await expect(store.createUser(describeUser('ONE@example.com'))).rejects.toMatchObject({ name: 'EmailTakenError' });
   });
 
-  it('are made once when made twice at once', async () => {
+  it('are created once when created twice concurrently', async () => {
     const made = await Promise.allSettled([1, 2, 3].map(() => store.createUser(describeUser('race@example.com'))));
     const users = made.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []));
     expect(users).toHaveLength(1);
     expect(await store.findUserByEmail('race@example.com')).toEqual(users[0]);
   });
 
-  it('are made where an earlier attempt died half-way', async () => {
+  it('are created after an earlier attempt crashed', async () => {
     const Item = { email: 'dangling@example.com', userId: 'half', passwordHash: 'earlier', credentialVersion: 1 };
     await dynalite.dynamo.send(new PutCommand({ TableName: 'Credentials', Item }));
     expect(await store.findUserByEmail('dangling@example.com')).toBeUndefined();
     const user = await store.createUser(describeUser('dangling@example.com'));
     expect(user.userId).not.toBe('half');
     expect(await store.findUserByEmail('dangling@example.com')).toEqual(user);
-    const { passwordHash = '' } = (await loginOf('dangling@example.com')) ?? {};
+    const { passwordHash = '' } = (await credentialOf('dangling@example.com')) ?? {};
     expect(await verifyPassword('secret', passwordHash)).toBe(true);
   });
 
-  it('are listed by address', async () => {
+  it('are listed by e-mail address', async () => {
     const emails = (await store.listUsers()).map(({ email }) => email);
     expect(emails).toEqual(['dangling@example.com', 'jos\u00e9@example.com', 'one@example.com', 'race@example.com']);
   });
@@ -81,8 +81,8 @@ describe('users', () => {
   });
 });
 
-describe('what ends sessions', () => {
-  it('is told by a version that grows with it, and with nothing else', async () => {
+describe('a change that ends sessions', () => {
+  it('increments the version, and no other change does', async () => {
     const { userId, version: first } = await store.createUser(describeUser('version@example.com'));
     const grown = async (change: Promise<User | undefined>) => ((await change)?.version ?? 0) - first;
     expect(await grown(store.setUserRole(userId, 'member'))).toBe(0);
@@ -95,8 +95,8 @@ describe('what ends sessions', () => {
   });
 });
 
-describe('the empty name and names no key can be', () => {
-  it.each(['', 'x'.repeat(3_000)])('belong to nobody', async name => {
+describe('a name that is empty or too long for a key', () => {
+  it.each(['', 'x'.repeat(3_000)])('belongs to no user', async name => {
     expect(await store.findUser(name)).toBeUndefined();
     expect(await store.findUserByEmail(name)).toBeUndefined();
     expect(await store.setUserStatus(name, 'disabled')).toBeUndefined();
@@ -104,8 +104,8 @@ describe('the empty name and names no key can be', () => {
   });
 });
 
-/** A store whose process dies at the n-th write. */
-const dyingStore = (atWrite: number): UserStore => {
+/** A store whose process crashes at the n-th write. */
+const crashingStore = (atWrite: number): UserStore => {
   let writes = 0;
   const send = (command: object) => {
     const isWrite = /^(Put|Update|Delete)/.test(command.constructor.name);
@@ -116,13 +116,13 @@ const dyingStore = (atWrite: number): UserStore => {
   return makeUserStore({ dynamo: { send } as never, tables, now: clock.now, makeId: randomId });
 };
 
-describe('a change of address', () => {
-  it('moves the login with its password, and frees the old address', async () => {
+describe('a change of the e-mail address', () => {
+  it('moves the credential, and frees the old address', async () => {
     const { userId, version } = await store.createUser(describeUser('old@example.com'));
-    const before = await loginOf('old@example.com');
+    const before = await credentialOf('old@example.com');
     expect(await store.setUserEmail(userId, ' NEW@example.com')).toMatchObject({ email: 'new@example.com', version });
-    expect(await loginOf('old@example.com')).toBeUndefined();
-    expect(await loginOf('new@example.com')).toMatchObject({ userId, passwordHash: before?.passwordHash });
+    expect(await credentialOf('old@example.com')).toBeUndefined();
+    expect(await credentialOf('new@example.com')).toMatchObject({ userId, passwordHash: before?.passwordHash });
     expect(await store.findUserByEmail('old@example.com')).toBeUndefined();
     expect(await store.createUser(describeUser('old@example.com'))).toMatchObject({ email: 'old@example.com' });
     expect(await store.setUserEmail('nobody', 'nobody@example.com')).toBeUndefined();
@@ -138,21 +138,24 @@ describe('a change of address', () => {
     expect(await store.findUserByEmail('first@example.com')).toEqual(one);
   });
 
-  it.each([1, 2, 3, 4])('that died at its write %i opens one login at most, and is completed by another', async at => {
-    const [from, to] = [`from${at}@example.com`, `to${at}@example.com`];
-    const { userId } = await store.createUser(describeUser(from));
-    await expect(dyingStore(at).setUserEmail(userId, to)).rejects.toThrow('killed');
-    const opened = await Promise.all([from, to].map(email => store.findUserByEmail(email)));
-    expect(opened.filter(user => user !== undefined)).toHaveLength(1);
-    expect(await store.setUserEmail(userId, to)).toMatchObject({ email: to });
-    expect(await loginOf(from)).toBeUndefined();
-    expect(await store.findUserByEmail(to)).toMatchObject({ userId });
-    expect(await store.findUser(userId)).not.toHaveProperty('formerEmail');
-  });
+  it.each([1, 2, 3, 4])(
+    'that crashed at its write %i leaves one valid credential, and is completed by a repetition',
+    async at => {
+      const [from, to] = [`from${at}@example.com`, `to${at}@example.com`];
+      const { userId } = await store.createUser(describeUser(from));
+      await expect(crashingStore(at).setUserEmail(userId, to)).rejects.toThrow('killed');
+      const opened = await Promise.all([from, to].map(email => store.findUserByEmail(email)));
+      expect(opened.filter(user => user !== undefined)).toHaveLength(1);
+      expect(await store.setUserEmail(userId, to)).toMatchObject({ email: to });
+      expect(await credentialOf(from)).toBeUndefined();
+      expect(await store.findUserByEmail(to)).toMatchObject({ userId });
+      expect(await store.findUser(userId)).not.toHaveProperty('formerEmail');
+    },
+  );
 
-  it('that died and is forgotten leaves its addresses to others, after a minute', async () => {
+  it('that crashed and is not repeated frees its new address after a minute', async () => {
     const { userId } = await store.createUser(describeUser('kept@example.com'));
-    await expect(dyingStore(2).setUserEmail(userId, 'left@example.com')).rejects.toThrow('killed');
+    await expect(crashingStore(2).setUserEmail(userId, 'left@example.com')).rejects.toThrow('killed');
     await expect(store.createUser(describeUser('left@example.com'))).rejects.toMatchObject({ name: 'EmailTakenError' });
     clock.advance(60_001);
     const other = await store.createUser(describeUser('left@example.com'));
@@ -161,80 +164,80 @@ describe('a change of address', () => {
     expect(await store.findUserByEmail('kept@example.com')).toMatchObject({ userId });
   });
 
-  it('at the same moment as a new password keeps that', async () => {
+  it('that is concurrent with a new password keeps that password', async () => {
     const { userId } = await store.createUser(describeUser('both@example.com'));
     await Promise.all([
       store.setUserEmail(userId, 'moved@example.com').catch(() => undefined),
       store.setUserPassword(userId, 'changed'),
     ]);
     const user = await store.findUser(userId);
-    const login = await loginOf(user?.email ?? '');
-    if (login?.credentialVersion === user?.credentialVersion) {
-      expect(await verifyPassword('changed', login?.passwordHash ?? '')).toBe(true);
+    const credential = await credentialOf(user?.email ?? '');
+    if (credential?.credentialVersion === user?.credentialVersion) {
+      expect(await verifyPassword('changed', credential?.passwordHash ?? '')).toBe(true);
     }
   });
 });
 
 describe('a deletion', () => {
-  it('leaves neither user nor hash, and frees the address', async () => {
+  it('leaves neither user nor hash, and frees the e-mail address', async () => {
     const { userId } = await store.createUser(describeUser('gone@example.com'));
     await store.releaseEmail(userId, 'gone@example.com');
-    expect(await loginOf('gone@example.com')).toBeDefined(); // the user is there still
+    expect(await credentialOf('gone@example.com')).toBeDefined(); // the user still exists
     await store.deleteUser(userId);
     expect(await store.findUserByEmail('gone@example.com')).toBeUndefined();
-    expect(await store.findOwner('GONE@example.com')).toBe(userId); // for whoever repeats it after it died here
+    expect(await store.findOwner('GONE@example.com')).toBe(userId); // for a repetition after a crash at this point
     await store.releaseEmail(userId, 'gone@example.com');
-    expect(await loginOf('gone@example.com')).toBeUndefined();
+    expect(await credentialOf('gone@example.com')).toBeUndefined();
   });
 
-  it('that died half-way revives nothing of the user for who takes the address', async () => {
+  it('that crashed leaves nothing of the user to the next one with the address', async () => {
     const first = await store.createUser(describeUser('again@example.com'));
     await store.deleteUser(first.userId);
     clock.advance(60_000);
     const second = await store.createUser({ ...describeUser('again@example.com'), password: 'another' });
     expect(second.userId).not.toBe(first.userId);
-    expect(await verifyPassword('another', (await loginOf('again@example.com'))?.passwordHash ?? '')).toBe(true);
+    expect(await verifyPassword('another', (await credentialOf('again@example.com'))?.passwordHash ?? '')).toBe(true);
   });
 });
 
 describe('passwords', () => {
-  it('grow a version with each change', async () => {
+  it('increment the version of the credential with each change', async () => {
     const { userId, email } = await store.createUser(describeUser('password@example.com'));
     expect(await store.setUserPassword(userId, 'new')).toMatchObject({ credentialVersion: 2 });
-    const login = await loginOf(email);
-    expect(login?.credentialVersion).toBe(2);
-    expect(await verifyPassword('new', login?.passwordHash ?? '')).toBe(true);
+    const credential = await credentialOf(email);
+    expect(credential?.credentialVersion).toBe(2);
+    expect(await verifyPassword('new', credential?.passwordHash ?? '')).toBe(true);
     expect(await store.setUserPassword('nobody', 'new')).toBeUndefined();
   });
 
-  it('are hashed anew only while they are the same', async () => {
+  it('are rehashed only if they have not changed meanwhile', async () => {
     const { email } = await store.createUser(describeUser('rehash@example.com'));
-    const { passwordHash = '' } = (await loginOf(email)) ?? {};
+    const { passwordHash = '' } = (await credentialOf(email)) ?? {};
     expect(await credentials.replacePasswordHash(email, 'another', 'lost')).toBe(false);
-    expect(await loginOf(email)).toMatchObject({ passwordHash });
+    expect(await credentialOf(email)).toMatchObject({ passwordHash });
     expect(await credentials.replacePasswordHash(email, passwordHash, 'better')).toBe(true);
-    expect(await loginOf(email)).toMatchObject({ passwordHash: 'better', credentialVersion: 1 });
+    expect(await credentialOf(email)).toMatchObject({ passwordHash: 'better', credentialVersion: 1 });
   });
 
-  it('set twice at once leave one that fits, under the latest version', async () => {
+  it('that are set concurrently leave one valid password, with the latest version', async () => {
     const { userId, email } = await store.createUser(describeUser('twice@example.com'));
     await Promise.all(['one', 'two', 'three'].map(password => store.setUserPassword(userId, password)));
     expect(await store.findUser(userId)).toMatchObject({ credentialVersion: 4 });
-    expect(await loginOf(email)).toMatchObject({ credentialVersion: 4 });
+    expect(await credentialOf(email)).toMatchObject({ credentialVersion: 4 });
   });
 
-  it('fit no more when the change died half-way, until they are set again', async () => {
-    const dying: typeof dynalite.dynamo.send = (command: object) =>
+  it('are invalid after a change that crashed, until they are set again', async () => {
+    const crashing: typeof dynalite.dynamo.send = (command: object) =>
       JSON.stringify(command).includes('passwordHash = :hash')
         ? Promise.reject(new Error('killed'))
         : dynalite.dynamo.send(command as never);
     const common = { tables: { users: 'Users', credentials: 'Credentials' }, now: clock.now, makeId: randomId };
     const { userId, email } = await store.createUser(describeUser('died@example.com'));
     await expect(
-      makeUserStore({ ...common, dynamo: { send: dying } as never }).setUserPassword(userId, 'new'),
+      makeUserStore({ ...common, dynamo: { send: crashing } as never }).setUserPassword(userId, 'new'),
     ).rejects.toThrow('killed');
-    expect((await loginOf(email))?.credentialVersion).not.toBe((await store.findUser(userId))?.credentialVersion);
+    expect((await credentialOf(email))?.credentialVersion).not.toBe((await store.findUser(userId))?.credentialVersion);
     await store.setUserPassword(userId, 'again');
-    expect((await loginOf(email))?.credentialVersion).toBe((await store.findUser(userId))?.credentialVersion);
+    expect((await credentialOf(email))?.credentialVersion).toBe((await store.findUser(userId))?.credentialVersion);
   });
 });

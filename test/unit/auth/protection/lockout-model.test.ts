@@ -11,7 +11,7 @@ interface Count {
   last: number;
 }
 
-/** The lockout of one address as the contract tells it, with nobody else at work. */
+/** The lockout of one e-mail address as the contract describes it, without concurrency. */
 class Model {
   readonly counts = new Map<number, Count>();
   sharedAt = 0;
@@ -58,23 +58,23 @@ const actions = fc.array(
 );
 
 let service: AuthService;
-let addresses = 0;
+let emails = 0;
 beforeAll(async () => {
   service = await startAuthService();
 });
 afterAll(() => service.stop());
 
-describe('the lockout of one address', () => {
-  it('is what its model says, after any failures side by side, successes, waits and unlockings', async () => {
+describe('the lockout of one e-mail address', () => {
+  it('behaves like its model, after any concurrent failures, successes, waits and unlocks', async () => {
     await fc.assert(
       fc.asyncProperty(actions, async steps => {
         const { lockout, clock, dynalite } = service;
-        const email = `model${++addresses}@example.com`;
+        const email = `model${++emails}@example.com`;
         let model = new Model();
         const look = async (one: number) => {
-          const place = await lockout.place(`client${one}`, email);
-          const [item] = await batchGet(dynalite.dynamo, [place]);
-          return { place, record: lockout.read(place, item) };
+          const key = await lockout.keyOf(`client${one}`, email);
+          const [item] = await batchGet(dynalite.dynamo, [key]);
+          return { key, record: lockout.read(key, item) };
         };
         for (const step of steps) {
           if (step.do === 'wait') clock.advance(step.ms);
@@ -82,14 +82,14 @@ describe('the lockout of one address', () => {
             await lockout.unlock(email);
             model = new Model();
           } else {
-            const { place, record } = await look(step.client);
+            const { key, record } = await look(step.client);
             expect(record.isLocked).toBe(model.isLocked(step.client, clock.now()));
             if (record.isLocked) continue;
             if (step.do === 'succeed') {
-              expect(await lockout.commit(place, record)).toBe(true);
+              expect(await lockout.commit(key, record)).toBe(true);
               model.counts.delete(step.client);
             } else {
-              await Promise.all(Array.from({ length: step.times }, () => lockout.countFailure(place, record)));
+              await Promise.all(Array.from({ length: step.times }, () => lockout.countFailure(key, record)));
               for (let time = 0; time < step.times; time++) model.fail(step.client, clock.now());
             }
           }

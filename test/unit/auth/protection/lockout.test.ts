@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
 import { type Answer, type AuthService, startAuthService } from '../../../support/auth-service.ts';
 
-/** Verification without the cost, since hundreds of guesses are made here; one that is slow waits for its sign. */
+/** Verification without the cost, since hundreds of guesses are made here; a slow one waits for `hold`. */
 let hold = Promise.withResolvers<void>();
 const verify = async (password: string): Promise<boolean> => {
   if (password.startsWith('slow')) await hold.promise;
@@ -34,8 +34,8 @@ const fail = async (times: number, username: string, from = client): Promise<voi
 };
 const refused = { status: 400, json: { error: 'invalid_grant' } };
 
-describe('the lockout', () => {
-  it('begins with the fifth failure at 1 s and doubles with each further one', async () => {
+describe('the account lockout', () => {
+  it('begins with the fifth failure at 1 s and backs off exponentially: it doubles with each further one', async () => {
     const { username, password } = await service.makeUser();
     await fail(4, username);
     expect(await login(username, password)).toMatchObject({ status: 200 });
@@ -61,7 +61,7 @@ describe('the lockout', () => {
     expect(await login(username, password)).toMatchObject({ status: 200 });
   });
 
-  it('is neither counted up nor extended by tries while it stands', async () => {
+  it('is not extended by attempts during the lock, which do not count', async () => {
     const { username, password } = await service.makeUser();
     await fail(5, username);
     service.clock.advance(999);
@@ -73,7 +73,7 @@ describe('the lockout', () => {
   it.each([
     ['a success', async (username: string, password: string) => void (await login(username, password))],
     ['24 hours', async () => service.clock.advance(24 * 3_600_000)],
-  ])('is cleared by %s', async (_, clear) => {
+  ])('is reset by %s', async (_, clear) => {
     const { username, password } = await service.makeUser();
     await fail(4, username);
     await clear(username, password);
@@ -81,7 +81,7 @@ describe('the lockout', () => {
     expect(await login(username, password)).toMatchObject({ status: 200 });
   });
 
-  it('keeps nobody out at other clients below the 50th failure, and everybody from there', async () => {
+  it('locks the user at all clients from the 50th failure on, and not before', async () => {
     const { username, password } = await service.makeUser();
     const attackers = await Promise.all(Array.from({ length: 12 }, () => service.makeClient()));
     for (const attacker of attackers) await fail(4, username, attacker); // 48
@@ -93,20 +93,20 @@ describe('the lockout', () => {
     expect(await login(username, password)).toMatchObject({ status: 200 });
   });
 
-  it('tells nobody who reads the table whose addresses were tried', async () => {
+  it('stores no e-mail address', async () => {
     await fail(1, 'canary-7f3a@example.com');
     const { Items } = await service.dynalite.dynamo.send(new ScanCommand({ TableName: 'Lockouts' }));
     expect(Items?.length).toBeGreaterThan(0);
     expect(JSON.stringify(Items)).not.toContain('canary-7f3a');
   });
 
-  it('holds for addresses nobody has as well', async () => {
+  it('applies to unknown e-mail addresses too, against user enumeration', async () => {
     await fail(5, 'nobody@example.com');
     await login('NOBODY@example.com', 'wrong');
     expect(service.logs.at(-1)).toContain('user_locked');
   });
 
-  it('lets no right guess through that raced enough wrong ones', async () => {
+  it('refuses a right guess that is concurrent with enough wrong ones', async () => {
     const { username, password } = await service.makeUser();
     hold = Promise.withResolvers<void>();
     const right = login(username, `slow ${password}`);
@@ -116,7 +116,7 @@ describe('the lockout', () => {
     expect(service.logs.at(-1)).toContain('user_locked');
   });
 
-  it('counts every wrong guess that is judged at the same moment', async () => {
+  it('counts every wrong guess of a concurrent burst', async () => {
     const { username, password } = await service.makeUser();
     const guesses = Array.from({ length: 7 }, () => login(username, 'slow wrong'));
     hold.resolve();
@@ -127,7 +127,7 @@ describe('the lockout', () => {
     expect(await login(username, password)).toMatchObject({ status: 200 });
   });
 
-  it('counts a failure that was judged while a lock fell', async () => {
+  it('counts a failure that was judged while a lock began', async () => {
     const { username, password } = await service.makeUser();
     const late = login(username, 'slow wrong');
     await fail(5, username);
@@ -139,7 +139,7 @@ describe('the lockout', () => {
     expect(await login(username, password)).toMatchObject({ status: 200 });
   });
 
-  it('refuses a right guess when a lock has fallen since it was read, also one that is over by now', async () => {
+  it('refuses a right guess when a lock has begun since the failures were read, even if it has ended by now', async () => {
     const { username, password } = await service.makeUser();
     const right = login(username, `slow ${password}`);
     await fail(5, username);
@@ -165,7 +165,7 @@ describe('the lockout', () => {
     expect(await login(username, password, await service.makeClient())).toMatchObject({ status: 200 });
   });
 
-  it('is not held up for all by a client that has added its ten already', async () => {
+  it('is not prolonged for all by a client that has added its ten already', async () => {
     const { username, password } = await service.makeUser();
     const attackers = await Promise.all(Array.from({ length: 6 }, () => service.makeClient()));
     for (const attacker of attackers) {
@@ -189,7 +189,7 @@ describe('the lockout', () => {
     expect(await login(username, password)).toMatchObject({ status: 200 });
   });
 
-  it('begins anew with failures side by side when the last one is a day old', async () => {
+  it('starts again with concurrent failures when the last one is a day old', async () => {
     const { username, password } = await service.makeUser();
     await fail(4, username);
     service.clock.advance(24 * 3_600_000);
@@ -202,12 +202,12 @@ describe('the lockout', () => {
     expect(await login(username, password)).toMatchObject({ status: 200 });
   });
 
-  it('keeps counts of no client that failed a day ago', async () => {
+  it('keeps no counts of clients whose last failure is a day old', async () => {
     const { user, username } = await service.makeUser();
     for (const old of await Promise.all([service.makeClient(), service.makeClient()])) await fail(1, username, old);
     service.clock.advance(24 * 3_600_000);
     await fail(1, username);
-    const { key } = await service.lockout.place(client.id, user.email);
+    const { key } = await service.lockout.keyOf(client.id, user.email);
     const { Item } = await service.dynalite.dynamo.send(new GetCommand({ TableName: 'Lockouts', Key: key }));
     expect(Object.keys(Item ?? {}).filter(name => name.startsWith('total_'))).toHaveLength(1);
   });
@@ -220,7 +220,7 @@ describe('the lockout', () => {
     for (const from of [client, other]) expect(await login(username, password, from)).toMatchObject({ status: 200 });
   });
 
-  it('lets a success through while other clients fail by the dozen', async () => {
+  it('accepts a success while other clients fail by the dozen', async () => {
     const { username, password } = await service.makeUser();
     const other = await service.makeClient();
     const right = login(username, `slow ${password}`);

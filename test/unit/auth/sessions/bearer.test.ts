@@ -17,7 +17,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
     const { dynamo } = service.dynalite;
     const { now } = service.clock;
     authenticate = makeBearerAuthentication({
-      keyring: makeKeyring({ dynamo, tableName: 'Keyring', now }), // public halves only
+      keyring: makeKeyring({ dynamo, tableName: 'Keyring', now }), // without KMS: it only lists keys
       issuer,
       audience,
       dynamo,
@@ -46,7 +46,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
     Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
   const sessionId = () => decode(1).sid as string;
 
-  it('tells who is asking, in one uncached round trip', async () => {
+  it('gives the principal, in one uncached round trip', async () => {
     await authenticate(`Bearer ${token}`);
     service.dynalite.operations.length = 0;
     expect(await authenticate(`bearer   ${token}`)).toEqual({
@@ -74,7 +74,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
     },
   );
 
-  it('lets a token live to the second, and not beyond', async () => {
+  it('accepts a token until its expiry to the millisecond', async () => {
     service.clock.set(decode(1).exp * 1_000 - 1);
     expect(await outcome()).toBe('authenticated');
     service.clock.advance(1);
@@ -127,7 +127,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
 
     it('signed by another key', async () => {
       expect(await outcome(await resigned({}))).toBe('invalid');
-      expect(await outcome(await resigned({}, {}, true))).toBe('authenticated'); // the forgery tool itself works
+      expect(await outcome(await resigned({}, {}, true))).toBe('authenticated'); // the forging itself works
     });
 
     it('alg none', async () => {
@@ -183,7 +183,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
       expect(await outcome(`${header}.${changed}.${signature}`)).toBe('invalid');
     });
 
-    /** Our own signature, over whatever it is. */
+    /** Any text with a valid signature of ours. */
     const signText = async (header: string, claims: string) => {
       const [key] = (await service.keyring.list('signing')).filter(({ keyId }) => keyId === decode(0).kid);
       if (!key) throw new Error('The key is gone.');
@@ -197,7 +197,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
 
     it('a claim or a header parameter given twice, even under our own signature (RFC 7519 4)', async () => {
       const [header, claims] = [JSON.stringify(decode(0)), JSON.stringify(decode(1))];
-      expect(await outcome(await signText(header, claims))).toBe('authenticated'); // the forgery tool itself works
+      expect(await outcome(await signText(header, claims))).toBe('authenticated'); // the forging itself works
       const twice = (text: string, member: string) => [
         text.replace('{', `{${member},`),
         text.replace(/}$/, `,${member}}`),

@@ -31,7 +31,7 @@ const bearer = async (token: string): Promise<string> => {
   return (await authenticate(`Bearer ${token}`)).outcome;
 };
 
-/** Each ends the session, and then undoes what can be undone. */
+/** Each ends the session, then reverts the change as far as possible. */
 const ends: readonly (readonly [string, () => Promise<unknown>])[] = [
   [
     'its user was disabled and enabled',
@@ -60,13 +60,13 @@ const ends: readonly (readonly [string, () => Promise<unknown>])[] = [
   ],
 ];
 
-describe('a session is over for good, with all its tokens, when', () => {
+describe('a session has ended for good, with all its tokens, when', () => {
   it.each(ends)('%s', async (_, end) => {
     const first = await login();
     const second = await refresh(first.json.refresh_token);
     await end();
     for (const token of [first.json.refresh_token, second.json.refresh_token]) {
-      // the first is inside its grace period
+      // the first token is in its grace period
       expect(await refresh(token)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
       expect((await call('introspect', { token })).json).toEqual({ active: false });
     }
@@ -76,13 +76,13 @@ describe('a session is over for good, with all its tokens, when', () => {
   });
 });
 
-describe('a session lives on, with all its tokens, when', () => {
+describe('a session stays active, with all its tokens, when', () => {
   it.each([
     ['the role changes', () => service.users.setUserRole(user.user.userId, 'member')],
-    ['the address changes', () => service.users.setUserEmail(user.user.userId, `moved-${user.username}`)],
+    ['the e-mail address changes', () => service.users.setUserEmail(user.user.userId, `moved-${user.username}`)],
     ['the client’s scopes change', () => service.clients.updateClient(client.id, { scopes: ['webhooks:read'] })],
     ['the client’s secret is replaced', () => service.clients.rotateClientSecret(client.id)],
-    ['the client is named anew', () => service.clients.updateClient(client.id, { name: 'New' })],
+    ['the client is renamed', () => service.clients.updateClient(client.id, { name: 'New' })],
   ] as const)('%s', async (_, change) => {
     const first = await login();
     expect(await change()).toBeDefined();
@@ -92,7 +92,7 @@ describe('a session lives on, with all its tokens, when', () => {
 });
 
 describe('a deleted user', () => {
-  it('has no session, and none comes back with a user of the same address', async () => {
+  it('has no session, and a new user with the same e-mail address revives none', async () => {
     const first = await login();
     await service.users.deleteUser(user.user.userId);
     expect(await refresh(first.json.refresh_token)).toMatchObject({ status: 400 });
@@ -100,13 +100,15 @@ describe('a deleted user', () => {
     expect(await login()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
     service.clock.advance(60_000);
     const { username: email, password } = user;
-    await service.users.createUser({ email, password, accountId: 'acme', role: 'admin' }); // takes the login that was left
+    await service.users.createUser({ email, password, accountId: 'acme', role: 'admin' }); // takes over the credential that was left behind
     expect(await login()).toMatchObject({ status: 200 });
     expect(await refresh(first.json.refresh_token)).toMatchObject({ status: 400 });
     expect(await bearer(first.json.access_token)).toBe('invalid');
   });
+});
 
-  it('cannot be logged in as by an address that the user has given up', async () => {
+describe('a user', () => {
+  it('cannot log in with an e-mail address that they no longer have', async () => {
     const { userId, email } = user.user;
     await service.dynalite.dynamo.send(
       new UpdateCommand({
@@ -117,6 +119,25 @@ describe('a deleted user', () => {
       }),
     );
     expect(await login()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+  });
+});
+
+describe('a session has ended when', () => {
+  it.each([
+    ['its user was moved to another account', 'Users', 'userId'],
+    ['its client was bound to another account', 'Clients', 'clientId'],
+  ] as const)('%s', async (_, TableName, key) => {
+    const { json } = await login();
+    await service.dynalite.dynamo.send(
+      new UpdateCommand({
+        TableName,
+        Key: { [key]: key === 'userId' ? user.user.userId : client.id },
+        UpdateExpression: 'SET accountId = :other',
+        ExpressionAttributeValues: { ':other': 'another' },
+      }),
+    );
+    expect((await call('introspect', { token: json.access_token })).json).toEqual({ active: false });
+    expect(await refresh(json.refresh_token)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
   });
 });
 

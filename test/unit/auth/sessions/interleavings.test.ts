@@ -5,7 +5,7 @@ import { type AuthService, startAuthService } from '../../../support/auth-servic
 
 let service: AuthService;
 let client: { id: string; secret: string };
-/** Happens once, before the next operation of that name leaves. */
+/** Happens once, just before the next operation of that name is sent. */
 let meanwhile: { readonly operation: string; readonly act: () => Promise<unknown> } | undefined;
 beforeAll(async () => {
   service = await startAuthService({
@@ -35,18 +35,21 @@ const login = (username: string, password = 'x') =>
 const refused = { status: 400, json: { error: 'invalid_grant' } };
 
 describe('between two steps of a request, a login', () => {
-  it.each([4, 0])('is refused when the lock comes between its reading, at %i failures, and its success', async seen => {
-    const { username } = await service.makeUser();
-    const fail = async (times: number) => {
-      for (let time = 0; time < times; time++) await login(username, 'wrong');
-    };
-    await fail(seen);
-    meanwhile = { operation: 'Update', act: () => fail(5 - seen) };
-    expect(await login(username)).toMatchObject(refused);
-    expect(meanwhile).toBeUndefined();
-    expect(service.logs.at(-1)).toContain('user_locked_meanwhile');
-  });
-  it('with a password whose change died half-way is refused', async () => {
+  it.each([4, 0])(
+    'is refused when the lock begins after the failures were read, at %i, and before its success',
+    async seen => {
+      const { username } = await service.makeUser();
+      const fail = async (times: number) => {
+        for (let time = 0; time < times; time++) await login(username, 'wrong');
+      };
+      await fail(seen);
+      meanwhile = { operation: 'Update', act: () => fail(5 - seen) };
+      expect(await login(username)).toMatchObject(refused);
+      expect(meanwhile).toBeUndefined();
+      expect(service.logs.at(-1)).toContain('user_locked_meanwhile');
+    },
+  );
+  it('with a password whose change crashed is refused', async () => {
     const { user, username } = await service.makeUser();
     await service.dynalite.dynamo.send(
       new UpdateCommand({
@@ -59,7 +62,7 @@ describe('between two steps of a request, a login', () => {
     expect(await login(username)).toMatchObject(refused);
     expect(service.logs.at(-1)).toContain('password_changed');
   });
-  it('is not refreshed when it is revoked between reading and rotating', async () => {
+  it('is not refreshed when its session is revoked between reading and rotating', async () => {
     const { username } = await service.makeUser();
     const { json } = await login(username);
     const form = { client_id: client.id, client_secret: client.secret };

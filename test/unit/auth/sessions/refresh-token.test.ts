@@ -25,7 +25,7 @@ describe('refresh tokens', () => {
     expect(token).toBe(`u1-f1.7.k1.${mac}`);
   });
 
-  it('read back as they were written', () => {
+  it('are read as they were written', () => {
     fc.assert(
       fc.property(contents, written => {
         const read = readRefreshToken(writeRefreshToken(written, key));
@@ -89,7 +89,7 @@ describe('refresh tokens', () => {
     );
   });
 
-  it('are refused when forged: nothing without the key passes', () => {
+  it('are refused when forged without the key', () => {
     fc.assert(
       fc.property(contents, fc.uint8Array({ minLength: 32, maxLength: 32 }), (content, mac) => {
         const { sessionId, counter, keyId } = content;

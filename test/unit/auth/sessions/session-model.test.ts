@@ -5,7 +5,7 @@ import { type AuthService, startAuthService } from '../../../support/auth-servic
 
 const day = 86_400_000;
 
-/** What a refresh token's session should be like, told without looking at the store. */
+/** The expected state of a session, kept without looking at the store. */
 interface Model {
   /** Refresh tokens so far, the oldest first; the last one is the one to use. `undefined` if its response got lost. */
   readonly tokens: (string | undefined)[];
@@ -23,9 +23,9 @@ type Action =
       readonly back: number;
       /** How often it is presented at the same moment. */
       readonly times: number;
-      /** Our response does not reach the client, which does not learn the successor. */
+      /** The response does not reach the client, which does not learn the successor. */
       readonly isResponseLost: boolean;
-      /** The database's response does not reach us, and the SDK writes again. */
+      /** DynamoDB's answer does not reach us, and the SDK writes again. */
       readonly isWriteRepeated: boolean;
     }
   | { readonly do: 'wait'; readonly milliseconds: number }
@@ -85,9 +85,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-describe('a session under any interleaving of use, loss, theft and administration', () => {
+describe('a session under any sequence of refreshes, lost responses, theft and administration', () => {
   it.each([0, 30])(
-    'behaves as its model, with %i s of grace',
+    'behaves like its model, with a grace period of %i s',
     async graceSeconds => {
       const client = await service.makeClient({ graceSeconds });
       const other = await service.makeClient();
@@ -115,8 +115,8 @@ describe('a session under any interleaving of use, loss, theft and administratio
           refresh_token: token,
         });
 
-      /** What presenting the token that many places back from the newest should do. */
-      const foretell = (model: Model, back: number): 'rotates' | 'repeats' | 'revokes' | 'refused' => {
+      /** The expected effect of presenting the token so many generations before the newest. */
+      const expectedEffect = (model: Model, back: number): 'rotates' | 'repeats' | 'revokes' | 'refused' => {
         const now = service.clock.now();
         if (model.isRevoked || now >= model.rotatedAt + 14 * day || now >= model.endsAt) return 'refused';
         const isInGrace = back === 1 && now < model.rotatedAt + graceSeconds * 1_000;
@@ -130,33 +130,33 @@ describe('a session under any interleaving of use, loss, theft and administratio
         { back, times, isResponseLost, isWriteRepeated }: Extract<Action, { do: 'refresh' }>,
       ): Promise<void> => {
         const asked = Math.max(0, model.tokens.length - 1 - back);
-        const place = model.tokens[asked] === undefined ? asked - 1 : asked; // what is not known cannot be presented
-        const token = model.tokens[place] ?? '';
-        const foretold = foretell(model, model.tokens.length - 1 - place);
-        const isRaceLost = foretold === 'rotates' && times > 1 && graceSeconds === 0; // strict: the losers are reuse
-        if (foretold === 'rotates' && times === 1 && isWriteRepeated) service.dynalite.repeatNext('UpdateItemCommand');
+        const generation = model.tokens[asked] === undefined ? asked - 1 : asked; // an unknown token cannot be presented
+        const token = model.tokens[generation] ?? '';
+        const expected = expectedEffect(model, model.tokens.length - 1 - generation);
+        const isReuseByRace = expected === 'rotates' && times > 1 && graceSeconds === 0; // no grace: the losers are reuse
+        if (expected === 'rotates' && times === 1 && isWriteRepeated) service.dynalite.repeatNext('UpdateItemCommand');
         const answers = await Promise.all(Array.from({ length: times }, () => present(token)));
         const successors = new Set(
           answers.filter(({ status }) => status === 200).map(({ json }) => json.refresh_token),
         );
         const [successor] = successors;
 
-        expect(successors.size).toBeLessThanOrEqual(1); // never two live successors
-        if (foretold === 'rotates') {
+        expect(successors.size).toBeLessThanOrEqual(1); // never two valid successors
+        if (expected === 'rotates') {
           expect(successors.size).toBe(1);
           expect(model.tokens).not.toContain(successor);
           model.tokens.push(isResponseLost ? undefined : successor);
           model.rotatedAt = service.clock.now();
-          model.isRevoked = isRaceLost;
-        } else if (foretold === 'repeats') {
+          model.isRevoked = isReuseByRace;
+        } else if (expected === 'repeats') {
           const known = model.tokens.pop();
           expect([...successors]).toEqual([known ?? expect.any(String)]);
           model.tokens.push(isResponseLost ? known : successor);
         } else {
           expect(successors.size).toBe(0);
-          model.isRevoked ||= foretold === 'revokes';
+          model.isRevoked ||= expected === 'revokes';
         }
-        if (!isRaceLost) expect(new Set(answers.map(({ status }) => status)).size).toBe(1);
+        if (!isReuseByRace) expect(new Set(answers.map(({ status }) => status)).size).toBe(1);
       };
 
       const perform = async (model: Model, action: Action): Promise<void> => {
@@ -173,7 +173,7 @@ describe('a session under any interleaving of use, loss, theft and administratio
           }
           case 'disable':
           case 'enable':
-            model.isDisabled ||= action.do === 'disable'; // what disabling ended stays so
+            model.isDisabled ||= action.do === 'disable'; // enabling again revives no session
             await service.users.setUserStatus(user.userId, `${action.do}d`);
             return undefined;
           case 'changePassword':

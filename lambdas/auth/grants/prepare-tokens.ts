@@ -1,0 +1,84 @@
+import type { KeyObject } from 'node:crypto';
+import { KeyNotFoundError, type Keyring } from '../../platform/keyring.ts';
+import type { Client } from '../principals/client.ts';
+import { formatScope, type Scope } from '../principals/scope.ts';
+import type { AccessTokenSubject } from '../sessions/access-token.ts';
+import { writeRefreshToken } from '../sessions/refresh-token.ts';
+import type { Session } from '../sessions/session.ts';
+
+/** A successful answer of the token endpoint (RFC 6749 section 5.1). */
+export interface TokenResponse {
+  readonly access_token: string;
+  readonly token_type: 'Bearer';
+  /** Seconds. */
+  readonly expires_in: number;
+  readonly refresh_token?: string;
+  readonly scope?: string;
+}
+
+/**
+ * Does everything about new tokens that can fail, before a session is stored or rotated. Otherwise a request that ends
+ * with 503 would have used up the very refresh token to try again with.
+ */
+export type PrepareTokens = (subject: TokenSubject) => Promise<PreparedTokens>;
+
+/** Makes the preparation of tokens: an access token always, a refresh token if the client is allowed to refresh. */
+export function makeTokenPreparation({
+  keyring,
+  mintAccessToken,
+  accessTokenSeconds,
+}: {
+  /** Must be able to open MAC keys. */
+  readonly keyring: Pick<Keyring, 'active' | 'find' | 'open'>;
+  readonly mintAccessToken: (subject: AccessTokenSubject) => Promise<string>;
+  readonly accessTokenSeconds: number;
+}): PrepareTokens {
+  return async function prepareTokens({ client, session: { sessionId, userId, accountId }, scopes }) {
+    const scope = formatScope(scopes);
+    const active = await keyring.active('mac');
+    const macKey = await keyring.open(active);
+    const accessToken = await mintAccessToken({
+      sub: userId,
+      client_id: client.clientId,
+      account_id: accountId,
+      sid: sessionId,
+      scope,
+    });
+    return { keyId: active.keyId, write };
+
+    async function write(session: Session): Promise<TokenResponse> {
+      return {
+        access_token: accessToken,
+        token_type: 'Bearer',
+        expires_in: accessTokenSeconds,
+        ...(client.grants.includes('refresh_token') ? { refresh_token: await refreshTokenOf(session) } : {}),
+        ...(scope === '' ? {} : { scope }),
+      };
+    }
+
+    async function refreshTokenOf(session: Session): Promise<string> {
+      return writeRefreshToken(session, session.keyId === active.keyId ? macKey : await openMacKey(session.keyId));
+    }
+  };
+
+  async function openMacKey(keyId: string): Promise<KeyObject> {
+    const key = await keyring.find('mac', keyId);
+    if (!key) throw new KeyNotFoundError('mac');
+    return keyring.open(key);
+  }
+}
+
+/** What tokens are issued for: a session that may not be stored yet. */
+interface TokenSubject {
+  readonly client: Client;
+  readonly session: Pick<Session, 'sessionId' | 'userId' | 'accountId'>;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** Tokens that are complete but for the session they belong to. */
+interface PreparedTokens {
+  /** The MAC key to store a new or rotated session with; it is opened already. */
+  readonly keyId: string;
+  /** Writes the tokens of a session as it is stored. Calls nothing if the session is stored with `keyId`. */
+  write(session: Session): Promise<TokenResponse>;
+}

@@ -1,0 +1,32 @@
+import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import type { Item } from '../../platform/dynamo.ts';
+
+/** A part of a list; without limit and start, all of it. */
+export interface PageRequest {
+  readonly limit?: number;
+  /** The id of the last item of the page before. */
+  readonly after?: string;
+}
+
+/** Scans a table for operators, in its own order; the functions never scan. */
+export async function scanTable<Parsed>(
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  { tableName, partitionKey, limit, after, parse }: ScanRequest<Parsed>,
+): Promise<Parsed[]> {
+  const found: Parsed[] = [];
+  let from: Item | undefined = after === undefined ? undefined : { [partitionKey]: after };
+  do {
+    const page = await dynamo.send(
+      new ScanCommand({ TableName: tableName, ConsistentRead: true, ExclusiveStartKey: from, Limit: limit }),
+    );
+    found.push(...(page.Items ?? []).map(parse).filter(item => item !== undefined));
+    from = page.LastEvaluatedKey;
+  } while (from && (limit === undefined || found.length < limit));
+  return found.slice(0, limit);
+}
+
+interface ScanRequest<Parsed> extends PageRequest {
+  readonly tableName: string;
+  readonly partitionKey: string;
+  readonly parse: (item: Item) => Parsed | undefined;
+}
