@@ -71,7 +71,7 @@ export interface DeliveryStore {
   /** Takes a held delivery that expires out of index `due`. False: it was sent again, or somebody else was quicker. */
   expire(entry: DueEntry): Promise<boolean>;
   /** The deliveries that have waited longest for a turn of their slow webhook; whether those are all. */
-  waitingForTurn(shards: readonly string[], most: number): Promise<{ deliveries: WaitingDelivery[]; isAll: boolean }>;
+  waitingForSlot(shards: readonly string[], most: number): Promise<{ deliveries: WaitingDelivery[]; isAll: boolean }>;
   /** The entries of a shard that the sweeper must look at by now, the oldest first: a page of those after one. */
   due(shard: string, after?: DueEntry): Promise<DueEntry[]>;
 }
@@ -182,13 +182,13 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
           new UpdateCommand({
             TableName: table,
             Key: { id },
-            UpdateExpression: 'SET dueAt = :next, lookAt = :lookAt, pickups = :pickups',
+            UpdateExpression: 'SET dueAt = :next, sweepAt = :sweepAt, overdueCount = :overdueCount',
             ConditionExpression: 'dueAt = :seen AND attempt = :attempt',
             ExpressionAttributeValues: {
-              ':next': dueKey(next.lookAt, id),
-              ':lookAt': next.lookAt,
-              ':pickups': next.pickups,
-              ':seen': dueKey(wait.lookAt, id),
+              ':next': dueKey(next.sweepAt, id),
+              ':sweepAt': next.sweepAt,
+              ':overdueCount': next.overdueCount,
+              ':seen': dueKey(wait.sweepAt, id),
               ':attempt': attempt,
             },
           }),
@@ -209,7 +209,7 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
         ),
       ),
 
-    waitingForTurn: async (shards, most) => {
+    waitingForSlot: async (shards, most) => {
       if (most <= 0) return { deliveries: [], isAll: false };
       const limit = Math.ceil(most / shards.length) + backlogSlack;
       const pages = await Promise.all(shards.map(shard => longestWaiting(shard, limit)));
@@ -218,7 +218,7 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
         ids.slice(index * batchGetLimit, (index + 1) * batchGetLimit),
       );
       const items = (await Promise.all(chunks.map(chunk => readTogether(dynamo, chunk.map(address))))).flat();
-      const waiting = items.map(alive).filter(isWaitingForTurn);
+      const waiting = items.map(alive).filter(isWaitingForSlot);
       waiting.sort((one, other) => one.wait.nextAttemptAt - other.wait.nextAttemptAt);
       const isAll = pages.every(page => page.isAll) && waiting.length <= most;
       return { deliveries: waiting.slice(0, most), isAll };
@@ -248,7 +248,7 @@ const shortestPause = 100;
 /** Beyond a shard's share of the longest waiting, since they are spread by chance. */
 const backlogSlack = 25;
 
-function isWaitingForTurn(delivery: Delivery | undefined): delivery is WaitingDelivery {
+function isWaitingForSlot(delivery: Delivery | undefined): delivery is WaitingDelivery {
   return delivery?.wait?.slowLane === 'waiting';
 }
 

@@ -4,7 +4,7 @@ import { type Delivery, settled, type WaitingDelivery } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
 import { type RetryQueue, sendOrLeave } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import { hasOutlived, queuedInSlowLane, waitingForTurn, withTurn } from '../transitions.ts';
+import { isTooOld, queuedInSlowLane, waitingForSlot, withSlot } from '../transitions.ts';
 import type { SlownessStore, StoredSlowness } from './slowness-store.ts';
 
 /** Stores what became of a delivery. False: another copy of the message was stored first. */
@@ -15,7 +15,7 @@ export type Save = (after: Delivery) => Promise<boolean>;
  * off, to the table, where it waits for the sweeper to give it one (`slow-backlog.ts`). Throws only when that could not
  * be stored, or when the message of a delivery that was stored before could not be sent.
  */
-export type HandOver = (delivery: Delivery, slowness: StoredSlowness, save: Save) => Promise<void>;
+export type MoveToSlowLane = (delivery: Delivery, slowness: StoredSlowness, save: Save) => Promise<void>;
 
 /** What handing over depends on. */
 export interface HandOverDependencies extends DeliveryTelemetry {
@@ -26,7 +26,7 @@ export interface HandOverDependencies extends DeliveryTelemetry {
 }
 
 /** Makes the handing over to the slow lane. */
-export function makeHandOver(dependencies: HandOverDependencies): HandOver {
+export function makeMoveToSlowLane(dependencies: HandOverDependencies): MoveToSlowLane {
   const { slownessStore, store, slowQueue, now, log, count } = dependencies;
 
   const saveOrDrop = async (before: Delivery, after: Delivery, save: Save): Promise<boolean> => {
@@ -38,9 +38,9 @@ export function makeHandOver(dependencies: HandOverDependencies): HandOver {
 
   const waitInTable = async (delivery: Delivery, slowness: StoredSlowness, save: Save) => {
     await slownessStore.beginWaiting(slowness);
-    if (!(await saveOrDrop(delivery, waitingForTurn(delivery, now()), save))) return;
-    count('WaitsForTurn');
-    log.info('delivery.waits_for_turn', describeDelivery(delivery));
+    if (!(await saveOrDrop(delivery, waitingForSlot(delivery, now()), save))) return;
+    count('WaitsForSlot');
+    log.info('delivery.waits_for_slot', describeDelivery(delivery));
   };
 
   /** The message is what matters: that the sweeper may leave it alone for longer is stored after it. */
@@ -62,16 +62,16 @@ export function makeHandOver(dependencies: HandOverDependencies): HandOver {
   };
 
   return async function handOver(delivery, slowness, save) {
-    if (hasOutlived(delivery, now())) {
+    if (isTooOld(delivery, now())) {
       const ended = settled(delivery, 'failed', now());
       if (!(await saveOrDrop(delivery, ended, save))) return;
       count('Exhausted');
-      log.warn('delivery.outlived', describeDelivery(delivery));
+      log.warn('delivery.too_old', describeDelivery(delivery));
       return;
     }
     const turnAt = await turnOf(delivery, slowness);
     if (turnAt === undefined) return waitInTable(delivery, slowness, save);
-    const waiting = withTurn(delivery, turnAt);
+    const waiting = withSlot(delivery, turnAt);
     if (delivery.wait) return send(waiting);
     if (await saveOrDrop(delivery, waiting, save)) await sendOrLeave({ send }, waiting, dependencies);
   };

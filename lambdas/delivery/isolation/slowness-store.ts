@@ -4,8 +4,8 @@ import { type Item, type ItemKey, isConditionFailed, readTogether } from '../../
 import { type EventName, eventNameSchema } from '../../webhooks/webhook.ts';
 import { dueKey, taskAttributes } from '../delivery-item.ts';
 import type { DueEntry } from '../delivery-store.ts';
-import { backlogRenewal, furthestTurn } from '../limits.ts';
-import { reserveTurn, type Slowness, turnInterval } from './slowness.ts';
+import { backlogRenewal, furthestSlot } from '../limits.ts';
+import { reserveSlot, type Slowness, slotInterval } from './slowness.ts';
 
 /*
  * How slowly the receiver of an account's event answers: item `slowness#<accountId>#<eventName>` of table `Deliveries`. It
@@ -13,7 +13,7 @@ import { reserveTurn, type Slowness, turnInterval } from './slowness.ts';
  *
  * Three parts of it are written independently of each other:
  *   - the tally and what follows from it, read and written back under the condition that `version` did not change;
- *   - `nextTurnAt`, the next free turn, moved on by whoever reserves one;
+ *   - `nextSlotAt`, the next free turn, moved on by whoever reserves one;
  *   - the backlog. `backlogAt`: arrivals wait in the table, behind what waits there. `waitingAt`: the last time an
  *     arrival was about to be stored. While it is set the item stands in index `due`, as the sweeper's task to give
  *     turns to what waits (`slow-backlog.ts`).
@@ -27,7 +27,7 @@ export interface StoredSlowness extends Slowness {
   readonly accountId: string;
   readonly eventName: EventName;
   readonly version: number;
-  readonly nextTurnAt: number;
+  readonly nextSlotAt: number;
   readonly backlogAt?: number | undefined;
   readonly waitingAt?: number | undefined;
   /** Where it stands in index `due`. */
@@ -70,7 +70,7 @@ export function slownessId({ accountId, eventName }: SlownessOwner): string {
 /** The slowness that an item stands for; without an item, nothing is known. */
 export function slownessOf({ accountId, eventName }: SlownessOwner, item: Item | undefined): StoredSlowness {
   const { id: _, dueShard: __, ttl: ___, ...stored } = item ?? {};
-  return { tallies: [], version: 0, nextTurnAt: 0, ...stored, accountId, eventName };
+  return { tallies: [], version: 0, nextSlotAt: 0, ...stored, accountId, eventName };
 }
 
 /** Makes the store over the table `Deliveries`. `rate`: turns a second that a slow webhook has at most. */
@@ -119,19 +119,19 @@ export function makeSlownessStore({
   };
 
   /** The turn after those that others have reserved. */
-  const reserveTurnAfterOthers = async (owner: SlownessOwner, interval: number, moment: number) => {
+  const reserveSlotAfterOthers = async (owner: SlownessOwner, interval: number, moment: number) => {
     try {
       const { Attributes } = await dynamo.send(
         new UpdateCommand({
           TableName: table,
           Key: { id: slownessId(owner) },
-          UpdateExpression: 'SET nextTurnAt = nextTurnAt + :interval',
-          ConditionExpression: 'nextTurnAt BETWEEN :now AND :furthest',
-          ExpressionAttributeValues: { ':interval': interval, ':now': moment, ':furthest': moment + furthestTurn },
+          UpdateExpression: 'SET nextSlotAt = nextSlotAt + :interval',
+          ConditionExpression: 'nextSlotAt BETWEEN :now AND :furthest',
+          ExpressionAttributeValues: { ':interval': interval, ':now': moment, ':furthest': moment + furthestSlot },
           ReturnValues: 'UPDATED_OLD',
         }),
       );
-      return Number(Attributes?.nextTurnAt);
+      return Number(Attributes?.nextSlotAt);
     } catch (error) {
       if (isConditionFailed(error)) return undefined;
       throw error;
@@ -139,9 +139,9 @@ export function makeSlownessStore({
   };
 
   /** A turn now: the last one is over. */
-  const reserveFirstTurn = async ({ accountId, eventName }: SlownessOwner, interval: number, moment: number) => {
-    const attributes = { accountId, eventName, nextTurnAt: moment + interval };
-    const isOver = 'attribute_not_exists(nextTurnAt) OR nextTurnAt < :now';
+  const reserveFirstSlot = async ({ accountId, eventName }: SlownessOwner, interval: number, moment: number) => {
+    const attributes = { accountId, eventName, nextSlotAt: moment + interval };
+    const isOver = 'attribute_not_exists(nextSlotAt) OR nextSlotAt < :now';
     const owner = { accountId, eventName };
     return (await write(slownessId(owner), attributes, isOver, { ':now': moment })) ? moment : undefined;
   };
@@ -176,19 +176,19 @@ export function makeSlownessStore({
     },
 
     reserve: async slowness => {
-      const interval = turnInterval(slowness, rate);
+      const interval = slotInterval(slowness, rate);
       const moment = now();
-      if (!reserveTurn(slowness.nextTurnAt, interval, moment)) return undefined;
-      const after = () => reserveTurnAfterOthers(slowness, interval, moment);
-      const first = () => reserveFirstTurn(slowness, interval, moment);
+      if (!reserveSlot(slowness.nextSlotAt, interval, moment)) return undefined;
+      const after = () => reserveSlotAfterOthers(slowness, interval, moment);
+      const first = () => reserveFirstSlot(slowness, interval, moment);
       // Where the last turn that was read is over, nobody else may have reserved since. If they have, the other one holds.
-      const asRead = slowness.nextTurnAt < moment ? await first() : undefined;
+      const asRead = slowness.nextSlotAt < moment ? await first() : undefined;
       return asRead ?? (await after()) ?? (await first()) ?? (await after());
     },
 
     reserveUntil: (slowness, until) =>
-      write(slownessId(slowness), { nextTurnAt: until }, 'attribute_not_exists(nextTurnAt) OR nextTurnAt = :free', {
-        ':free': slowness.nextTurnAt,
+      write(slownessId(slowness), { nextSlotAt: until }, 'attribute_not_exists(nextSlotAt) OR nextSlotAt = :free', {
+        ':free': slowness.nextSlotAt,
       }),
 
     beginWaiting: async slowness => {

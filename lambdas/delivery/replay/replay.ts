@@ -83,8 +83,8 @@ export function wasSentBy(replay: Replay, { replayId }: Delivery): boolean {
 }
 
 /** The turn that a replay gave a delivery, for as long as nothing came of it. Milliseconds since the epoch. */
-export function turnOf({ replayId, charged, faults, wait }: Delivery): number | undefined {
-  return replayId !== undefined && charged === 0 && faults === 0 ? wait?.nextAttemptAt : undefined;
+export function turnOf({ replayId, charged, internalErrors, wait }: Delivery): number | undefined {
+  return replayId !== undefined && charged === 0 && internalErrors === 0 ? wait?.nextAttemptAt : undefined;
 }
 
 /** Whether a delivery is one that the replay is to send: tests and what was for another registration are left out. */

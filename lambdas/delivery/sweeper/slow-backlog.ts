@@ -2,18 +2,18 @@ import type { Clock } from '../../platform/clock.ts';
 import { settled, type WaitingDelivery } from '../delivery.ts';
 import { backlogShardsOf } from '../delivery-item.ts';
 import type { DeliveryStore, DueEntry } from '../delivery-store.ts';
-import { isSlow, turnInterval } from '../isolation/slowness.ts';
+import { isSlow, slotInterval } from '../isolation/slowness.ts';
 import type { SlownessStore, StoredSlowness } from '../isolation/slowness-store.ts';
-import { backlogAttention, releasedPerSweep, releaseRate, turnsAhead } from '../limits.ts';
+import { backlogAttention, releasedPerSweep, releaseRate, slotsAhead } from '../limits.ts';
 import { type RetryQueue, sendAllOrLeave } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import { hasOutlived, putOff, queuedInSlowLane, withTurn } from '../transitions.ts';
+import { isTooOld, queuedInSlowLane, scheduled, withSlot } from '../transitions.ts';
 import type { Errand } from './sweep.ts';
 
 /** What giving turns depends on. */
 export interface SlowBacklogDependencies extends DeliveryTelemetry {
   readonly slownessStore: Pick<SlownessStore, 'read' | 'claim' | 'reserveUntil' | 'endBacklog' | 'endWaiting'>;
-  readonly store: Pick<DeliveryStore, 'waitingForTurn' | 'update'>;
+  readonly store: Pick<DeliveryStore, 'waitingForSlot' | 'update'>;
   readonly queues: Readonly<Record<'retry' | 'slow', Pick<RetryQueue, 'sendAll'>>>;
   /** Turns a second that a slow webhook has at most. */
   readonly slowRate: number;
@@ -23,9 +23,9 @@ export interface SlowBacklogDependencies extends DeliveryTelemetry {
 /** The turns until the next sweep, or what is released until then where the webhook is slow no more. */
 export function planOf(slowness: StoredSlowness, slowRate: number, now: number): Plan {
   if (!isSlow(slowness)) return { to: 'retry', beginAt: now, interval: 1_000 / releaseRate, most: releasedPerSweep };
-  const interval = turnInterval(slowness, slowRate);
-  const beginAt = Math.max(slowness.nextTurnAt, now);
-  return { to: 'slow', beginAt, interval, most: Math.max(0, Math.floor((now + turnsAhead - beginAt) / interval)) };
+  const interval = slotInterval(slowness, slowRate);
+  const beginAt = Math.max(slowness.nextSlotAt, now);
+  return { to: 'slow', beginAt, interval, most: Math.max(0, Math.floor((now + slotsAhead - beginAt) / interval)) };
 }
 
 /**
@@ -38,7 +38,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
   const end = async (delivery: WaitingDelivery) => {
     if (!(await store.update(delivery, settled(delivery, 'failed', now())))) return;
     count('Exhausted');
-    log.warn('delivery.outlived', describeDelivery(delivery));
+    log.warn('delivery.too_old', describeDelivery(delivery));
   };
 
   const areSent = (batch: readonly WaitingDelivery[], to: Plan['to']) =>
@@ -65,10 +65,10 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
   /** Gives whether all were handed over: what was not would be found again at once. */
   const giveTurns = async (deliveries: readonly WaitingDelivery[], plan: Plan, hasTime: () => boolean) => {
     let isComplete = true;
-    const alive = deliveries.filter(delivery => !hasOutlived(delivery, now()));
+    const alive = deliveries.filter(delivery => !isTooOld(delivery, now()));
     const turns = alive.map((delivery, index) => {
       const at = plan.beginAt + index * plan.interval;
-      return plan.to === 'slow' ? withTurn(delivery, at) : putOff(delivery, now(), Math.max(0, at - now()));
+      return plan.to === 'slow' ? withSlot(delivery, at) : scheduled(delivery, now(), Math.max(0, at - now()));
     });
     for (let start = 0; start < turns.length && hasTime(); start += sendBatch * batchesAtOnce) {
       const batches = Array.from({ length: batchesAtOnce }, (_, index) => {
@@ -101,12 +101,12 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
     while (hasTime()) {
       const beginAt = plan.beginAt + given * plan.interval;
       const most = Math.min(plan.most - given, chunk);
-      const { deliveries, isAll } = await store.waitingForTurn(shards, most);
-      await Promise.all(deliveries.filter(delivery => hasOutlived(delivery, now())).map(end));
+      const { deliveries, isAll } = await store.waitingForSlot(shards, most);
+      await Promise.all(deliveries.filter(delivery => isTooOld(delivery, now())).map(end));
       if (plan.to === 'slow' && deliveries.length > 0) {
-        const nextTurnAt = beginAt + deliveries.length * plan.interval;
-        if (!(await slownessStore.reserveUntil(slowness, nextTurnAt))) return;
-        slowness = { ...slowness, nextTurnAt };
+        const nextSlotAt = beginAt + deliveries.length * plan.interval;
+        if (!(await slownessStore.reserveUntil(slowness, nextSlotAt))) return;
+        slowness = { ...slowness, nextSlotAt };
       }
       if (isAll) await endWhereQuiet(slowness, given + deliveries.length); // only now: arrivals would reserve those very turns
       const isComplete = await giveTurns(deliveries, { ...plan, beginAt }, hasTime);
@@ -114,7 +114,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): Erra
       if (isAll || !isComplete || deliveries.length === 0) break;
     }
     if (given === 0) return;
-    log.info('slow_lane.turns_given', {
+    log.info('slow_lane.slots_given', {
       account: slowness.accountId,
       event: slowness.eventName,
       lane: plan.to,

@@ -5,7 +5,7 @@ import { dueShards, taskShard } from '../delivery-item.ts';
 import type { DeliveryStore, DueEntry } from '../delivery-store.ts';
 import { type RetryQueue, sendAllOrLeave } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import { afterSweep, hasOutlived } from '../transitions.ts';
+import { isTooOld, waitAfterSweep } from '../transitions.ts';
 
 /** Does what an entry of index `due` stands for that is no delivery, and goes on for as long as `hasTime` says so. */
 export type Errand = (entry: DueEntry, hasTime: () => boolean) => Promise<void>;
@@ -46,15 +46,15 @@ export function makeSweep({ store, queues, errands, now, log, count }: SweepDepe
   /** Gives what the caller must send: nothing, where the index was behind or somebody else was quicker. */
   const claim = async (delivery: WaitingDelivery): Promise<WaitingDelivery | undefined> => {
     const moment = now();
-    const wait = afterSweep(delivery.wait, moment);
-    const isOverdue = wait.pickups > delivery.wait.pickups;
-    if (isOverdue && hasOutlived(delivery, moment)) {
+    const wait = waitAfterSweep(delivery.wait, moment);
+    const isOverdue = wait.overdueCount > delivery.wait.overdueCount;
+    if (isOverdue && isTooOld(delivery, moment)) {
       await end(delivery);
       return undefined;
     }
     if (!(await store.claim(delivery, wait))) return undefined;
     count(isOverdue ? 'SweptOverdue' : 'SweptDue');
-    if (isOverdue) log.warn('delivery.overdue', { ...describeDelivery(delivery), pickups: wait.pickups });
+    if (isOverdue) log.warn('delivery.overdue', { ...describeDelivery(delivery), overdueCount: wait.overdueCount });
     return { ...delivery, wait };
   };
 
@@ -75,7 +75,7 @@ export function makeSweep({ store, queues, errands, now, log, count }: SweepDepe
   const handle = async (entries: readonly DueEntry[]) => {
     const deliveries = await store.read(entries.map(({ id }) => id));
     await expire(entries, deliveries);
-    const due = deliveries.filter(isWaiting).filter(({ wait }) => wait.slowLane !== 'waiting' && wait.lookAt <= now());
+    const due = deliveries.filter(isWaiting).filter(({ wait }) => wait.slowLane !== 'waiting' && wait.sweepAt <= now());
     const claimed = (await Promise.all(due.map(claim))).filter(delivery => delivery !== undefined);
     const inSlowLane = ({ wait }: WaitingDelivery) => wait.slowLane === 'queued';
     await sendInBatches(claimed.filter(inSlowLane), 'slow');

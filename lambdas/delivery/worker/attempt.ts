@@ -4,11 +4,11 @@ import type { Sealing } from '../../platform/sealing.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { isSigning } from '../../webhooks/signing-secret.ts';
 import { authorizationBinding, secretBinding, type Webhook } from '../../webhooks/webhook.ts';
-import { askedWait } from '../backoff.ts';
+import { retryAfterWait } from '../backoff.ts';
 import type { AttemptOutcome, AttemptRecord, AttemptResult, Delivery } from '../delivery.ts';
 import { makeRedaction } from './redaction.ts';
 import { signatureHeader } from './signature.ts';
-import type { AttemptWatch } from './slow-attempt-timer.ts';
+import type { SlowAttemptTimer } from './slow-attempt-timer.ts';
 
 /** Makes one attempt. Never throws. */
 export type Attempt = (webhook: Webhook, delivery: Delivery, watch?: AttemptProgress) => Promise<AttemptOutcome>;
@@ -87,21 +87,21 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
         const { status, headers } = posted;
         if (isSuccess(status)) return { outcome: 'delivered', ...made };
         if (status === 410) return { outcome: 'gone', ...made };
-        const askedWaitMs = askedWait(status, headers['retry-after'], now());
-        return { outcome: 'failed', askedWaitMs, detail: `HTTP ${status}`, ...made };
+        const retryAfterMs = retryAfterWait(status, headers['retry-after'], now());
+        return { outcome: 'failed', retryAfterMs, detail: `HTTP ${status}`, ...made };
       }
       case 'given_up':
         return { outcome: 'given_up', ...made };
       case 'internal_error':
         return { outcome: 'internal_error', detail: posted.detail, ...made };
       default:
-        return { outcome: 'failed', askedWaitMs: undefined, detail: posted.detail, ...made };
+        return { outcome: 'failed', retryAfterMs: undefined, detail: posted.detail, ...made };
     }
   };
 }
 
 /** Is told how an attempt goes, and may give it up. */
-type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onConnecting' | 'onAnswered'>;
+type AttemptProgress = Pick<SlowAttemptTimer, 'signal' | 'onResolving' | 'onConnecting' | 'onAnswered'>;
 
 interface Credentials {
   readonly authorization: string | undefined;

@@ -24,7 +24,7 @@ export interface DeliverDependencies extends DeliveryTelemetry {
 }
 
 /** Makes the first attempt of an event: parse, find the webhook, attempt, record the outcome. */
-export function makeDeliver(dependencies: DeliverDependencies): ProcessRecord {
+export function makeFirstAttempt(dependencies: DeliverDependencies): ProcessRecord {
   const { findWebhookState, processDelivery, store, sendToDeadLetters, demandsUrl, now, log, count } = dependencies;
   return async function deliver(record, atReceiver) {
     const origin = originOfRecord(record);

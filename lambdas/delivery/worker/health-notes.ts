@@ -3,14 +3,14 @@ import { describeError } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { AttemptOutcome, AttemptResult, Delivery } from '../delivery.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import type { WebhookHealth } from './webhook-health.ts';
+import type { WebhookHealthStore } from './webhook-health-store.ts';
 
 /** Notes what an attempt says about its webhook. Never throws: what cannot be noted now, the next attempt notes. */
 export type NoteHealth = (webhook: Webhook, outcome: AttemptOutcome, after: Delivery) => Promise<void>;
 
 /** What noting stands on. */
 export interface HealthNotesDependencies extends DeliveryTelemetry {
-  readonly health: WebhookHealth;
+  readonly health: WebhookHealthStore;
   readonly now: Clock;
 }
 

@@ -1,7 +1,7 @@
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { AttemptOutcome } from '../delivery.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import type { WebhookHealth } from './webhook-health.ts';
+import type { WebhookHealthStore } from './webhook-health-store.ts';
 
 /**
  * Suspends the webhook of a receiver that answered 410. Where the URL or the registration has changed since the attempt
@@ -11,7 +11,7 @@ export type HeedGone = (webhook: Webhook, outcome: AttemptOutcome) => Promise<At
 
 /** What heeding a 410 needs. */
 export interface HeedGoneDependencies extends DeliveryTelemetry {
-  readonly health: Pick<WebhookHealth, 'suspendGone'>;
+  readonly health: Pick<WebhookHealthStore, 'suspendGone'>;
 }
 
 /** Makes what is done about a 410. The write's own condition decides, not what was read before it. */
@@ -21,7 +21,7 @@ export function makeHeedGone({ health, log, count }: HeedGoneDependencies): Heed
     const { record } = outcome;
     const suspended = await health.suspendGone(webhook, record.result);
     if (suspended === 'replaced') {
-      return { outcome: 'failed', askedWaitMs: undefined, detail: 'HTTP 410 of an earlier URL', record };
+      return { outcome: 'failed', retryAfterMs: undefined, detail: 'HTTP 410 of an earlier URL', record };
     }
     if (suspended === 'suspended') {
       count('WebhookSuspended');

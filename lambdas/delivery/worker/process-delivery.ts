@@ -2,19 +2,19 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { Random } from '../backoff.ts';
 import { type AttemptOutcome, type Delivery, isTest, settled, type WaitingDelivery } from '../delivery.ts';
-import type { AttemptsUnderWay } from '../isolation/attempts-under-way.ts';
-import type { HandOver, Save } from '../isolation/slow-lane.ts';
+import type { Bulkhead } from '../isolation/bulkhead.ts';
+import type { MoveToSlowLane, Save } from '../isolation/slow-lane.ts';
 import { isSlow } from '../isolation/slowness.ts';
 import { type StoredSlowness, slownessId } from '../isolation/slowness-store.ts';
 import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
-import { crowdedWait } from '../limits.ts';
+import { fullBulkheadWait } from '../limits.ts';
 import { type RetryQueue, sendOrLeave } from '../queues.ts';
 import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from '../telemetry.ts';
-import { type AfterAttempt, isHandedOver, putOff } from '../transitions.ts';
+import { type ApplyOutcome, scheduled, waitsInQueue } from '../transitions.ts';
 import type { Attempt } from './attempt.ts';
 import type { NoteHealth } from './health-notes.ts';
 import type { HeedGone } from './heed-gone.ts';
-import type { WatchAttempt } from './slow-attempt-timer.ts';
+import type { StartSlowAttemptTimer } from './slow-attempt-timer.ts';
 import type { WebhookState } from './webhook-state.ts';
 
 /**
@@ -36,11 +36,11 @@ export type AtReceiver = () => () => void;
 /** What a turn stands on. */
 export interface ProcessDeliveryDependencies extends DeliveryTelemetry {
   readonly attempt: Attempt;
-  readonly afterAttempt: AfterAttempt;
-  readonly watchAttempt: WatchAttempt;
+  readonly applyOutcome: ApplyOutcome;
+  readonly startSlowAttemptTimer: StartSlowAttemptTimer;
   /** Attempts of this process at each webhook. */
-  readonly underWay: AttemptsUnderWay;
-  readonly handOver: HandOver;
+  readonly underWay: Bulkhead;
+  readonly handOver: MoveToSlowLane;
   readonly heedGone: HeedGone;
   readonly noteHealth: NoteHealth;
   /** The lane whose consumer is at work. */
@@ -54,10 +54,10 @@ export interface ProcessDeliveryDependencies extends DeliveryTelemetry {
 export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): ProcessDelivery {
   const {
     attempt,
-    watchAttempt,
+    startSlowAttemptTimer,
     underWay,
     handOver,
-    afterAttempt,
+    applyOutcome,
     heedGone,
     noteHealth,
     lane,
@@ -69,7 +69,7 @@ export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): 
   } = dependencies;
 
   const sendNext = async (delivery: WaitingDelivery) => {
-    if (isHandedOver(delivery.wait)) await sendOrLeave(queues.retry, delivery, dependencies);
+    if (waitsInQueue(delivery.wait)) await sendOrLeave(queues.retry, delivery, dependencies);
   };
 
   /** What is stored decides: an attempt that lost the race records nothing. */
@@ -88,7 +88,7 @@ export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): 
 
   /** What is stored already only has its message moved; nothing is known yet of what is not. */
   const move = async (delivery: Delivery, save: Save, to: LaterLane, waitMs = 0) => {
-    const waiting = putOff(delivery, now(), waitMs);
+    const waiting = scheduled(delivery, now(), waitMs);
     if (delivery.wait) await queues[to].send(waiting);
     else if (await isStored(delivery, waiting, save)) await sendNext(waiting);
     else return;
@@ -117,13 +117,13 @@ export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): 
     save: Save,
     atReceiver: AtReceiver | undefined,
   ) => {
-    const watch = isTest(delivery) ? undefined : watchAttempt(webhook, slowness);
+    const watch = isTest(delivery) ? undefined : startSlowAttemptTimer(webhook, slowness);
     const isBack = atReceiver?.();
     const made = await attempt(webhook, delivery, watch);
     isBack?.();
     await watch?.end(made);
     const outcome = isTest(delivery) ? made : await heedGone(webhook, made);
-    const after = afterAttempt(delivery, outcome);
+    const after = applyOutcome(delivery, outcome);
     if (!isTest(delivery)) await noteHealth(webhook, outcome, after);
     if (outcome.outcome === 'given_up') return repeatInSlowLane(delivery, after, outcome, webhook, slowness, save);
 
@@ -164,7 +164,7 @@ export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): 
     if (beyond === 'retry') return move(delivery, save, 'retry');
 
     const leave = lane === 'slow' ? () => undefined : underWay.enter(slownessId(slowness));
-    if (!leave) return move(delivery, save, 'retry', crowdedWait(random));
+    if (!leave) return move(delivery, save, 'retry', fullBulkheadWait(random));
     try {
       await makeAttempt(delivery, webhook, slowness, save, atReceiver);
     } finally {

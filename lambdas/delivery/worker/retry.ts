@@ -23,7 +23,7 @@ export interface RedeliverDependencies extends DeliveryTelemetry {
 }
 
 /** Makes a further attempt, unless that attempt's outcome is stored already. */
-export function makeRedeliver(dependencies: RedeliverDependencies): ProcessRecord {
+export function makeRetry(dependencies: RedeliverDependencies): ProcessRecord {
   const { findWebhookState, processDelivery, store, replays, sendToDeadLetters, lane, now, log, count } = dependencies;
 
   /** What a delivery goes back to when its replay was cancelled before its turn came. */

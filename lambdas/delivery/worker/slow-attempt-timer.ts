@@ -1,15 +1,15 @@
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { AttemptOutcome } from '../delivery.ts';
-import type { ProcessLateness } from '../isolation/process-lateness.ts';
+import type { DnsTimeouts } from '../isolation/dns-timeouts.ts';
+import type { EventLoopLag } from '../isolation/event-loop-lag.ts';
 import { isSlow, mayRecover, type Slowness, withDuration } from '../isolation/slowness.ts';
-import type { SlownessNotes } from '../isolation/slowness-notes.ts';
-import type { UnansweredNames } from '../isolation/unanswered-names.ts';
+import type { SlownessTracker } from '../isolation/slowness-tracker.ts';
 import type { Lane } from '../lane-routing.ts';
 import { giveUpAfter, giveUpEvery, hangsAfter, slowAfter } from '../limits.ts';
 import type { HasMessages } from '../queues.ts';
 
 /** Follows one attempt: tells when it is slow, and gives it up. */
-export interface AttemptWatch {
+export interface SlowAttemptTimer {
   /** Aborted when the attempt is given up. */
   readonly signal: AbortSignal;
   /** The name is about to be resolved: our own work before that is nobody's slowness. */
@@ -22,13 +22,13 @@ export interface AttemptWatch {
 }
 
 /** Begins to watch an attempt. */
-export type WatchAttempt = (webhook: Webhook, slowness: Slowness) => AttemptWatch;
+export type StartSlowAttemptTimer = (webhook: Webhook, slowness: Slowness) => SlowAttemptTimer;
 
 /** What watching depends on. */
 export interface AttemptWatchDependencies {
-  readonly notes: SlownessNotes;
-  readonly lateness: ProcessLateness;
-  readonly names: UnansweredNames;
+  readonly notes: SlownessTracker;
+  readonly lateness: EventLoopLag;
+  readonly names: DnsTimeouts;
   readonly hasMessages: HasMessages;
   readonly after: After;
   readonly now: () => number;
@@ -50,10 +50,10 @@ export function systemTimer(milliseconds: number, act: () => void): () => void {
  * passed: every further attempt would hold up another place meanwhile. A process that is itself behind notes nothing and
  * gives nothing up.
  */
-export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchAttempt {
+export function makeStartSlowAttemptTimer(dependencies: AttemptWatchDependencies): StartSlowAttemptTimer {
   const { notes, lateness, names, hasMessages, after, now, lane, giveUp, attemptTimeout } = dependencies;
 
-  return function watchAttempt(webhook, slowness) {
+  return function startSlowAttemptTimer(webhook, slowness) {
     const controller = new AbortController();
     const process = lateness.begin();
     const noted: Promise<void>[] = [];

@@ -62,9 +62,9 @@ export const aRecord = (changes: Partial<AttemptRecord> = {}): AttemptRecord => 
 });
 
 /** An attempt that the receiver answered with 500. */
-export const failure = (changes: Partial<AttemptRecord> = {}, askedWaitMs?: number): AttemptOutcome => ({
+export const failure = (changes: Partial<AttemptRecord> = {}, retryAfterMs?: number): AttemptOutcome => ({
   outcome: 'failed',
-  askedWaitMs,
+  retryAfterMs,
   detail: 'HTTP 500',
   record: aRecord(changes),
 });

@@ -15,13 +15,13 @@ import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { makeReadHistory } from '../../../lambdas/delivery/delivery-history.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
-import { makeAttemptsUnderWay } from '../../../lambdas/delivery/isolation/attempts-under-way.ts';
+import { makeBulkhead } from '../../../lambdas/delivery/isolation/bulkhead.ts';
+import { makeDnsTimeouts } from '../../../lambdas/delivery/isolation/dns-timeouts.ts';
 import { makeRecentCounts } from '../../../lambdas/delivery/isolation/recent-counts.ts';
-import { makeHandOver } from '../../../lambdas/delivery/isolation/slow-lane.ts';
-import { recovered, withSlowName } from '../../../lambdas/delivery/isolation/slowness.ts';
-import { makeSlownessNotes } from '../../../lambdas/delivery/isolation/slowness-notes.ts';
+import { makeMoveToSlowLane } from '../../../lambdas/delivery/isolation/slow-lane.ts';
+import { recovered, withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore, slownessId } from '../../../lambdas/delivery/isolation/slowness-store.ts';
-import { makeUnansweredNames } from '../../../lambdas/delivery/isolation/unanswered-names.ts';
+import { makeSlownessTracker } from '../../../lambdas/delivery/isolation/slowness-tracker.ts';
 import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import { attemptsPerWebhook } from '../../../lambdas/delivery/limits.ts';
 import { makeFindWebhook, makeLookup } from '../../../lambdas/delivery/lookup.ts';
@@ -33,15 +33,15 @@ import { makeReplayStore } from '../../../lambdas/delivery/replay/replay-store.t
 import { makeAnnounce, type PublishedAnnouncement } from '../../../lambdas/delivery/sweeper/announcements.ts';
 import { makeSlowBacklogTask } from '../../../lambdas/delivery/sweeper/slow-backlog.ts';
 import { makeSweep } from '../../../lambdas/delivery/sweeper/sweep.ts';
-import { makeAfterAttempt } from '../../../lambdas/delivery/transitions.ts';
+import { makeApplyOutcome } from '../../../lambdas/delivery/transitions.ts';
 import { makeAttempt } from '../../../lambdas/delivery/worker/attempt.ts';
-import { makeDeliver } from '../../../lambdas/delivery/worker/first-attempt.ts';
+import { makeFirstAttempt } from '../../../lambdas/delivery/worker/first-attempt.ts';
 import { makeNoteHealth } from '../../../lambdas/delivery/worker/health-notes.ts';
 import { makeHeedGone } from '../../../lambdas/delivery/worker/heed-gone.ts';
 import { makeProcessDelivery } from '../../../lambdas/delivery/worker/process-delivery.ts';
-import { makeRedeliver } from '../../../lambdas/delivery/worker/retry.ts';
-import { makeWatchAttempt } from '../../../lambdas/delivery/worker/slow-attempt-timer.ts';
-import { makeWebhookHealth } from '../../../lambdas/delivery/worker/webhook-health.ts';
+import { makeRetry } from '../../../lambdas/delivery/worker/retry.ts';
+import { makeStartSlowAttemptTimer } from '../../../lambdas/delivery/worker/slow-attempt-timer.ts';
+import { makeWebhookHealthStore } from '../../../lambdas/delivery/worker/webhook-health-store.ts';
 import { makeFindWebhookState } from '../../../lambdas/delivery/worker/webhook-state.ts';
 import type { Item } from '../../../lambdas/platform/dynamo.ts';
 import type { GuardedPost, PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
@@ -299,10 +299,10 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       random: () => 0.5,
       lane,
       queues,
-      watchAttempt: makeWatchAttempt({
-        notes: makeSlownessNotes({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
+      startSlowAttemptTimer: makeStartSlowAttemptTimer({
+        notes: makeSlownessTracker({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
         lateness: { begin: () => ({ wasLate: () => false, end: () => undefined }) },
-        names: makeUnansweredNames(now),
+        names: makeDnsTimeouts(now),
         hasMessages: makeHasMessages({
           ...telemetry,
           sqs,
@@ -315,15 +315,15 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
         giveUp: 'waiting',
         attemptTimeout: 15_000,
       }),
-      underWay: makeAttemptsUnderWay(attemptsPerWebhook),
-      handOver: makeHandOver({ ...telemetry, slownessStore, store, slowQueue, now }),
-      heedGone: makeHeedGone({ ...telemetry, health: makeWebhookHealth({ dynamo, table: 'Webhooks', now }) }),
+      underWay: makeBulkhead(attemptsPerWebhook),
+      handOver: makeMoveToSlowLane({ ...telemetry, slownessStore, store, slowQueue, now }),
+      heedGone: makeHeedGone({ ...telemetry, health: makeWebhookHealthStore({ dynamo, table: 'Webhooks', now }) }),
       noteHealth: makeNoteHealth({
         ...telemetry,
-        health: makeWebhookHealth({ dynamo, table: 'Webhooks', now }),
+        health: makeWebhookHealthStore({ dynamo, table: 'Webhooks', now }),
         now,
       }),
-      afterAttempt: makeAfterAttempt({ schedule, now, random: () => 0.5 }),
+      applyOutcome: makeApplyOutcome({ schedule, now, random: () => 0.5 }),
       attempt: makeAttempt({
         sealing: fakeSealing,
         now,
@@ -342,12 +342,12 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   };
   // Each of these is a process of its own: what one remembers that died is lost with it.
   const deliver = (record: SQSRecord) =>
-    makeDeliver({ ...dependencies, processDelivery: takeTurnIn('first'), demandsUrl: 'https://demandas.com.br' })(
+    makeFirstAttempt({ ...dependencies, processDelivery: takeTurnIn('first'), demandsUrl: 'https://demandas.com.br' })(
       record,
     );
   const replays = makeReplayStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
   const redeliverIn = (lane: Lane) => (record: SQSRecord) =>
-    makeRedeliver({ ...dependencies, processDelivery: takeTurnIn(lane), replays, lane })(record);
+    makeRetry({ ...dependencies, processDelivery: takeTurnIn(lane), replays, lane })(record);
   const redeliver = redeliverIn('retry');
   const redeliverSlow = redeliverIn('slow');
   const resend = makeResend({ ...telemetry, store, retryQueue, now });
@@ -468,13 +468,13 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     /** How slowly the receiver answers, as it is stored. */
     slowness: () => slownessNow.read(slownessId(owner)),
     /** Has the receiver found slow. */
-    slowDown: () => slownessNow.change(owner, slowness => withSlowName(slowness, now())),
+    slowDown: () => slownessNow.change(owner, slowness => withSlowDns(slowness, now())),
     /** Has it found quick again. */
     speedUp: () => slownessNow.change(owner, slowness => recovered(slowness, now())),
     /** Takes all turns of the next 90 s, as other deliveries would. */
     takeTurns: async () => {
       const slowness = await slownessNow.change(owner, known => known);
-      await slownessNow.reserveUntil(slowness, Math.max(slowness.nextTurnAt, now() + 90_000));
+      await slownessNow.reserveUntil(slowness, Math.max(slowness.nextSlotAt, now() + 90_000));
     },
     /** First attempt of the next event. */
     deliverNext: (planned?: Crash, isTwice?: boolean) => consume(events, deliver, planned, isTwice),
@@ -506,7 +506,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
         const times = [...looks, ...[...events, ...retries, ...slow].map(({ visibleAt }) => visibleAt)];
         if (times.length === 0) return;
         clock.set(Math.max(now(), Math.min(...times)));
-        if (looks.some(lookAt => lookAt <= now())) await survives(() => sweep(() => true));
+        if (looks.some(sweepAt => sweepAt <= now())) await survives(() => sweep(() => true));
       }
       throw new Error('The simulation does not come to rest.');
     },

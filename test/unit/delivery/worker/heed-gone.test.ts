@@ -31,7 +31,7 @@ describe('a 410', () => {
 
   it('of an earlier URL or registration is a failure like any other', async () => {
     const { heed, counts } = heeding('replaced');
-    expect(await heed(gone)).toMatchObject({ outcome: 'failed', askedWaitMs: undefined, record: gone.record });
+    expect(await heed(gone)).toMatchObject({ outcome: 'failed', retryAfterMs: undefined, record: gone.record });
     expect(counts).toEqual({});
   });
 

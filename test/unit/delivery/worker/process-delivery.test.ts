@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptOutcome, Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
-import { makeAttemptsUnderWay } from '../../../../lambdas/delivery/isolation/attempts-under-way.ts';
-import { unknownSlowness, withSlowName } from '../../../../lambdas/delivery/isolation/slowness.ts';
+import { makeBulkhead } from '../../../../lambdas/delivery/isolation/bulkhead.ts';
+import { unknownSlowness, withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { type StoredSlowness, slownessId, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import type { Lane } from '../../../../lambdas/delivery/lane-routing.ts';
-import { makeAfterAttempt, withTurn } from '../../../../lambdas/delivery/transitions.ts';
+import { makeApplyOutcome, withSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { makeProcessDelivery } from '../../../../lambdas/delivery/worker/process-delivery.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, noon, success } from '../builders.ts';
@@ -23,7 +23,7 @@ interface Circumstances {
 
 const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
 const isQuick = slownessOf(owner, undefined);
-const isSlow: StoredSlowness = { ...isQuick, ...withSlowName(unknownSlowness, noon) };
+const isSlow: StoredSlowness = { ...isQuick, ...withSlowDns(unknownSlowness, noon) };
 
 /** One turn, and everything it did in order. */
 const turn = async (
@@ -45,7 +45,7 @@ const turn = async (
       sent.push(waiting);
     },
   });
-  const underWay = makeAttemptsUnderWay(2);
+  const underWay = makeBulkhead(2);
   for (let other = 0; other < othersUnderWay; other++) underWay.enter(slownessId(owner));
   const processDelivery = makeProcessDelivery({
     ...telemetry,
@@ -53,8 +53,8 @@ const turn = async (
       did.push('attempt');
       return outcome;
     },
-    afterAttempt: makeAfterAttempt({ schedule, now, random: () => 1 }),
-    watchAttempt: () => {
+    applyOutcome: makeApplyOutcome({ schedule, now, random: () => 1 }),
+    startSlowAttemptTimer: () => {
       did.push('watch');
       return {
         signal: new AbortController().signal,
@@ -67,7 +67,7 @@ const turn = async (
     underWay,
     handOver: async (handedOver, _, save) => {
       did.push('hand over');
-      if (lane !== 'slow' && !handedOver.wait) await save(withTurn(handedOver, noon + 250));
+      if (lane !== 'slow' && !handedOver.wait) await save(withSlot(handedOver, noon + 250));
     },
     heedGone: async (_, made) => made,
     noteHealth: async () => void did.push('note health'),
@@ -143,13 +143,16 @@ describe('a delivery’s turn', () => {
 
 describe('a webhook that', () => {
   const failing = aWebhook({ failingSince: noon - 60_000 });
-  const waiting = aDelivery({ attempt: 2, wait: { nextAttemptAt: noon - 1, lookAt: noon + 119_999, pickups: 1 } });
+  const waiting = aDelivery({
+    attempt: 2,
+    wait: { nextAttemptAt: noon - 1, sweepAt: noon + 119_999, overdueCount: 1 },
+  });
 
   it('keeps failing has its first attempt made by another consumer, at once', async () => {
     const { did, sent, saved, counts } = await turn(aDelivery(), failing);
     expect(did).toEqual(['save', 'send']);
     expect(saved).toMatchObject({ state: 'pending', attempt: 1, charged: 0, attempts: [] });
-    expect(sent).toMatchObject([{ attempt: 1, wait: { nextAttemptAt: noon, lookAt: noon + 120_000 } }]);
+    expect(sent).toMatchObject([{ attempt: 1, wait: { nextAttemptAt: noon, sweepAt: noon + 120_000 } }]);
     expect(counts).toEqual({ MovedToRetryLane: 1 });
   });
 
@@ -192,12 +195,15 @@ describe('a webhook with as many attempts under way as one may have', () => {
     const { did, sent, saved, counts } = await turn(aDelivery(), aWebhook(), crowded);
     expect(did).toEqual(['save', 'send']);
     expect(saved).toMatchObject({ state: 'pending', attempt: 1, charged: 0, attempts: [] });
-    expect(sent).toMatchObject([{ wait: { nextAttemptAt: noon + 3_000, lookAt: noon + 123_000 } }]);
+    expect(sent).toMatchObject([{ wait: { nextAttemptAt: noon + 3_000, sweepAt: noon + 123_000 } }]);
     expect(counts).toEqual({ MovedToRetryLane: 1 });
   });
 
   it('has a retry put off as it is stored, uncharged', async () => {
-    const waiting = { ...aDelivery({ attempt: 2 }), wait: { nextAttemptAt: noon, lookAt: noon + 120_000, pickups: 0 } };
+    const waiting = {
+      ...aDelivery({ attempt: 2 }),
+      wait: { nextAttemptAt: noon, sweepAt: noon + 120_000, overdueCount: 0 },
+    };
     const { did, sent } = await turn(waiting, aWebhook(), { ...crowded, lane: 'retry' });
     expect(did).toEqual(['send']);
     expect(sent).toMatchObject([{ attempt: 2, wait: { nextAttemptAt: noon + 3_000 } }]);
@@ -236,7 +242,7 @@ describe('the log', () => {
   it('has one line per attempt, without URL, payload or response', async () => {
     const record = aRecord({ response: 'canary-response' });
     const webhook = aWebhook({ url: 'https://receiver.example.com/?token=canary-url', failingSince: noon });
-    const outcome: AttemptOutcome = { outcome: 'failed', askedWaitMs: undefined, detail: 'HTTP 500', record };
+    const outcome: AttemptOutcome = { outcome: 'failed', retryAfterMs: undefined, detail: 'HTTP 500', record };
     const { lines } = await turn(aDelivery({ body: 'canary-body' }), webhook, { outcome });
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '')).toEqual([

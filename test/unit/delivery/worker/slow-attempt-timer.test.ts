@@ -3,12 +3,12 @@ import {
   type Slowness,
   unknownSlowness,
   withDuration,
-  withSlowName,
+  withSlowDns,
 } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
 import {
   type AttemptWatchDependencies,
-  makeWatchAttempt,
+  makeStartSlowAttemptTimer,
   systemTimer,
 } from '../../../../lambdas/delivery/worker/slow-attempt-timer.ts';
 import { frozenClock } from '../../../support/clock.ts';
@@ -21,7 +21,7 @@ interface Circumstances extends Partial<AttemptWatchDependencies> {
   readonly isLate?: () => boolean;
 }
 
-const slow = withSlowName(unknownSlowness, noon - 60_000);
+const slow = withSlowDns(unknownSlowness, noon - 60_000);
 
 /** A watch over one attempt, a clock that fires its timers, and what was done, each with its time since noon. */
 const watching = (circumstances: Circumstances = {}) => {
@@ -32,7 +32,7 @@ const watching = (circumstances: Circumstances = {}) => {
   let asked = 0;
   let ended = 0;
   const note = (what: string) => did.push(`${clock.now() - noon} ${what}`);
-  const watch = makeWatchAttempt({
+  const watch = makeStartSlowAttemptTimer({
     notes: {
       quick: () => void note('quick'),
       slow: async () => void note('slow'),
@@ -87,7 +87,7 @@ const failed = (sinceConnectingMs?: number) =>
   ({
     outcome: 'failed',
     record,
-    askedWaitMs: undefined,
+    retryAfterMs: undefined,
     detail: '',
     ...(sinceConnectingMs !== undefined && { sinceConnectingMs }),
   }) as const;

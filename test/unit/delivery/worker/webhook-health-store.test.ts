@@ -1,6 +1,6 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeWebhookHealth } from '../../../../lambdas/delivery/worker/webhook-health.ts';
+import { makeWebhookHealthStore } from '../../../../lambdas/delivery/worker/webhook-health-store.ts';
 import { parseWebhook, type Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
@@ -14,7 +14,7 @@ afterAll(() => dynalite.stop());
 beforeEach(() => put(aWebhook()));
 
 const health = () =>
-  makeWebhookHealth({ dynamo: dynalite.dynamo, table: 'Webhooks', now: frozenClock(noon + 1_000).now });
+  makeWebhookHealthStore({ dynamo: dynalite.dynamo, table: 'Webhooks', now: frozenClock(noon + 1_000).now });
 const put = async (webhook: Webhook) => {
   await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: webhook }));
 };

@@ -4,10 +4,10 @@ import {
   isSlow,
   type Slowness,
   unknownSlowness,
-  withSlowName,
+  withSlowDns,
 } from '../../../../lambdas/delivery/isolation/slowness.ts';
-import { makeSlownessNotes } from '../../../../lambdas/delivery/isolation/slowness-notes.ts';
 import { type SlownessStore, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import { makeSlownessTracker } from '../../../../lambdas/delivery/isolation/slowness-tracker.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { fakeTelemetry, noon } from '../builders.ts';
 
@@ -29,7 +29,7 @@ const notesOver = (begun: Slowness = unknownSlowness) => {
       return { ...slownessOf(owner, undefined), ...stored };
     },
   };
-  const notes = makeSlownessNotes({ ...telemetry, store, quickCounts: makeRecentCounts(), now: clock.now });
+  const notes = makeSlownessTracker({ ...telemetry, store, quickCounts: makeRecentCounts(), now: clock.now });
   return {
     notes,
     clock,
@@ -86,7 +86,7 @@ describe('what a process notes', () => {
   });
 
   it('writes again only after 5 s what is known to be slow, and then all of it', async () => {
-    const { notes, stored, writes, clock } = notesOver(withSlowName(unknownSlowness, noon));
+    const { notes, stored, writes, clock } = notesOver(withSlowDns(unknownSlowness, noon));
     await notes.slow(owner);
     const before = writes();
     for (let at = 0; at < 20; at++) await notes.slow(owner);
@@ -98,7 +98,7 @@ describe('what a process notes', () => {
   });
 
   it('does not count what it kept back once that is more than a minute ago', async () => {
-    const { notes, stored, clock } = notesOver(withSlowName(unknownSlowness, noon));
+    const { notes, stored, clock } = notesOver(withSlowDns(unknownSlowness, noon));
     for (let at = 0; at < 31; at++) await notes.slow(owner); // thirty of them are kept back
     clock.advance(60_000);
     await notes.quickSuccess(owner);
@@ -108,7 +108,7 @@ describe('what a process notes', () => {
   });
 
   it('ends no slowness before its hold is over, whatever the caller knew', async () => {
-    const { notes, stored, clock } = notesOver(withSlowName(unknownSlowness, noon));
+    const { notes, stored, clock } = notesOver(withSlowDns(unknownSlowness, noon));
     clock.advance(59_999);
     await notes.quickSuccess(owner);
     expect(isSlow(stored())).toBe(true);
@@ -132,7 +132,7 @@ describe('what a process notes', () => {
     const telemetry = fakeTelemetry();
     const store = { change: () => Promise.reject(new Error('the store is down: canary-7f3a')) };
     const { now } = frozenClock();
-    const notes = makeSlownessNotes({ ...telemetry, store, quickCounts: makeRecentCounts(), now });
+    const notes = makeSlownessTracker({ ...telemetry, store, quickCounts: makeRecentCounts(), now });
     await Promise.all([notes.slow(owner), notes.slow(owner), notes.slowName(owner), notes.duration(owner, 1)]);
     await notes.quickSuccess(owner);
     expect(telemetry.lines.join()).toContain('webhook.slowness_not_stored');

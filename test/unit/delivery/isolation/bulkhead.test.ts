@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { makeAttemptsUnderWay } from '../../../../lambdas/delivery/isolation/attempts-under-way.ts';
+import { makeBulkhead } from '../../../../lambdas/delivery/isolation/bulkhead.ts';
 
 describe('the places of a key', () => {
   it('are as many as the limit, and each is there again when it is left', () => {
-    const underWay = makeAttemptsUnderWay(2);
+    const underWay = makeBulkhead(2);
     const leave = underWay.enter('one');
     expect(underWay.enter('one')).toBeDefined();
     expect(underWay.enter('one')).toBeUndefined();
@@ -13,7 +13,7 @@ describe('the places of a key', () => {
   });
 
   it('are nobody else’s', () => {
-    const underWay = makeAttemptsUnderWay(1);
+    const underWay = makeBulkhead(1);
     underWay.enter('one');
     expect(underWay.enter('another')).toBeDefined();
   });

@@ -2,11 +2,11 @@ import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { makeRecentCounts, type RecentCounts } from './recent-counts.ts';
-import { isSlow, mayRecover, recovered, withDuration, withSlowAttempts, withSlowName } from './slowness.ts';
+import { isSlow, mayRecover, recovered, withDuration, withSlowAttempts, withSlowDns } from './slowness.ts';
 import { type SlownessOwner, type SlownessStore, slownessId } from './slowness-store.ts';
 
 /** Notes what attempts show of how slowly a receiver answers. Never throws: what is not stored now, a later attempt shows. */
-export interface SlownessNotes {
+export interface SlownessTracker {
   /** An attempt was over in time: counted in memory, and stored with the next slow one. */
   quick(owner: SlownessOwner): void;
   /** An attempt is not over in time. */
@@ -28,7 +28,13 @@ export interface SlownessNotesDependencies extends Pick<DeliveryTelemetry, 'log'
 }
 
 /** Makes the notes of one process. */
-export function makeSlownessNotes({ store, quickCounts, now, log, count }: SlownessNotesDependencies): SlownessNotes {
+export function makeSlownessTracker({
+  store,
+  quickCounts,
+  now,
+  log,
+  count,
+}: SlownessNotesDependencies): SlownessTracker {
   const known = new Map<string, Known>();
   /** Slow attempts that are not stored yet: after a minute they count no more. */
   const slowCounts = makeRecentCounts();
@@ -74,7 +80,7 @@ export function makeSlownessNotes({ store, quickCounts, now, log, count }: Slown
   };
 
   const storeSlowName = async (owner: SlownessOwner, one: Known) => {
-    if (await change(owner, slowness => withSlowName(slowness, now()))) one.slowAt = now();
+    if (await change(owner, slowness => withSlowDns(slowness, now()))) one.slowAt = now();
     one.naming = undefined;
   };
 

@@ -9,7 +9,7 @@ import type { AttemptResult } from '../delivery.ts';
  * What deliveries change of a webhook. Each change holds only for the record that the attempt was made with: a
  * registration, URL or credential that took its place meanwhile is not blamed. Gives whether the change was made.
  */
-export interface WebhookHealth {
+export interface WebhookHealthStore {
   /** Notes the first failure after registration, replacement, reactivation or a success. */
   startedFailing(webhook: Webhook): Promise<boolean>;
   /** Notes the first success after failures. */
@@ -34,7 +34,7 @@ export interface WebhookHealthDependencies {
 }
 
 /** Makes the writer of webhooks' health. */
-export function makeWebhookHealth({ dynamo, table, now }: WebhookHealthDependencies): WebhookHealth {
+export function makeWebhookHealthStore({ dynamo, table, now }: WebhookHealthDependencies): WebhookHealthStore {
   const change = async (
     webhook: Webhook,
     { update, when, withAnyAuthorization, names, values, told }: Change,
