@@ -5,119 +5,123 @@ import { makeRecentCounts, type RecentCounts } from './recent-counts.ts';
 import { isSlow, mayRecover, recovered, withDuration, withSlowAttempts, withSlowDns } from './slowness.ts';
 import { type SlownessOwner, type SlownessStore, slownessId } from './slowness-store.ts';
 
-/** Notes what attempts show of how slowly a receiver answers. Never throws: what is not stored now, a later attempt shows. */
+/** Records what attempts show of how slowly receivers answer. Never throws: what is not stored now, a later attempt shows. */
 export interface SlownessTracker {
   /** An attempt was over in time: counted in memory, and stored with the next slow one. */
-  quick(owner: SlownessOwner): void;
+  recordQuick(owner: SlownessOwner): void;
   /** An attempt is not over in time. */
-  slow(owner: SlownessOwner): Promise<void>;
+  recordSlow(owner: SlownessOwner): Promise<void>;
   /** A name did not resolve in time. */
-  slowName(owner: SlownessOwner): Promise<void>;
-  /** How long an attempt took, or will: it decides how many a slow webhook has under way. */
-  duration(owner: SlownessOwner, milliseconds: number): Promise<void>;
+  recordSlowDns(owner: SlownessOwner): Promise<void>;
+  /** How long an attempt took, or will: it decides how many a slow webhook has in flight. */
+  recordDuration(owner: SlownessOwner, milliseconds: number): Promise<void>;
   /** A quick success: it ends the slowness where its hold is over. */
-  quickSuccess(owner: SlownessOwner): Promise<void>;
+  recordQuickSuccess(owner: SlownessOwner): Promise<void>;
 }
 
-/** What notes depend on. */
-export interface SlownessNotesDependencies extends Pick<DeliveryTelemetry, 'log' | 'count'> {
-  readonly store: Pick<SlownessStore, 'change'>;
-  /** Quick attempts of this process. */
-  readonly quickCounts: RecentCounts;
-  readonly now: Clock;
-}
-
-/** Makes the notes of one process. */
+/** Makes the tracker of one process. */
 export function makeSlownessTracker({
   store,
   quickCounts,
   now,
   log,
   count,
-}: SlownessNotesDependencies): SlownessTracker {
-  const known = new Map<string, Known>();
+}: {
+  readonly store: Pick<SlownessStore, 'change'>;
+  /** Quick attempts of this process. */
+  readonly quickCounts: RecentCounts;
+  readonly now: Clock;
+} & DeliveryTelemetry): SlownessTracker {
+  const known = new Map<string, KnownWebhook>();
   /** Slow attempts that are not stored yet: after a minute they count no more. */
   const slowCounts = makeRecentCounts();
 
-  const knownOf = (id: string): Known => {
-    const one = known.get(id) ?? { writing: undefined, naming: undefined, slowAt: Number.NEGATIVE_INFINITY };
-    known.set(id, one);
-    const first = known.size > mostOwners ? known.keys().next().value : undefined;
-    if (first !== undefined) known.delete(first);
-    return one;
+  return {
+    recordQuick(owner) {
+      quickCounts.add(slownessId(owner), now());
+    },
+    async recordSlow(owner) {
+      const webhook = knownOf(owner);
+      slowCounts.add(slownessId(owner), now());
+      if (!webhook.storingSlow && now() - webhook.slowAt < renewedAfter) return;
+      webhook.storingSlow ??= storeSlow(owner, webhook);
+      await webhook.storingSlow;
+    },
+    async recordSlowDns(owner) {
+      const webhook = knownOf(owner);
+      if (!webhook.storingSlowDns && now() - webhook.slowAt < renewedAfter) return;
+      webhook.storingSlowDns ??= storeSlowDns(owner, webhook);
+      await webhook.storingSlowDns;
+    },
+    async recordDuration(owner, milliseconds) {
+      await change(owner, slowness => withDuration(slowness, milliseconds, now()));
+    },
+    async recordQuickSuccess(owner) {
+      await change(owner, slowness => (mayRecover(slowness, now()) ? recovered(slowness, now()) : undefined));
+    },
   };
 
-  const change = async (owner: SlownessOwner, by: Parameters<SlownessStore['change']>[1]) => {
-    const about = { account: owner.accountId, event: owner.eventName };
-    let wasSlow = false;
-    try {
-      const stored = await store.change(owner, slowness => {
-        wasSlow = isSlow(slowness);
-        return by(slowness);
-      });
-      if (isSlow(stored) === wasSlow) return stored;
-      if (wasSlow) log.info('webhook.quick_again', about);
-      else {
-        count('WebhookSlow');
-        log.warn('webhook.slow', { ...about, holdMs: stored.hold });
-      }
-      return stored;
-    } catch (error) {
-      log.error('webhook.slowness_not_stored', { ...about, ...describeError(error) });
-      return undefined;
-    }
-  };
+  function knownOf(owner: SlownessOwner): KnownWebhook {
+    const id = slownessId(owner);
+    const webhook = known.get(id) ?? {
+      storingSlow: undefined,
+      storingSlowDns: undefined,
+      slowAt: Number.NEGATIVE_INFINITY,
+    };
+    known.set(id, webhook);
+    const first = known.size > maxKnown ? known.keys().next().value : undefined;
+    if (first !== undefined) known.delete(first);
+    return webhook;
+  }
 
   /** Stores what was counted; attempts that become slow meanwhile are stored with the next write. */
-  const storeSlow = async (owner: SlownessOwner, one: Known) => {
+  async function storeSlow(owner: SlownessOwner, webhook: KnownWebhook): Promise<void> {
     const id = slownessId(owner);
     for (let slow = slowCounts.take(id, now()); slow > 0; slow = slowCounts.take(id, now())) {
       const added = { slow, quick: quickCounts.take(id, now()) };
       const stored = await change(owner, slowness => withSlowAttempts(slowness, added, now()));
-      one.slowAt = stored && isSlow(stored) ? now() : Number.NEGATIVE_INFINITY;
+      webhook.slowAt = stored && isSlow(stored) ? now() : Number.NEGATIVE_INFINITY;
     }
-    one.writing = undefined;
-  };
+    webhook.storingSlow = undefined;
+  }
 
-  const storeSlowName = async (owner: SlownessOwner, one: Known) => {
-    if (await change(owner, slowness => withSlowDns(slowness, now()))) one.slowAt = now();
-    one.naming = undefined;
-  };
+  async function storeSlowDns(owner: SlownessOwner, webhook: KnownWebhook): Promise<void> {
+    if (await change(owner, slowness => withSlowDns(slowness, now()))) webhook.slowAt = now();
+    webhook.storingSlowDns = undefined;
+  }
 
-  return {
-    quick: owner => quickCounts.add(slownessId(owner), now()),
-    slow: owner => {
-      const one = knownOf(slownessId(owner));
-      slowCounts.add(slownessId(owner), now());
-      if (!one.writing && now() - one.slowAt < renewedAfter) return Promise.resolve();
-      one.writing ??= storeSlow(owner, one);
-      return one.writing;
-    },
-    slowName: owner => {
-      const one = knownOf(slownessId(owner));
-      if (!one.naming && now() - one.slowAt < renewedAfter) return Promise.resolve();
-      one.naming ??= storeSlowName(owner, one);
-      return one.naming;
-    },
-    duration: async (owner, milliseconds) => {
-      await change(owner, slowness => withDuration(slowness, milliseconds, now()));
-    },
-    quickSuccess: async owner => {
-      await change(owner, slowness => (mayRecover(slowness, now()) ? recovered(slowness, now()) : undefined));
-    },
-  };
+  /** Changes what is stored, and reports where that makes the webhook slow or quick. `undefined`: it could not be stored. */
+  async function change(owner: SlownessOwner, apply: Parameters<SlownessStore['change']>[1]) {
+    const described = { account: owner.accountId, event: owner.eventName };
+    let wasSlow = false;
+    try {
+      const stored = await store.change(owner, slowness => {
+        wasSlow = isSlow(slowness);
+        return apply(slowness);
+      });
+      if (wasSlow && !isSlow(stored)) log.info('webhook.quick_again', described);
+      if (!wasSlow && isSlow(stored)) {
+        count('WebhookSlow');
+        log.warn('webhook.slow', { ...described, holdMs: stored.hold });
+      }
+      return stored;
+    } catch (error) {
+      log.error('webhook.slowness_not_stored', { ...described, ...describeError(error) });
+      return undefined;
+    }
+  }
 }
 
 /** What this process knows of a webhook. */
-interface Known {
-  writing: Promise<void> | undefined;
-  naming: Promise<void> | undefined;
+interface KnownWebhook {
+  storingSlow: Promise<void> | undefined;
+  storingSlowDns: Promise<void> | undefined;
   /** When the webhook was last seen to be slow. */
   slowAt: number;
 }
 
 /** Webhooks that are remembered at most; the one that was noted first is forgotten first. */
-const mostOwners = 10_000;
+const maxKnown = 10_000;
 
-/** What is known to be slow is noted again after this long only: it hangs many times a second. Milliseconds. */
+/** What is known to be slow is recorded again after this long only: it hangs many times a second. Milliseconds. */
 const renewedAfter = 5_000;

@@ -107,8 +107,7 @@ interface ReplayRange {
   readonly wanted: 'failed' | 'held';
 }
 
-/** Wire states of a replay; the last two are final. */
-/** The states of a replay. */
-export type ReplayState = 'running' | 'completed' | 'cancelled';
+/** The states of a replay; the last two are final. */
+type ReplayState = 'running' | 'completed' | 'cancelled';
 
 const replayPrefix = 'reenvio_';

@@ -10,7 +10,10 @@ import type { Context, SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecor
 import { describeError } from '../../platform/telemetry.ts';
 import { lateReceivePause, longestReceivePause, receivePauseWhileMore, shortestReceivePause } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import type { ProcessRecord } from './first-attempt.ts';
+import type { OnAttempt } from './process-delivery.ts';
+
+/** Processes one message of a queue. To return is to acknowledge it; to throw is to leave it for later. */
+export type ProcessRecord = (record: SQSRecord, onAttempt?: OnAttempt) => Promise<void>;
 
 /** What a consumer depends on. */
 export interface ConsumerDependencies extends DeliveryTelemetry {

@@ -30,11 +30,10 @@ import { makeApplyOutcome } from '../transitions.ts';
 import { makeAttempt } from './attempt.ts';
 import { makeConsumer, systemPause } from './batch-consumer.ts';
 import { makeFirstAttempt } from './first-attempt.ts';
-import { makeNoteHealth } from './health-notes.ts';
-import { makeHeedGone } from './heed-gone.ts';
 import { makeProcessDelivery } from './process-delivery.ts';
 import { makeRetry } from './retry.ts';
 import { makeStartSlowAttemptTimer, systemTimer } from './slow-attempt-timer.ts';
+import { makeWebhookHealth } from './webhook-health.ts';
 import { makeWebhookHealthStore } from './webhook-health-store.ts';
 import { makeFindWebhookState } from './webhook-state.ts';
 
@@ -54,7 +53,11 @@ const store = makeDeliveryStore({
   patience: storeRetryTime,
 });
 const slownessStore = makeSlownessStore({ ...deliveries, rate: environment.SLOW_RATE });
-const health = makeWebhookHealthStore({ dynamo, table: environment.WEBHOOKS_TABLE, now });
+const health = makeWebhookHealth({
+  ...telemetry,
+  store: makeWebhookHealthStore({ dynamo, table: environment.WEBHOOKS_TABLE, now }),
+  now,
+});
 const queues = {
   retry: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
   slow: makeRetryQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
@@ -74,9 +77,9 @@ const attempt = makeAttempt({
   serviceVersion: environment.SERVICE_VERSION,
 });
 const startSlowAttemptTimer = makeStartSlowAttemptTimer({
-  notes: makeSlownessTracker({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
-  lateness: makeEventLoopLag(),
-  names: makeDnsTimeouts(now),
+  tracker: makeSlownessTracker({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
+  eventLoopLag: makeEventLoopLag(),
+  dnsTimeouts: makeDnsTimeouts(now),
   hasMessages: makeHasMessages({ ...telemetry, sqs, queueUrl: environment.QUEUE_URL, now }),
   after: systemTimer,
   now,
@@ -89,10 +92,9 @@ const processDelivery = makeProcessDelivery({
   attempt,
   applyOutcome: makeApplyOutcome({ schedule: environment.RETRY_SCHEDULE, now, random }),
   startSlowAttemptTimer,
-  underWay: makeBulkhead(attemptsPerWebhook),
-  handOver: makeMoveToSlowLane({ ...telemetry, slownessStore, store, slowQueue: queues.slow, now }),
-  heedGone: makeHeedGone({ ...telemetry, health }),
-  noteHealth: makeNoteHealth({ ...telemetry, health, now }),
+  bulkhead: makeBulkhead(attemptsPerWebhook),
+  moveToSlowLane: makeMoveToSlowLane({ ...telemetry, slownessStore, store, slowQueue: queues.slow, now }),
+  health,
   lane,
   queues,
   now,

@@ -70,7 +70,7 @@ export const failure = (changes: Partial<AttemptRecord> = {}, retryAfterMs?: num
 });
 
 /** An attempt that did not come about because of us. */
-export const ownFault = (changes: Partial<AttemptRecord> = {}): AttemptOutcome => ({
+export const internalError = (changes: Partial<AttemptRecord> = {}): AttemptOutcome => ({
   outcome: 'internal_error',
   detail: 'KMSInternalException',
   record: aRecord({ result: 'internal', status: null, response: null, ...changes }),

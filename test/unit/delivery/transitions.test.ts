@@ -14,7 +14,7 @@ import {
   withSlot,
 } from '../../../lambdas/delivery/transitions.ts';
 import { frozenClock } from '../../support/clock.ts';
-import { aDelivery, aRecord, failure, noon, ownFault, success } from './builders.ts';
+import { aDelivery, aRecord, failure, internalError, noon, success } from './builders.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -81,7 +81,7 @@ describe('after an attempt', () => {
     let delivery = aDelivery({ charged: 1 });
     const waits: number[] = [];
     for (let fault = 0; fault < 6; fault++) {
-      delivery = applyOutcome()(delivery, ownFault());
+      delivery = applyOutcome()(delivery, internalError());
       waits.push(((delivery.wait?.nextAttemptAt ?? 0) - noon) / minute);
     }
     expect(waits).toEqual([1, 2, 4, 8, 15, 15]);
@@ -91,8 +91,8 @@ describe('after an attempt', () => {
   });
 
   it('our own fault ends as failed ten days after acceptance', () => {
-    expect(applyOutcome(noon + 10 * day - 1)(aDelivery(), ownFault()).state).toBe('pending');
-    expect(applyOutcome(noon + 10 * day)(aDelivery(), ownFault())).toMatchObject({
+    expect(applyOutcome(noon + 10 * day - 1)(aDelivery(), internalError()).state).toBe('pending');
+    expect(applyOutcome(noon + 10 * day)(aDelivery(), internalError())).toMatchObject({
       state: 'failed',
       attempts: [{ result: 'internal' }],
     });
@@ -179,7 +179,7 @@ describe('a sweeper that comes late', () => {
 });
 
 describe('any life', () => {
-  const outcome = fc.constantFrom<AttemptOutcome>(failure(), failure({}, 3_600_000), ownFault(), success, gone);
+  const outcome = fc.constantFrom<AttemptOutcome>(failure(), failure({}, 3_600_000), internalError(), success, gone);
 
   it('ends within its schedule, and its numbers only grow', () => {
     fc.assert(

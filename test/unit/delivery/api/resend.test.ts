@@ -185,7 +185,7 @@ describe('a resend of what waits', () => {
   // It answered 202, and the delivery waited for its turn all the same.
   it('while the delivery waits in the table for a turn of its slow webhook makes the attempt now', async () => {
     await world.slowDown();
-    await world.takeTurns();
+    await world.takeSlots();
     await world.deliverNext();
     expect(await only()).toMatchObject({ wait: { slowLane: 'waiting' } });
     world.clock.advance(5_000);

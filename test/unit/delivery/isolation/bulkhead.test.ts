@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { makeBulkhead } from '../../../../lambdas/delivery/isolation/bulkhead.ts';
 
-describe('the places of a key', () => {
+describe('the places of a key in a bulkhead', () => {
   it('are as many as the limit, and each is there again when it is left', () => {
-    const underWay = makeBulkhead(2);
-    const leave = underWay.enter('one');
-    expect(underWay.enter('one')).toBeDefined();
-    expect(underWay.enter('one')).toBeUndefined();
+    const bulkhead = makeBulkhead(2);
+    const leave = bulkhead.enter('one');
+    expect(bulkhead.enter('one')).toBeDefined();
+    expect(bulkhead.enter('one')).toBeUndefined();
     leave?.();
-    expect(underWay.enter('one')).toBeDefined();
-    expect(underWay.enter('one')).toBeUndefined();
+    expect(bulkhead.enter('one')).toBeDefined();
+    expect(bulkhead.enter('one')).toBeUndefined();
   });
 
   it('are nobody else’s', () => {
-    const underWay = makeBulkhead(1);
-    underWay.enter('one');
-    expect(underWay.enter('another')).toBeDefined();
+    const bulkhead = makeBulkhead(1);
+    bulkhead.enter('one');
+    expect(bulkhead.enter('another')).toBeDefined();
   });
 });

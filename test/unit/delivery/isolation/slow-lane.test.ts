@@ -84,7 +84,7 @@ describe('a delivery of a slow webhook', () => {
 
   it('waits in the table where its turn is too far off: in no queue, uncharged, and not for the sweeper’s own look', async () => {
     await world.slowDown();
-    await world.takeTurns();
+    await world.takeSlots();
     publish();
     await world.deliverNext();
     expect([...world.slow, ...world.retries]).toEqual([]);
@@ -98,7 +98,7 @@ describe('a delivery of a slow webhook', () => {
 
   it('waits behind what waits, though turns are free again', async () => {
     await world.slowDown();
-    await world.takeTurns();
+    await world.takeSlots();
     publish();
     await world.deliverNext();
     world.clock.advance(89 * second);
@@ -286,7 +286,7 @@ describe('a process that dies at any step while it hands over', () => {
         await begin();
         await prepare();
         await world.slowDown();
-        if (areTurnsTaken) await world.takeTurns();
+        if (areTurnsTaken) await world.takeSlots();
         const before = world.posts.length;
         await world[step](crash);
         await world.settle();

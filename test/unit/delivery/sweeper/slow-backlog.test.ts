@@ -296,7 +296,7 @@ describe('what waits in the table', () => {
     world = await simulate(dynalite);
     await world.register();
     await world.slowDown();
-    await world.takeTurns();
+    await world.takeSlots();
     for (let event = 1; event <= count; event++) {
       world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: event });
     }

@@ -1,0 +1,86 @@
+import type { Clock } from '../../platform/clock.ts';
+import { describeError } from '../../platform/telemetry.ts';
+import type { SuspensionReason, Webhook } from '../../webhooks/webhook.ts';
+import type { AttemptOutcome, AttemptResult, Delivery } from '../delivery.ts';
+import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
+import type { WebhookHealthStore } from './webhook-health-store.ts';
+
+/** What attempts show of a webhook's health, and what follows from it: who keeps failing, or wants no more, is suspended. */
+export interface WebhookHealth {
+  /**
+   * Suspends the webhook of a receiver that answered 410. Where the URL or the registration has changed since the attempt
+   * began, the 410 says nothing about the webhook: the outcome is then an ordinary failure. Every other outcome stays as it
+   * is. Throws where the suspension cannot be stored: nobody would ask the receiver again.
+   */
+  suspendIfGone(webhook: Webhook, outcome: AttemptOutcome): Promise<AttemptOutcome>;
+  /**
+   * Records a success, a failure, or that the delivery exhausted its schedule at a webhook that has failed for five days,
+   * which suspends it. Never throws: what cannot be recorded now, the next attempt records.
+   */
+  record(webhook: Webhook, outcome: AttemptOutcome, after: Delivery): Promise<void>;
+}
+
+/** Makes the keeper of webhooks' health. It writes changes only: a busy webhook would otherwise throttle its own item. */
+export function makeWebhookHealth({
+  store,
+  now,
+  log,
+  count,
+}: { readonly store: WebhookHealthStore; readonly now: Clock } & DeliveryTelemetry): WebhookHealth {
+  return { suspendIfGone, record };
+
+  async function suspendIfGone(webhook: Webhook, outcome: AttemptOutcome): Promise<AttemptOutcome> {
+    if (outcome.outcome !== 'gone') return outcome;
+    const { record } = outcome;
+    // The write's own condition decides, not what was read before the attempt.
+    const suspended = await store.suspendGone(webhook, record.result);
+    if (suspended === 'replaced') {
+      return { outcome: 'failed', retryAfterMs: undefined, detail: 'HTTP 410 of an earlier URL', record };
+    }
+    if (suspended === 'suspended') reportSuspension(webhook, 'gone');
+    return outcome;
+  }
+
+  async function record(webhook: Webhook, outcome: AttemptOutcome, after: Delivery): Promise<void> {
+    try {
+      if (outcome.outcome === 'delivered') await recordSuccess(webhook);
+      if (outcome.outcome === 'failed') await recordFailure(webhook, outcome.record.result, after);
+    } catch (error) {
+      log.error('webhook.health_not_stored', { ...describeDelivery(after), ...describeError(error) });
+    }
+  }
+
+  async function recordSuccess(webhook: Webhook): Promise<void> {
+    if (webhook.failingSince !== undefined) await store.recovered(webhook);
+  }
+
+  async function recordFailure(webhook: Webhook, result: AttemptResult, after: Delivery): Promise<void> {
+    const { failingSince, failingMark } = webhook;
+    if (failingSince === undefined) return void (await store.startedFailing(webhook));
+    const failingFor = now() - failingSince;
+    if (after.state === 'failed' && failingFor >= suspendAfter) {
+      if (await store.suspendFailing(webhook, result)) reportSuspension(webhook, 'no_success');
+      return;
+    }
+    const mark = unannouncedMark(failingFor, failingMark);
+    if (mark !== undefined) await store.announceFailing(webhook, mark, result);
+  }
+
+  function reportSuspension({ accountId, eventName }: Webhook, reason: SuspensionReason): void {
+    count('WebhookSuspended');
+    log.warn('webhook.suspended', { account: accountId, event: eventName, reason });
+  }
+}
+
+/** The latest mark that a webhook has failed for, where that was not announced yet. */
+function unannouncedMark(failingFor: number, announced = 0): number | undefined {
+  return failingMarks.findLast(mark => failingFor >= mark && announced < mark);
+}
+
+const day = 24 * 60 * 60_000;
+
+/** Operators are told when a webhook has done nothing but fail for so long, in milliseconds. */
+const failingMarks = [day, 4 * day] as const;
+
+/** A webhook that has failed for this long, in milliseconds, is suspended by the next delivery that exhausts its schedule. */
+const suspendAfter = 5 * day;
