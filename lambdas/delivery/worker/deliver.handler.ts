@@ -50,7 +50,7 @@ const deliveries = { dynamo, table: environment.DELIVERIES_TABLE, now, historyDa
 const store = makeDeliveryStore({
   ...deliveries,
   readItems: makeBatchedReads(dynamo),
-  patience: storeRetryTime,
+  retryForMs: storeRetryTime,
 });
 const slownessStore = makeSlownessStore({ ...deliveries, rate: environment.SLOW_RATE });
 const health = makeWebhookHealth({

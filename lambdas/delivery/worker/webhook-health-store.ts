@@ -1,20 +1,20 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
-import { isConditionFailed, readTogether } from '../../platform/dynamo.ts';
+import { conditionalWrite, readTogether } from '../../platform/dynamo.ts';
 import { type Announcement, updateAnnouncing } from '../../webhooks/announcement.ts';
 import { type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
 import type { AttemptResult } from '../delivery.ts';
 
 /**
- * What deliveries change of a webhook. Each change holds only for the record that the attempt was made with: a
+ * What deliveries write of a webhook's health, which is part of the webhook's item in table `Webhooks`. Each change holds only for the record that the attempt was made with: a
  * registration, URL or credential that took its place meanwhile is not blamed. Gives whether the change was made.
  */
 export interface WebhookHealthStore {
-  /** Notes the first failure after registration, replacement, reactivation or a success. */
+  /** Stores the first failure after registration, replacement, reactivation or a success. */
   startedFailing(webhook: Webhook): Promise<boolean>;
-  /** Notes the first success after failures. */
+  /** Stores the first success after failures. */
   recovered(webhook: Webhook): Promise<boolean>;
-  /** Notes that operators are told how long the webhook has been failing, and tells them. False: somebody else did. */
+  /** Stores that operators are told how long the webhook has been failing, and tells them. False: somebody else did. */
   announceFailing(webhook: Webhook, mark: number, lastResult: AttemptResult): Promise<boolean>;
   /**
    * Suspends the webhook because of its receiver's 410, whatever its credential by now, and has it announced.
@@ -25,100 +25,50 @@ export interface WebhookHealthStore {
   suspendFailing(webhook: Webhook, lastResult: AttemptResult): Promise<boolean>;
 }
 
-/** What the writer of webhooks' health is made of. */
-export interface WebhookHealthDependencies {
+/** Makes the writer of webhooks' health over the table `Webhooks`. */
+export function makeWebhookHealthStore({
+  dynamo,
+  table,
+  now,
+}: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  /** The table `Webhooks`. */
   readonly table: string;
   readonly now: Clock;
-}
-
-/** Makes the writer of webhooks' health. */
-export function makeWebhookHealthStore({ dynamo, table, now }: WebhookHealthDependencies): WebhookHealthStore {
-  const change = async (
-    webhook: Webhook,
-    { update, when, withAnyAuthorization, names, values, told }: Change,
-  ): Promise<boolean> => {
-    const { sealedAuthorization } = webhook;
-    const whichAuthorization =
-      sealedAuthorization === undefined
-        ? 'attribute_not_exists(sealedAuthorization)'
-        : 'sealedAuthorization = :authorization';
-    const sameAuthorization = withAnyAuthorization ? '' : `${whichAuthorization} AND `;
-    const write = {
-      key: webhookKey(webhook.accountId, webhook.eventName),
-      when: `webhookId = :webhookId AND #url = :url AND ${sameAuthorization}${when}`,
-      names: { '#url': 'url', ...names },
-      values: {
-        ':webhookId': webhook.webhookId,
-        ':url': webhook.url,
-        ...(sameAuthorization !== '' && { ':authorization': sealedAuthorization }), // left out where there is none
-        ...values,
-      },
-    };
-    const plain = () =>
-      dynamo.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: write.key,
-          UpdateExpression: update,
-          ConditionExpression: write.when,
-          ExpressionAttributeNames: write.names,
-          ExpressionAttributeValues: write.values,
-        }),
-      );
-    try {
-      await (told ? updateAnnouncing(dynamo, { ...write, table, update, announcement: told, now: now() }) : plain());
-      return true;
-    } catch (error) {
-      if (isConditionFailed(error)) return false;
-      throw error;
-    }
-  };
-
-  const suspension = (reason: 'gone' | 'no_success', lastResult: AttemptResult) => {
-    const moment = now();
-    return {
-      update: 'SET #status = :suspended, suspensionReason = :reason, updatedAt = :now',
-      names: { '#status': 'status' },
-      values: { ':suspended': 'suspended', ':active': 'active', ':reason': reason, ':now': moment },
-      told: { type: 'webhook.suspended', since: moment, reason, lastResult } as const,
-    };
-  };
-
+}): WebhookHealthStore {
   return {
-    startedFailing: webhook =>
-      change(webhook, {
+    startedFailing(webhook) {
+      return change(webhook, {
         update: 'SET failingSince = :now REMOVE failingMark',
         when: 'attribute_not_exists(failingSince)',
         values: { ':now': now() },
-      }),
-    recovered: webhook =>
-      change(webhook, {
+      });
+    },
+
+    recovered(webhook) {
+      return change(webhook, {
         update: 'REMOVE failingSince',
         when: 'failingSince = :seen',
         values: { ':seen': webhook.failingSince },
-      }),
+      });
+    },
 
-    announceFailing: async (webhook, mark, lastResult) => {
+    async announceFailing(webhook, mark, lastResult) {
       const { failingSince } = webhook;
       if (failingSince === undefined) return false;
-      const told = { type: 'webhook.failing', since: failingSince, reason: null, lastResult } as const;
       return change(webhook, {
         update: 'SET failingMark = :mark',
         when: 'failingSince = :since AND (attribute_not_exists(failingMark) OR failingMark < :mark)',
         values: { ':since': failingSince, ':mark': mark },
-        told,
+        announcement: { type: 'webhook.failing', since: failingSince, reason: null, lastResult },
       });
     },
 
-    suspendGone: async (webhook, lastResult) => {
+    async suspendGone(webhook, lastResult) {
       const { accountId, eventName, webhookId, url } = webhook;
-      for (let attempt = 0; attempt < suspensionTries; attempt++) {
-        const when = '#status = :active';
+      for (let attempt = 1; attempt <= maxSuspendAttempts; attempt++) {
         const isSuspended = await change(webhook, {
           ...suspension('gone', lastResult),
-          when,
+          when: '#status = :active',
           withAnyAuthorization: true,
         });
         if (isSuspended) return 'suspended';
@@ -130,7 +80,7 @@ export function makeWebhookHealthStore({ dynamo, table, now }: WebhookHealthDepe
       throw new Error('The webhook is suspended and reactivated too often just now.');
     },
 
-    suspendFailing: async (webhook, lastResult) => {
+    suspendFailing(webhook, lastResult) {
       const { values, ...suspended } = suspension('no_success', lastResult);
       return change(webhook, {
         ...suspended,
@@ -139,6 +89,49 @@ export function makeWebhookHealthStore({ dynamo, table, now }: WebhookHealthDepe
       });
     },
   };
+
+  function suspension(reason: 'gone' | 'no_success', lastResult: AttemptResult) {
+    const moment = now();
+    return {
+      update: 'SET #status = :suspended, suspensionReason = :reason, updatedAt = :now',
+      names: { '#status': 'status' },
+      values: { ':suspended': 'suspended', ':active': 'active', ':reason': reason, ':now': moment },
+      announcement: { type: 'webhook.suspended', since: moment, reason, lastResult } as const,
+    };
+  }
+
+  async function change(webhook: Webhook, requested: Change): Promise<boolean> {
+    const { update, when, withAnyAuthorization = false, announcement } = requested;
+    const { accountId, eventName, webhookId, url, sealedAuthorization } = webhook;
+    const write = {
+      key: webhookKey(accountId, eventName),
+      when: `webhookId = :webhookId AND #url = :url AND ${
+        withAnyAuthorization ? '' : `${hasAuthorization(sealedAuthorization)} AND `
+      }${when}`,
+      names: { '#url': 'url', ...requested.names },
+      values: {
+        ':webhookId': webhookId,
+        ':url': url,
+        ...(!withAnyAuthorization && { ':authorization': sealedAuthorization }), // left out where there is none
+        ...requested.values,
+      },
+    };
+    const answer = await conditionalWrite(
+      announcement
+        ? updateAnnouncing(dynamo, { ...write, table, update, announcement, now: now() })
+        : dynamo.send(
+            new UpdateCommand({
+              TableName: table,
+              Key: write.key,
+              UpdateExpression: update,
+              ConditionExpression: write.when,
+              ExpressionAttributeNames: write.names,
+              ExpressionAttributeValues: write.values,
+            }),
+          ),
+    );
+    return answer !== undefined;
+  }
 }
 
 interface Change {
@@ -148,8 +141,13 @@ interface Change {
   readonly withAnyAuthorization?: boolean;
   readonly names?: Record<string, string>;
   readonly values: Record<string, unknown>;
-  readonly told?: Announcement;
+  readonly announcement?: Announcement;
 }
 
-/** How often a suspension is tried while its account reactivates the webhook. */
-const suspensionTries = 3;
+/** The condition that the credential is still the one that the attempt was made with. */
+function hasAuthorization(sealed: string | undefined): string {
+  return sealed === undefined ? 'attribute_not_exists(sealedAuthorization)' : 'sealedAuthorization = :authorization';
+}
+
+/** How often a suspension is attempted while its account reactivates the webhook. */
+const maxSuspendAttempts = 3;

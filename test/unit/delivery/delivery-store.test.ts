@@ -220,7 +220,7 @@ describe('what is due', () => {
 
 /** A store whose answers to writes get lost or refused: each step is what becomes of one call. */
 const troubled = (
-  patience: number,
+  retryForMs: number,
   ...steps: ('answered' | 'lost' | 'not made' | 'repeated by the SDK' | 'refused')[]
 ) => {
   const paused: number[] = [];
@@ -247,7 +247,7 @@ const troubled = (
     table: 'Deliveries',
     now: clock.now,
     historyDays: 30,
-    patience,
+    retryForMs,
     pause: async milliseconds => {
       paused.push(milliseconds);
       clock.advance(milliseconds);
@@ -300,7 +300,7 @@ describe('an outcome whose write gets no answer', () => {
     expect(refused.paused).toEqual([]);
   });
 
-  it('is tried once where nobody has patience', async () => {
+  it('is tried once by default', async () => {
     const { store, paused } = troubled(0, 'not made');
     await expect(store.create(waiting())).rejects.toMatchObject({ name: 'ThrottlingException' });
     expect(paused).toEqual([]);
