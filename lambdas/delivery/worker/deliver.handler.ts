@@ -127,7 +127,7 @@ export const handler = middy<SQSEvent, SQSBatchResponse>()
       sqs,
       queueUrl: environment.QUEUE_URL,
       attemptTimeoutMs,
-      mostAttempts: attemptsPerProcess[lane],
+      maxInFlight: attemptsPerProcess[lane],
       pause: systemPause,
     }),
   );

@@ -48,7 +48,7 @@ const consumerOf = (
     sqs: { send } as unknown as Pick<SQSClient, 'send'>,
     queueUrl: 'http://queue',
     attemptTimeoutMs: 15_000,
-    mostAttempts: 100,
+    maxInFlight: 100,
     pause: async milliseconds => {
       pauses.push(milliseconds);
       await new Promise(setImmediate);
@@ -397,7 +397,7 @@ describe('a consumer that waits for receivers', () => {
         sqs,
         queueUrl: 'http://queue',
         attemptTimeoutMs: 15_000,
-        mostAttempts: 100,
+        maxInFlight: 100,
         pause: async () => {
           await new Promise(setImmediate);
           return 0;
