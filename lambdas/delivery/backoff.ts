@@ -6,21 +6,21 @@ export interface FailedAttempt {
   /** Attempts charged against the schedule so far, this one included: 1 after the first failure. */
   readonly charged: number;
   /** What the receiver asked for, in milliseconds. */
-  readonly askedWaitMs?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /**
  * The wait before the next attempt in milliseconds, or `undefined` when the schedule is exhausted. Each wait is spread
  * over its last fifth (times U(0.8, 1)), so that deliveries that failed together do not come back together.
  */
-export function retryWait(
+export function backoffWait(
   schedule: readonly number[],
-  { charged, askedWaitMs = 0 }: FailedAttempt,
+  { charged, retryAfterMs = 0 }: FailedAttempt,
   random: Random,
 ): number | undefined {
   const wait = schedule[charged - 1];
   if (wait === undefined) return undefined;
-  return Math.max(Math.round(wait * (0.8 + 0.2 * random())), Math.min(askedWaitMs, longestAskedWait));
+  return Math.max(Math.round(wait * (0.8 + 0.2 * random())), Math.min(retryAfterMs, maxRetryAfter));
 }
 
 /** The wait after a fault of our own, in milliseconds: 1 min, doubling to 15. `faults` in a row, this one included. */
@@ -32,19 +32,19 @@ export function internalErrorWait(faults: number): number {
  * The wait a `Retry-After` header asks for, in milliseconds (RFC 9110 section 10.2.3: seconds or a date). It counts only
  * with 429 and 503; what is malformed or past asks for nothing.
  */
-export function askedWait(status: number, retryAfter: string | undefined, now: number): number | undefined {
+export function retryAfterWait(status: number, retryAfter: string | undefined, now: number): number | undefined {
   if (retryAfter === undefined || (status !== 429 && status !== 503)) return undefined;
   const value = retryAfter.trim();
-  if (/^\d+$/.test(value)) return Math.min(Number(value) * second, longestAskedWait);
+  if (/^\d+$/.test(value)) return Math.min(Number(value) * second, maxRetryAfter);
   const date = parseHttpDate(value);
-  return date > now ? Math.min(date - now, longestAskedWait) : undefined;
+  return date > now ? Math.min(date - now, maxRetryAfter) : undefined;
 }
 
 const second = 1_000;
 const minute = 60 * second;
 
 /** No receiver may put us off for longer, in milliseconds. */
-const longestAskedWait = 24 * 60 * minute;
+const maxRetryAfter = 24 * 60 * minute;
 
 /** The three forms of RFC 9110 section 5.6.7. The oldest does not say that it is in GMT. */
 function parseHttpDate(value: string): number {

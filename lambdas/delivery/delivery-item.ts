@@ -6,8 +6,8 @@ import type { Delivery, DeliveryState, Wait } from './delivery.ts';
 export const dueShards: readonly string[] = Array.from({ length: 16 }, (_, shard) => String(shard));
 
 /** The range key of index `due`: it sorts by time, and ends in the id because equal keys could hide each other. */
-export function dueKey(lookAt: number, id: string): string {
-  return `${isoTime(lookAt)}#${id}`;
+export function dueKey(sweepAt: number, id: string): string {
+  return `${isoTime(sweepAt)}#${id}`;
 }
 
 /** Greater than every key (`dueAt`, `listKey`) up to that moment, and smaller than every later one. */
@@ -19,10 +19,10 @@ export function keysUntil(moment: number): string {
 export const taskShard = 'tasks';
 
 /** Where a task of the sweeper stands in index `due`: found from that moment on. */
-export function taskAttributes(id: string, lookAt: number): Item {
+export function taskAttributes(id: string, sweepAt: number): Item {
   return {
     dueShard: taskShard,
-    dueAt: dueKey(lookAt, id),
+    dueAt: dueKey(sweepAt, id),
   };
 }
 
@@ -77,14 +77,14 @@ export function deliveryFromItem(item: Item): Delivery {
     stateShard,
     ttl,
     nextAttemptAt,
-    lookAt,
-    pickups,
+    sweepAt,
+    overdueCount,
     slowLane,
     ...delivery
   } = item;
   const wait =
     delivery.state === 'pending' &&
-    ({ nextAttemptAt, lookAt, pickups, ...(slowLane !== undefined && { slowLane }) } as Wait);
+    ({ nextAttemptAt, sweepAt, overdueCount, ...(slowLane !== undefined && { slowLane }) } as Wait);
   return { ...delivery, ...(wait && { wait }) } as unknown as Delivery;
 }
 
@@ -102,13 +102,13 @@ const shardCount = 8;
 /** The attributes of a delivery that only the indexes and the clean-up need. */
 function derivedAttributes(delivery: Delivery, historyDays: number): Item {
   const { id, accountId, eventName, state, createdAt, settledAt, wait } = delivery;
-  const lookAt = nextLook(delivery, historyDays);
+  const sweepAt = nextLook(delivery, historyDays);
   const shard = hashOf(id) % shardCount;
   return {
     listShard: listShardsOf(accountId, eventName, state === 'delivered')[shard],
     listKey: `${isoTime(createdAt)}#${id}`,
     ...(state !== 'delivered' && { stateShard: stateShardsOf(accountId, eventName, state)[shard] }),
-    ...(lookAt !== undefined && dueAttributes(id, lookAt)),
+    ...(sweepAt !== undefined && dueAttributes(id, sweepAt)),
     ...(wait?.slowLane === 'waiting' && backlogAttributes(delivery, wait)),
     ...(settledAt !== undefined && { ttl: cleanUpAt(settledAt, historyDays) }),
   };
@@ -116,7 +116,7 @@ function derivedAttributes(delivery: Delivery, historyDays: number): Item {
 
 /** When the sweeper must look at a delivery: at its next attempt, or, while it is held, at its end. */
 function nextLook({ state, wait, settledAt }: Delivery, historyDays: number): number | undefined {
-  if (state !== 'held' || settledAt === undefined) return wait?.lookAt;
+  if (state !== 'held' || settledAt === undefined) return wait?.sweepAt;
   return cleanUpAt(settledAt, historyDays) * 1_000 - countedBefore;
 }
 
@@ -126,10 +126,10 @@ function hashOf(id: string): number {
 }
 
 /** Where an item stands in index `due`: found by the sweeper from that moment on. */
-function dueAttributes(id: string, lookAt: number): Item {
+function dueAttributes(id: string, sweepAt: number): Item {
   return {
     dueShard: dueShards[hashOf(id) % dueShards.length],
-    dueAt: dueKey(lookAt, id),
+    dueAt: dueKey(sweepAt, id),
   };
 }
 

@@ -5,11 +5,18 @@ import {
   type PutCommandInput,
   QueryCommand,
   UpdateCommand,
+  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import type { ReadItems } from '../platform/batch-get.ts';
-import { batchGet, batchGetLimit } from '../platform/batch-get.ts';
+import { batchGet, batchGetLimit, type ReadItems } from '../platform/batch-get.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Item, type ItemKey, isConditionFailed, isUnavailable, wasRepeated } from '../platform/dynamo.ts';
+import {
+  conditionalWrite,
+  type Item,
+  type ItemKey,
+  isConditionFailed,
+  isUnavailable,
+  wasRepeated,
+} from '../platform/dynamo.ts';
 import type { Delivery, Wait, WaitingDelivery } from './delivery.ts';
 import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
 
@@ -17,15 +24,15 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
  * Table `Deliveries`: partition key `id` (`evt_…`), one item per event that had a webhook, its attempts in a list within.
  *
  * Index `due` (dueShard, dueAt = `<time>#<id>`) holds the pending deliveries, and the held ones, whose expiry is counted an
- * hour before they are cleaned up. Its time is when the sweeper must look at the delivery, which is how each attempt's
- * message is sent once:
- *   - a wait of up to 15 min: the message is sent, delayed, with the outcome before it. The sweeper looks 2 min after
- *     it was due, and finds nothing unless that message, or the process sending it, was lost;
+ * hour before they are cleaned up. Its time is `sweepAt`, when the sweeper looks at the delivery. So each attempt's message
+ * is sent once, and none is lost (at least once):
+ *   - a wait of up to 15 min: the message is sent, delayed, once the outcome before it is stored. The sweeper looks 2 min
+ *     after it was due, and finds nothing unless that message, or the process sending it, was lost;
  *   - a longer wait: nothing is sent. The sweeper looks 1 min before it is due, and sends the message with the rest of
  *     the delay. It first moves the look to 2 min after the due time, by a conditional update, which is its claim:
- *     of two sweepers one sends, and what is lost between claim and sending is found at the next look.
- * An overdue delivery's look moves on by 4, 8, 16 … min, so that a backlog is not multiplied. What stands in the slow queue
- * is overdue after 30 min only. What waits for a turn of its slow webhook has no message and stands in partitions of its
+ *     of two sweepers one sends, and what is lost between claim and sending is found 2 min later.
+ * The `sweepAt` of an overdue delivery moves on by 4, 8, 16 … min, so that a backlog is not multiplied. What stands in the slow queue
+ * is overdue after 30 min only. What waits for a slot of its slow webhook has no message and stands in partitions of its
  * webhook's own, which the sweeper reads for the task that the slowness is (`slow-backlog.ts`).
  *
  * Two indexes list the history, both by listKey = `<acceptance>#<id>`, which never changes, and each over eight partitions,
@@ -59,165 +66,98 @@ export interface DeliveryStore {
   create(delivery: Delivery): Promise<boolean>;
   /** Stores a later attempt's outcome. False: that attempt's outcome is stored already, nothing is changed. */
   update(before: Delivery, after: Delivery): Promise<boolean>;
-  /** Claims a pending delivery for the sweeper and moves its next look. False: another sweeper or attempt was quicker. */
+  /** Claims a pending delivery for the sweeper and moves its `sweepAt`. False: another sweeper or attempt was quicker. */
   claim(delivery: Delivery & { readonly wait: Wait }, next: Wait): Promise<boolean>;
   /** Takes a held delivery that expires out of index `due`. False: it was sent again, or somebody else was quicker. */
   expire(entry: DueEntry): Promise<boolean>;
-  /** The deliveries that have waited longest for a turn of their slow webhook; whether those are all. */
-  waitingForTurn(shards: readonly string[], most: number): Promise<{ deliveries: WaitingDelivery[]; isAll: boolean }>;
-  /** The entries of a shard that the sweeper must look at by now, the oldest first: a page of those after one. */
+  /** The deliveries that have waited longest for a slot of their slow webhook; whether those are all. */
+  waitingForSlot(shards: readonly string[], most: number): Promise<{ deliveries: WaitingDelivery[]; isAll: boolean }>;
+  /** A page of the entries of a shard that are due for the sweeper, the oldest first, after one of them. */
   due(shard: string, after?: DueEntry): Promise<DueEntry[]>;
 }
 
-/** What the store needs. */
-export interface DeliveryStoreDependencies {
+/** Makes the store of table `Deliveries`. */
+export function makeDeliveryStore({
+  dynamo,
+  table,
+  now,
+  historyDays,
+  retryForMs = 0,
+  pause = setTimeout,
+  readItems = keys => batchGet(dynamo, keys),
+}: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
   readonly now: Clock;
   /** How long deliveries are kept after their final state. */
   readonly historyDays: number;
-  /** How long an outcome is tried to be stored where the store does not answer, in milliseconds: by default one call. */
-  readonly patience?: number;
+  /** For how long the writing of an outcome is repeated where the store does not answer: by default it is not. */
+  readonly retryForMs?: number;
   readonly pause?: (milliseconds: number) => Promise<unknown>;
   /** Reads for `readWith`; by default each reading is a call of its own. */
   readonly readItems?: ReadItems;
-}
-
-/** Makes the store of table `Deliveries`. */
-export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): DeliveryStore {
-  const { dynamo, table, now, historyDays, patience = 0, pause = setTimeout } = dependencies;
-  const { readItems = addresses => batchGet(dynamo, addresses) } = dependencies;
-  const nowInSeconds = () => Math.floor(now() / 1_000);
-  const address = (id: string) => ({ table, key: { id } });
-
-  const alive = (item: Item | undefined): Delivery | undefined =>
-    item && !(typeof item.ttl === 'number' && item.ttl <= nowInSeconds()) ? deliveryFromItem(item) : undefined;
-
-  const whether = async (write: Promise<unknown>): Promise<boolean> => {
-    try {
-      await write;
-      return true;
-    } catch (error) {
-      if (isConditionFailed(error)) return false;
-      throw error;
-    }
-  };
-
-  /** Whether what stands in the table is what was to be written. */
-  const isThere = async (item: Item): Promise<boolean> => {
-    const [stored] = await batchGet(dynamo, [address(String(item.id))]);
-    // Asked for here: importing it costs every cold start more milliseconds than most of the bundle.
-    const { isDeepStrictEqual } = process.getBuiltinModule('node:util');
-    return isDeepStrictEqual(stored, JSON.parse(JSON.stringify(item)));
-  };
-
-  /**
-   * Stores an outcome where a condition holds. An outcome that is not stored is a second POST: a write without an answer is
-   * repeated, and one that was repeated and is refused then may have met its own first try.
-   */
-  const put = async (delivery: Delivery, condition: Pick<PutCommandInput, ConditionParts>): Promise<boolean> => {
-    const item = itemFromDelivery(delivery, historyDays);
-    const begun = now();
-    for (let wait = shortestPause; ; wait *= 2) {
-      try {
-        await dynamo.send(new PutCommand({ TableName: table, Item: item, ...condition }));
-        return true;
-      } catch (error) {
-        const isFirst = wait === shortestPause;
-        if (isConditionFailed(error)) return isFirst && !wasRepeated(error) ? false : isThere(item);
-        if (!isUnavailable(error) || now() - begun + wait > patience) throw error;
-        await pause(wait);
-      }
-    }
-  };
-
-  const longestWaiting = async (shard: string, limit: number): Promise<{ ids: string[]; isAll: boolean }> => {
-    const answer = await dynamo.send(
-      new QueryCommand({
-        TableName: table,
-        IndexName: 'due',
-        KeyConditionExpression: 'dueShard = :shard',
-        ExpressionAttributeValues: { ':shard': shard },
-        Limit: limit,
-      }),
-    );
-    return { ids: (answer.Items ?? []).map(({ id }) => String(id)), isAll: !answer.LastEvaluatedKey };
-  };
-
+}): DeliveryStore {
   return {
-    readWith: async (id, others) => {
-      const [delivery, ...items] = await readItems([address(id), ...others]);
+    async readWith(id, others) {
+      const [delivery, ...items] = await readItems([keyOf(id), ...others]);
       return [alive(delivery), ...items];
     },
 
-    read: async ids => {
-      const items = await batchGet(dynamo, [...new Set(ids)].map(address));
+    async read(ids) {
+      const items = await batchGet(dynamo, [...new Set(ids)].map(keyOf));
       return items.map(alive).filter(delivery => delivery !== undefined);
     },
 
-    create: delivery =>
-      put(delivery, {
+    create(delivery) {
+      return put(delivery, {
         ConditionExpression: 'attribute_not_exists(id) OR #ttl <= :now',
         ExpressionAttributeNames: { '#ttl': 'ttl' },
         ExpressionAttributeValues: { ':now': nowInSeconds() },
-      }),
+      });
+    },
 
-    update: (before, after) =>
-      put(after, {
+    update(before, after) {
+      return put(after, {
         ConditionExpression: '#state = :state AND attempt = :attempt',
         ExpressionAttributeNames: { '#state': 'state' },
         ExpressionAttributeValues: { ':state': before.state, ':attempt': before.attempt },
-      }),
+      });
+    },
 
-    claim: ({ id, wait, attempt }, next) =>
-      whether(
-        dynamo.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: { id },
-            UpdateExpression: 'SET dueAt = :next, lookAt = :lookAt, pickups = :pickups',
-            ConditionExpression: 'dueAt = :seen AND attempt = :attempt',
-            ExpressionAttributeValues: {
-              ':next': dueKey(next.lookAt, id),
-              ':lookAt': next.lookAt,
-              ':pickups': next.pickups,
-              ':seen': dueKey(wait.lookAt, id),
-              ':attempt': attempt,
-            },
-          }),
-        ),
-      ),
+    claim({ id, wait, attempt }, next) {
+      return change(id, {
+        UpdateExpression: 'SET dueAt = :next, sweepAt = :sweepAt, overdueCount = :overdueCount',
+        ConditionExpression: 'dueAt = :seen AND attempt = :attempt',
+        ExpressionAttributeValues: {
+          ':next': dueKey(next.sweepAt, id),
+          ':sweepAt': next.sweepAt,
+          ':overdueCount': next.overdueCount,
+          ':seen': dueKey(wait.sweepAt, id),
+          ':attempt': attempt,
+        },
+      });
+    },
 
-    expire: ({ id, dueAt }) =>
-      whether(
-        dynamo.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: { id },
-            UpdateExpression: 'REMOVE dueShard, dueAt',
-            ConditionExpression: 'dueAt = :seen AND #state = :held',
-            ExpressionAttributeNames: { '#state': 'state' },
-            ExpressionAttributeValues: { ':seen': dueAt, ':held': 'held' },
-          }),
-        ),
-      ),
+    expire({ id, dueAt }) {
+      return change(id, {
+        UpdateExpression: 'REMOVE dueShard, dueAt',
+        ConditionExpression: 'dueAt = :seen AND #state = :held',
+        ExpressionAttributeNames: { '#state': 'state' },
+        ExpressionAttributeValues: { ':seen': dueAt, ':held': 'held' },
+      });
+    },
 
-    waitingForTurn: async (shards, most) => {
+    async waitingForSlot(shards, most) {
       if (most <= 0) return { deliveries: [], isAll: false };
       const limit = Math.ceil(most / shards.length) + backlogSlack;
       const pages = await Promise.all(shards.map(shard => longestWaiting(shard, limit)));
-      const ids = pages.flatMap(page => page.ids);
-      const chunks = Array.from({ length: Math.ceil(ids.length / batchGetLimit) }, (_, index) =>
-        ids.slice(index * batchGetLimit, (index + 1) * batchGetLimit),
-      );
-      const items = (await Promise.all(chunks.map(chunk => batchGet(dynamo, chunk.map(address))))).flat();
-      const waiting = items.map(alive).filter(isWaitingForTurn);
+      const waiting = (await readMany(pages.flatMap(({ ids }) => ids))).filter(isWaitingForSlot);
       waiting.sort((one, other) => one.wait.nextAttemptAt - other.wait.nextAttemptAt);
       const isAll = pages.every(page => page.isAll) && waiting.length <= most;
       return { deliveries: waiting.slice(0, most), isAll };
     },
 
-    due: async (shard, after) => {
+    async due(shard, after) {
       const answer = await dynamo.send(
         new QueryCommand({
           TableName: table,
@@ -231,17 +171,86 @@ export function makeDeliveryStore(dependencies: DeliveryStoreDependencies): Deli
       return (answer.Items ?? []) as unknown as DueEntry[];
     },
   };
+
+  function keyOf(id: string): ItemKey {
+    return { table, key: { id } };
+  }
+
+  /** The delivery that an item is, unless its time is over. */
+  function alive(item: Item | undefined): Delivery | undefined {
+    if (!item || (typeof item.ttl === 'number' && item.ttl <= nowInSeconds())) return undefined;
+    return deliveryFromItem(item);
+  }
+
+  function nowInSeconds(): number {
+    return Math.floor(now() / 1_000);
+  }
+
+  /**
+   * Stores an outcome where a condition holds. An outcome that is not stored is a second POST: a write without an answer is
+   * repeated with backoff, and one that was repeated and is refused then may have met its own first try.
+   */
+  async function put(delivery: Delivery, condition: Pick<PutCommandInput, ConditionParts>): Promise<boolean> {
+    const item = itemFromDelivery(delivery, historyDays);
+    const begun = now();
+    for (let wait = firstPause; ; wait *= 2) {
+      try {
+        await dynamo.send(new PutCommand({ TableName: table, Item: item, ...condition }));
+        return true;
+      } catch (error) {
+        const isFirst = wait === firstPause;
+        if (isConditionFailed(error)) return isFirst && !wasRepeated(error) ? false : isStored(item);
+        if (!isUnavailable(error) || now() - begun + wait > retryForMs) throw error;
+        await pause(wait);
+      }
+    }
+  }
+
+  /** Whether what stands in the table is what was to be written. */
+  async function isStored(item: Item): Promise<boolean> {
+    const [stored] = await batchGet(dynamo, [keyOf(String(item.id))]);
+    // Asked for here: importing it costs every cold start more milliseconds than most of the bundle.
+    const { isDeepStrictEqual } = process.getBuiltinModule('node:util');
+    return isDeepStrictEqual(stored, JSON.parse(JSON.stringify(item)));
+  }
+
+  /** Gives whether the condition held. */
+  async function change(id: string, update: Omit<UpdateCommandInput, 'TableName' | 'Key'>): Promise<boolean> {
+    const write = dynamo.send(new UpdateCommand({ TableName: table, Key: { id }, ...update }));
+    return (await conditionalWrite(write)) !== undefined;
+  }
+
+  async function longestWaiting(shard: string, limit: number): Promise<{ ids: string[]; isAll: boolean }> {
+    const answer = await dynamo.send(
+      new QueryCommand({
+        TableName: table,
+        IndexName: 'due',
+        KeyConditionExpression: 'dueShard = :shard',
+        ExpressionAttributeValues: { ':shard': shard },
+        Limit: limit,
+      }),
+    );
+    return { ids: (answer.Items ?? []).map(({ id }) => String(id)), isAll: !answer.LastEvaluatedKey };
+  }
+
+  async function readMany(ids: readonly string[]): Promise<(Delivery | undefined)[]> {
+    const chunks = Array.from({ length: Math.ceil(ids.length / batchGetLimit) }, (_, index) =>
+      ids.slice(index * batchGetLimit, (index + 1) * batchGetLimit),
+    );
+    const items = await Promise.all(chunks.map(chunk => batchGet(dynamo, chunk.map(keyOf))));
+    return items.flat().map(alive);
+  }
 }
 
 type ConditionParts = 'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues';
 
 /** Before a write without an answer is repeated, in milliseconds; doubling. */
-const shortestPause = 100;
+const firstPause = 100;
 
 /** Beyond a shard's share of the longest waiting, since they are spread by chance. */
 const backlogSlack = 25;
 
-function isWaitingForTurn(delivery: Delivery | undefined): delivery is WaitingDelivery {
+function isWaitingForSlot(delivery: Delivery | undefined): delivery is WaitingDelivery {
   return delivery?.wait?.slowLane === 'waiting';
 }
 

@@ -43,7 +43,7 @@ export type AttemptOutcome = {
   readonly sinceConnectingMs?: number;
 } & (
   | { readonly outcome: 'delivered' | 'gone' | 'given_up' }
-  | { readonly outcome: 'failed'; readonly askedWaitMs: number | undefined; readonly detail: string }
+  | { readonly outcome: 'failed'; readonly retryAfterMs: number | undefined; readonly detail: string }
   | { readonly outcome: 'internal_error'; readonly detail: string }
 );
 
@@ -51,9 +51,9 @@ export type AttemptOutcome = {
 export interface Wait {
   readonly nextAttemptAt: number;
   /** When the sweeper must look at the delivery, unless its next attempt was recorded by then. */
-  readonly lookAt: number;
+  readonly sweepAt: number;
   /** How often the sweeper had to bring this attempt back because it was overdue. */
-  readonly pickups: number;
+  readonly overdueCount: number;
   /**
    * Set in the slow lane. `queued`: its message is in the slow queue, and overdue only after half an hour. `waiting`: it has
    * no message, and waits in the table for a turn of its webhook.
@@ -85,7 +85,7 @@ export interface Delivery {
   /** Failed attempts charged against the present schedule. */
   readonly charged: number;
   /** Faults of our own in a row. */
-  readonly faults: number;
+  readonly internalErrors: number;
   /** The latest attempts, oldest first; see `keptAttempts`. */
   readonly attempts: readonly AttemptRecord[];
   /** Set while `pending`. */
@@ -136,7 +136,7 @@ export function newDelivery(origin: NewDelivery): Delivery {
     scheduledAt: origin.createdAt,
     attempt: 1,
     charged: 0,
-    faults: 0,
+    internalErrors: 0,
     attempts: [],
   };
 }

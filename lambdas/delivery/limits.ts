@@ -31,7 +31,7 @@ export const longestHold = hour;
 export const relapseWindow = 24 * hour;
 
 /** Attempts at one slow webhook that are under way at once, about. */
-export const slowAttemptsUnderWay = 60;
+export const slowAttemptsInFlight = 60;
 
 /** What an attempt at a webhook that has just become slow is taken to last until one was measured. */
 export const assumedAttempt = 15 * second;
@@ -40,7 +40,7 @@ export const assumedAttempt = 15 * second;
 export const hangsAfter = 5 * second;
 
 /** A turn that is further off is not reserved: the delivery waits in the table. */
-export const furthestTurn = minute;
+export const furthestSlot = minute;
 
 /** A slow webhook's message that waits in the slow queue is overdue for the sweeper after this long. */
 export const slowQueueOverdue = 30 * minute;
@@ -62,11 +62,11 @@ export const unansweredWindow = 10 * second;
  */
 export const attemptsPerProcess = { first: 100, retry: 100, slow: 200 } as const;
 
-/** Of those, attempts at one webhook in a quick lane. What is beyond is left to the retry lane, due after `crowdedWait`. */
+/** Of those, attempts at one webhook in a quick lane. What is beyond is left to the retry lane, due after `fullBulkheadWait`. */
 export const attemptsPerWebhook = 25;
 
 /** By then a webhook that hangs is known to be slow; spread, so that a burst does not reach the retry lane as one. */
-export function crowdedWait(random: () => number): number {
+export function fullBulkheadWait(random: () => number): number {
   return 2 * second * (1 + random());
 }
 
@@ -79,7 +79,7 @@ export const receivePauseWhileMore = 10;
 export const lateReceivePause = 50;
 
 /** An outcome that the store does not take is tried again for so long: what is not stored is POSTed again. */
-export const storingPatience = 2 * second;
+export const storeRetryTime = 2 * second;
 
 /** Arrivals at a webhook whose backlog waits renew that fact when it is this old. */
 export const backlogRenewal = 30 * second;
@@ -88,7 +88,7 @@ export const backlogRenewal = 30 * second;
 export const backlogAttention = 5 * minute;
 
 /** Each minute the sweeper reserves turns for this long: a little more than a minute, so that none stays unused. */
-export const turnsAhead = 75 * second;
+export const slotsAhead = 75 * second;
 
 /** What waited for turns of a webhook that is slow no more comes back at this many a second, and at most so many a sweep. */
 export const releaseRate = 100;

@@ -28,7 +28,7 @@ export type DeliveryMetric =
   | 'MovedToRetryLane'
   | 'MovedToSlowLane'
   /** Left to wait in the table for a turn of their slow webhook, and brought forward when it was slow no more. */
-  | 'WaitsForTurn'
+  | 'WaitsForSlot'
   | 'BroughtForward'
   | 'WebhookSlow'
   /** Messages that go back to their queue, because the store or a queue was out of reach. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
-import { internalErrorWait, type Random, retryWait } from './backoff.ts';
+import { backoffWait, internalErrorWait, type Random } from './backoff.ts';
 import {
   type AttemptOutcome,
   type AttemptRecord,
@@ -13,12 +13,12 @@ import {
 import { maxQueueDelay, slowQueueOverdue } from './limits.ts';
 
 /** Whether the next attempt's message is the outcome's to send, or was sent: otherwise it is the sweeper's. */
-export function isHandedOver({ nextAttemptAt, lookAt }: Wait): boolean {
-  return lookAt > nextAttemptAt;
+export function waitsInQueue({ nextAttemptAt, sweepAt }: Wait): boolean {
+  return sweepAt > nextAttemptAt;
 }
 
 /** A delivery whose attempt is put off, and made by the consumer of the retry queue. */
-export function putOff(delivery: Delivery, now: number, waitMs: number): WaitingDelivery {
+export function scheduled(delivery: Delivery, now: number, waitMs: number): WaitingDelivery {
   return {
     ...delivery,
     wait: waitOf(waitMs, now),
@@ -26,31 +26,31 @@ export function putOff(delivery: Delivery, now: number, waitMs: number): Waiting
 }
 
 /** A delivery that waits in the table for a turn of its slow webhook, in the order of when it was due. */
-export function waitingForTurn(delivery: Delivery, now: number): WaitingDelivery {
+export function waitingForSlot(delivery: Delivery, now: number): WaitingDelivery {
   const nextAttemptAt = delivery.wait?.nextAttemptAt ?? now;
-  return { ...delivery, wait: { nextAttemptAt, lookAt: nextAttemptAt, pickups: 0, slowLane: 'waiting' } };
+  return { ...delivery, wait: { nextAttemptAt, sweepAt: nextAttemptAt, overdueCount: 0, slowLane: 'waiting' } };
 }
 
 /** A delivery that has a turn in the slow lane. Until its message is sent, the sweeper finds it overdue after 2 min. */
-export function withTurn(delivery: Delivery, turnAt: number): WaitingDelivery {
+export function withSlot(delivery: Delivery, turnAt: number): WaitingDelivery {
   return {
     ...delivery,
-    wait: { nextAttemptAt: Math.round(turnAt), lookAt: Math.round(turnAt) + overdueAfter, pickups: 0 },
+    wait: { nextAttemptAt: Math.round(turnAt), sweepAt: Math.round(turnAt) + overdueAfter, overdueCount: 0 },
   };
 }
 
 /** A delivery whose message is in the slow queue, where it may wait for long. */
 export function queuedInSlowLane(delivery: WaitingDelivery): WaitingDelivery {
-  const { nextAttemptAt, pickups } = delivery.wait;
+  const { nextAttemptAt, overdueCount } = delivery.wait;
   return {
     ...delivery,
-    wait: { nextAttemptAt, lookAt: nextAttemptAt + slowQueueOverdue, pickups, slowLane: 'queued' },
+    wait: { nextAttemptAt, sweepAt: nextAttemptAt + slowQueueOverdue, overdueCount, slowLane: 'queued' },
   };
 }
 
 /** A delivery whose next attempt is due now: the consumer that receives its message makes it. */
 export function dueNow(delivery: Delivery, now: number): WaitingDelivery {
-  return putOff(delivery, now, 0);
+  return scheduled(delivery, now, 0);
 }
 
 /**
@@ -59,7 +59,7 @@ export function dueNow(delivery: Delivery, now: number): WaitingDelivery {
  */
 export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingDelivery {
   const { settledAt: _, replayId: __, ...rest } = delivery;
-  return { ...rest, state: 'pending', scheduledAt: now, charged: 0, faults: 0, wait: waitOf(waitMs, now) };
+  return { ...rest, state: 'pending', scheduledAt: now, charged: 0, internalErrors: 0, wait: waitOf(waitMs, now) };
 }
 
 /**
@@ -77,14 +77,18 @@ export function broughtForward(
 }
 
 /** The wait after the sweeper sends a delivery's message: its due time stays, the next look doubles if it was overdue. */
-export function afterSweep(wait: Wait, now: number): Wait {
-  return isHandedOver(wait)
-    ? { ...wait, lookAt: now + overdueAfterOf(wait) * 2 ** (wait.pickups + 1), pickups: wait.pickups + 1 }
-    : { ...wait, lookAt: Math.max(wait.nextAttemptAt, now) + overdueAfter };
+export function waitAfterSweep(wait: Wait, now: number): Wait {
+  return waitsInQueue(wait)
+    ? {
+        ...wait,
+        sweepAt: now + overdueAfterOf(wait) * 2 ** (wait.overdueCount + 1),
+        overdueCount: wait.overdueCount + 1,
+      }
+    : { ...wait, sweepAt: Math.max(wait.nextAttemptAt, now) + overdueAfter };
 }
 
 /** Whether a delivery has been kept from its attempts for so long that it ends. */
-export function hasOutlived(delivery: Delivery, now: number): boolean {
+export function isTooOld(delivery: Delivery, now: number): boolean {
   return now - delivery.scheduledAt >= longestLife;
 }
 
@@ -97,17 +101,17 @@ export interface LifecycleRules {
 }
 
 /** What becomes of a delivery after an attempt: pure but for the clock and the spread of the waits. */
-export type AfterAttempt = (delivery: Delivery, outcome: AttemptOutcome) => Delivery;
+export type ApplyOutcome = (delivery: Delivery, outcome: AttemptOutcome) => Delivery;
 
 /** Makes the decision on what becomes of a delivery after an attempt. */
-export function makeAfterAttempt({ schedule, now, random }: LifecycleRules): AfterAttempt {
-  return function afterAttempt(delivery, outcome) {
+export function makeApplyOutcome({ schedule, now, random }: LifecycleRules): ApplyOutcome {
+  return function applyOutcome(delivery, outcome) {
     const moment = now();
     const { broughtForward, ...rest } = delivery;
     const attempted: Delivery = {
       ...rest,
       attempt: delivery.attempt + 1,
-      faults: 0,
+      internalErrors: 0,
       attempts: withRecord(delivery.attempts, outcome.record),
     };
     const originalWait = broughtForward && waitOf(Math.max(0, broughtForward.originalDueAt - moment), moment);
@@ -120,16 +124,20 @@ export function makeAfterAttempt({ schedule, now, random }: LifecycleRules): Aft
       case 'failed': {
         if (originalWait) return { ...attempted, wait: originalWait };
         const charged = delivery.charged + 1;
-        const wait = retryWait(schedule, { charged, askedWaitMs: outcome.askedWaitMs }, random);
+        const wait = backoffWait(schedule, { charged, retryAfterMs: outcome.retryAfterMs }, random);
         if (wait === undefined) return settled({ ...attempted, charged }, 'failed', moment);
         return { ...attempted, charged, wait: waitOf(wait, moment) };
       }
       case 'given_up':
         return { ...attempted, ...(broughtForward && { broughtForward }), wait: waitOf(0, moment) };
       case 'internal_error': {
-        if (hasOutlived(delivery, moment)) return settled(attempted, 'failed', moment);
-        const faults = delivery.faults + 1;
-        return { ...attempted, faults, wait: originalWait ?? waitOf(internalErrorWait(faults), moment) };
+        if (isTooOld(delivery, moment)) return settled(attempted, 'failed', moment);
+        const internalErrors = delivery.internalErrors + 1;
+        return {
+          ...attempted,
+          internalErrors,
+          wait: originalWait ?? waitOf(internalErrorWait(internalErrors), moment),
+        };
       }
     }
   };
@@ -137,15 +145,15 @@ export function makeAfterAttempt({ schedule, now, random }: LifecycleRules): Aft
 
 function waitOf(waitMs: number, now: number): Wait {
   const nextAttemptAt = now + Math.round(waitMs);
-  const lookAt = waitMs <= maxQueueDelay ? nextAttemptAt + overdueAfter : nextAttemptAt - handOverBefore;
-  return { nextAttemptAt, lookAt, pickups: 0 };
+  const sweepAt = waitMs <= maxQueueDelay ? nextAttemptAt + overdueAfter : nextAttemptAt - sendBeforeDue;
+  return { nextAttemptAt, sweepAt, overdueCount: 0 };
 }
 
 /** The sweeper brings back what is overdue by this much, in milliseconds, and doubles it each time. */
 const overdueAfter = 120_000;
 
 /** The sweeper runs every minute: it hands a long wait over to the queue in its last minute, in milliseconds. */
-const handOverBefore = 60_000;
+const sendBeforeDue = 60_000;
 
 function overdueAfterOf({ slowLane }: Wait): number {
   return slowLane === 'queued' ? slowQueueOverdue : overdueAfter;

@@ -71,12 +71,12 @@ export function inspectionOf(registrations: readonly Registration[]): Inspect {
 
 /** Whether a delivery is overdue, but stands in the index that the sweeper reads and is not its to act on yet. */
 export function isLeftToSweeper(delivery: Delivery | undefined, now: number): boolean {
-  return delivery?.wait !== undefined && delivery.wait.nextAttemptAt + 2_000 < now && delivery.wait.lookAt > now;
+  return delivery?.wait !== undefined && delivery.wait.nextAttemptAt + 2_000 < now && delivery.wait.sweepAt > now;
 }
 
 /** Whether a delivery waits since a fault of our own kept its last attempt from being made. */
 export function isWaitingOut(delivery: Delivery | undefined, now: number): boolean {
-  return delivery?.wait !== undefined && delivery.faults > 0 && delivery.wait.nextAttemptAt > now;
+  return delivery?.wait !== undefined && delivery.internalErrors > 0 && delivery.wait.nextAttemptAt > now;
 }
 
 /** Accounts for every event that was published, and for everything that arrived. */

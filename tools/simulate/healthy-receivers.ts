@@ -3,9 +3,9 @@ import {
   isSlow,
   mayRecover,
   recovered,
-  reserveTurn,
+  reserveSlot,
   type Slowness,
-  turnInterval,
+  slotInterval,
   unknownSlowness,
   withDuration,
   withSlowAttempts,
@@ -62,7 +62,7 @@ export function simulateOutage(rate: number, random: Random): OutageResult {
   const [outageFrom, outageUntil, until] = [minute, 2 * minute, 20 * minute];
   const quick = makeRecentCounts();
   let slowness: Slowness = unknownSlowness;
-  let nextTurnAt = 0;
+  let nextSlotAt = 0;
   let isBacklogged = false;
   let waiting = 0;
   let waited = 0;
@@ -89,9 +89,9 @@ export function simulateOutage(rate: number, random: Random): OutageResult {
   };
   const arrive = () => {
     if (!isSlow(slowness)) return attempt();
-    const turn = isBacklogged ? undefined : reserveTurn(nextTurnAt, turnInterval(slowness, slowRate), time.now());
+    const turn = isBacklogged ? undefined : reserveSlot(nextSlotAt, slotInterval(slowness, slowRate), time.now());
     if (turn) {
-      nextTurnAt = turn.next;
+      nextSlotAt = turn.next;
       return time.at(turn.at, attempt);
     }
     isBacklogged = true;
@@ -99,11 +99,11 @@ export function simulateOutage(rate: number, random: Random): OutageResult {
     waited = Math.max(waited, waiting);
   };
   const sweep = () => {
-    const stored = { ...slowness, accountId: '', eventName: 'demanda.criada' as const, version: 0, nextTurnAt };
+    const stored = { ...slowness, accountId: '', eventName: 'demanda.criada' as const, version: 0, nextSlotAt };
     const plan = planOf(stored, slowRate, time.now());
     const given = Math.min(plan.most, waiting);
     for (let turn = 0; turn < given; turn++) time.at(plan.beginAt + turn * plan.interval, attempt);
-    if (plan.to === 'slow') nextTurnAt = plan.beginAt + given * plan.interval;
+    if (plan.to === 'slow') nextSlotAt = plan.beginAt + given * plan.interval;
     waiting -= given;
     if (waiting === 0) {
       isBacklogged = false;

@@ -1,22 +1,22 @@
-import { type AttemptsUnderWay, makeAttemptsUnderWay } from '../../lambdas/delivery/isolation/attempts-under-way.ts';
+import { type Bulkhead, makeBulkhead } from '../../lambdas/delivery/isolation/bulkhead.ts';
 import { makeRecentCounts, type RecentCounts } from '../../lambdas/delivery/isolation/recent-counts.ts';
 import {
   isSlow,
   mayRecover,
   recovered,
-  reserveTurn,
+  reserveSlot,
   type Slowness,
-  turnInterval,
+  slotInterval,
   unknownSlowness,
   withDuration,
   withSlowAttempts,
-  withSlowName,
+  withSlowDns,
 } from '../../lambdas/delivery/isolation/slowness.ts';
 import { laneFor } from '../../lambdas/delivery/lane-routing.ts';
 import {
   attemptsPerProcess,
   attemptsPerWebhook,
-  crowdedWait,
+  fullBulkheadWait,
   giveUpAfter,
   giveUpEvery,
   longestReceivePause,
@@ -97,7 +97,7 @@ export function simulateQuickLanes(
   const perWebhook = isPresent ? attemptsPerWebhook : Number.POSITIVE_INFINITY;
 
   const knownOf = (account: string): Known => {
-    const found = known.get(account) ?? { slowness: unknownSlowness, nextTurnAt: 0 };
+    const found = known.get(account) ?? { slowness: unknownSlowness, nextSlotAt: 0 };
     known.set(account, found);
     return found;
   };
@@ -108,7 +108,7 @@ export function simulateQuickLanes(
     });
   const noteSlow = (account: string, quick: number) =>
     change(account, slowness =>
-      isPresent ? withSlowAttempts(slowness, { slow: 1, quick }, time.now()) : withSlowName(slowness, time.now()),
+      isPresent ? withSlowAttempts(slowness, { slow: 1, quick }, time.now()) : withSlowDns(slowness, time.now()),
     );
   const noteQuickSuccess = (account: string) => {
     const { slowness } = knownOf(account);
@@ -117,7 +117,7 @@ export function simulateQuickLanes(
   };
   const retryLater = (event: Event) => {
     if (event.attempt > 1) return;
-    const due = time.now() + retryWait;
+    const due = time.now() + backoffWait;
     time.at(due, () => push.retry({ ...event, due, attempt: 2 }));
   };
 
@@ -125,10 +125,10 @@ export function simulateQuickLanes(
   const attemptInSlowLane = (event: Event) => {
     const found = knownOf(event.account);
     const turn = isPresent
-      ? reserveTurn(found.nextTurnAt, turnInterval(found.slowness, slowRate), time.now())
+      ? reserveSlot(found.nextSlotAt, slotInterval(found.slowness, slowRate), time.now())
       : { at: Math.max(time.now(), slowLaneFreeAt), next: 0 };
     if (!turn) return; // waits in the table, for longer than is measured
-    found.nextTurnAt = turn.next;
+    found.nextSlotAt = turn.next;
     slowLaneFreeAt = turn.at + deadline / slowPlacesBefore;
     time.at(turn.at, () => {
       const { resolves, answers, isSuccess } = event.tenant.behave(random, event.attempt);
@@ -201,7 +201,7 @@ export function simulateQuickLanes(
         }
         const leave = process.underWay.enter(event.account);
         if (!leave) {
-          time.at(time.now() + moveTime + crowdedWait(random), () => push.retry(event));
+          time.at(time.now() + moveTime + fullBulkheadWait(random), () => push.retry(event));
           return moved();
         }
         attempt(event, process, () => {
@@ -237,7 +237,7 @@ export function simulateQuickLanes(
       time.at(start + (nameIsSlow ? giveUpAfter : resolves + slowAfter), () => {
         if (isOver) return;
         if (!nameIsSlow) noteSlow(event.account, process.counts.take(event.account, time.now()));
-        else if (isPresent) change(event.account, slowness => withSlowName(slowness, time.now()));
+        else if (isPresent) change(event.account, slowness => withSlowDns(slowness, time.now()));
         giveUpOrAskAgain();
       });
     };
@@ -263,7 +263,7 @@ export function simulateQuickLanes(
 
 interface Known {
   slowness: Slowness;
-  nextTurnAt: number;
+  nextSlotAt: number;
 }
 
 const batchSize = 10;
@@ -277,7 +277,7 @@ interface Event {
   readonly attempt: number;
 }
 
-const retryWait = 5_000;
+const backoffWait = 5_000;
 
 /** Attempts a second of a slow webhook. The former rules: attempts of the slow lane at once, each batch as long as its slowest. */
 const slowRate = 20;
@@ -301,13 +301,13 @@ const drainTime = 30_000;
 
 interface Process {
   readonly counts: RecentCounts;
-  readonly underWay: AttemptsUnderWay;
+  readonly underWay: Bulkhead;
   events: number;
   begunAt: number;
 }
 
 function makeProcess(perWebhook: number): Process {
-  return { counts: makeRecentCounts(), underWay: makeAttemptsUnderWay(perWebhook), events: 0, begunAt: 0 };
+  return { counts: makeRecentCounts(), underWay: makeBulkhead(perWebhook), events: 0, begunAt: 0 };
 }
 
 const pollTime = 5;

@@ -1,11 +1,11 @@
-import { retryWait } from '../../lambdas/delivery/backoff.ts';
+import { backoffWait } from '../../lambdas/delivery/backoff.ts';
 import {
-  reserveTurn,
+  reserveSlot,
   type Slowness,
-  turnInterval,
+  slotInterval,
   unknownSlowness,
   withDuration,
-  withSlowName,
+  withSlowDns,
 } from '../../lambdas/delivery/isolation/slowness.ts';
 import { attemptsPerProcess, hangsAfter } from '../../lambdas/delivery/limits.ts';
 import { planOf } from '../../lambdas/delivery/sweeper/slow-backlog.ts';
@@ -44,8 +44,8 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
       index,
       rate: isBystander ? plan.bystanderRate : plan.hangingRate,
       answers: isBystander ? bystanderAnswers : deadline,
-      slowness: withSlowName(unknownSlowness, 0),
-      nextTurnAt: 0,
+      slowness: withSlowDns(unknownSlowness, 0),
+      nextSlotAt: 0,
       isBacklogged: false,
       table: new RingBuffer(),
       retries: new Map(),
@@ -70,27 +70,27 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
   const handOver = (webhook: SlowWebhook, number: number, now: number) => {
     const turn = webhook.isBacklogged
       ? undefined
-      : reserveTurn(webhook.nextTurnAt, turnInterval(webhook.slowness, slowRate), now);
+      : reserveSlot(webhook.nextSlotAt, slotInterval(webhook.slowness, slowRate), now);
     if (!turn) {
       webhook.isBacklogged = true;
       webhook.table.push(number);
       return;
     }
-    webhook.nextTurnAt = turn.next;
+    webhook.nextSlotAt = turn.next;
     send(webhook, number, turn.at);
   };
   const sweep = (webhook: SlowWebhook, now: number) => {
     if (!webhook.isBacklogged) return;
-    const { slowness, nextTurnAt } = webhook;
-    const stored = { ...slowness, accountId: '', eventName: 'demanda.criada' as const, version: 0, nextTurnAt };
+    const { slowness, nextSlotAt } = webhook;
+    const stored = { ...slowness, accountId: '', eventName: 'demanda.criada' as const, version: 0, nextSlotAt };
     const { beginAt, interval, most } = planOf(stored, slowRate, now);
     const given = Math.min(most, webhook.table.length);
     for (let turn = 0; turn < given; turn++) send(webhook, webhook.table.shift(), beginAt + turn * interval);
-    webhook.nextTurnAt = beginAt + given * interval;
+    webhook.nextSlotAt = beginAt + given * interval;
     if (webhook.table.length === 0) webhook.isBacklogged = false;
   };
   const retryLater = (webhook: SlowWebhook, number: number, now: number) => {
-    const wait = retryWait(schedule, { charged: number, askedWaitMs: undefined }, random);
+    const wait = backoffWait(schedule, { charged: number, retryAfterMs: undefined }, random);
     if (wait === undefined) return;
     const due = Math.ceil((now + wait) / tick);
     const counts = webhook.retries.get(due) ?? new Uint32Array(16);
@@ -190,7 +190,7 @@ interface SlowWebhook {
   readonly rate: number;
   readonly answers: number;
   slowness: Slowness;
-  nextTurnAt: number;
+  nextSlotAt: number;
   isBacklogged: boolean;
   /** What waits in the table: numbers of attempts. */
   readonly table: RingBuffer;

@@ -4,47 +4,63 @@ import { type Delivery, settled, type WaitingDelivery } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
 import { type RetryQueue, sendOrLeave } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import { hasOutlived, queuedInSlowLane, waitingForTurn, withTurn } from '../transitions.ts';
+import { isTooOld, queuedInSlowLane, waitingForSlot, withSlot } from '../transitions.ts';
 import type { SlownessStore, StoredSlowness } from './slowness-store.ts';
 
 /** Stores what became of a delivery. False: another copy of the message was stored first. */
 export type Save = (after: Delivery) => Promise<boolean>;
 
 /**
- * Hands a delivery over to the slow lane: with the next turn of its webhook to the slow queue, or, where that is too far
- * off, to the table, where it waits for the sweeper to give it one (`slow-backlog.ts`). Throws only when that could not
- * be stored, or when the message of a delivery that was stored before could not be sent.
+ * Moves a delivery to the slow lane: with the next slot of its webhook to the slow queue, or, where that is too far off, to
+ * the table, where it waits for the sweeper to give it one (`slow-backlog.ts`). Throws only when that could not be stored,
+ * or when the message of a delivery that was stored before could not be sent.
  */
-export type HandOver = (delivery: Delivery, slowness: StoredSlowness, save: Save) => Promise<void>;
+export type MoveToSlowLane = (delivery: Delivery, slowness: StoredSlowness, save: Save) => Promise<void>;
 
-/** What handing over depends on. */
-export interface HandOverDependencies extends DeliveryTelemetry {
+/** Makes the move to the slow lane. */
+export function makeMoveToSlowLane({
+  slownessStore,
+  store,
+  slowQueue,
+  now,
+  log,
+  count,
+}: {
   readonly slownessStore: Pick<SlownessStore, 'reserve' | 'beginWaiting'>;
   readonly store: Pick<DeliveryStore, 'update'>;
   readonly slowQueue: Pick<RetryQueue, 'send'>;
   readonly now: Clock;
-}
-
-/** Makes the handing over to the slow lane. */
-export function makeHandOver(dependencies: HandOverDependencies): HandOver {
-  const { slownessStore, store, slowQueue, now, log, count } = dependencies;
-
-  const saveOrDrop = async (before: Delivery, after: Delivery, save: Save): Promise<boolean> => {
-    if (await save(after)) return true;
-    count('StaleDropped');
-    log.info('delivery.stale', describeDelivery(before));
-    return false;
+} & DeliveryTelemetry): MoveToSlowLane {
+  return async function moveToSlowLane(delivery, slowness, save) {
+    if (isTooOld(delivery, now())) return end(delivery, save);
+    const slotAt = await reserveSlot(delivery, slowness);
+    if (slotAt === undefined) return waitInTable(delivery, slowness, save);
+    const waiting = withSlot(delivery, slotAt);
+    if (delivery.wait) return send(waiting);
+    if (await isSaved(delivery, waiting, save)) await sendOrLeave({ send }, waiting, { log, count });
   };
 
-  const waitInTable = async (delivery: Delivery, slowness: StoredSlowness, save: Save) => {
+  async function end(delivery: Delivery, save: Save): Promise<void> {
+    if (!(await isSaved(delivery, settled(delivery, 'failed', now()), save))) return;
+    count('Exhausted');
+    log.warn('delivery.too_old', describeDelivery(delivery));
+  }
+
+  /** What a resend brought forward comes now, before what waits: resends are limited to one a second. */
+  async function reserveSlot({ broughtForward }: Delivery, slowness: StoredSlowness): Promise<number | undefined> {
+    if (broughtForward) return now();
+    return slowness.backlogAt === undefined ? slownessStore.reserve(slowness) : undefined;
+  }
+
+  async function waitInTable(delivery: Delivery, slowness: StoredSlowness, save: Save): Promise<void> {
     await slownessStore.beginWaiting(slowness);
-    if (!(await saveOrDrop(delivery, waitingForTurn(delivery, now()), save))) return;
-    count('WaitsForTurn');
-    log.info('delivery.waits_for_turn', describeDelivery(delivery));
-  };
+    if (!(await isSaved(delivery, waitingForSlot(delivery, now()), save))) return;
+    count('WaitsForSlot');
+    log.info('delivery.waits_for_slot', describeDelivery(delivery));
+  }
 
   /** The message is what matters: that the sweeper may leave it alone for longer is stored after it. */
-  const send = async (waiting: WaitingDelivery) => {
+  async function send(waiting: WaitingDelivery): Promise<void> {
     await slowQueue.send(waiting);
     count('MovedToSlowLane');
     log.info('delivery.moved', { ...describeDelivery(waiting), lane: 'slow' });
@@ -53,26 +69,12 @@ export function makeHandOver(dependencies: HandOverDependencies): HandOver {
     } catch (error) {
       log.warn('delivery.not_marked', { ...describeDelivery(waiting), ...describeError(error) });
     }
-  };
+  }
 
-  /** What somebody brought forward comes now, before what waits: that is limited to one a second. */
-  const turnOf = async ({ broughtForward }: Delivery, slowness: StoredSlowness): Promise<number | undefined> => {
-    if (broughtForward) return now();
-    return slowness.backlogAt === undefined ? slownessStore.reserve(slowness) : undefined;
-  };
-
-  return async function handOver(delivery, slowness, save) {
-    if (hasOutlived(delivery, now())) {
-      const ended = settled(delivery, 'failed', now());
-      if (!(await saveOrDrop(delivery, ended, save))) return;
-      count('Exhausted');
-      log.warn('delivery.outlived', describeDelivery(delivery));
-      return;
-    }
-    const turnAt = await turnOf(delivery, slowness);
-    if (turnAt === undefined) return waitInTable(delivery, slowness, save);
-    const waiting = withTurn(delivery, turnAt);
-    if (delivery.wait) return send(waiting);
-    if (await saveOrDrop(delivery, waiting, save)) await sendOrLeave({ send }, waiting, dependencies);
-  };
+  async function isSaved(before: Delivery, after: Delivery, save: Save): Promise<boolean> {
+    if (await save(after)) return true;
+    count('StaleDropped');
+    log.info('delivery.stale', describeDelivery(before));
+    return false;
+  }
 }

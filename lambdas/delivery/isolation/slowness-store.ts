@@ -1,12 +1,12 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type Item, type ItemKey, isConditionFailed } from '../../platform/dynamo.ts';
+import { conditionalWrite, type Item } from '../../platform/dynamo.ts';
 import { type EventName, eventNameSchema } from '../../webhooks/webhook.ts';
 import { dueKey, taskAttributes } from '../delivery-item.ts';
 import type { DueEntry } from '../delivery-store.ts';
-import { backlogRenewal, furthestTurn } from '../limits.ts';
-import { reserveTurn, type Slowness, turnInterval } from './slowness.ts';
+import { backlogRenewal, furthestSlot } from '../limits.ts';
+import { reserveSlot, type Slowness, slotInterval } from './slowness.ts';
 
 /*
  * How slowly the receiver of an account's event answers: item `slowness#<accountId>#<eventName>` of table `Deliveries`. It
@@ -14,10 +14,10 @@ import { reserveTurn, type Slowness, turnInterval } from './slowness.ts';
  *
  * Three parts of it are written independently of each other:
  *   - the tally and what follows from it, read and written back under the condition that `version` did not change;
- *   - `nextTurnAt`, the next free turn, moved on by whoever reserves one;
+ *   - `nextSlotAt`, the next free slot, moved on by whoever reserves one;
  *   - the backlog. `backlogAt`: arrivals wait in the table, behind what waits there. `waitingAt`: the last time an
  *     arrival was about to be stored. While it is set the item stands in index `due`, as the sweeper's task to give
- *     turns to what waits (`slow-backlog.ts`).
+ *     slots to what waits (`slow-backlog.ts`).
  */
 
 /** The prefix of these items' ids, which tells the sweeper what they are. */
@@ -28,7 +28,7 @@ export interface StoredSlowness extends Slowness {
   readonly accountId: string;
   readonly eventName: EventName;
   readonly version: number;
-  readonly nextTurnAt: number;
+  readonly nextSlotAt: number;
   readonly backlogAt?: number | undefined;
   readonly waitingAt?: number | undefined;
   /** Where it stands in index `due`. */
@@ -45,19 +45,19 @@ export interface SlownessOwner {
 export interface SlownessStore {
   read(id: string): Promise<StoredSlowness | undefined>;
   /**
-   * Changes the slowness by a pure function; `undefined` changes nothing. A write that loses a race is made again of what
-   * is stored then, a few times. Gives what is stored afterwards.
+   * Changes the slowness by a pure function; `undefined` changes nothing. A write that loses a race is repeated with what is
+   * stored then, a few times. Gives what is stored afterwards.
    */
-  change(owner: SlownessOwner, by: (slowness: Slowness) => Slowness | undefined): Promise<StoredSlowness>;
-  /** Reserves the next turn of a webhook. `undefined`: it is too far off. */
+  change(owner: SlownessOwner, apply: (slowness: Slowness) => Slowness | undefined): Promise<StoredSlowness>;
+  /** Reserves the next slot of a webhook. Milliseconds since the epoch; `undefined`: it is too far off. */
   reserve(slowness: StoredSlowness): Promise<number | undefined>;
-  /** Takes the turns from one moment to another for the sweeper. False: somebody else reserved meanwhile. */
+  /** Takes the slots from one moment to another for the sweeper. False: somebody else reserved meanwhile. */
   reserveUntil(slowness: StoredSlowness, until: number): Promise<boolean>;
   /** Notes that a delivery is about to wait in the table. Must be stored before the delivery is. */
   beginWaiting(slowness: StoredSlowness): Promise<void>;
   /** Claims the sweeper's task until a later moment. False: another sweeper was quicker. */
   claim(entry: DueEntry, until: number): Promise<boolean>;
-  /** Lets arrivals reserve turns again: nothing waits that was seen. */
+  /** Lets arrivals reserve slots again: nothing waits that was seen. */
   endBacklog(slowness: StoredSlowness): Promise<void>;
   /** Ends the sweeper's task. False: something was about to wait again. */
   endWaiting(slowness: StoredSlowness): Promise<boolean>;
@@ -71,10 +71,10 @@ export function slownessId({ accountId, eventName }: SlownessOwner): string {
 /** The slowness that an item stands for; without an item, nothing is known. */
 export function slownessOf({ accountId, eventName }: SlownessOwner, item: Item | undefined): StoredSlowness {
   const { id: _, dueShard: __, ttl: ___, ...stored } = item ?? {};
-  return { tallies: [], version: 0, nextTurnAt: 0, ...stored, accountId, eventName };
+  return { tallies: [], version: 0, nextSlotAt: 0, ...stored, accountId, eventName };
 }
 
-/** Makes the store over the table `Deliveries`. `rate`: turns a second that a slow webhook has at most. */
+/** Makes the store over the table `Deliveries`. */
 export function makeSlownessStore({
   dynamo,
   table,
@@ -84,115 +84,54 @@ export function makeSlownessStore({
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
   readonly now: Clock;
+  /** Slots a second that a slow webhook has at most. */
   readonly rate: number;
 }): SlownessStore {
-  const address = (id: string): ItemKey => ({ table, key: { id } });
-
-  const read = async (owner: SlownessOwner) => {
-    const [item] = await batchGet(dynamo, [address(slownessId(owner))]);
-    return slownessOf(owner, item);
-  };
-
-  /** Writes attributes where a condition holds; those that are `undefined` are removed. Says whether it held. */
-  const write = async (id: string, attributes: Item, condition: string, values: Item): Promise<boolean> => {
-    const kept = Object.entries({ ...attributes, ttl: Math.ceil(now() / 1_000) + longestKept });
-    const names = Object.fromEntries(kept.map(([name], index) => [`#a${index}`, name]));
-    const set = kept.flatMap(([, value], index) => (value === undefined ? [] : [`#a${index} = :a${index}`]));
-    const removed = kept.flatMap(([, value], index) => (value === undefined ? [`#a${index}`] : []));
-    const update = `SET ${set.join(', ')}${removed.length > 0 ? ` REMOVE ${removed.join(', ')}` : ''}`;
-    const written = kept.flatMap(([, value], index) => (value === undefined ? [] : [[`:a${index}`, value] as const]));
-    try {
-      await dynamo.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: { id },
-          UpdateExpression: update,
-          ConditionExpression: condition,
-          ExpressionAttributeNames: names,
-          ExpressionAttributeValues: { ...Object.fromEntries(written), ...values },
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (isConditionFailed(error)) return false;
-      throw error;
-    }
-  };
-
-  /** The turn after those that others have reserved. */
-  const reserveTurnAfterOthers = async (owner: SlownessOwner, interval: number, moment: number) => {
-    try {
-      const { Attributes } = await dynamo.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: { id: slownessId(owner) },
-          UpdateExpression: 'SET nextTurnAt = nextTurnAt + :interval',
-          ConditionExpression: 'nextTurnAt BETWEEN :now AND :furthest',
-          ExpressionAttributeValues: { ':interval': interval, ':now': moment, ':furthest': moment + furthestTurn },
-          ReturnValues: 'UPDATED_OLD',
-        }),
-      );
-      return Number(Attributes?.nextTurnAt);
-    } catch (error) {
-      if (isConditionFailed(error)) return undefined;
-      throw error;
-    }
-  };
-
-  /** A turn now: the last one is over. */
-  const reserveFirstTurn = async ({ accountId, eventName }: SlownessOwner, interval: number, moment: number) => {
-    const attributes = { accountId, eventName, nextTurnAt: moment + interval };
-    const isOver = 'attribute_not_exists(nextTurnAt) OR nextTurnAt < :now';
-    const owner = { accountId, eventName };
-    return (await write(slownessId(owner), attributes, isOver, { ':now': moment })) ? moment : undefined;
-  };
-
-  const unchanged = 'attribute_not_exists(version) OR version = :seen';
-
   return {
-    read: async id => {
-      const [item] = await batchGet(dynamo, [address(id)]);
-      return (
-        item &&
-        slownessOf({ accountId: String(item.accountId), eventName: eventNameSchema.parse(item.eventName) }, item)
-      );
+    async read(id) {
+      const item = await readItem(id);
+      if (!item) return undefined;
+      return slownessOf({ accountId: String(item.accountId), eventName: eventNameSchema.parse(item.eventName) }, item);
     },
 
-    change: async ({ accountId, eventName }, by) => {
+    async change({ accountId, eventName }, apply) {
       const owner = { accountId, eventName }; // callers have a webhook at hand: its secrets do not belong here
-      let slowness = await read(owner);
-      for (let tries = 1; ; tries++) {
-        const changed = by(slowness);
+      let slowness = await readOf(owner);
+      for (let attempt = 1; ; attempt++) {
+        const changed = apply(slowness);
         if (!changed) return slowness;
         const { tallies, slowSince, reachedAt, hold, endedAt, longestAttempt, measuredAt } = changed;
         const learnt = { tallies, slowSince, reachedAt, hold, endedAt, longestAttempt, measuredAt };
         const version = slowness.version + 1;
-        const isWritten = await write(slownessId(owner), { ...owner, ...learnt, version }, unchanged, {
+        const isWritten = await write(owner, { ...owner, ...learnt, version }, unchanged, {
           ':seen': slowness.version,
         });
         if (isWritten) return { ...slowness, ...learnt, version };
-        slowness = await read(owner);
-        if (tries === mostTries) return slowness;
+        slowness = await readOf(owner);
+        if (attempt === maxAttempts) return slowness;
       }
     },
 
-    reserve: async slowness => {
-      const interval = turnInterval(slowness, rate);
+    async reserve(slowness) {
+      const interval = slotInterval(slowness, rate);
       const moment = now();
-      if (!reserveTurn(slowness.nextTurnAt, interval, moment)) return undefined;
-      const after = () => reserveTurnAfterOthers(slowness, interval, moment);
-      const first = () => reserveFirstTurn(slowness, interval, moment);
-      // Where the last turn that was read is over, nobody else may have reserved since. If they have, the other one holds.
-      const asRead = slowness.nextTurnAt < moment ? await first() : undefined;
-      return asRead ?? (await after()) ?? (await first()) ?? (await after());
+      if (!reserveSlot(slowness.nextSlotAt, interval, moment)) return undefined;
+      // Where the last slot that was read is over, nobody else may have reserved since. If they have, the other one holds.
+      const asRead = slowness.nextSlotAt < moment ? await reserveFirst(slowness, interval, moment) : undefined;
+      return (
+        asRead ??
+        (await reserveAfterOthers(slowness, interval, moment)) ??
+        (await reserveFirst(slowness, interval, moment)) ??
+        (await reserveAfterOthers(slowness, interval, moment))
+      );
     },
 
-    reserveUntil: (slowness, until) =>
-      write(slownessId(slowness), { nextTurnAt: until }, 'attribute_not_exists(nextTurnAt) OR nextTurnAt = :free', {
-        ':free': slowness.nextTurnAt,
-      }),
+    reserveUntil(slowness, until) {
+      const isFree = 'attribute_not_exists(nextSlotAt) OR nextSlotAt = :free';
+      return write(slowness, { nextSlotAt: until }, isFree, { ':free': slowness.nextSlotAt });
+    },
 
-    beginWaiting: async slowness => {
+    async beginWaiting(slowness) {
       const { backlogAt, waitingAt = 0, dueAt } = slowness;
       const moment = now();
       if (backlogAt !== undefined && dueAt !== undefined && moment - waitingAt < backlogRenewal) return;
@@ -208,34 +147,104 @@ export function makeSlownessStore({
             ':accountId': slowness.accountId,
             ':eventName': slowness.eventName,
             ':now': moment,
-            ':ttl': Math.ceil(moment / 1_000) + longestKept,
+            ':ttl': expiryAt(moment),
             ...prefixed(taskAttributes(slownessId(slowness), moment)),
           },
         }),
       );
     },
 
-    claim: ({ id, dueAt }, until) => write(id, { dueAt: dueKey(until, id) }, 'dueAt = :seen', { ':seen': dueAt }),
-
-    endBacklog: async slowness => {
-      await write(slownessId(slowness), { backlogAt: undefined }, 'waitingAt = :seen', { ':seen': slowness.waitingAt });
+    claim({ id, dueAt }, until) {
+      return writeItem(id, { dueAt: dueKey(until, id) }, 'dueAt = :seen', { ':seen': dueAt });
     },
 
-    endWaiting: slowness =>
-      write(
-        slownessId(slowness),
-        { backlogAt: undefined, waitingAt: undefined, dueShard: undefined, dueAt: undefined },
-        'waitingAt = :seen',
-        { ':seen': slowness.waitingAt },
-      ),
+    async endBacklog(slowness) {
+      await write(slowness, { backlogAt: undefined }, 'waitingAt = :seen', { ':seen': slowness.waitingAt });
+    },
+
+    endWaiting(slowness) {
+      const ended = { backlogAt: undefined, waitingAt: undefined, dueShard: undefined, dueAt: undefined };
+      return write(slowness, ended, 'waitingAt = :seen', { ':seen': slowness.waitingAt });
+    },
   };
+
+  async function readItem(id: string): Promise<Item | undefined> {
+    const [item] = await batchGet(dynamo, [{ table, key: { id } }]);
+    return item;
+  }
+
+  async function readOf(owner: SlownessOwner): Promise<StoredSlowness> {
+    return slownessOf(owner, await readItem(slownessId(owner)));
+  }
+
+  function write(owner: SlownessOwner, attributes: Item, condition: string, values: Item): Promise<boolean> {
+    return writeItem(slownessId(owner), attributes, condition, values);
+  }
+
+  /** Writes attributes where a condition holds; those that are `undefined` are removed. Gives whether it held. */
+  async function writeItem(id: string, attributes: Item, condition: string, values: Item): Promise<boolean> {
+    const all = Object.entries({ ...attributes, ttl: expiryAt(now()) }).map(([name, value], index) => ({
+      name,
+      value,
+      placeholder: `a${index}`,
+    }));
+    const set = all.filter(({ value }) => value !== undefined);
+    const removed = all.filter(({ value }) => value === undefined);
+    const setting = `SET ${set.map(({ placeholder }) => `#${placeholder} = :${placeholder}`).join(', ')}`;
+    const removing = `REMOVE ${removed.map(({ placeholder }) => `#${placeholder}`).join(', ')}`;
+    const answer = await conditionalWrite(
+      dynamo.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: { id },
+          UpdateExpression: removed.length > 0 ? `${setting} ${removing}` : setting,
+          ConditionExpression: condition,
+          ExpressionAttributeNames: Object.fromEntries(all.map(({ name, placeholder }) => [`#${placeholder}`, name])),
+          ExpressionAttributeValues: {
+            ...Object.fromEntries(set.map(({ value, placeholder }) => [`:${placeholder}`, value])),
+            ...values,
+          },
+        }),
+      ),
+    );
+    return answer !== undefined;
+  }
+
+  /** The slot after those that others have reserved. */
+  async function reserveAfterOthers(owner: SlownessOwner, interval: number, moment: number) {
+    const answer = await conditionalWrite(
+      dynamo.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: { id: slownessId(owner) },
+          UpdateExpression: 'SET nextSlotAt = nextSlotAt + :interval',
+          ConditionExpression: 'nextSlotAt BETWEEN :now AND :furthest',
+          ExpressionAttributeValues: { ':interval': interval, ':now': moment, ':furthest': moment + furthestSlot },
+          ReturnValues: 'UPDATED_OLD',
+        }),
+      ),
+    );
+    return answer && Number(answer.Attributes?.nextSlotAt);
+  }
+
+  /** A slot now, where the last one is over. */
+  async function reserveFirst({ accountId, eventName }: SlownessOwner, interval: number, moment: number) {
+    const owner = { accountId, eventName };
+    const isOver = 'attribute_not_exists(nextSlotAt) OR nextSlotAt < :now';
+    const isReserved = await write(owner, { ...owner, nextSlotAt: moment + interval }, isOver, { ':now': moment });
+    return isReserved ? moment : undefined;
+  }
 }
 
-/** An item that nobody writes any more is cleaned up after this many seconds: long after whatever may wait has ended. */
-const longestKept = 40 * 24 * 60 * 60;
+const unchanged = 'attribute_not_exists(version) OR version = :seen';
 
 /** Writers that race each other read anew so often. */
-const mostTries = 6;
+const maxAttempts = 6;
+
+/** An item that nobody writes any more is cleaned up after 40 days: long after whatever may wait has ended. */
+function expiryAt(moment: number): number {
+  return Math.ceil(moment / 1_000) + 40 * 24 * 60 * 60;
+}
 
 function prefixed(attributes: Item): Item {
   return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`:${name}`, value]));

@@ -1,12 +1,12 @@
 import {
   assumedAttempt,
   fewestSlowAttempts,
-  furthestTurn,
+  furthestSlot,
   longestHold,
   manySlowAttempts,
   relapseWindow,
   shortestHold,
-  slowAttemptsUnderWay,
+  slowAttemptsInFlight,
   slownessWindow,
   slowShare,
 } from '../limits.ts';
@@ -52,7 +52,7 @@ export function withSlowAttempts(slowness: Slowness, added: { slow: number; quic
 }
 
 /** A name that did not resolve in time makes its webhook slow by itself. */
-export function withSlowName(slowness: Slowness, now: number): Slowness {
+export function withSlowDns(slowness: Slowness, now: number): Slowness {
   return slowedDown(slowness, now);
 }
 
@@ -82,21 +82,21 @@ export function withDuration(slowness: Slowness, duration: number, now: number):
  * Milliseconds between two attempts that begin at a slow webhook: as many a second as keep about 60 under way at the
  * longest duration of the last minute, and `rate` a second at most.
  */
-export function turnInterval({ longestAttempt = 0 }: Slowness, rate: number): number {
-  return Math.max(1_000 / rate, longestAttempt / slowAttemptsUnderWay);
+export function slotInterval({ longestAttempt = 0 }: Slowness, rate: number): number {
+  return Math.max(1_000 / rate, longestAttempt / slowAttemptsInFlight);
 }
 
 /**
  * Reserves the next turn of a slow webhook, a paced start of an attempt. Gives the moment of the turn and of the one after
  * it, or `undefined` where the turn is too far off to be reserved.
  */
-export function reserveTurn(
-  nextTurnAt: number,
+export function reserveSlot(
+  nextSlotAt: number,
   interval: number,
   now: number,
 ): { readonly at: number; readonly next: number } | undefined {
-  const at = Math.max(nextTurnAt, now);
-  return at - now > furthestTurn ? undefined : { at, next: at + interval };
+  const at = Math.max(nextSlotAt, now);
+  return at - now > furthestSlot ? undefined : { at, next: at + interval };
 }
 
 /** Attempts that ended in, or were still slow in, one piece of the window. */

@@ -83,8 +83,8 @@ export function wasSentBy(replay: Replay, { replayId }: Delivery): boolean {
 }
 
 /** The slot of a delivery in its replay, until its first attempt. Milliseconds since the epoch. */
-export function slotOf({ replayId, charged, faults, wait }: Delivery): number | undefined {
-  return replayId !== undefined && charged === 0 && faults === 0 ? wait?.nextAttemptAt : undefined;
+export function slotOf({ replayId, charged, internalErrors, wait }: Delivery): number | undefined {
+  return replayId !== undefined && charged === 0 && internalErrors === 0 ? wait?.nextAttemptAt : undefined;
 }
 
 /** Whether the replay sends a delivery: tests and deliveries of other registrations are left out. */

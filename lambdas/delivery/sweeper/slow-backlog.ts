@@ -2,18 +2,18 @@ import type { Clock } from '../../platform/clock.ts';
 import { settled, type WaitingDelivery } from '../delivery.ts';
 import { backlogShardsOf } from '../delivery-item.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
-import { isSlow, turnInterval } from '../isolation/slowness.ts';
+import { isSlow, slotInterval } from '../isolation/slowness.ts';
 import type { SlownessStore, StoredSlowness } from '../isolation/slowness-store.ts';
-import { backlogAttention, releasedPerSweep, releaseRate, turnsAhead } from '../limits.ts';
+import { backlogAttention, releasedPerSweep, releaseRate, slotsAhead } from '../limits.ts';
 import { type RetryQueue, sendAllOrLeave } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import { hasOutlived, putOff, queuedInSlowLane, withTurn } from '../transitions.ts';
+import { isTooOld, queuedInSlowLane, scheduled, withSlot } from '../transitions.ts';
 import type { DueTask } from './sweep.ts';
 
 /** The dependencies of the task. */
 export interface SlowBacklogDependencies extends DeliveryTelemetry {
   readonly slownessStore: Pick<SlownessStore, 'read' | 'claim' | 'reserveUntil' | 'endBacklog' | 'endWaiting'>;
-  readonly store: Pick<DeliveryStore, 'waitingForTurn' | 'update'>;
+  readonly store: Pick<DeliveryStore, 'waitingForSlot' | 'update'>;
   readonly queues: Readonly<Record<'retry' | 'slow', Pick<RetryQueue, 'sendAll'>>>;
   /** The most turns per second of a slow webhook. */
   readonly slowRate: number;
@@ -42,12 +42,12 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     const shards = backlogShardsOf(slowness.accountId, slowness.eventName);
     while (hasTime()) {
       const beginAt = plan.beginAt + given * plan.interval;
-      const { deliveries, isAll } = await store.waitingForTurn(shards, Math.min(plan.most - given, chunkSize));
-      await Promise.all(deliveries.filter(delivery => hasOutlived(delivery, now())).map(endOutlived));
+      const { deliveries, isAll } = await store.waitingForSlot(shards, Math.min(plan.most - given, chunkSize));
+      await Promise.all(deliveries.filter(delivery => isTooOld(delivery, now())).map(endOutlived));
       if (plan.to === 'slow' && deliveries.length > 0) {
-        const nextTurnAt = beginAt + deliveries.length * plan.interval;
-        if (!(await slownessStore.reserveUntil(slowness, nextTurnAt))) return;
-        slowness = { ...slowness, nextTurnAt };
+        const nextSlotAt = beginAt + deliveries.length * plan.interval;
+        if (!(await slownessStore.reserveUntil(slowness, nextSlotAt))) return;
+        slowness = { ...slowness, nextSlotAt };
       }
       if (isAll) await endWhereQuiet(slowness, given + deliveries.length); // after the reservation: arrivals reserve turns too
       const isComplete = await handOver(deliveries, { ...plan, beginAt }, hasTime);
@@ -66,7 +66,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
   async function endOutlived(delivery: WaitingDelivery): Promise<void> {
     if (!(await store.update(delivery, settled(delivery, 'failed', now())))) return;
     count('Exhausted');
-    log.warn('delivery.outlived', describeDelivery(delivery));
+    log.warn('delivery.too_old', describeDelivery(delivery));
   }
 
   /**
@@ -85,16 +85,16 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     hasTime: () => boolean,
   ): Promise<boolean> {
     let isComplete = true;
-    const alive = deliveries.filter(delivery => !hasOutlived(delivery, now()));
-    const scheduled = alive.map((delivery, index) => {
+    const alive = deliveries.filter(delivery => !isTooOld(delivery, now()));
+    const slots = alive.map((delivery, index) => {
       const at = plan.beginAt + index * plan.interval;
-      return plan.to === 'slow' ? withTurn(delivery, at) : putOff(delivery, now(), Math.max(0, at - now()));
+      return plan.to === 'slow' ? withSlot(delivery, at) : scheduled(delivery, now(), Math.max(0, at - now()));
     });
     const handOverBatch = plan.to === 'slow' ? giveToSlowLane : bringForward;
-    for (let start = 0; start < scheduled.length && hasTime(); start += sendBatch * batchesAtOnce) {
+    for (let start = 0; start < slots.length && hasTime(); start += sendBatch * batchesAtOnce) {
       const batches = Array.from({ length: batchesAtOnce }, (_, index) => {
         const first = start + index * sendBatch;
-        return scheduled.slice(first, first + sendBatch);
+        return slots.slice(first, first + sendBatch);
       });
       const results = await Promise.all(batches.filter(batch => batch.length > 0).map(handOverBatch));
       isComplete &&= results.every(isOver => isOver);
@@ -122,9 +122,9 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
 /** Plans the turns until the next sweep, or what is released until then when the webhook is quick again. */
 export function planOf(slowness: StoredSlowness, slowRate: number, now: number): Plan {
   if (!isSlow(slowness)) return { to: 'retry', beginAt: now, interval: 1_000 / releaseRate, most: releasedPerSweep };
-  const interval = turnInterval(slowness, slowRate);
-  const beginAt = Math.max(slowness.nextTurnAt, now);
-  return { to: 'slow', beginAt, interval, most: Math.max(0, Math.floor((now + turnsAhead - beginAt) / interval)) };
+  const interval = slotInterval(slowness, slowRate);
+  const beginAt = Math.max(slowness.nextSlotAt, now);
+  return { to: 'slow', beginAt, interval, most: Math.max(0, Math.floor((now + slotsAhead - beginAt) / interval)) };
 }
 
 /** How the next deliveries are handed over. */

@@ -5,7 +5,7 @@ import { dueShards, taskShard } from '../delivery-item.ts';
 import type { DeliveryStore, DueEntry } from '../delivery-store.ts';
 import { type RetryQueue, sendAllOrLeave } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import { afterSweep, hasOutlived } from '../transitions.ts';
+import { isTooOld, waitAfterSweep } from '../transitions.ts';
 
 /** Does the work that an entry of index `due` stands for, other than a delivery, for as long as `hasTime` gives true. */
 export type DueTask = (entry: DueEntry, hasTime: () => boolean) => Promise<void>;
@@ -72,7 +72,7 @@ export function makeSweep(
   async function sweepPage(entries: readonly DueEntry[]): Promise<void> {
     const deliveries = await store.read(entries.map(({ id }) => id));
     await expireHeld(entries, deliveries);
-    const due = deliveries.filter(isWaiting).filter(({ wait }) => wait.slowLane !== 'waiting' && wait.lookAt <= now());
+    const due = deliveries.filter(isWaiting).filter(({ wait }) => wait.slowLane !== 'waiting' && wait.sweepAt <= now());
     const claimed = (await Promise.all(due.map(claim))).filter(delivery => delivery !== undefined);
     const isSlow = ({ wait }: WaitingDelivery) => wait.slowLane === 'queued';
     await sendInBatches(claimed.filter(isSlow), 'slow');
@@ -92,15 +92,15 @@ export function makeSweep(
   /** Gives the delivery to send; `undefined` when the index was behind or another sweeper was quicker. */
   async function claim(delivery: WaitingDelivery): Promise<WaitingDelivery | undefined> {
     const moment = now();
-    const wait = afterSweep(delivery.wait, moment);
-    const isOverdue = wait.pickups > delivery.wait.pickups;
-    if (isOverdue && hasOutlived(delivery, moment)) {
+    const wait = waitAfterSweep(delivery.wait, moment);
+    const isOverdue = wait.overdueCount > delivery.wait.overdueCount;
+    if (isOverdue && isTooOld(delivery, moment)) {
       await endUnrecorded(delivery);
       return undefined;
     }
     if (!(await store.claim(delivery, wait))) return undefined;
     count(isOverdue ? 'SweptOverdue' : 'SweptDue');
-    if (isOverdue) log.warn('delivery.overdue', { ...describeDelivery(delivery), pickups: wait.pickups });
+    if (isOverdue) log.warn('delivery.overdue', { ...describeDelivery(delivery), overdueCount: wait.overdueCount });
     return { ...delivery, wait };
   }
 

@@ -4,108 +4,102 @@ import type { Sealing } from '../../platform/sealing.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { isSigning } from '../../webhooks/signing-secret.ts';
 import { authorizationBinding, secretBinding, type Webhook } from '../../webhooks/webhook.ts';
-import { askedWait } from '../backoff.ts';
+import { retryAfterWait } from '../backoff.ts';
 import type { AttemptOutcome, AttemptRecord, AttemptResult, Delivery } from '../delivery.ts';
 import { makeRedaction } from './redaction.ts';
 import { signatureHeader } from './signature.ts';
-import type { AttemptWatch } from './slow-attempt-timer.ts';
+import type { SlowAttemptTimer } from './slow-attempt-timer.ts';
 
-/** Makes one attempt. Never throws. */
-export type Attempt = (webhook: Webhook, delivery: Delivery, watch?: AttemptProgress) => Promise<AttemptOutcome>;
+/** Makes one attempt: at most one POST that a receiver sees. Never throws for what a receiver or its network did, or we. */
+export type Attempt = (webhook: Webhook, delivery: Delivery, progress?: AttemptProgress) => Promise<AttemptOutcome>;
 
-/** What an attempt stands on. */
+/** What an attempt depends on. */
 export interface AttemptDependencies {
+  /** The guarded way out: it holds off SSRF, server-side request forgery, by judging every address that it connects to. */
   readonly post: GuardedPost;
   readonly sealing: Pick<Sealing, 'open'>;
   readonly now: Clock;
-  /** Milliseconds from resolving the name to the last response header. */
+  /** The deadline: milliseconds from resolving the name to the last response header. */
   readonly timeoutMs: number;
   /** Milliseconds in which each address of a receiver must accept a connection. */
   readonly connectTimeoutMs: number;
   readonly serviceVersion: string;
 }
 
-/** Makes the attempt: opens the webhook's credentials, signs, posts through the guard, and says what came of it. */
+/** Makes the attempt: open the webhook's credentials, sign, post through the SSRF guard, say what came of it. */
 export function makeAttempt(dependencies: AttemptDependencies): Attempt {
   const { post, sealing, now, timeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
 
-  const send = (
-    webhook: Webhook,
-    { id, body }: Delivery,
-    { authorization, secrets }: Credentials,
-    at: number,
-    watch: AttemptProgress | undefined,
-  ) => {
-    watch?.onResolving();
-    const timestamp = Math.floor(at / 1_000);
-    return post({
-      url: webhook.url,
-      headers: {
-        'Content-Type': 'application/json',
-        'User-Agent': `Emissor/${serviceVersion}`,
-        'webhook-id': id,
-        'webhook-timestamp': String(timestamp),
-        'webhook-signature': signatureHeader({ id, timestamp, body }, secrets),
-        ...(authorization !== undefined && { Authorization: authorization }),
-      },
-      body,
-      deadlineMs: timeoutMs,
-      connectTimeoutMs,
-      redact: makeRedaction(authorization),
-      ...(watch && { signal: watch.signal, onConnecting: watch.onConnecting, onAnswered: watch.onAnswered }),
-    });
-  };
-
-  return async (webhook, delivery, watch) => {
+  return async function attempt(webhook, delivery, progress) {
     const startedAt = now();
-    const record = (posted: PostOutcome): AttemptRecord => ({
-      number: delivery.attempt,
-      startedAt: new Date(startedAt).toISOString(),
-      durationMs: Math.round(posted.durationMs),
-      result: resultOf(posted),
-      status: posted.outcome === 'response' ? posted.status : null,
-      response: posted.outcome === 'response' ? posted.bodyStart : null,
-    });
-    const ownFault = (detail: string): AttemptOutcome => ({
-      outcome: 'internal_error',
-      detail,
-      record: record({ outcome: 'internal_error', detail, durationMs: now() - startedAt, resolutionMs: 0 }),
-    });
-
     let posted: PostOutcome;
     try {
-      posted = await send(webhook, delivery, await openCredentials(sealing, webhook, startedAt), startedAt, watch);
+      const credentials = await openCredentials(sealing, webhook, startedAt);
+      progress?.onResolving();
+      posted = await post({
+        url: webhook.url,
+        headers: headersFor(delivery, credentials, startedAt),
+        body: delivery.body,
+        deadlineMs: timeoutMs,
+        connectTimeoutMs,
+        redact: makeRedaction(credentials.authorization),
+        ...(progress && {
+          signal: progress.signal,
+          onConnecting: progress.onConnecting,
+          onAnswered: progress.onAnswered,
+        }),
+      });
     } catch (error) {
-      return ownFault(describeError(error).errorName);
+      const detail = describeError(error).errorName;
+      posted = { outcome: 'internal_error', detail, durationMs: now() - startedAt, resolutionMs: 0 };
     }
-    const made = {
-      record: record(posted),
-      ...(posted.sinceConnectingMs !== undefined && { sinceConnectingMs: posted.sinceConnectingMs }),
-    };
-    switch (posted.outcome) {
-      case 'response': {
-        const { status, headers } = posted;
-        if (isSuccess(status)) return { outcome: 'delivered', ...made };
-        if (status === 410) return { outcome: 'gone', ...made };
-        const askedWaitMs = askedWait(status, headers['retry-after'], now());
-        return { outcome: 'failed', askedWaitMs, detail: `HTTP ${status}`, ...made };
-      }
-      case 'given_up':
-        return { outcome: 'given_up', ...made };
-      case 'internal_error':
-        return { outcome: 'internal_error', detail: posted.detail, ...made };
-      default:
-        return { outcome: 'failed', askedWaitMs: undefined, detail: posted.detail, ...made };
-    }
+    return outcomeOf(posted, recordOf(posted, delivery.attempt, startedAt), now());
   };
+
+  /** The headers of Standard Webhooks. `webhook-id` is the same in every attempt, so that receivers can drop repeats. */
+  function headersFor({ id, body }: Delivery, { authorization, secrets }: Credentials, at: number) {
+    const timestamp = Math.floor(at / 1_000);
+    return {
+      'Content-Type': 'application/json',
+      'User-Agent': `Emissor/${serviceVersion}`,
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signatureHeader({ id, timestamp, body }, secrets),
+      ...(authorization !== undefined && { Authorization: authorization }),
+    };
+  }
 }
 
 /** Is told how an attempt goes, and may give it up. */
-type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onConnecting' | 'onAnswered'>;
+type AttemptProgress = Pick<SlowAttemptTimer, 'signal' | 'onResolving' | 'onConnecting' | 'onAnswered'>;
 
 interface Credentials {
   readonly authorization: string | undefined;
   readonly secrets: readonly string[];
+}
+
+async function openCredentials(
+  sealing: AttemptDependencies['sealing'],
+  { accountId, eventName, sealedAuthorization, secrets }: Webhook,
+  now: number,
+): Promise<Credentials> {
+  const signing = secrets.filter(secret => isSigning(secret, now));
+  const [authorization, ...opened] = await Promise.all([
+    sealedAuthorization && sealing.open(sealedAuthorization, authorizationBinding(accountId, eventName)),
+    ...signing.map(({ sealed }) => sealing.open(sealed, secretBinding(accountId, eventName))),
+  ]);
+  return { authorization: authorization || undefined, secrets: opened.filter(secret => secret !== undefined) };
+}
+
+function recordOf(posted: PostOutcome, number: number, startedAt: number): AttemptRecord {
+  return {
+    number,
+    startedAt: new Date(startedAt).toISOString(),
+    durationMs: Math.round(posted.durationMs),
+    result: resultOf(posted),
+    status: posted.outcome === 'response' ? posted.status : null,
+    response: posted.outcome === 'response' ? posted.bodyStart : null,
+  };
 }
 
 /** The one place where what happened on the network becomes a result on the wire. */
@@ -130,17 +124,24 @@ function resultOf(posted: PostOutcome): AttemptResult {
   }
 }
 
-async function openCredentials(
-  sealing: AttemptDependencies['sealing'],
-  { accountId, eventName, sealedAuthorization, secrets }: Webhook,
-  now: number,
-): Promise<Credentials> {
-  const signing = secrets.filter(secret => isSigning(secret, now));
-  const [authorization, ...opened] = await Promise.all([
-    sealedAuthorization && sealing.open(sealedAuthorization, authorizationBinding(accountId, eventName)),
-    ...signing.map(({ sealed }) => sealing.open(sealed, secretBinding(accountId, eventName))),
-  ]);
-  return { authorization: authorization || undefined, secrets: opened.filter(secret => secret !== undefined) };
+function outcomeOf(posted: PostOutcome, record: AttemptRecord, now: number): AttemptOutcome {
+  const { sinceConnectingMs } = posted;
+  const made = { record, ...(sinceConnectingMs !== undefined && { sinceConnectingMs }) };
+  switch (posted.outcome) {
+    case 'response': {
+      const { status, headers } = posted;
+      if (isSuccess(status)) return { outcome: 'delivered', ...made };
+      if (status === 410) return { outcome: 'gone', ...made };
+      const retryAfterMs = retryAfterWait(status, headers['retry-after'], now);
+      return { outcome: 'failed', retryAfterMs, detail: `HTTP ${status}`, ...made };
+    }
+    case 'given_up':
+      return { outcome: 'given_up', ...made };
+    case 'internal_error':
+      return { outcome: 'internal_error', detail: posted.detail, ...made };
+    default:
+      return { outcome: 'failed', retryAfterMs: undefined, detail: posted.detail, ...made };
+  }
 }
 
 function isSuccess(status: number): boolean {

@@ -10,18 +10,21 @@ import type { Context, SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecor
 import { describeError } from '../../platform/telemetry.ts';
 import { lateReceivePause, longestReceivePause, receivePauseWhileMore, shortestReceivePause } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import type { ProcessRecord } from './first-attempt.ts';
+import type { OnAttempt } from './process-delivery.ts';
+
+/** Processes one message of a queue. To return is to acknowledge it; to throw is to leave it for later. */
+export type ProcessRecord = (record: SQSRecord, onAttempt?: OnAttempt) => Promise<void>;
 
 /** What a consumer depends on. */
 export interface ConsumerDependencies extends DeliveryTelemetry {
   readonly process: ProcessRecord;
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
-  /** The longest an attempt takes, in milliseconds. */
+  /** The deadline of an attempt, in milliseconds. */
   readonly attemptTimeoutMs: number;
   /** Messages that are processed at once at most. */
-  readonly mostAttempts: number;
-  /** Resolves after so many milliseconds, with how much longer it took. */
+  readonly maxInFlight: number;
+  /** Resolves after so many milliseconds. Gives by how many more it was late. */
   readonly pause: (milliseconds: number) => Promise<number>;
 }
 
@@ -35,39 +38,95 @@ export type Consumer = (
  * Makes the consumer of a queue. All messages of a batch are processed at once, each acknowledged or reported on its own.
  *
  * A batch lasts as long as its slowest receiver, and Lambda gives a process its next batch only after that. Meanwhile the
- * process receives further messages itself, a hundred and more at once: a receiver that hangs takes a hundredth of a process, not
- * a whole one. What it receives so it deletes, or defers, itself.
+ * process receives further messages itself, a hundred and more at once: a receiver that hangs takes a hundredth of a process,
+ * not a whole one. What it receives so it deletes, or defers, itself.
+ *
+ * A message that cannot be processed now is deferred: its visibility timeout is set, longer with each receive. One that never
+ * can be is a poison message, which the processing itself puts into the dead-letter queue.
  */
 export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
-  const { process, sqs, queueUrl, attemptTimeoutMs, mostAttempts, pause, log, count } = dependencies;
+  const { process, sqs, queueUrl, attemptTimeoutMs, maxInFlight, pause, log, count } = dependencies;
 
-  const defer = async ({ messageId, receiptHandle, attributes }: SQSRecord, error: unknown) => {
-    const seconds = deferral(Number(attributes.ApproximateReceiveCount) || 1);
-    count('MessageDeferred');
-    log.error('message.deferred', { messageId, seconds, ...describeError(error) });
-    const change = { QueueUrl: queueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout: seconds };
-    try {
-      await sqs.send(new ChangeMessageVisibilityCommand(change));
-    } catch (failure) {
-      log.warn('message.visibility_unchanged', { messageId, ...describeError(failure) });
+  // A thrown invocation would make Lambda slow the whole queue down: failures are reported message by message.
+  return async function consume(event, context) {
+    const inFlight = new Set<Promise<void>>();
+    const failed: SQSBatchItemFailure[] = [];
+    const processed: SQSRecord[] = [];
+    const deletions: Promise<void>[] = [];
+    /** Those in flight that only wait for their receivers. */
+    let waiting = 0;
+    let hasFailed = false;
+
+    for (const record of event.Records) begin(processGiven(record));
+    let wait = shortestReceivePause;
+    while (inFlight.size > 0) {
+      const lateness = await Promise.race([Promise.all(inFlight).then(() => 0), pause(wait)]);
+      deleteProcessed();
+      const records = hasRoom(lateness) ? await receive() : [];
+      for (const record of records) begin(processReceived(record));
+      const longer = Math.min(Math.max(wait * 2, shortestReceivePause), longestReceivePause);
+      wait = records.length > 0 ? receivePauseWhileMore : longer;
     }
-  };
+    deleteProcessed();
+    await Promise.all(deletions);
+    return { batchItemFailures: failed };
 
-  /** What is not deleted comes back, and is dropped as stale. */
-  const acknowledge = async (records: readonly SQSRecord[]) => {
-    const Entries = records.map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
-    try {
-      const { Failed = [] } = await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-      for (const { Id, Code } of Failed) {
-        log.warn('message.not_deleted', { messageId: records[Number(Id)]?.messageId, code: Code });
+    function begin(work: Promise<void>): void {
+      const done = work.finally(() => inFlight.delete(done));
+      inFlight.add(done);
+    }
+
+    async function processGiven(record: SQSRecord): Promise<void> {
+      if (!(await processOrDefer(record))) failed.push({ itemIdentifier: record.messageId });
+    }
+
+    async function processReceived(record: SQSRecord): Promise<void> {
+      if (await processOrDefer(record)) processed.push(record);
+    }
+
+    /** Gives whether the message is done with. */
+    async function processOrDefer(record: SQSRecord): Promise<boolean> {
+      try {
+        if (!hasTime()) throw new OutOfTimeError();
+        await process(record, onAttempt);
+        return true;
+      } catch (error) {
+        hasFailed = true;
+        await defer(record, error);
+        return false;
       }
-    } catch (error) {
-      for (const { messageId } of records) log.warn('message.not_deleted', { messageId, ...describeError(error) });
+    }
+
+    function hasTime(): boolean {
+      return context.getRemainingTimeInMillis() >= attemptTimeoutMs + timeAround;
+    }
+
+    function onAttempt(): () => void {
+      waiting += 1;
+      return function onEnd() {
+        waiting -= 1;
+      };
+    }
+
+    function deleteProcessed(): void {
+      while (processed.length > 0) deletions.push(deleteAll(processed.splice(0, receiveBatch)));
+    }
+
+    /** Only waiting is cheap. A process that lags would make attempts look slow, and more work would not mend the store. */
+    function hasRoom(lateness: number): boolean {
+      return (
+        lateness <= lateReceivePause &&
+        !hasFailed &&
+        inFlight.size - waiting < receiveBatch &&
+        inFlight.size > 0 &&
+        inFlight.size + receiveBatch <= maxInFlight &&
+        hasTime()
+      );
     }
   };
 
   /** What is received so is hidden for as long as its attempt may take: a killed process delays it no longer than that. */
-  const receive = async (): Promise<SQSRecord[]> => {
+  async function receive(): Promise<SQSRecord[]> {
     try {
       const answer = await sqs.send(
         new ReceiveMessageCommand({
@@ -84,73 +143,32 @@ export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
       log.warn('message.not_received', describeError(error));
       return [];
     }
-  };
+  }
 
-  // A thrown invocation would make Lambda slow the whole queue down: failures are reported message by message.
-  return async function consume(event, context) {
-    const hasTime = () => context.getRemainingTimeInMillis() >= attemptTimeoutMs + timeAround;
-    const underWay = new Set<Promise<void>>();
-    const failed: SQSBatchItemFailure[] = [];
-    const processed: SQSRecord[] = [];
-    const acknowledging: Promise<void>[] = [];
-
-    let atReceivers = 0;
-    let hasFailed = false;
-    const atReceiver = () => {
-      atReceivers += 1;
-      return () => {
-        atReceivers -= 1;
-      };
-    };
-
-    /** Gives whether the message is done with. */
-    const processOrDefer = async (record: SQSRecord): Promise<boolean> => {
-      try {
-        if (!hasTime()) throw new OutOfTimeError();
-        await process(record, atReceiver);
-        return true;
-      } catch (error) {
-        hasFailed = true;
-        await defer(record, error);
-        return false;
-      }
-    };
-    const begin = (work: Promise<void>) => {
-      const done = work.finally(() => underWay.delete(done));
-      underWay.add(done);
-    };
-    const beginGiven = async (record: SQSRecord) => {
-      if (!(await processOrDefer(record))) failed.push({ itemIdentifier: record.messageId });
-    };
-    const beginReceived = async (record: SQSRecord) => {
-      if (await processOrDefer(record)) processed.push(record);
-    };
-    const acknowledgeProcessed = () => {
-      while (processed.length > 0) acknowledging.push(acknowledge(processed.splice(0, receiveBatch)));
-    };
-    // Only waiting is cheap. What is behind would make attempts look slow, and the store would not get better by more work.
-    const hasRoom = (lateness: number) =>
-      lateness <= lateReceivePause &&
-      !hasFailed &&
-      underWay.size - atReceivers < receiveBatch &&
-      underWay.size > 0 &&
-      underWay.size + receiveBatch <= mostAttempts &&
-      hasTime();
-
-    for (const record of event.Records) begin(beginGiven(record));
-    let patience = shortestReceivePause;
-    while (underWay.size > 0) {
-      const lateness = await Promise.race([Promise.all(underWay).then(() => 0), pause(patience)]);
-      acknowledgeProcessed();
-      const records = hasRoom(lateness) ? await receive() : [];
-      for (const record of records) begin(beginReceived(record));
-      const longer = Math.min(Math.max(patience * 2, shortestReceivePause), longestReceivePause);
-      patience = records.length > 0 ? receivePauseWhileMore : longer;
+  async function defer({ messageId, receiptHandle, attributes }: SQSRecord, error: unknown): Promise<void> {
+    const seconds = deferral(Number(attributes.ApproximateReceiveCount) || 1);
+    count('MessageDeferred');
+    log.error('message.deferred', { messageId, seconds, ...describeError(error) });
+    const change = { QueueUrl: queueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout: seconds };
+    try {
+      await sqs.send(new ChangeMessageVisibilityCommand(change));
+    } catch (failure) {
+      log.warn('message.visibility_unchanged', { messageId, ...describeError(failure) });
     }
-    acknowledgeProcessed();
-    await Promise.all(acknowledging);
-    return { batchItemFailures: failed };
-  };
+  }
+
+  /** What is not deleted comes back, and is dropped as stale. */
+  async function deleteAll(records: readonly SQSRecord[]): Promise<void> {
+    const Entries = records.map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
+    try {
+      const { Failed = [] } = await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+      for (const { Id, Code } of Failed) {
+        log.warn('message.not_deleted', { messageId: records[Number(Id)]?.messageId, code: Code });
+      }
+    } catch (error) {
+      for (const { messageId } of records) log.warn('message.not_deleted', { messageId, ...describeError(error) });
+    }
+  }
 }
 
 /** Waits by the event loop's timers, which are late when the process is behind. */
@@ -160,9 +178,9 @@ export async function systemPause(milliseconds: number): Promise<number> {
   return performance.now() - due;
 }
 
-/** A message that could not be processed waits 5 s, doubling with each receive to 15 min. In seconds. */
+/** For how long a message that could not be processed is deferred, in seconds: 5, doubling with each receive to 15 min. */
 export function deferral(receiveCount: number): number {
-  return Math.min(5 * 2 ** (receiveCount - 1), longestDeferral);
+  return Math.min(5 * 2 ** (receiveCount - 1), maxDeferral);
 }
 
 /** Messages that one call receives, or deletes. */
@@ -195,5 +213,5 @@ class OutOfTimeError extends Error {
   override readonly name = 'OutOfTimeError';
 }
 
-/** The longest that a message which could not be processed waits before it is tried again, in seconds. */
-const longestDeferral = 900;
+/** In seconds. */
+const maxDeferral = 900;

@@ -15,27 +15,26 @@ import { makeKeyring } from '../../platform/keyring.ts';
 import { makeSealing } from '../../platform/sealing.ts';
 import { makeDeliveryStore } from '../delivery-store.ts';
 import { deliverEnvironment } from '../environment.ts';
-import { makeAttemptsUnderWay } from '../isolation/attempts-under-way.ts';
-import { makeProcessLateness } from '../isolation/process-lateness.ts';
+import { makeBulkhead } from '../isolation/bulkhead.ts';
+import { makeDnsTimeouts } from '../isolation/dns-timeouts.ts';
+import { makeEventLoopLag } from '../isolation/event-loop-lag.ts';
 import { makeRecentCounts } from '../isolation/recent-counts.ts';
-import { makeHandOver } from '../isolation/slow-lane.ts';
-import { makeSlownessNotes } from '../isolation/slowness-notes.ts';
+import { makeMoveToSlowLane } from '../isolation/slow-lane.ts';
 import { makeSlownessStore } from '../isolation/slowness-store.ts';
-import { makeUnansweredNames } from '../isolation/unanswered-names.ts';
-import { attemptsPerProcess, attemptsPerWebhook, connectTimeouts, storingPatience } from '../limits.ts';
+import { makeSlownessTracker } from '../isolation/slowness-tracker.ts';
+import { attemptsPerProcess, attemptsPerWebhook, connectTimeouts, storeRetryTime } from '../limits.ts';
 import { makeHasMessages, makeRetryQueue, makeSendToDeadLetters, makeSqs } from '../queues.ts';
 import { makeReplayStore } from '../replay/replay-store.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
-import { makeAfterAttempt } from '../transitions.ts';
+import { makeApplyOutcome } from '../transitions.ts';
 import { makeAttempt } from './attempt.ts';
 import { makeConsumer, systemPause } from './batch-consumer.ts';
-import { makeDeliver } from './first-attempt.ts';
-import { makeNoteHealth } from './health-notes.ts';
-import { makeHeedGone } from './heed-gone.ts';
+import { makeFirstAttempt } from './first-attempt.ts';
 import { makeProcessDelivery } from './process-delivery.ts';
-import { makeRedeliver } from './retry.ts';
-import { makeWatchAttempt, systemTimer } from './slow-attempt-timer.ts';
+import { makeRetry } from './retry.ts';
+import { makeStartSlowAttemptTimer, systemTimer } from './slow-attempt-timer.ts';
 import { makeWebhookHealth } from './webhook-health.ts';
+import { makeWebhookHealthStore } from './webhook-health-store.ts';
 import { makeFindWebhookState } from './webhook-state.ts';
 
 const environment = readEnvironment(deliverEnvironment);
@@ -51,10 +50,14 @@ const deliveries = { dynamo, table: environment.DELIVERIES_TABLE, now, historyDa
 const store = makeDeliveryStore({
   ...deliveries,
   readItems: makeBatchedReads(dynamo),
-  patience: storingPatience,
+  retryForMs: storeRetryTime,
 });
 const slownessStore = makeSlownessStore({ ...deliveries, rate: environment.SLOW_RATE });
-const health = makeWebhookHealth({ dynamo, table: environment.WEBHOOKS_TABLE, now });
+const health = makeWebhookHealth({
+  ...telemetry,
+  store: makeWebhookHealthStore({ dynamo, table: environment.WEBHOOKS_TABLE, now }),
+  now,
+});
 const queues = {
   retry: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
   slow: makeRetryQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
@@ -73,10 +76,10 @@ const attempt = makeAttempt({
   connectTimeoutMs: connectTimeouts[lane],
   serviceVersion: environment.SERVICE_VERSION,
 });
-const watchAttempt = makeWatchAttempt({
-  notes: makeSlownessNotes({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
-  lateness: makeProcessLateness(),
-  names: makeUnansweredNames(now),
+const startSlowAttemptTimer = makeStartSlowAttemptTimer({
+  tracker: makeSlownessTracker({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
+  eventLoopLag: makeEventLoopLag(),
+  dnsTimeouts: makeDnsTimeouts(now),
   hasMessages: makeHasMessages({ ...telemetry, sqs, queueUrl: environment.QUEUE_URL, now }),
   after: systemTimer,
   now,
@@ -87,12 +90,11 @@ const watchAttempt = makeWatchAttempt({
 const processDelivery = makeProcessDelivery({
   ...telemetry,
   attempt,
-  afterAttempt: makeAfterAttempt({ schedule: environment.RETRY_SCHEDULE, now, random }),
-  watchAttempt,
-  underWay: makeAttemptsUnderWay(attemptsPerWebhook),
-  handOver: makeHandOver({ ...telemetry, slownessStore, store, slowQueue: queues.slow, now }),
-  heedGone: makeHeedGone({ ...telemetry, health }),
-  noteHealth: makeNoteHealth({ ...telemetry, health, now }),
+  applyOutcome: makeApplyOutcome({ schedule: environment.RETRY_SCHEDULE, now, random }),
+  startSlowAttemptTimer,
+  bulkhead: makeBulkhead(attemptsPerWebhook),
+  moveToSlowLane: makeMoveToSlowLane({ ...telemetry, slownessStore, store, slowQueue: queues.slow, now }),
+  health,
   lane,
   queues,
   now,
@@ -111,8 +113,8 @@ const shared = {
 };
 const processRecord =
   lane === 'first'
-    ? makeDeliver({ ...shared, demandsUrl: environment.DEMANDS_URL })
-    : makeRedeliver({ ...shared, replays: makeReplayStore(deliveries), lane });
+    ? makeFirstAttempt({ ...shared, demandsUrl: environment.DEMANDS_URL })
+    : makeRetry({ ...shared, replays: makeReplayStore(deliveries), lane });
 
 /** Makes attempts. One entry for the consumers of three queues, which are three functions: the lane says which one it is. */
 export const handler = middy<SQSEvent, SQSBatchResponse>()
@@ -125,7 +127,7 @@ export const handler = middy<SQSEvent, SQSBatchResponse>()
       sqs,
       queueUrl: environment.QUEUE_URL,
       attemptTimeoutMs,
-      mostAttempts: attemptsPerProcess[lane],
+      maxInFlight: attemptsPerProcess[lane],
       pause: systemPause,
     }),
   );

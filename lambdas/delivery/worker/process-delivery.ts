@@ -2,47 +2,48 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { Random } from '../backoff.ts';
 import { type AttemptOutcome, type Delivery, isTest, settled, type WaitingDelivery } from '../delivery.ts';
-import type { AttemptsUnderWay } from '../isolation/attempts-under-way.ts';
-import type { HandOver, Save } from '../isolation/slow-lane.ts';
+import type { Bulkhead } from '../isolation/bulkhead.ts';
+import type { MoveToSlowLane, Save } from '../isolation/slow-lane.ts';
 import { isSlow } from '../isolation/slowness.ts';
 import { type StoredSlowness, slownessId } from '../isolation/slowness-store.ts';
 import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
-import { crowdedWait } from '../limits.ts';
+import { fullBulkheadWait } from '../limits.ts';
 import { type RetryQueue, sendOrLeave } from '../queues.ts';
 import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from '../telemetry.ts';
-import { type AfterAttempt, isHandedOver, putOff } from '../transitions.ts';
+import { type ApplyOutcome, scheduled, waitsInQueue } from '../transitions.ts';
 import type { Attempt } from './attempt.ts';
-import type { NoteHealth } from './health-notes.ts';
-import type { HeedGone } from './heed-gone.ts';
-import type { WatchAttempt } from './slow-attempt-timer.ts';
+import type { StartSlowAttemptTimer } from './slow-attempt-timer.ts';
+import type { WebhookHealth } from './webhook-health.ts';
 import type { WebhookState } from './webhook-state.ts';
 
 /**
- * Gives a delivery its turn: attempt, record the outcome, send the next attempt's message. Without its webhook it is
- * cancelled, while that is suspended it is held (a test is not), and an attempt that belongs in another lane is left to
- * that one: it changes who makes it, never the schedule. Throws only when the outcome could not be stored, or when a
- * message that is left to another lane could not be sent.
+ * Processes a delivery whose attempt is due: route it to its lane, attempt, record the outcome, send the message of the next
+ * attempt. Without its webhook it is cancelled; while that is suspended it is held (a test is not). An attempt that belongs
+ * in another lane is left to that one: this changes who makes it, never its schedule.
+ *
+ * At least once: the outcome is stored after the POST, so a process that dies between them makes the attempt a second time,
+ * under the same `webhook-id`. Throws only when the outcome could not be stored, or when a message that is left to another
+ * lane could not be sent.
  */
 export type ProcessDelivery = (
   delivery: Delivery,
   state: WebhookState,
   save: Save,
-  atReceiver?: AtReceiver,
+  onAttempt?: OnAttempt,
 ) => Promise<void>;
 
-/** Called when an attempt begins, from when on it waits for its receiver and not for us. Gives what is called when it is over. */
-export type AtReceiver = () => () => void;
+/** Called when an attempt begins, from when on it waits for its receiver and not for us. Gives what is called when it ends. */
+export type OnAttempt = () => () => void;
 
-/** What a turn stands on. */
+/** What processing depends on. */
 export interface ProcessDeliveryDependencies extends DeliveryTelemetry {
   readonly attempt: Attempt;
-  readonly afterAttempt: AfterAttempt;
-  readonly watchAttempt: WatchAttempt;
-  /** Attempts of this process at each webhook. */
-  readonly underWay: AttemptsUnderWay;
-  readonly handOver: HandOver;
-  readonly heedGone: HeedGone;
-  readonly noteHealth: NoteHealth;
+  readonly startSlowAttemptTimer: StartSlowAttemptTimer;
+  readonly applyOutcome: ApplyOutcome;
+  readonly health: WebhookHealth;
+  /** Limits the attempts of this process at each webhook. */
+  readonly bulkhead: Bulkhead;
+  readonly moveToSlowLane: MoveToSlowLane;
   /** The lane whose consumer is at work. */
   readonly lane: Lane;
   readonly queues: Readonly<Record<LaterLane, Pick<RetryQueue, 'send'>>>;
@@ -50,53 +51,101 @@ export interface ProcessDeliveryDependencies extends DeliveryTelemetry {
   readonly random: Random;
 }
 
-/** Makes the turn that all consumers give their deliveries. */
+/** Makes the processing that the consumers of all lanes share. */
 export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): ProcessDelivery {
-  const {
-    attempt,
-    watchAttempt,
-    underWay,
-    handOver,
-    afterAttempt,
-    heedGone,
-    noteHealth,
-    lane,
-    queues,
-    now,
-    random,
-    log,
-    count,
-  } = dependencies;
+  const { attempt, startSlowAttemptTimer, applyOutcome, health, bulkhead, moveToSlowLane } = dependencies;
+  const { lane, queues, now, random, log, count } = dependencies;
 
-  const sendNext = async (delivery: WaitingDelivery) => {
-    if (isHandedOver(delivery.wait)) await sendOrLeave(queues.retry, delivery, dependencies);
+  return async function processDelivery(delivery, { webhook, slowness }, save, onAttempt) {
+    if (webhook?.webhookId !== delivery.webhookId) return endUnattempted(delivery, 'cancelled', save);
+    if (webhook.status === 'suspended' && !isTest(delivery)) return endUnattempted(delivery, 'held', save);
+    // An operator suspended after the test was asked for.
+    if (webhook.suspensionReason === 'operator') return endUnattempted(delivery, 'cancelled', save);
+
+    const other = otherLaneFor(delivery, webhook, slowness);
+    if (other === 'slow' && !isTest(delivery)) return moveToSlowLane(delivery, slowness, save);
+    if (other !== undefined) return move(delivery, save, other);
+    const leaveBulkhead = lane === 'slow' ? () => undefined : bulkhead.enter(slownessId(slowness));
+    if (!leaveBulkhead) return move(delivery, save, 'retry', fullBulkheadWait(random));
+
+    try {
+      const outcome = await makeAttempt(delivery, webhook, slowness, onAttempt);
+      const after = applyOutcome(delivery, outcome);
+      if (!isTest(delivery)) await health.record(webhook, outcome, after);
+      if (outcome.outcome === 'given_up') {
+        await repeatInSlowLane(delivery, after, outcome, { webhook, slowness }, save);
+      } else if (await isSaved(delivery, after, save)) {
+        report(delivery, after, outcome, webhook);
+        if (after.wait) await sendNext({ ...after, wait: after.wait });
+      }
+    } finally {
+      leaveBulkhead();
+    }
   };
 
-  /** What is stored decides: an attempt that lost the race records nothing. */
-  const isStored = async (before: Delivery, after: Delivery, save: Save) => {
+  async function endUnattempted(before: Delivery, state: 'cancelled' | 'held', save: Save): Promise<void> {
+    if (!(await isSaved(before, settled(before, state, now()), save))) return;
+    if (!isTest(before)) count(state === 'held' ? 'Held' : 'Cancelled');
+    log.info(state === 'held' ? 'delivery.held' : 'delivery.cancelled', describeDelivery(before));
+  }
+
+  /** A test says nothing of its webhook's speed, and would hold a place of the retry lane each time its receiver hangs. */
+  function otherLaneFor(delivery: Delivery, webhook: Webhook, slowness: StoredSlowness): LaterLane | undefined {
+    if (isTest(delivery)) return lane === 'retry' ? 'slow' : undefined;
+    return laneFor(lane, { ...webhook, isSlow: isSlow(slowness) }, now());
+  }
+
+  /** Leaves an attempt to another lane. A delivery that is stored only has its message moved; a new one is stored first. */
+  async function move(delivery: Delivery, save: Save, to: LaterLane, waitMs = 0): Promise<void> {
+    const waiting = scheduled(delivery, now(), waitMs);
+    if (delivery.wait) await queues[to].send(waiting);
+    else if (await isSaved(delivery, waiting, save)) await sendNext(waiting);
+    else return;
+    count(to === 'slow' ? 'MovedToSlowLane' : 'MovedToRetryLane');
+    log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
+  }
+
+  async function makeAttempt(
+    delivery: Delivery,
+    webhook: Webhook,
+    slowness: StoredSlowness,
+    onAttempt: OnAttempt | undefined,
+  ): Promise<AttemptOutcome> {
+    const timer = isTest(delivery) ? undefined : startSlowAttemptTimer(webhook, slowness);
+    const onEnd = onAttempt?.();
+    const outcome = await attempt(webhook, delivery, timer);
+    onEnd?.();
+    await timer?.end(outcome);
+    return isTest(delivery) ? outcome : health.suspendIfGone(webhook, outcome);
+  }
+
+  /** An attempt that was given up is stored as it moves to the slow lane: when it is repeated is known only then. */
+  async function repeatInSlowLane(
+    before: Delivery,
+    { wait: _, ...after }: Delivery,
+    outcome: AttemptOutcome,
+    { webhook, slowness }: { readonly webhook: Webhook; readonly slowness: StoredSlowness },
+    save: Save,
+  ): Promise<void> {
+    await moveToSlowLane(after, slowness, async function saveGivenUp(moved) {
+      if (!(await save(moved))) return false;
+      report(before, moved, outcome, webhook);
+      return true;
+    });
+  }
+
+  /** What is stored decides: an attempt whose outcome another process recorded first records nothing. */
+  async function isSaved(before: Delivery, after: Delivery, save: Save): Promise<boolean> {
     if (await save(after)) return true;
     count('StaleDropped');
     log.info('delivery.stale', describeDelivery(before));
     return false;
-  };
+  }
 
-  const endWithoutAttempt = async (before: Delivery, state: 'cancelled' | 'held', save: Save) => {
-    if (!(await isStored(before, settled(before, state, now()), save))) return;
-    if (!isTest(before)) count(state === 'held' ? 'Held' : 'Cancelled');
-    log.info(state === 'held' ? 'delivery.held' : 'delivery.cancelled', describeDelivery(before));
-  };
-
-  /** What is stored already only has its message moved; nothing is known yet of what is not. */
-  const move = async (delivery: Delivery, save: Save, to: LaterLane, waitMs = 0) => {
-    const waiting = putOff(delivery, now(), waitMs);
-    if (delivery.wait) await queues[to].send(waiting);
-    else if (await isStored(delivery, waiting, save)) await sendNext(waiting);
-    else return;
-    count(to === 'slow' ? 'MovedToSlowLane' : 'MovedToRetryLane');
-    log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
-  };
-
-  const logAttempt = (before: Delivery, after: Delivery, outcome: AttemptOutcome, { url }: Webhook) => {
+  function report(before: Delivery, after: Delivery, outcome: AttemptOutcome, { url }: Webhook): void {
+    const ended = isTest(after) || outcome.outcome === 'given_up' ? undefined : endMetrics[after.state];
+    if (ended) count(ended);
+    count(metricOf(outcome));
     const line = {
       ...describeDelivery(before),
       ...describeAttempt(outcome.record),
@@ -108,69 +157,12 @@ export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): 
     if (outcome.outcome === 'internal_error') log.error('delivery.attempt', line);
     else if (outcome.outcome === 'delivered') log.info('delivery.attempt', line);
     else log.warn('delivery.attempt', line);
-  };
+  }
 
-  const makeAttempt = async (
-    delivery: Delivery,
-    webhook: Webhook,
-    slowness: StoredSlowness,
-    save: Save,
-    atReceiver: AtReceiver | undefined,
-  ) => {
-    const watch = isTest(delivery) ? undefined : watchAttempt(webhook, slowness);
-    const isBack = atReceiver?.();
-    const made = await attempt(webhook, delivery, watch);
-    isBack?.();
-    await watch?.end(made);
-    const outcome = isTest(delivery) ? made : await heedGone(webhook, made);
-    const after = afterAttempt(delivery, outcome);
-    if (!isTest(delivery)) await noteHealth(webhook, outcome, after);
-    if (outcome.outcome === 'given_up') return repeatInSlowLane(delivery, after, outcome, webhook, slowness, save);
-
-    if (!(await isStored(delivery, after, save))) return;
-    const ended = isTest(after) ? undefined : endMetrics[after.state];
-    if (ended) count(ended);
-    count(metricOf(outcome));
-    logAttempt(delivery, after, outcome, webhook);
-    if (after.wait) await sendNext({ ...after, wait: after.wait });
-  };
-
-  /** An attempt that was given up is stored as it is handed over: what is to come next is known only then. */
-  const repeatInSlowLane = async (
-    before: Delivery,
-    { wait: _, ...after }: Delivery,
-    outcome: AttemptOutcome,
-    webhook: Webhook,
-    slowness: StoredSlowness,
-    save: Save,
-  ) => {
-    await handOver(after, slowness, async handedOver => {
-      if (!(await save(handedOver))) return false;
-      count('GivenUp');
-      logAttempt(before, handedOver, outcome, webhook);
-      return true;
-    });
-  };
-
-  return async function processDelivery(delivery, { webhook, slowness }, save, atReceiver) {
-    if (webhook?.webhookId !== delivery.webhookId) return endWithoutAttempt(delivery, 'cancelled', save);
-    if (webhook.status === 'suspended' && !isTest(delivery)) return endWithoutAttempt(delivery, 'held', save);
-    // A test that was asked for before an operator suspended.
-    if (webhook.suspensionReason === 'operator') return endWithoutAttempt(delivery, 'cancelled', save);
-    // A test says nothing of its webhook's health, and so would hold a place of the retry lane each time its receiver hangs.
-    if (isTest(delivery) && lane === 'retry') return move(delivery, save, 'slow');
-    const beyond = isTest(delivery) ? undefined : laneFor(lane, { ...webhook, isSlow: isSlow(slowness) }, now());
-    if (beyond === 'slow') return handOver(delivery, slowness, save);
-    if (beyond === 'retry') return move(delivery, save, 'retry');
-
-    const leave = lane === 'slow' ? () => undefined : underWay.enter(slownessId(slowness));
-    if (!leave) return move(delivery, save, 'retry', crowdedWait(random));
-    try {
-      await makeAttempt(delivery, webhook, slowness, save, atReceiver);
-    } finally {
-      leave();
-    }
-  };
+  /** A wait that is too long for the queue is the sweeper's. */
+  async function sendNext(delivery: WaitingDelivery): Promise<void> {
+    if (waitsInQueue(delivery.wait)) await sendOrLeave(queues.retry, delivery, dependencies);
+  }
 }
 
 const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {

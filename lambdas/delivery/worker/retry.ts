@@ -6,12 +6,25 @@ import { type RetryMessage, retryMessage, type SendToDeadLetters } from '../queu
 import { slotOf, wasCancelledBefore } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import type { ProcessRecord } from './first-attempt.ts';
+import type { ProcessRecord } from './batch-consumer.ts';
 import type { ProcessDelivery } from './process-delivery.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
-/** What further attempts stand on. */
-export interface RedeliverDependencies extends DeliveryTelemetry {
+/**
+ * Makes the attempt that a message of the retry queue or of the slow queue names: parse it, find the delivery and its
+ * webhook, process the delivery. Idempotent: a message whose attempt was recorded already is dropped as stale.
+ */
+export function makeRetry({
+  findWebhookState,
+  processDelivery,
+  store,
+  replays,
+  sendToDeadLetters,
+  lane,
+  now,
+  log,
+  count,
+}: {
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
   readonly store: Pick<DeliveryStore, 'update'>;
@@ -20,48 +33,43 @@ export interface RedeliverDependencies extends DeliveryTelemetry {
   /** The lane whose queue is consumed. */
   readonly lane: Lane;
   readonly now: Clock;
-}
-
-/** Makes a further attempt, unless that attempt's outcome is stored already. */
-export function makeRedeliver(dependencies: RedeliverDependencies): ProcessRecord {
-  const { findWebhookState, processDelivery, store, replays, sendToDeadLetters, lane, now, log, count } = dependencies;
-
-  /** What a delivery goes back to when its replay was cancelled before its turn came. */
-  const withdrawnTo = async (delivery: Delivery) => {
-    const { accountId, eventName, replayId } = delivery;
-    const turn = slotOf(delivery);
-    if (turn === undefined || replayId === undefined) return undefined;
-    const replay = (await replays.find(accountId, eventName, replayId))?.replay;
-    return replay && wasCancelledBefore(replay, turn) ? replay.wanted : undefined;
-  };
-
-  return async function redeliver(record, atReceiver) {
-    const { body, messageId } = record;
-    const message = parseRetryMessage(body);
+} & DeliveryTelemetry): ProcessRecord {
+  return async function retry(record, onAttempt) {
+    const message = parseRetryMessage(record.body);
     if (!message) {
       await sendToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' });
       count('DeadLettered');
-      log.error('retry.refused', { messageId, reason: 'malformed' });
+      log.error('retry.refused', { messageId: record.messageId, reason: 'malformed' });
       return;
     }
     const { id, accountId, eventName, attempt } = message;
+
     const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
-    if (delivery && isDueIn(lane, delivery, message)) {
-      const withdrawn = webhook?.webhookId === delivery.webhookId ? await withdrawnTo(delivery) : undefined;
-      if (withdrawn) {
-        await store.update(delivery, settled(delivery, withdrawn, now()));
-        log.info('delivery.replay_cancelled', { ...describeDelivery(delivery), state: withdrawn });
-        return;
-      }
-      await processDelivery(delivery, { webhook, slowness }, after => store.update(delivery, after), atReceiver);
+    if (!delivery || !isDueIn(lane, delivery, message)) {
+      count('StaleDropped');
+      log.info('delivery.stale', { deliveryId: id, account: accountId, event: eventName, attempt });
       return;
     }
-    count('StaleDropped');
-    log.info('delivery.stale', { deliveryId: id, account: accountId, event: eventName, attempt: attempt });
+    const withdrawn = webhook?.webhookId === delivery.webhookId ? await stateBeforeReplay(delivery) : undefined;
+    if (withdrawn) {
+      await store.update(delivery, settled(delivery, withdrawn, now()));
+      log.info('delivery.replay_cancelled', { ...describeDelivery(delivery), state: withdrawn });
+      return;
+    }
+    await processDelivery(delivery, { webhook, slowness }, after => store.update(delivery, after), onAttempt);
   };
+
+  /** The state that a delivery goes back to where its replay was cancelled before its slot came. */
+  async function stateBeforeReplay(delivery: Delivery): Promise<'failed' | 'held' | undefined> {
+    const { accountId, eventName, replayId } = delivery;
+    const slot = slotOf(delivery);
+    if (slot === undefined || replayId === undefined) return undefined;
+    const replay = (await replays.find(accountId, eventName, replayId))?.replay;
+    return replay && wasCancelledBefore(replay, slot) ? replay.wanted : undefined;
+  }
 }
 
-function parseRetryMessage(body: string) {
+function parseRetryMessage(body: string): RetryMessage | undefined {
   try {
     return retryMessage.safeParse(JSON.parse(body)).data;
   } catch {
@@ -70,12 +78,12 @@ function parseRetryMessage(body: string) {
 }
 
 /**
- * A message of the retry queue is stale, too, once its delivery was handed over to the slow lane, and any that was sent
- * before a resend brought its attempt forward.
+ * A message of the retry queue is stale, too, once its delivery was moved to the slow lane, and any that was sent before a
+ * resend brought its attempt forward.
  */
 function isDueIn(lane: Lane, delivery: Delivery, message: RetryMessage): boolean {
   const { state, attempt, wait, broughtForward } = delivery;
-  if (state !== 'pending' || attempt !== message.attempt || message.broughtForwardAt !== broughtForward?.at)
-    return false;
+  if (state !== 'pending' || attempt !== message.attempt) return false;
+  if (message.broughtForwardAt !== broughtForward?.at) return false;
   return lane === 'slow' || wait?.slowLane === undefined;
 }

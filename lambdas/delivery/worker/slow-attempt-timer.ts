@@ -1,15 +1,15 @@
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { AttemptOutcome } from '../delivery.ts';
-import type { ProcessLateness } from '../isolation/process-lateness.ts';
+import type { DnsTimeouts } from '../isolation/dns-timeouts.ts';
+import type { EventLoopLag } from '../isolation/event-loop-lag.ts';
 import { isSlow, mayRecover, type Slowness, withDuration } from '../isolation/slowness.ts';
-import type { SlownessNotes } from '../isolation/slowness-notes.ts';
-import type { UnansweredNames } from '../isolation/unanswered-names.ts';
+import type { SlownessTracker } from '../isolation/slowness-tracker.ts';
 import type { Lane } from '../lane-routing.ts';
 import { giveUpAfter, giveUpEvery, hangsAfter, slowAfter } from '../limits.ts';
 import type { HasMessages } from '../queues.ts';
 
-/** Follows one attempt: tells when it is slow, and gives it up. */
-export interface AttemptWatch {
+/** Follows one attempt: records when it is slow, and gives it up. The deadline of an attempt is not its concern. */
+export interface SlowAttemptTimer {
   /** Aborted when the attempt is given up. */
   readonly signal: AbortSignal;
   /** The name is about to be resolved: our own work before that is nobody's slowness. */
@@ -17,46 +17,51 @@ export interface AttemptWatch {
   onConnecting(): void;
   /** The last header has come. */
   onAnswered(): void;
-  /** Ends the watch; resolves once what was noted is stored. Never throws. */
+  /** Stops the timer; resolves once what was recorded is stored. Never throws. */
   end(outcome: AttemptOutcome): Promise<void>;
 }
 
-/** Begins to watch an attempt. */
-export type WatchAttempt = (webhook: Webhook, slowness: Slowness) => AttemptWatch;
+/** Starts the timer of an attempt. */
+export type StartSlowAttemptTimer = (webhook: Webhook, slowness: Slowness) => SlowAttemptTimer;
 
-/** What watching depends on. */
-export interface AttemptWatchDependencies {
-  readonly notes: SlownessNotes;
-  readonly lateness: ProcessLateness;
-  readonly names: UnansweredNames;
+/** What the timer depends on. */
+export interface SlowAttemptTimerDependencies {
+  readonly tracker: SlownessTracker;
+  readonly eventLoopLag: EventLoopLag;
+  readonly dnsTimeouts: DnsTimeouts;
+  /** Whether messages wait in the lane's queue. */
   readonly hasMessages: HasMessages;
-  readonly after: After;
+  /** Calls back after so many milliseconds. Gives what cancels that. */
+  readonly after: (milliseconds: number, callback: () => void) => () => void;
   readonly now: () => number;
   /** The lane whose consumer is at work: in the slow one nothing is given up. */
   readonly lane: Lane;
-  readonly giveUp: GiveUp;
+  /** When attempts in the quick lanes are given up; see `giveUp` in `lib/config.ts`. */
+  readonly giveUp: 'waiting' | 'always';
   /** The deadline of an attempt, in milliseconds. */
   readonly attemptTimeout: number;
 }
 
-/** `setTimeout`, as the watch takes it. */
-export function systemTimer(milliseconds: number, act: () => void): () => void {
-  const timer = setTimeout(act, milliseconds);
-  return () => clearTimeout(timer);
+/** `setTimeout`, as the timer takes it. */
+export function systemTimer(milliseconds: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, milliseconds);
+  return function cancel() {
+    clearTimeout(timer);
+  };
 }
 
 /**
- * Makes the watch over attempts. A webhook is noted as slow while its attempt is under way, not when the deadline has
- * passed: every further attempt would hold up another place meanwhile. A process that is itself behind notes nothing and
- * gives nothing up.
+ * Makes what starts the timers. A webhook is recorded as slow while its attempt is in flight, not when the deadline has
+ * passed: every further attempt would hold up another place meanwhile. A process that lags behind itself records nothing
+ * and gives nothing up.
  */
-export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchAttempt {
-  const { notes, lateness, names, hasMessages, after, now, lane, giveUp, attemptTimeout } = dependencies;
+export function makeStartSlowAttemptTimer(dependencies: SlowAttemptTimerDependencies): StartSlowAttemptTimer {
+  const { tracker, eventLoopLag, dnsTimeouts, hasMessages, after, now, lane, giveUp, attemptTimeout } = dependencies;
 
-  return function watchAttempt(webhook, slowness) {
+  return function startSlowAttemptTimer(webhook, slowness) {
     const controller = new AbortController();
-    const process = lateness.begin();
-    const noted: Promise<void>[] = [];
+    const lag = eventLoopLag.begin();
+    const stored: Promise<void>[] = [];
     const hostname = URL.parse(webhook.url)?.hostname ?? '';
     let endResolution = () => {};
     let timers: (() => void)[] = [];
@@ -64,76 +69,82 @@ export function makeWatchAttempt(dependencies: AttemptWatchDependencies): WatchA
     /** Resolving, connecting and answering, the end: what was asked in one of them says nothing in the next. */
     let phase = 0;
 
-    const endPhase = () => {
-      phase += 1;
-      for (const cancel of timers) cancel();
-      timers = [];
-    };
-    const later = (milliseconds: number, act: () => void) => {
-      timers.push(after(milliseconds, act));
-    };
-    const giveUpOrAskAgain = async () => {
-      if (lane === 'slow') return;
-      const asked = phase;
-      const isDue = giveUp === 'always' || (await hasMessages());
-      if (phase !== asked) return;
-      if (isDue && !process.wasLate()) controller.abort();
-      else later(giveUpEvery, giveUpOrAskAgain);
-    };
-    const nameIsSlow = () => {
-      if (!process.wasLate() && !names.isResolverSlow(hostname, webhook.accountId)) noted.push(notes.slowName(webhook));
-      void giveUpOrAskAgain();
-    };
-    const noteSlow = () => {
-      if (process.wasLate()) return;
-      wasSlow = true;
-      noted.push(notes.slow(webhook));
-    };
-    const answerIsSlow = () => {
-      noteSlow();
-      void giveUpOrAskAgain();
-    };
-    // The pace of a webhook that hangs must not wait for its first deadline.
-    const answerIsVerySlow = () => {
-      if (withDuration(slowness, attemptTimeout, now()) && !process.wasLate()) {
-        noted.push(notes.duration(webhook, attemptTimeout));
-      }
-    };
-
     return {
       signal: controller.signal,
       onResolving() {
-        endResolution = names.begin(hostname, webhook.accountId);
-        later(giveUpAfter, nameIsSlow);
+        endResolution = dnsTimeouts.begin(hostname, webhook.accountId);
+        later(giveUpAfter, onSlowResolution);
       },
       onConnecting() {
         endResolution();
         endPhase();
-        later(slowAfter, answerIsSlow);
-        if (lane === 'slow') later(hangsAfter, answerIsVerySlow);
+        later(slowAfter, onSlowAnswer);
+        if (lane === 'slow') later(hangsAfter, onHangingAnswer);
       },
       onAnswered: endPhase,
       async end(outcome) {
         endPhase();
         endResolution();
         const took = outcome.outcome === 'internal_error' ? undefined : outcome.sinceConnectingMs;
-        // The timer may not have fired yet, where the last header came just after its time.
-        if (took !== undefined && took > slowAfter && !wasSlow) noteSlow();
-        if (took !== undefined && took <= slowAfter && !wasSlow) {
-          notes.quick(webhook);
-          if (outcome.outcome === 'delivered' && mayRecover(slowness, now())) noted.push(notes.quickSuccess(webhook));
-        }
-        const isPaced = lane === 'slow' && isSlow(slowness) && took !== undefined;
-        if (isPaced && withDuration(slowness, took, now())) noted.push(notes.duration(webhook, took));
-        process.end();
-        await Promise.all(noted);
+        if (took !== undefined) recordDuration(took, outcome.outcome === 'delivered');
+        lag.end();
+        await Promise.all(stored);
       },
     };
+
+    function later(milliseconds: number, callback: () => void): void {
+      timers.push(after(milliseconds, callback));
+    }
+
+    function endPhase(): void {
+      phase += 1;
+      for (const cancel of timers) cancel();
+      timers = [];
+    }
+
+    function onSlowResolution(): void {
+      if (!lag.wasLate() && !dnsTimeouts.isResolverSlow(hostname, webhook.accountId)) {
+        stored.push(tracker.recordSlowDns(webhook));
+      }
+      void giveUpOrAskAgain();
+    }
+
+    function onSlowAnswer(): void {
+      recordSlow();
+      void giveUpOrAskAgain();
+    }
+
+    /** The pace of a webhook that hangs must not wait for its first deadline. */
+    function onHangingAnswer(): void {
+      if (withDuration(slowness, attemptTimeout, now()) && !lag.wasLate()) {
+        stored.push(tracker.recordDuration(webhook, attemptTimeout));
+      }
+    }
+
+    function recordSlow(): void {
+      if (lag.wasLate()) return;
+      wasSlow = true;
+      stored.push(tracker.recordSlow(webhook));
+    }
+
+    async function giveUpOrAskAgain(): Promise<void> {
+      if (lane === 'slow') return;
+      const asked = phase;
+      const isDue = giveUp === 'always' || (await hasMessages());
+      if (phase !== asked) return;
+      if (isDue && !lag.wasLate()) controller.abort();
+      else later(giveUpEvery, giveUpOrAskAgain);
+    }
+
+    function recordDuration(took: number, isDelivered: boolean): void {
+      // The timer may not have fired yet, where the last header came just after its time.
+      if (took > slowAfter && !wasSlow) recordSlow();
+      if (took <= slowAfter && !wasSlow) {
+        tracker.recordQuick(webhook);
+        if (isDelivered && mayRecover(slowness, now())) stored.push(tracker.recordQuickSuccess(webhook));
+      }
+      const isPaced = lane === 'slow' && isSlow(slowness);
+      if (isPaced && withDuration(slowness, took, now())) stored.push(tracker.recordDuration(webhook, took));
+    }
   };
 }
-
-/** Calls back after so many milliseconds, unless it is told not to. */
-type After = (milliseconds: number, act: () => void) => () => void;
-
-/** When attempts in the quick lanes are given up; see `giveUp` in `lib/config.ts`. */
-type GiveUp = 'waiting' | 'always';

@@ -1,142 +1,86 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { batchGet } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type Announcement, updateWebhook } from '../../webhooks/announcement.ts';
-import { type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
-import type { AttemptResult } from '../delivery.ts';
+import { describeError } from '../../platform/telemetry.ts';
+import type { SuspensionReason, Webhook } from '../../webhooks/webhook.ts';
+import type { AttemptOutcome, AttemptResult, Delivery } from '../delivery.ts';
+import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
+import type { WebhookHealthStore } from './webhook-health-store.ts';
 
-/**
- * What deliveries change of a webhook. Each change holds only for the record that the attempt was made with: a
- * registration, URL or credential that took its place meanwhile is not blamed. Gives whether the change was made.
- */
+/** What attempts show of a webhook's health, and what follows from it: who keeps failing, or wants no more, is suspended. */
 export interface WebhookHealth {
-  /** Notes the first failure after registration, replacement, reactivation or a success. */
-  startedFailing(webhook: Webhook): Promise<boolean>;
-  /** Notes the first success after failures. */
-  recovered(webhook: Webhook): Promise<boolean>;
-  /** Notes that operators are told how long the webhook has been failing, and tells them. False: somebody else did. */
-  announceFailing(webhook: Webhook, mark: number, lastResult: AttemptResult): Promise<boolean>;
   /**
-   * Suspends the webhook because of its receiver's 410, whatever its credential by now, and has it announced.
-   * `suspended_already`: nothing was changed. `replaced`: its registration or URL is another one by now.
+   * Suspends the webhook of a receiver that answered 410. Where the URL or the registration has changed since the attempt
+   * began, the 410 says nothing about the webhook: the outcome is then an ordinary failure. Every other outcome stays as it
+   * is. Throws where the suspension cannot be stored: nobody would ask the receiver again.
    */
-  suspendGone(webhook: Webhook, lastResult: AttemptResult): Promise<'suspended' | 'suspended_already' | 'replaced'>;
-  /** Suspends a webhook that is still failing since the attempt's webhook was, and has it announced. */
-  suspendFailing(webhook: Webhook, lastResult: AttemptResult): Promise<boolean>;
+  suspendIfGone(webhook: Webhook, outcome: AttemptOutcome): Promise<AttemptOutcome>;
+  /**
+   * Records a success, a failure, or that the delivery exhausted its schedule at a webhook that has failed for five days,
+   * which suspends it. Never throws: what cannot be recorded now, the next attempt records.
+   */
+  record(webhook: Webhook, outcome: AttemptOutcome, after: Delivery): Promise<void>;
 }
 
-/** What the writer of webhooks' health is made of. */
-export interface WebhookHealthDependencies {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  /** The table `Webhooks`. */
-  readonly table: string;
-  readonly now: Clock;
+/** Makes the keeper of webhooks' health. It writes changes only: a busy webhook would otherwise throttle its own item. */
+export function makeWebhookHealth({
+  store,
+  now,
+  log,
+  count,
+}: { readonly store: WebhookHealthStore; readonly now: Clock } & DeliveryTelemetry): WebhookHealth {
+  return { suspendIfGone, record };
+
+  async function suspendIfGone(webhook: Webhook, outcome: AttemptOutcome): Promise<AttemptOutcome> {
+    if (outcome.outcome !== 'gone') return outcome;
+    const { record } = outcome;
+    // The write's own condition decides, not what was read before the attempt.
+    const suspended = await store.suspendGone(webhook, record.result);
+    if (suspended === 'replaced') {
+      return { outcome: 'failed', retryAfterMs: undefined, detail: 'HTTP 410 of an earlier URL', record };
+    }
+    if (suspended === 'suspended') reportSuspension(webhook, 'gone');
+    return outcome;
+  }
+
+  async function record(webhook: Webhook, outcome: AttemptOutcome, after: Delivery): Promise<void> {
+    try {
+      if (outcome.outcome === 'delivered') await recordSuccess(webhook);
+      if (outcome.outcome === 'failed') await recordFailure(webhook, outcome.record.result, after);
+    } catch (error) {
+      log.error('webhook.health_not_stored', { ...describeDelivery(after), ...describeError(error) });
+    }
+  }
+
+  async function recordSuccess(webhook: Webhook): Promise<void> {
+    if (webhook.failingSince !== undefined) await store.recovered(webhook);
+  }
+
+  async function recordFailure(webhook: Webhook, result: AttemptResult, after: Delivery): Promise<void> {
+    const { failingSince, failingMark } = webhook;
+    if (failingSince === undefined) return void (await store.startedFailing(webhook));
+    const failingFor = now() - failingSince;
+    if (after.state === 'failed' && failingFor >= suspendAfter) {
+      if (await store.suspendFailing(webhook, result)) reportSuspension(webhook, 'no_success');
+      return;
+    }
+    const mark = unannouncedMark(failingFor, failingMark);
+    if (mark !== undefined) await store.announceFailing(webhook, mark, result);
+  }
+
+  function reportSuspension({ accountId, eventName }: Webhook, reason: SuspensionReason): void {
+    count('WebhookSuspended');
+    log.warn('webhook.suspended', { account: accountId, event: eventName, reason });
+  }
 }
 
-/** Makes the writer of webhooks' health. */
-export function makeWebhookHealth({ dynamo, table, now }: WebhookHealthDependencies): WebhookHealth {
-  const change = async (
-    webhook: Webhook,
-    { update, when, withAnyAuthorization, names, values, told }: Change,
-  ): Promise<boolean> => {
-    const { sealedAuthorization } = webhook;
-    const whichAuthorization =
-      sealedAuthorization === undefined
-        ? 'attribute_not_exists(sealedAuthorization)'
-        : 'sealedAuthorization = :authorization';
-    const sameAuthorization = withAnyAuthorization ? '' : `${whichAuthorization} AND `;
-    const updated = await updateWebhook(dynamo, {
-      table,
-      key: webhookKey(webhook.accountId, webhook.eventName),
-      update,
-      when: `webhookId = :webhookId AND #url = :url AND ${sameAuthorization}${when}`,
-      names: { '#url': 'url', ...names },
-      values: {
-        ':webhookId': webhook.webhookId,
-        ':url': webhook.url,
-        ...(sameAuthorization !== '' && { ':authorization': sealedAuthorization }), // left out where there is none
-        ...values,
-      },
-      announcement: told,
-      announcedAt: now(),
-    });
-    return updated !== undefined;
-  };
-
-  const suspension = (reason: 'gone' | 'no_success', lastResult: AttemptResult) => {
-    const moment = now();
-    return {
-      update: 'SET #status = :suspended, suspensionReason = :reason, updatedAt = :now',
-      names: { '#status': 'status' },
-      values: { ':suspended': 'suspended', ':active': 'active', ':reason': reason, ':now': moment },
-      told: { type: 'webhook.suspended', since: moment, reason, lastResult } as const,
-    };
-  };
-
-  return {
-    startedFailing: webhook =>
-      change(webhook, {
-        update: 'SET failingSince = :now REMOVE failingMark',
-        when: 'attribute_not_exists(failingSince)',
-        values: { ':now': now() },
-      }),
-    recovered: webhook =>
-      change(webhook, {
-        update: 'REMOVE failingSince',
-        when: 'failingSince = :seen',
-        values: { ':seen': webhook.failingSince },
-      }),
-
-    announceFailing: async (webhook, mark, lastResult) => {
-      const { failingSince } = webhook;
-      if (failingSince === undefined) return false;
-      const told = { type: 'webhook.failing', since: failingSince, reason: null, lastResult } as const;
-      return change(webhook, {
-        update: 'SET failingMark = :mark',
-        when: 'failingSince = :since AND (attribute_not_exists(failingMark) OR failingMark < :mark)',
-        values: { ':since': failingSince, ':mark': mark },
-        told,
-      });
-    },
-
-    suspendGone: async (webhook, lastResult) => {
-      const { accountId, eventName, webhookId, url } = webhook;
-      for (let attempt = 0; attempt < suspensionTries; attempt++) {
-        const when = '#status = :active';
-        const isSuspended = await change(webhook, {
-          ...suspension('gone', lastResult),
-          when,
-          withAnyAuthorization: true,
-        });
-        if (isSuspended) return 'suspended';
-        const [item] = await batchGet(dynamo, [{ table, key: webhookKey(accountId, eventName) }]);
-        const found = webhookIn(item);
-        if (found?.webhookId !== webhookId || found.url !== url) return 'replaced';
-        if (found.status === 'suspended') return 'suspended_already';
-      }
-      throw new Error('The webhook is suspended and reactivated too often just now.');
-    },
-
-    suspendFailing: async (webhook, lastResult) => {
-      const { values, ...suspended } = suspension('no_success', lastResult);
-      return change(webhook, {
-        ...suspended,
-        when: '#status = :active AND failingSince = :since',
-        values: { ...values, ':since': webhook.failingSince },
-      });
-    },
-  };
+/** The latest mark that a webhook has failed for, where that was not announced yet. */
+function unannouncedMark(failingFor: number, announced = 0): number | undefined {
+  return failingMarks.findLast(mark => failingFor >= mark && announced < mark);
 }
 
-interface Change {
-  readonly update: string;
-  readonly when: string;
-  /** Whether it holds for the record with another credential too. */
-  readonly withAnyAuthorization?: boolean;
-  readonly names?: Record<string, string>;
-  readonly values: Record<string, unknown>;
-  readonly told?: Announcement;
-}
+const day = 24 * 60 * 60_000;
 
-/** How often a suspension is tried while its account reactivates the webhook. */
-const suspensionTries = 3;
+/** Operators are told when a webhook has done nothing but fail for so long, in milliseconds. */
+const failingMarks = [day, 4 * day] as const;
+
+/** A webhook that has failed for this long, in milliseconds, is suspended by the next delivery that exhausts its schedule. */
+const suspendAfter = 5 * day;

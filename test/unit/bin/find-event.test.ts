@@ -56,7 +56,7 @@ const line = (fields: Record<string, unknown>): LoggedLine => ({
   fields: { deliveryId, messageId, ...fields },
 });
 const known = (changes: Partial<Delivery> = {}) => aDelivery({ id: deliveryId, messageId, ...changes });
-const wait = { nextAttemptAt: noon + 5_000, lookAt: noon + 60_000, pickups: 0 };
+const wait = { nextAttemptAt: noon + 5_000, sweepAt: noon + 60_000, overdueCount: 0 };
 const attempted = { attempt: 2, attempts: [aRecord({ status: 503 })] };
 
 describe('an event that has a delivery', () => {

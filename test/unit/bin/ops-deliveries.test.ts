@@ -36,7 +36,7 @@ const fill = async (count: number, accountId: string, state: DeliveryState, chan
     const id = `evt_${accountId}${state.slice(0, 4)}${String(number).padStart(19, '0')}`;
     const delivery = aDelivery({ id, accountId, createdAt: noon + number * 1_000, ...changes });
     if (state !== 'pending') return settled(delivery, state, noon);
-    return { ...delivery, wait: { nextAttemptAt: noon, lookAt: noon, pickups: 0 } };
+    return { ...delivery, wait: { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 } };
   });
   for (let first = 0; first < count; first += 25) {
     const some = made.slice(first, first + 25);

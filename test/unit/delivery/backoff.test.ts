@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { askedWait, internalErrorWait, retryWait } from '../../../lambdas/delivery/backoff.ts';
+import { backoffWait, internalErrorWait, retryAfterWait } from '../../../lambdas/delivery/backoff.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -12,13 +12,13 @@ const schedule = fc.array(fc.integer({ min: 0, max: 48 * hour }), { minLength: 1
 
 describe('the retry schedule', () => {
   it('makes n + 1 attempts of n waits', () => {
-    const waits = Array.from({ length: 12 }, (_, index) => retryWait(standard, { charged: index + 1 }, () => 0.5));
+    const waits = Array.from({ length: 12 }, (_, index) => backoffWait(standard, { charged: index + 1 }, () => 0.5));
     expect(waits.filter(wait => wait !== undefined)).toHaveLength(9);
   });
 
   it('spans 60.5 to 75.6 hours', () => {
     const spanOf = (draw: number) =>
-      standard.reduce((sum, _, index) => sum + (retryWait(standard, { charged: index + 1 }, () => draw) ?? 0), 0);
+      standard.reduce((sum, _, index) => sum + (backoffWait(standard, { charged: index + 1 }, () => draw) ?? 0), 0);
     expect(spanOf(0) / hour).toBeCloseTo(60.47, 1);
     expect(spanOf(1) / hour).toBeCloseTo(75.59, 1);
   });
@@ -27,7 +27,7 @@ describe('the retry schedule', () => {
     fc.assert(
       fc.property(schedule, fc.nat(11), random, (waits, index, draw) => {
         const planned = waits[index];
-        const wait = retryWait(waits, { charged: index + 1 }, () => draw);
+        const wait = backoffWait(waits, { charged: index + 1 }, () => draw);
         if (planned === undefined || wait === undefined) return planned === wait;
         return wait >= Math.round(planned * 0.8) && wait <= planned;
       }),
@@ -36,11 +36,11 @@ describe('the retry schedule', () => {
 
   it('never comes back before the receiver asked, nor waits beyond the schedule and 24 h for it', () => {
     fc.assert(
-      fc.property(schedule, fc.nat(11), random, fc.nat(72 * hour), (waits, index, draw, askedWaitMs) => {
-        const planned = retryWait(waits, { charged: index + 1 }, () => draw);
-        const wait = retryWait(waits, { charged: index + 1, askedWaitMs }, () => draw);
+      fc.property(schedule, fc.nat(11), random, fc.nat(72 * hour), (waits, index, draw, retryAfterMs) => {
+        const planned = backoffWait(waits, { charged: index + 1 }, () => draw);
+        const wait = backoffWait(waits, { charged: index + 1, retryAfterMs }, () => draw);
         if (planned === undefined || wait === undefined) return planned === wait;
-        return wait === Math.max(planned, Math.min(askedWaitMs, 24 * hour));
+        return wait === Math.max(planned, Math.min(retryAfterMs, 24 * hour));
       }),
     );
   });
@@ -86,13 +86,13 @@ describe('Retry-After (RFC 9110 section 10.2.3)', () => {
     ['with 301', 301, '120', undefined],
     ['with 410', 410, '120', undefined],
   ])('%s', (_, status, value, expected) => {
-    expect(askedWait(status, value, now)).toBe(expected);
+    expect(retryAfterWait(status, value, now)).toBe(expected);
   });
 
   it('takes any text', () => {
     fc.assert(
       fc.property(fc.string(), value => {
-        const wait = askedWait(429, value, now) ?? 0;
+        const wait = retryAfterWait(429, value, now) ?? 0;
         return wait >= 0 && wait <= 24 * hour;
       }),
     );

@@ -62,15 +62,15 @@ export const aRecord = (changes: Partial<AttemptRecord> = {}): AttemptRecord => 
 });
 
 /** An attempt that the receiver answered with 500. */
-export const failure = (changes: Partial<AttemptRecord> = {}, askedWaitMs?: number): AttemptOutcome => ({
+export const failure = (changes: Partial<AttemptRecord> = {}, retryAfterMs?: number): AttemptOutcome => ({
   outcome: 'failed',
-  askedWaitMs,
+  retryAfterMs,
   detail: 'HTTP 500',
   record: aRecord(changes),
 });
 
 /** An attempt that did not come about because of us. */
-export const ownFault = (changes: Partial<AttemptRecord> = {}): AttemptOutcome => ({
+export const internalError = (changes: Partial<AttemptRecord> = {}): AttemptOutcome => ({
   outcome: 'internal_error',
   detail: 'KMSInternalException',
   record: aRecord({ result: 'internal', status: null, response: null, ...changes }),

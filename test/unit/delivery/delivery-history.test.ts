@@ -32,7 +32,7 @@ const states = ['pending', 'delivered', 'failed', 'held', 'cancelled'] as const;
 
 const inState = (delivery: Delivery, state: DeliveryState): Delivery =>
   state === 'pending'
-    ? { ...delivery, state, wait: { nextAttemptAt: noon, lookAt: noon, pickups: 0 } }
+    ? { ...delivery, state, wait: { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 } }
     : settled(delivery, state, noon);
 
 /** Stores deliveries of an account, one a second, and gives them newest first. */

@@ -6,7 +6,7 @@ import { aDelivery, noon } from './builders.ts';
 
 describe('the items of deliveries', () => {
   it('are spread over all partitions of the indexes: one would throttle a hot account', () => {
-    const wait = { nextAttemptAt: 1, lookAt: 1, pickups: 0 };
+    const wait = { nextAttemptAt: 1, sweepAt: 1, overdueCount: 0 };
     const items = Array.from({ length: 500 }, (_, at) =>
       itemFromDelivery(aDelivery({ id: deliveryIdOf('conta-1', 'demanda.criada', String(at)), wait }), 30),
     );

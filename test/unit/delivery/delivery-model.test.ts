@@ -21,7 +21,7 @@ const action = fc.oneof(
   },
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constantFrom('slowDown' as const, 'speedUp' as const, 'takeTurns' as const) }),
+    arbitrary: fc.record({ do: fc.constantFrom('slowDown' as const, 'speedUp' as const, 'takeSlots' as const) }),
   },
   {
     weight: 1,
@@ -127,8 +127,8 @@ describe('the life of deliveries', () => {
                 return world.slowDown();
               case 'speedUp':
                 return world.speedUp();
-              case 'takeTurns':
-                return world.takeTurns();
+              case 'takeSlots':
+                return world.takeSlots();
               case 'sweep':
                 return world.sweep(step.crash);
               case 'wait':

@@ -4,7 +4,7 @@ import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
 import { type Delivery, settled } from '../../../lambdas/delivery/delivery.ts';
 import { backlogShardsOf, dueShards } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
-import { waitingForTurn } from '../../../lambdas/delivery/transitions.ts';
+import { waitingForSlot } from '../../../lambdas/delivery/transitions.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
 import { aDelivery, aRecord, aWebhook, noon } from './builders.ts';
@@ -26,7 +26,7 @@ let made = 0;
 const freshId = () => `evt_${String(++made).padStart(27, '0')}`;
 const waiting = (changes: Partial<Delivery> = {}): WaitingDelivery => ({
   ...aDelivery({ id: freshId(), attempt: 2, charged: 1, attempts: [aRecord()], ...changes }),
-  wait: changes.wait ?? { nextAttemptAt: noon + 5_000, lookAt: noon + 125_000, pickups: 0 },
+  wait: changes.wait ?? { nextAttemptAt: noon + 5_000, sweepAt: noon + 125_000, overdueCount: 0 },
 });
 
 const itemOf = async (id: string) =>
@@ -117,7 +117,7 @@ describe('what waits for a turn', () => {
   const waitHere = async (accountId: string, count: number) => {
     const store = storeHere();
     const all = Array.from({ length: count }, (_, at) =>
-      waitingForTurn(waiting({ accountId, wait: { nextAttemptAt: noon - at, lookAt: 0, pickups: 0 } }), noon),
+      waitingForSlot(waiting({ accountId, wait: { nextAttemptAt: noon - at, sweepAt: 0, overdueCount: 0 } }), noon),
     );
     for (let from = 0; from < count; from += 50)
       await Promise.all(all.slice(from, from + 50).map(one => store.create(one)));
@@ -128,14 +128,14 @@ describe('what waits for a turn', () => {
   it('is found by its webhook only, the longest due first, up to so many', async () => {
     const all = await waitHere('waits-1', 30);
     await waitHere('waits-2', 3);
-    const found = await storeHere().waitingForTurn(shards('waits-1'), 20);
+    const found = await storeHere().waitingForSlot(shards('waits-1'), 20);
     expect(found).toEqual({ deliveries: all.toReversed().slice(0, 20), isAll: false });
-    expect(await storeHere().waitingForTurn(shards('waits-1'), 30)).toEqual({
+    expect(await storeHere().waitingForSlot(shards('waits-1'), 30)).toEqual({
       deliveries: all.toReversed(),
       isAll: true,
     });
-    expect(await storeHere().waitingForTurn(shards('waits-1'), 0)).toEqual({ deliveries: [], isAll: false });
-    expect(await storeHere().waitingForTurn(shards('nobody'), 1)).toEqual({ deliveries: [], isAll: true });
+    expect(await storeHere().waitingForSlot(shards('waits-1'), 0)).toEqual({ deliveries: [], isAll: false });
+    expect(await storeHere().waitingForSlot(shards('nobody'), 1)).toEqual({ deliveries: [], isAll: true });
   });
 
   it('is never found by the sweeper’s own look', async () => {
@@ -155,7 +155,7 @@ describe('what waits for a turn', () => {
       }) as typeof dynalite.dynamo.send,
     };
     const lagging = makeDeliveryStore({ dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
-    expect((await lagging.waitingForTurn(shards('waits-4'), 10)).deliveries).toEqual([other]);
+    expect((await lagging.waitingForSlot(shards('waits-4'), 10)).deliveries).toEqual([other]);
   });
 
   it('is not taken to be all where a page ends early: of 1 MiB, or of its limit', async () => {
@@ -168,19 +168,19 @@ describe('what waits for a turn', () => {
       }) as typeof dynalite.dynamo.send,
     };
     const paged = makeDeliveryStore({ dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
-    expect(await paged.waitingForTurn(shards('waits-5'), 10)).toEqual({ deliveries: [one], isAll: false });
+    expect(await paged.waitingForSlot(shards('waits-5'), 10)).toEqual({ deliveries: [one], isAll: false });
   });
 });
 
 describe('what is due', () => {
   it('is what must be looked at by now', async () => {
     const store = storeHere();
-    const lookAt = noon - day;
-    const delivery = waiting({ wait: { nextAttemptAt: lookAt, lookAt, pickups: 0 } });
+    const sweepAt = noon - day;
+    const delivery = waiting({ wait: { nextAttemptAt: sweepAt, sweepAt, overdueCount: 0 } });
     await store.create(delivery);
-    clock.set(lookAt - 1);
+    clock.set(sweepAt - 1);
     expect(await dueNow()).not.toContain(delivery.id);
-    clock.set(lookAt);
+    clock.set(sweepAt);
     expect(await dueNow()).toContain(delivery.id);
   });
 
@@ -188,22 +188,24 @@ describe('what is due', () => {
     const store = storeHere();
     const delivery = waiting();
     await store.create(delivery);
-    const next = { ...delivery.wait, lookAt: delivery.wait.lookAt + 240_000, pickups: 1 };
+    const next = { ...delivery.wait, sweepAt: delivery.wait.sweepAt + 240_000, overdueCount: 1 };
     const claims = await Promise.all(Array.from({ length: 10 }, () => store.claim(delivery, next)));
     expect(claims.filter(Boolean)).toHaveLength(1);
     const [claimed] = await store.read([delivery.id]);
     expect(claimed).toEqual({ ...delivery, wait: next });
     await store.update(delivery, settled(delivery, 'delivered', noon));
-    expect(await store.claim({ ...delivery, wait: next }, { ...next, pickups: 2 })).toBe(false);
+    expect(await store.claim({ ...delivery, wait: next }, { ...next, overdueCount: 2 })).toBe(false);
     expect(await itemOf(delivery.id)).not.toHaveProperty('dueAt');
   });
 
   it('comes in pages, each after the last', async () => {
     const store = storeHere();
-    const lookAt = noon - 3 * day;
-    const all = Array.from({ length: 600 }, () => waiting({ wait: { nextAttemptAt: lookAt, lookAt, pickups: 0 } }));
+    const sweepAt = noon - 3 * day;
+    const all = Array.from({ length: 600 }, () =>
+      waiting({ wait: { nextAttemptAt: sweepAt, sweepAt, overdueCount: 0 } }),
+    );
     await Promise.all(all.map(delivery => store.create(delivery)));
-    clock.set(lookAt);
+    clock.set(sweepAt);
     const found: string[] = [];
     for (const shard of dueShards) {
       let page = await store.due(shard);
@@ -218,7 +220,7 @@ describe('what is due', () => {
 
 /** A store whose answers to writes get lost or refused: each step is what becomes of one call. */
 const troubled = (
-  patience: number,
+  retryForMs: number,
   ...steps: ('answered' | 'lost' | 'not made' | 'repeated by the SDK' | 'refused')[]
 ) => {
   const paused: number[] = [];
@@ -245,7 +247,7 @@ const troubled = (
     table: 'Deliveries',
     now: clock.now,
     historyDays: 30,
-    patience,
+    retryForMs,
     pause: async milliseconds => {
       paused.push(milliseconds);
       clock.advance(milliseconds);
@@ -298,7 +300,7 @@ describe('an outcome whose write gets no answer', () => {
     expect(refused.paused).toEqual([]);
   });
 
-  it('is tried once where nobody has patience', async () => {
+  it('is tried once by default', async () => {
     const { store, paused } = troubled(0, 'not made');
     await expect(store.create(waiting())).rejects.toMatchObject({ name: 'ThrottlingException' });
     expect(paused).toEqual([]);

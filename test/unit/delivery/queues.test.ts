@@ -9,14 +9,14 @@ import {
   sendAllOrLeave,
   sendOrLeave,
 } from '../../../lambdas/delivery/queues.ts';
-import { makeDeliver } from '../../../lambdas/delivery/worker/first-attempt.ts';
-import { makeRedeliver } from '../../../lambdas/delivery/worker/retry.ts';
+import { makeFirstAttempt } from '../../../lambdas/delivery/worker/first-attempt.ts';
+import { makeRetry } from '../../../lambdas/delivery/worker/retry.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { aDelivery, fakeTelemetry, noon } from './builders.ts';
 
 const waiting = (waitMs: number): WaitingDelivery => ({
   ...aDelivery({ attempt: 3 }),
-  wait: { nextAttemptAt: noon + waitMs, lookAt: noon + waitMs + 120_000, pickups: 0 },
+  wait: { nextAttemptAt: noon + waitMs, sweepAt: noon + waitMs + 120_000, overdueCount: 0 },
 });
 
 const queueOver = (answer: object = {}) => {
@@ -107,8 +107,8 @@ describe('a message that cannot be processed', () => {
   const sendToDeadLetters = makeSendToDeadLetters({ sqs, queueUrl: 'q' });
   const dependencies = { ...fakeTelemetry(), sendToDeadLetters, now: () => 0 };
   it.each([
-    ['events', makeDeliver({ ...dependencies, demandsUrl: 'https://x.example.com' } as never)],
-    ['retry', makeRedeliver(dependencies as never)],
+    ['events', makeFirstAttempt({ ...dependencies, demandsUrl: 'https://x.example.com' } as never)],
+    ['retry', makeRetry(dependencies as never)],
   ])('stays on the %s queue while the dead-letter queue is out of reach', async (_, process) => {
     await expect(process(recordOf({}))).rejects.toThrow('the queue is down');
   });

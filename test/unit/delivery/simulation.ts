@@ -14,13 +14,13 @@ import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { makeReadHistory } from '../../../lambdas/delivery/delivery-history.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
-import { makeAttemptsUnderWay } from '../../../lambdas/delivery/isolation/attempts-under-way.ts';
+import { makeBulkhead } from '../../../lambdas/delivery/isolation/bulkhead.ts';
+import { makeDnsTimeouts } from '../../../lambdas/delivery/isolation/dns-timeouts.ts';
 import { makeRecentCounts } from '../../../lambdas/delivery/isolation/recent-counts.ts';
-import { makeHandOver } from '../../../lambdas/delivery/isolation/slow-lane.ts';
-import { recovered, withSlowName } from '../../../lambdas/delivery/isolation/slowness.ts';
-import { makeSlownessNotes } from '../../../lambdas/delivery/isolation/slowness-notes.ts';
+import { makeMoveToSlowLane } from '../../../lambdas/delivery/isolation/slow-lane.ts';
+import { recovered, withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore, slownessId } from '../../../lambdas/delivery/isolation/slowness-store.ts';
-import { makeUnansweredNames } from '../../../lambdas/delivery/isolation/unanswered-names.ts';
+import { makeSlownessTracker } from '../../../lambdas/delivery/isolation/slowness-tracker.ts';
 import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import { attemptsPerWebhook } from '../../../lambdas/delivery/limits.ts';
 import { makeFindWebhook, makeLookup } from '../../../lambdas/delivery/lookup.ts';
@@ -34,15 +34,14 @@ import {
 } from '../../../lambdas/delivery/sweeper/announcements.ts';
 import { makeSlowBacklogTask } from '../../../lambdas/delivery/sweeper/slow-backlog.ts';
 import { makeSweep } from '../../../lambdas/delivery/sweeper/sweep.ts';
-import { makeAfterAttempt } from '../../../lambdas/delivery/transitions.ts';
+import { makeApplyOutcome } from '../../../lambdas/delivery/transitions.ts';
 import { makeAttempt } from '../../../lambdas/delivery/worker/attempt.ts';
-import { makeDeliver } from '../../../lambdas/delivery/worker/first-attempt.ts';
-import { makeNoteHealth } from '../../../lambdas/delivery/worker/health-notes.ts';
-import { makeHeedGone } from '../../../lambdas/delivery/worker/heed-gone.ts';
+import { makeFirstAttempt } from '../../../lambdas/delivery/worker/first-attempt.ts';
 import { makeProcessDelivery } from '../../../lambdas/delivery/worker/process-delivery.ts';
-import { makeRedeliver } from '../../../lambdas/delivery/worker/retry.ts';
-import { makeWatchAttempt } from '../../../lambdas/delivery/worker/slow-attempt-timer.ts';
+import { makeRetry } from '../../../lambdas/delivery/worker/retry.ts';
+import { makeStartSlowAttemptTimer } from '../../../lambdas/delivery/worker/slow-attempt-timer.ts';
 import { makeWebhookHealth } from '../../../lambdas/delivery/worker/webhook-health.ts';
+import { makeWebhookHealthStore } from '../../../lambdas/delivery/worker/webhook-health-store.ts';
 import { makeFindWebhookState } from '../../../lambdas/delivery/worker/webhook-state.ts';
 import type { Item } from '../../../lambdas/platform/dynamo.ts';
 import type { GuardedPost, PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
@@ -127,12 +126,12 @@ const toRequest = (method: string, rawPath: string, { body, raw, query = '', hea
   } as unknown as HttpRequest;
 };
 
-/** Turns a second that a slow webhook has. */
+/** Slots a second that a slow webhook has. */
 const slowRate = 20;
 
 class ProcessDied extends Error {}
 
-/** Whether the sweeper comes to an item by itself: not to what is held, and to what waits for a turn by another one's task. */
+/** Whether the sweeper comes to an item by itself: not to what is held, and to what waits for a slot by another one's task. */
 const isLookedAt = ({ state, dueAt, dueShard }: Item): boolean =>
   dueAt !== undefined && state !== 'held' && !String(dueShard).startsWith('backlog#');
 
@@ -293,17 +292,17 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
         return posted;
       });
 
-  const takeTurnIn = (lane: Lane) =>
+  const processIn = (lane: Lane) =>
     makeProcessDelivery({
       ...telemetry,
       now,
       random: () => 0.5,
       lane,
       queues,
-      watchAttempt: makeWatchAttempt({
-        notes: makeSlownessNotes({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
-        lateness: { begin: () => ({ wasLate: () => false, end: () => undefined }) },
-        names: makeUnansweredNames(now),
+      startSlowAttemptTimer: makeStartSlowAttemptTimer({
+        tracker: makeSlownessTracker({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
+        eventLoopLag: { begin: () => ({ wasLate: () => false, end: () => undefined }) },
+        dnsTimeouts: makeDnsTimeouts(now),
         hasMessages: makeHasMessages({
           ...telemetry,
           sqs,
@@ -316,15 +315,14 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
         giveUp: 'waiting',
         attemptTimeout: 15_000,
       }),
-      underWay: makeAttemptsUnderWay(attemptsPerWebhook),
-      handOver: makeHandOver({ ...telemetry, slownessStore, store, slowQueue, now }),
-      heedGone: makeHeedGone({ ...telemetry, health: makeWebhookHealth({ dynamo, table: 'Webhooks', now }) }),
-      noteHealth: makeNoteHealth({
+      bulkhead: makeBulkhead(attemptsPerWebhook),
+      moveToSlowLane: makeMoveToSlowLane({ ...telemetry, slownessStore, store, slowQueue, now }),
+      health: makeWebhookHealth({
         ...telemetry,
-        health: makeWebhookHealth({ dynamo, table: 'Webhooks', now }),
+        store: makeWebhookHealthStore({ dynamo, table: 'Webhooks', now }),
         now,
       }),
-      afterAttempt: makeAfterAttempt({ schedule, now, random: () => 0.5 }),
+      applyOutcome: makeApplyOutcome({ schedule, now, random: () => 0.5 }),
       attempt: makeAttempt({
         sealing: fakeSealing,
         now,
@@ -342,15 +340,15 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     sendToDeadLetters: makeSendToDeadLetters({ sqs, queueUrl: 'dead-letters' }),
   };
   // Each of these is a process of its own: what one remembers that died is lost with it.
-  const deliver = (record: SQSRecord) =>
-    makeDeliver({ ...dependencies, processDelivery: takeTurnIn('first'), demandsUrl: 'https://demandas.com.br' })(
+  const firstAttempt = (record: SQSRecord) =>
+    makeFirstAttempt({ ...dependencies, processDelivery: processIn('first'), demandsUrl: 'https://demandas.com.br' })(
       record,
     );
   const replays = makeReplayStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
-  const redeliverIn = (lane: Lane) => (record: SQSRecord) =>
-    makeRedeliver({ ...dependencies, processDelivery: takeTurnIn(lane), replays, lane })(record);
-  const redeliver = redeliverIn('retry');
-  const redeliverSlow = redeliverIn('slow');
+  const retryIn = (lane: Lane) => (record: SQSRecord) =>
+    makeRetry({ ...dependencies, processDelivery: processIn(lane), replays, lane })(record);
+  const retry = retryIn('retry');
+  const retrySlow = retryIn('slow');
   const resend = makeResend({ ...telemetry, store, retryQueue, now });
 
   const findWebhook = makeFindWebhook(dynamo, 'Webhooks');
@@ -402,7 +400,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   };
 
   /** Takes the next visible message, and deletes it unless its process died or the queue delivers it twice. */
-  const consume = async (queue: Message[], process: typeof deliver, planned?: Crash, isTwice = false) => {
+  const consume = async (queue: Message[], process: typeof firstAttempt, planned?: Crash, isTwice = false) => {
     const message = queue.find(isVisible);
     if (!message) return false;
     message.visibleAt = now() + visibility;
@@ -457,20 +455,20 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     /** How slowly the receiver answers, as it is stored. */
     slowness: () => slownessNow.read(slownessId(owner)),
     /** Has the receiver found slow. */
-    slowDown: () => slownessNow.change(owner, slowness => withSlowName(slowness, now())),
+    slowDown: () => slownessNow.change(owner, slowness => withSlowDns(slowness, now())),
     /** Has it found quick again. */
     speedUp: () => slownessNow.change(owner, slowness => recovered(slowness, now())),
-    /** Takes all turns of the next 90 s, as other deliveries would. */
-    takeTurns: async () => {
+    /** Takes all slots of the next 90 s, as other deliveries would. */
+    takeSlots: async () => {
       const slowness = await slownessNow.change(owner, known => known);
-      await slownessNow.reserveUntil(slowness, Math.max(slowness.nextTurnAt, now() + 90_000));
+      await slownessNow.reserveUntil(slowness, Math.max(slowness.nextSlotAt, now() + 90_000));
     },
     /** First attempt of the next event. */
-    deliverNext: (planned?: Crash, isTwice?: boolean) => consume(events, deliver, planned, isTwice),
+    deliverNext: (planned?: Crash, isTwice?: boolean) => consume(events, firstAttempt, planned, isTwice),
     /** Attempt of the next message of the retry queue. */
-    redeliverNext: (planned?: Crash, isTwice?: boolean) => consume(retries, redeliver, planned, isTwice),
+    redeliverNext: (planned?: Crash, isTwice?: boolean) => consume(retries, retry, planned, isTwice),
     /** Attempt of the next message of the slow queue. */
-    redeliverSlowNext: (planned?: Crash, isTwice?: boolean) => consume(slow, redeliverSlow, planned, isTwice),
+    redeliverSlowNext: (planned?: Crash, isTwice?: boolean) => consume(slow, retrySlow, planned, isTwice),
     /** A request to the history's API; nothing comes back from a process that dies. */
     request: async (method: string, path: string, sent: Sent = {}, planned?: Crash): Promise<Answered | undefined> => {
       let response: HttpResponse | undefined;
@@ -488,14 +486,14 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     /** Lets everything run its course without further accidents. */
     settle: async () => {
       for (let step = 0; step < 2_000; step++) {
-        if (await consume(events, deliver)) continue;
-        if ((await consume(retries, redeliver)) || (await consume(slow, redeliverSlow))) continue;
+        if (await consume(events, firstAttempt)) continue;
+        if ((await consume(retries, retry)) || (await consume(slow, retrySlow))) continue;
         const waiting = (await items()).filter(isLookedAt);
         const looks = waiting.map(({ dueAt }) => Date.parse(String(dueAt).slice(0, 24)));
         const times = [...looks, ...[...events, ...retries, ...slow].map(({ visibleAt }) => visibleAt)];
         if (times.length === 0) return;
         clock.set(Math.max(now(), Math.min(...times)));
-        if (looks.some(lookAt => lookAt <= now())) await survives(() => sweep(() => true));
+        if (looks.some(sweepAt => sweepAt <= now())) await survives(() => sweep(() => true));
       }
       throw new Error('The simulation does not come to rest.');
     },

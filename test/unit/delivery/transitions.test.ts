@@ -3,36 +3,36 @@ import { describe, expect, it } from 'vitest';
 import type { AttemptOutcome } from '../../../lambdas/delivery/delivery.ts';
 import { type Delivery, keptAttempts } from '../../../lambdas/delivery/delivery.ts';
 import {
-  afterSweep,
   dueNow,
-  isHandedOver,
-  makeAfterAttempt,
-  putOff,
+  makeApplyOutcome,
   queuedInSlowLane,
   restarted,
-  waitingForTurn,
-  withTurn,
+  scheduled,
+  waitAfterSweep,
+  waitingForSlot,
+  waitsInQueue,
+  withSlot,
 } from '../../../lambdas/delivery/transitions.ts';
 import { frozenClock } from '../../support/clock.ts';
-import { aDelivery, aRecord, failure, noon, ownFault, success } from './builders.ts';
+import { aDelivery, aRecord, failure, internalError, noon, success } from './builders.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-const afterAttempt = (now = noon, schedule = [5_000, 5 * minute, 120 * minute]) =>
-  makeAfterAttempt({ schedule, now: frozenClock(now).now, random: () => 1 });
+const applyOutcome = (now = noon, schedule = [5_000, 5 * minute, 120 * minute]) =>
+  makeApplyOutcome({ schedule, now: frozenClock(now).now, random: () => 1 });
 
 const gone: AttemptOutcome = { outcome: 'gone', record: aRecord({ status: 410 }) };
 
 describe('after an attempt', () => {
   it('the latest 30 attempts are kept of a delivery that was sent again and again', () => {
     const attempts = Array.from({ length: keptAttempts }, (_, at) => aRecord({ number: at + 1 }));
-    const after = afterAttempt()(aDelivery({ attempt: 31, attempts }), failure({ number: 31 }));
+    const after = applyOutcome()(aDelivery({ attempt: 31, attempts }), failure({ number: 31 }));
     expect(after.attempts.map(({ number }) => number)).toEqual(Array.from({ length: 30 }, (_, at) => at + 2));
   });
 
   it('a success ends as delivered', () => {
-    const after = afterAttempt()(aDelivery(), success);
+    const after = applyOutcome()(aDelivery(), success);
     expect(after).toMatchObject({ state: 'delivered', attempt: 2, settledAt: noon, attempts: [success.record] });
     expect(after.wait).toBeUndefined();
   });
@@ -42,57 +42,57 @@ describe('after an attempt', () => {
       outcome: 'given_up',
       record: aRecord({ number: 3, result: 'slow', status: null }),
     };
-    const after = afterAttempt()(aDelivery({ attempt: 3, charged: 2, faults: 0 }), outcome);
+    const after = applyOutcome()(aDelivery({ attempt: 3, charged: 2, internalErrors: 0 }), outcome);
     expect(after).toMatchObject({
       state: 'pending',
       attempt: 4,
       charged: 2,
-      faults: 0,
+      internalErrors: 0,
       wait: { nextAttemptAt: noon },
       attempts: [{ number: 3, result: 'slow' }],
     });
   });
 
   it('410 ends as held', () => {
-    expect(afterAttempt()(aDelivery(), gone)).toMatchObject({ state: 'held', settledAt: noon });
+    expect(applyOutcome()(aDelivery(), gone)).toMatchObject({ state: 'held', settledAt: noon });
   });
 
   it('a failure waits for the next attempt', () => {
-    expect(afterAttempt()(aDelivery(), failure())).toMatchObject({
+    expect(applyOutcome()(aDelivery(), failure())).toMatchObject({
       state: 'pending',
       attempt: 2,
       charged: 1,
-      wait: { nextAttemptAt: noon + 5_000, pickups: 0 },
+      wait: { nextAttemptAt: noon + 5_000, overdueCount: 0 },
     });
   });
 
   it('the failure after the last wait ends as failed', () => {
-    const after = afterAttempt()(aDelivery({ attempt: 4, charged: 3 }), failure());
+    const after = applyOutcome()(aDelivery({ attempt: 4, charged: 3 }), failure());
     expect(after).toMatchObject({ state: 'failed', attempt: 5, charged: 4, settledAt: noon });
     expect(after.wait).toBeUndefined();
   });
 
   it('a receiver may ask for a longer wait than the schedule has, not for a shorter one', () => {
-    expect(afterAttempt()(aDelivery(), failure({}, 60_000)).wait?.nextAttemptAt).toBe(noon + 60_000);
-    expect(afterAttempt()(aDelivery(), failure({}, 1_000)).wait?.nextAttemptAt).toBe(noon + 5_000);
+    expect(applyOutcome()(aDelivery(), failure({}, 60_000)).wait?.nextAttemptAt).toBe(noon + 60_000);
+    expect(applyOutcome()(aDelivery(), failure({}, 1_000)).wait?.nextAttemptAt).toBe(noon + 5_000);
   });
 
   it('our own fault is not charged, and waits 1 min, doubling to 15', () => {
     let delivery = aDelivery({ charged: 1 });
     const waits: number[] = [];
     for (let fault = 0; fault < 6; fault++) {
-      delivery = afterAttempt()(delivery, ownFault());
+      delivery = applyOutcome()(delivery, internalError());
       waits.push(((delivery.wait?.nextAttemptAt ?? 0) - noon) / minute);
     }
     expect(waits).toEqual([1, 2, 4, 8, 15, 15]);
     expect(delivery).toMatchObject({ charged: 1, attempt: 7 });
     expect(delivery.attempts).toHaveLength(1);
-    expect(afterAttempt()(delivery, failure())).toMatchObject({ charged: 2, faults: 0 });
+    expect(applyOutcome()(delivery, failure())).toMatchObject({ charged: 2, internalErrors: 0 });
   });
 
   it('our own fault ends as failed ten days after acceptance', () => {
-    expect(afterAttempt(noon + 10 * day - 1)(aDelivery(), ownFault()).state).toBe('pending');
-    expect(afterAttempt(noon + 10 * day)(aDelivery(), ownFault())).toMatchObject({
+    expect(applyOutcome(noon + 10 * day - 1)(aDelivery(), internalError()).state).toBe('pending');
+    expect(applyOutcome(noon + 10 * day)(aDelivery(), internalError())).toMatchObject({
       state: 'failed',
       attempts: [{ result: 'internal' }],
     });
@@ -101,8 +101,8 @@ describe('after an attempt', () => {
 
 describe('when the sweeper must look', () => {
   const delayOf = (waitMs: number) => {
-    const { wait } = afterAttempt(noon, [waitMs])(aDelivery(), failure());
-    return wait && { ...wait, look: wait.lookAt - wait.nextAttemptAt };
+    const { wait } = applyOutcome(noon, [waitMs])(aDelivery(), failure());
+    return wait && { ...wait, look: wait.sweepAt - wait.nextAttemptAt };
   };
 
   it.each([0, 5_000, 15 * minute])('a wait of %i ms is sent with the outcome: only once it is 2 min overdue', wait => {
@@ -114,11 +114,11 @@ describe('when the sweeper must look', () => {
   });
 
   it('after handing a long wait over, it looks when that is 2 min overdue, and then in doubled steps', () => {
-    let wait = afterAttempt(noon, [30 * minute])(aDelivery(), failure()).wait;
+    let wait = applyOutcome(noon, [30 * minute])(aDelivery(), failure()).wait;
     const looks: number[] = [];
     for (let sweep = 0; sweep < 5 && wait; sweep++) {
-      looks.push((wait.lookAt - wait.nextAttemptAt) / minute);
-      wait = afterSweep(wait, wait.lookAt);
+      looks.push((wait.sweepAt - wait.nextAttemptAt) / minute);
+      wait = waitAfterSweep(wait, wait.sweepAt);
     }
     expect(looks).toEqual([-1, 2, 6, 14, 30]);
   });
@@ -128,43 +128,43 @@ describe('the wait of a delivery of a slow webhook', () => {
   const due = dueNow(aDelivery(), noon);
 
   it('for a turn keeps the time at which it was due, and is nobody’s to send', () => {
-    expect(waitingForTurn(due, noon + minute).wait).toEqual({
+    expect(waitingForSlot(due, noon + minute).wait).toEqual({
       nextAttemptAt: noon,
-      lookAt: noon,
-      pickups: 0,
+      sweepAt: noon,
+      overdueCount: 0,
       slowLane: 'waiting',
     });
-    expect(isHandedOver(waitingForTurn(due, noon).wait)).toBe(false);
-    expect(waitingForTurn(aDelivery(), noon + minute).wait.nextAttemptAt).toBe(noon + minute); // its first attempt
+    expect(waitsInQueue(waitingForSlot(due, noon).wait)).toBe(false);
+    expect(waitingForSlot(aDelivery(), noon + minute).wait.nextAttemptAt).toBe(noon + minute); // its first attempt
   });
 
   it('that has a turn is overdue as any other until its message is in the slow queue, and after 30 min then', () => {
-    const given = withTurn(due, noon + 20.6);
-    expect(given.wait).toEqual({ nextAttemptAt: noon + 21, lookAt: noon + 21 + 2 * minute, pickups: 0 });
+    const given = withSlot(due, noon + 20.6);
+    expect(given.wait).toEqual({ nextAttemptAt: noon + 21, sweepAt: noon + 21 + 2 * minute, overdueCount: 0 });
     const queued = queuedInSlowLane(given);
     expect(queued.wait).toEqual({
       nextAttemptAt: noon + 21,
-      lookAt: noon + 21 + 30 * minute,
-      pickups: 0,
+      sweepAt: noon + 21 + 30 * minute,
+      overdueCount: 0,
       slowLane: 'queued',
     });
-    expect(isHandedOver(queued.wait)).toBe(true);
+    expect(waitsInQueue(queued.wait)).toBe(true);
   });
 
   it('in the slow queue is doubled by each sweep from half an hour on', () => {
-    let { wait } = queuedInSlowLane(withTurn(due, noon));
+    let { wait } = queuedInSlowLane(withSlot(due, noon));
     const looks: number[] = [];
     for (let sweep = 0; sweep < 4; sweep++) {
-      looks.push((wait.lookAt - noon) / minute);
-      wait = { ...wait, ...afterSweep(wait, wait.lookAt) };
+      looks.push((wait.sweepAt - noon) / minute);
+      wait = { ...wait, ...waitAfterSweep(wait, wait.sweepAt) };
     }
     expect(looks).toEqual([30, 90, 210, 450]);
     expect(wait.slowLane).toBe('queued');
   });
 
   it('is an ordinary one again when it is put off, brought forward or sent again', () => {
-    for (const waiting of [waitingForTurn(due, noon), queuedInSlowLane(due)]) {
-      for (const after of [putOff(waiting, noon, 10), dueNow(waiting, noon), restarted(waiting, noon)]) {
+    for (const waiting of [waitingForSlot(due, noon), queuedInSlowLane(due)]) {
+      for (const after of [scheduled(waiting, noon, 10), dueNow(waiting, noon), restarted(waiting, noon)]) {
         expect(after.wait).not.toHaveProperty('slowLane');
       }
     }
@@ -173,19 +173,19 @@ describe('the wait of a delivery of a slow webhook', () => {
 
 describe('a sweeper that comes late', () => {
   it('does not look again at once', () => {
-    const wait = { nextAttemptAt: noon, lookAt: noon - minute, pickups: 0 };
-    expect(afterSweep(wait, noon + 60 * minute)).toEqual({ ...wait, lookAt: noon + 62 * minute });
+    const wait = { nextAttemptAt: noon, sweepAt: noon - minute, overdueCount: 0 };
+    expect(waitAfterSweep(wait, noon + 60 * minute)).toEqual({ ...wait, sweepAt: noon + 62 * minute });
   });
 });
 
 describe('any life', () => {
-  const outcome = fc.constantFrom<AttemptOutcome>(failure(), failure({}, 3_600_000), ownFault(), success, gone);
+  const outcome = fc.constantFrom<AttemptOutcome>(failure(), failure({}, 3_600_000), internalError(), success, gone);
 
   it('ends within its schedule, and its numbers only grow', () => {
     fc.assert(
       fc.property(fc.array(outcome, { maxLength: 60 }), outcomes => {
         const clock = frozenClock();
-        const next = makeAfterAttempt({ schedule: [1, 2, 3], now: clock.now, random: () => 0.5 });
+        const next = makeApplyOutcome({ schedule: [1, 2, 3], now: clock.now, random: () => 0.5 });
         let delivery: Delivery = aDelivery();
         for (const made of outcomes) {
           if (delivery.state !== 'pending') break;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeResend, resendRefusal } from '../../../../lambdas/delivery/api/resend.ts';
 import { settled, type WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
-import { makeAfterAttempt } from '../../../../lambdas/delivery/transitions.ts';
+import { makeApplyOutcome } from '../../../../lambdas/delivery/transitions.ts';
 import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
 import { aDelivery, answer, aRecord, aWebhook, failure, noon, success } from '../builders.ts';
 import { schedule, simulate } from '../simulation.ts';
@@ -137,7 +137,7 @@ describe('a resend of what waits', () => {
     world.clock.advance(1_000);
     await resend();
     while (world.posts.length < 2 && (await world.redeliverNext()));
-    expect(await only()).toMatchObject({ charged: 1, faults: 1, wait: { nextAttemptAt: noon + 4_500 } });
+    expect(await only()).toMatchObject({ charged: 1, internalErrors: 1, wait: { nextAttemptAt: noon + 4_500 } });
   });
 
   it('of two messages for one attempt the one that stood before is dropped, unsent', async () => {
@@ -185,7 +185,7 @@ describe('a resend of what waits', () => {
   // It answered 202, and the delivery waited for its turn all the same.
   it('while the delivery waits in the table for a turn of its slow webhook makes the attempt now', async () => {
     await world.slowDown();
-    await world.takeTurns();
+    await world.takeSlots();
     await world.deliverNext();
     expect(await only()).toMatchObject({ wait: { slowLane: 'waiting' } });
     world.clock.advance(5_000);
@@ -237,28 +237,28 @@ describe('a resend of what waits', () => {
 
 describe('an attempt that was brought forward', () => {
   const broughtForward = { at: noon, originalDueAt: noon + hour };
-  const wait = { nextAttemptAt: noon, lookAt: noon + 120_000, pickups: 0 };
+  const wait = { nextAttemptAt: noon, sweepAt: noon + 120_000, overdueCount: 0 };
   const delivery = aDelivery({ attempt: 2, charged: 1, wait, broughtForward });
-  const afterAttempt = makeAfterAttempt({ schedule, now: () => noon + 5_000, random: () => 1 });
+  const applyOutcome = makeApplyOutcome({ schedule, now: () => noon + 5_000, random: () => 1 });
 
   it('and given up is repeated at once, and still not charged', () => {
-    const repeated = afterAttempt(delivery, { outcome: 'given_up', record: aRecord({ result: 'slow' }) });
+    const repeated = applyOutcome(delivery, { outcome: 'given_up', record: aRecord({ result: 'slow' }) });
     expect(repeated).toMatchObject({ state: 'pending', attempt: 3, charged: 1, broughtForward });
-    expect(afterAttempt(repeated, failure())).toMatchObject({
+    expect(applyOutcome(repeated, failure())).toMatchObject({
       attempt: 4,
       charged: 1,
       wait: { nextAttemptAt: noon + hour },
     });
-    expect(afterAttempt(repeated, failure())).not.toHaveProperty('broughtForward');
+    expect(applyOutcome(repeated, failure())).not.toHaveProperty('broughtForward');
   });
 
   it('whose due time has passed meanwhile is followed by the attempt of that time, at once', () => {
     const late = { ...delivery, broughtForward: { at: noon, originalDueAt: noon + 1_000 } };
-    expect(afterAttempt(late, failure())).toMatchObject({ charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
+    expect(applyOutcome(late, failure())).toMatchObject({ charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
   });
 
   it('and that ends leaves nothing behind', () => {
-    expect(afterAttempt(delivery, success)).not.toHaveProperty('broughtForward');
+    expect(applyOutcome(delivery, success)).not.toHaveProperty('broughtForward');
     expect(settled(delivery, 'held', noon)).not.toHaveProperty('broughtForward');
   });
 });

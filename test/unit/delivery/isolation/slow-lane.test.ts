@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
-import { makeHandOver } from '../../../../lambdas/delivery/isolation/slow-lane.ts';
+import { makeMoveToSlowLane } from '../../../../lambdas/delivery/isolation/slow-lane.ts';
 import { slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
@@ -54,7 +54,7 @@ describe('a delivery of a slow webhook', () => {
       0, 250, 500,
     ]);
     for (const wait of waits) {
-      expect(wait).toMatchObject({ slowLane: 'queued', lookAt: (wait?.nextAttemptAt ?? 0) + 30 * minute });
+      expect(wait).toMatchObject({ slowLane: 'queued', sweepAt: (wait?.nextAttemptAt ?? 0) + 30 * minute });
     }
     expect(world.counts).toMatchObject({ MovedToSlowLane: 3 });
   });
@@ -84,7 +84,7 @@ describe('a delivery of a slow webhook', () => {
 
   it('waits in the table where its turn is too far off: in no queue, uncharged, and not for the sweeper’s own look', async () => {
     await world.slowDown();
-    await world.takeTurns();
+    await world.takeSlots();
     publish();
     await world.deliverNext();
     expect([...world.slow, ...world.retries]).toEqual([]);
@@ -93,12 +93,12 @@ describe('a delivery of a slow webhook', () => {
     const [item] = (await world.items()).filter(({ id }) => id.startsWith('evt_'));
     expect(item?.dueShard).toMatch(/^backlog#conta-1#demanda\.criada#\d$/);
     expect(await world.slowness()).toMatchObject({ backlogAt: now, waitingAt: now });
-    expect(world.counts).toMatchObject({ WaitsForTurn: 1 });
+    expect(world.counts).toMatchObject({ WaitsForSlot: 1 });
   });
 
   it('waits behind what waits, though turns are free again', async () => {
     await world.slowDown();
-    await world.takeTurns();
+    await world.takeSlots();
     publish();
     await world.deliverNext();
     world.clock.advance(89 * second);
@@ -114,7 +114,7 @@ describe('a delivery of a slow webhook', () => {
     expect(await first()).toMatchObject({ state: 'failed', charged: 1 });
     expect(world.slow).toEqual([]);
     expect(world.counts).toMatchObject({ Exhausted: 1 });
-    expect(names()).toContain('delivery.outlived');
+    expect(names()).toContain('delivery.too_old');
   });
 
   it('is overdue for the sweeper after 30 min only, and then sent to the slow queue again', async () => {
@@ -137,7 +137,7 @@ describe('a delivery of a slow webhook', () => {
     publish();
     await world.deliverNext({ afterCalls: 3, hasEffect: false }); // its outcome and turn are stored
     expect(world.slow).toEqual([]);
-    expect(await first()).toMatchObject({ wait: { pickups: 0 } });
+    expect(await first()).toMatchObject({ wait: { overdueCount: 0 } });
     world.clock.advance(2 * minute);
     await world.sweep();
     expect(world.retries).toHaveLength(1);
@@ -149,12 +149,12 @@ describe('a delivery of a slow webhook', () => {
 describe('handing over', () => {
   const waiting: WaitingDelivery = {
     ...aDelivery({ attempt: 2 }),
-    wait: { nextAttemptAt: noon, lookAt: noon, pickups: 0 },
+    wait: { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 },
   };
   const handingOver = ({ isQueueDown = false, isStoreDown = false, isStale = false } = {}) => {
     const did: string[] = [];
     const telemetry = fakeTelemetry();
-    const handOver = makeHandOver({
+    const handOver = makeMoveToSlowLane({
       ...telemetry,
       slownessStore: { reserve: async () => noon + 250, beginWaiting: async () => undefined },
       store: {
@@ -228,7 +228,7 @@ describe('an attempt that is slow while messages wait in its lane’s queue', ()
       state: 'pending',
       attempt: 2,
       charged: 0,
-      faults: 0,
+      internalErrors: 0,
       attempts: [{ result: 'slow' }],
     });
     expect(world.slow).toHaveLength(1);
@@ -286,7 +286,7 @@ describe('a process that dies at any step while it hands over', () => {
         await begin();
         await prepare();
         await world.slowDown();
-        if (areTurnsTaken) await world.takeTurns();
+        if (areTurnsTaken) await world.takeSlots();
         const before = world.posts.length;
         await world[step](crash);
         await world.settle();

@@ -6,7 +6,7 @@ import {
   isSlow,
   withDuration,
   withSlowAttempts,
-  withSlowName,
+  withSlowDns,
 } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import {
   makeSlownessStore,
@@ -83,7 +83,7 @@ describe('what is known of how slowly a receiver answers', () => {
   });
 
   it('loses no note of an attempt beside turns that are reserved and arrivals that begin to wait', async () => {
-    const slowness = await storeAt().change(owner, before => withSlowName(before, noon));
+    const slowness = await storeAt().change(owner, before => withSlowDns(before, noon));
     await Promise.all([
       many(5, () => storeAt().change(owner, before => withSlowAttempts(before, { slow: 1, quick: 0 }, noon))),
       many(10, () => storeAt().reserve(slowness)),
@@ -91,7 +91,7 @@ describe('what is known of how slowly a receiver answers', () => {
     ]);
     expect(await known()).toMatchObject({
       tallies: [{ slow: 5 }],
-      nextTurnAt: noon + 10 * 250,
+      nextSlotAt: noon + 10 * 250,
       backlogAt: noon,
       waitingAt: noon,
     });
@@ -112,7 +112,7 @@ describe('what is known of how slowly a receiver answers', () => {
       now: clock.now,
       rate: 20,
     });
-    const said = await busy.change(owner, slowness => withSlowName(slowness, noon));
+    const said = await busy.change(owner, slowness => withSlowDns(slowness, noon));
     expect(isSlow(said)).toBe(false);
     expect(said).toEqual(await known());
   });
@@ -120,7 +120,7 @@ describe('what is known of how slowly a receiver answers', () => {
   // Callers have a webhook at hand, whose fields are more than the owner's.
   it('holds nothing of the webhook: no URL, no credential, no secret', async () => {
     const webhook = aWebhook({ ...owner, sealedAuthorization: 'canary-authorization', failingSince: 1 });
-    await storeAt().change(webhook, slowness => withSlowName(slowness, noon));
+    await storeAt().change(webhook, slowness => withSlowDns(slowness, noon));
     await storeAt().beginWaiting(await known());
     const names = [
       'accountId',
@@ -173,7 +173,7 @@ describe('the turns of a slow webhook', () => {
     const given = turns.filter(turn => turn !== undefined).toSorted((one, other) => one - other);
     expect(given).toHaveLength(40);
     expect(given).toEqual(given.map((_, at) => noon + at * 50));
-    expect(await known()).toMatchObject({ nextTurnAt: noon + 2_000 });
+    expect(await known()).toMatchObject({ nextSlotAt: noon + 2_000 });
   });
 
   it('are four a second where the longest attempt of the last minute took 15 s', async () => {
@@ -204,11 +204,11 @@ describe('the turns of a slow webhook', () => {
   });
 
   it('are taken by the sweeper, unless somebody reserved one meanwhile', async () => {
-    const slowness = await storeAt().change(owner, before => withSlowName(before, noon));
+    const slowness = await storeAt().change(owner, before => withSlowDns(before, noon));
     const results = await many(5, () => storeAt().reserveUntil(slowness, noon + 30_000));
     expect(results.filter(Boolean)).toHaveLength(1);
     const then = await known();
-    expect(then.nextTurnAt).toBe(noon + 30_000);
+    expect(then.nextSlotAt).toBe(noon + 30_000);
     expect(await storeAt().reserve(slowness)).toBe(noon + 30_000);
     expect(await storeAt().reserveUntil(then, noon + 40_000)).toBe(false);
   });
@@ -267,7 +267,7 @@ describe('the backlog of a slow webhook', () => {
     await storeAt().beginWaiting(await known());
     expect(await storeAt().endWaiting(await known())).toBe(true);
     expect(await tasks()).toEqual([]);
-    expect(await known()).toEqual({ ...owner, tallies: [], version: 0, nextTurnAt: 0 });
+    expect(await known()).toEqual({ ...owner, tallies: [], version: 0, nextSlotAt: 0 });
     await storeAt().beginWaiting(await known());
     expect(await tasks()).toHaveLength(1);
   });

@@ -5,13 +5,13 @@ import {
   isSlow,
   mayRecover,
   recovered,
-  reserveTurn,
+  reserveSlot,
   type Slowness,
-  turnInterval,
+  slotInterval,
   unknownSlowness,
   withDuration,
   withSlowAttempts,
-  withSlowName,
+  withSlowDns,
 } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { noon } from '../builders.ts';
 
@@ -50,7 +50,7 @@ describe('a webhook is made slow', () => {
       true,
       noting([0, 1, 1_000], [minute, 1, 0], [minute + 1, 1, 0]),
     ],
-    ['by one name that resolves slowly', true, withSlowName(unknownSlowness, noon)],
+    ['by one name that resolves slowly', true, withSlowDns(unknownSlowness, noon)],
   ])('%s', (_, expected, slowness) => {
     expect(isSlow(slowness)).toBe(expected);
   });
@@ -89,7 +89,7 @@ describe('a webhook is made slow', () => {
 });
 
 describe('a slow webhook', () => {
-  const slow = withSlowName(unknownSlowness, noon);
+  const slow = withSlowDns(unknownSlowness, noon);
 
   it.each([
     ['not before 60 s are over since the share was last reached', slow, minute - 1, false],
@@ -101,7 +101,7 @@ describe('a slow webhook', () => {
       false,
     ],
     ['60 s after that', withSlowAttempts(slow, { slow: 2, quick: 0 }, noon + 30 * second), 90 * second, true],
-    ['not when another name was slow meanwhile', withSlowName(slow, noon + 59 * second), 118 * second, false],
+    ['not when another name was slow meanwhile', withSlowDns(slow, noon + 59 * second), 118 * second, false],
     [
       'where one slow attempt came meanwhile, which is no share',
       withSlowAttempts(slow, { slow: 1, quick: 99 }, noon + 59 * second),
@@ -125,7 +125,7 @@ describe('a slow webhook', () => {
   });
 
   it('keeps the moment since when it is slow', () => {
-    expect(withSlowName(slow, noon + minute)).toMatchObject({ slowSince: noon, reachedAt: noon + minute });
+    expect(withSlowDns(slow, noon + minute)).toMatchObject({ slowSince: noon, reachedAt: noon + minute });
   });
 
   it('is held down for longer with each relapse within a day, up to an hour, and for 60 s again after a day', () => {
@@ -139,11 +139,11 @@ describe('a slow webhook', () => {
       expect(mayRecover(slowness, now)).toBe(true);
       slowness = recovered(slowness, now);
       now += day - 1;
-      slowness = withSlowName(slowness, now);
+      slowness = withSlowDns(slowness, now);
     }
     expect(holds).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
     const quick = recovered(slowness, now);
-    expect(withSlowName(quick, now + day).hold).toBe(minute);
+    expect(withSlowDns(quick, now + day).hold).toBe(minute);
   });
 });
 
@@ -155,7 +155,7 @@ describe('the turns of a slow webhook', () => {
     ['6 s', 6 * second, 100],
     ['15 s', 15 * second, 250],
   ])('are 20 a second, and no more than 60 at once where an attempt takes: %s', (_, longestAttempt, expected) => {
-    expect(turnInterval({ ...unknownSlowness, longestAttempt }, 20)).toBe(expected);
+    expect(slotInterval({ ...unknownSlowness, longestAttempt }, 20)).toBe(expected);
   });
 
   // A burst at a webhook that had just become slow had 300 attempts under way instead of 60.
@@ -163,14 +163,14 @@ describe('the turns of a slow webhook', () => {
     unknownSlowness,
     { ...unknownSlowness, longestAttempt: 100, measuredAt: noon - minute, endedAt: noon - hour },
   ])('are those of one that hangs, until the first attempt of the new slowness was measured', before => {
-    const slow = withSlowName(before, noon);
-    expect(turnInterval(slow, 20)).toBe(250);
+    const slow = withSlowDns(before, noon);
+    expect(slotInterval(slow, 20)).toBe(250);
     const measured = withDuration(slow, 3 * second, noon + second) ?? slow;
-    expect(turnInterval(measured, 20)).toBe(50);
+    expect(slotInterval(measured, 20)).toBe(50);
   });
 
   it('are fewer where the stage says so', () => {
-    expect(turnInterval(unknownSlowness, 2)).toBe(500);
+    expect(slotInterval(unknownSlowness, 2)).toBe(500);
   });
 
   it.each([
@@ -179,8 +179,8 @@ describe('the turns of a slow webhook', () => {
     ['after those that are taken', noon + 7, noon + 7],
     ['a minute from now at most', noon + minute, noon + minute],
     ['not beyond that', noon + minute + 1, undefined],
-  ])('are given out: %s', (_, nextTurnAt, at) => {
-    expect(reserveTurn(nextTurnAt, 250, noon)).toEqual(at && { at, next: at + 250 });
+  ])('are given out: %s', (_, nextSlotAt, at) => {
+    expect(reserveSlot(nextSlotAt, 250, noon)).toEqual(at && { at, next: at + 250 });
   });
 
   it('are spaced by the interval, whenever they are reserved', () => {
@@ -191,7 +191,7 @@ describe('the turns of a slow webhook', () => {
         let last = Number.NEGATIVE_INFINITY;
         for (const pause of pauses) {
           now += pause;
-          const turn = reserveTurn(next, interval, now);
+          const turn = reserveSlot(next, interval, now);
           if (!turn) continue;
           expect(turn.at).toBeGreaterThanOrEqual(Math.max(now, last + interval));
           expect(turn.at - now).toBeLessThanOrEqual(minute);

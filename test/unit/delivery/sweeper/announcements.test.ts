@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makePublishAnnouncements } from '../../../../lambdas/delivery/sweeper/announcements.ts';
-import { makeWebhookHealth } from '../../../../lambdas/delivery/worker/webhook-health.ts';
+import { makeWebhookHealthStore } from '../../../../lambdas/delivery/worker/webhook-health-store.ts';
 import { mostAnnouncements } from '../../../../lambdas/webhooks/announcement.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
 import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
@@ -152,7 +152,7 @@ describe('a suspension', () => {
 });
 
 describe('an account that toggles its suspension', () => {
-  const health = () => makeWebhookHealth({ dynamo: dynalite.dynamo, table: 'Webhooks', now: world.clock.now });
+  const health = () => makeWebhookHealthStore({ dynamo: dynalite.dynamo, table: 'Webhooks', now: world.clock.now });
   /** A 410, and a reactivation a second later. */
   const toggle = async () => {
     expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended');

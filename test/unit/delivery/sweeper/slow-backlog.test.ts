@@ -6,7 +6,7 @@ import {
   recovered,
   unknownSlowness,
   withDuration,
-  withSlowName,
+  withSlowDns,
 } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore, slownessId, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import {
@@ -14,7 +14,7 @@ import {
   planOf,
   type SlowBacklogDependencies,
 } from '../../../../lambdas/delivery/sweeper/slow-backlog.ts';
-import { waitingForTurn } from '../../../../lambdas/delivery/transitions.ts';
+import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
 import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';
@@ -32,7 +32,7 @@ afterAll(() => dynalite.stop());
 
 describe('what is handed over until the next sweep', () => {
   const quick = slownessOf({ accountId: 'conta-1', eventName: 'demanda.criada' }, undefined);
-  const slow = { ...quick, ...withSlowName(unknownSlowness, noon) };
+  const slow = { ...quick, ...withSlowDns(unknownSlowness, noon) };
 
   it.each([
     [
@@ -47,17 +47,17 @@ describe('what is handed over until the next sweep', () => {
     ],
     [
       'what is not taken yet',
-      { ...slow, nextTurnAt: noon + 70 * second },
+      { ...slow, nextSlotAt: noon + 70 * second },
       { to: 'slow', beginAt: noon + 70 * second, interval: 250, most: 20 },
     ],
     [
       'nothing where all is taken',
-      { ...slow, nextTurnAt: noon + 80 * second },
+      { ...slow, nextSlotAt: noon + 80 * second },
       { to: 'slow', beginAt: noon + 80 * second, interval: 250, most: 0 },
     ],
     [
       'a hundred a second of a webhook that is quick again',
-      { ...quick, nextTurnAt: noon + day },
+      { ...quick, nextSlotAt: noon + day },
       { to: 'retry', beginAt: noon, interval: 10, most: 6_000 },
     ],
   ])('is %s', (_, slowness, plan) => {
@@ -114,14 +114,14 @@ describe('the sweeper’s task for a slow webhook', () => {
   const wait = async (count: number, changes: Partial<Delivery> = {}) => {
     await slownessStore().beginWaiting(await slowness());
     const deliveries = Array.from({ length: count }, (_, number) =>
-      waitingForTurn(aDelivery({ ...owner, id: idOf(number), ...changes }), noon - number),
+      waitingForSlot(aDelivery({ ...owner, id: idOf(number), ...changes }), noon - number),
     );
     for (let from = 0; from < count; from += 50) {
       await Promise.all(deliveries.slice(from, from + 50).map(delivery => store().create(delivery)));
     }
     return deliveries.map(({ id }) => id);
   };
-  const slowDown = () => slownessStore().change(owner, before => withSlowName(before, noon));
+  const slowDown = () => slownessStore().change(owner, before => withSlowDns(before, noon));
   const speedUp = () => slownessStore().change(owner, before => recovered(before, noon));
   const readAll = (ids: readonly string[]) => store().read(ids);
 
@@ -133,8 +133,8 @@ describe('the sweeper’s task for a slow webhook', () => {
     const inOrder = sent.toSorted((one, other) => one.delivery.wait.nextAttemptAt - other.delivery.wait.nextAttemptAt);
     expect(inOrder.map(({ delivery }) => delivery.id)).toEqual(ids.toReversed());
     expect(inOrder.map(({ delivery }) => delivery.wait.nextAttemptAt - noon)).toEqual(ids.map((_, at) => at * 250));
-    for (const { wait } of await readAll(ids)) expect(wait).toMatchObject({ slowLane: 'queued', pickups: 0 });
-    expect(await slowness()).toMatchObject({ nextTurnAt: noon + 25 * 250 });
+    for (const { wait } of await readAll(ids)) expect(wait).toMatchObject({ slowLane: 'queued', overdueCount: 0 });
+    expect(await slowness()).toMatchObject({ nextSlotAt: noon + 25 * 250 });
     expect(telemetry.counts).toEqual({ MovedToSlowLane: 25 });
   });
 
@@ -207,7 +207,7 @@ describe('the sweeper’s task for a slow webhook', () => {
       { state: 'failed', charged: 0 },
     ]);
     expect(telemetry.counts).toMatchObject({ Exhausted: 2 });
-    expect(telemetry.lines.join()).toContain('delivery.outlived');
+    expect(telemetry.lines.join()).toContain('delivery.too_old');
   });
 
   it('is taken in hand by one sweeper, which is alone with it until the next minute', async () => {
@@ -284,7 +284,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     await slownessStore().beginWaiting(await slowness());
     await sweep();
     clock.advance(4.5 * minute);
-    await store().create(waitingForTurn(aDelivery({ ...owner, id: idOf(1) }), noon));
+    await store().create(waitingForSlot(aDelivery({ ...owner, id: idOf(1) }), noon));
     await sweep();
     expect(sent).toHaveLength(1);
   });
@@ -296,12 +296,12 @@ describe('what waits in the table', () => {
     world = await simulate(dynalite);
     await world.register();
     await world.slowDown();
-    await world.takeTurns();
+    await world.takeSlots();
     for (let event = 1; event <= count; event++) {
       world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: event });
     }
     while (await world.deliverNext());
-    expect(world.counts).toMatchObject({ WaitsForTurn: count });
+    expect(world.counts).toMatchObject({ WaitsForSlot: count });
     world.clock.advance(minute);
   };
 

@@ -3,7 +3,7 @@ import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { dueShards, taskShard } from '../../../../lambdas/delivery/delivery-item.ts';
 import type { DueEntry } from '../../../../lambdas/delivery/delivery-store.ts';
 import { makeSweep } from '../../../../lambdas/delivery/sweeper/sweep.ts';
-import { waitingForTurn } from '../../../../lambdas/delivery/transitions.ts';
+import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
 import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';
@@ -11,9 +11,9 @@ import { simulate } from '../simulation.ts';
 
 const minute = 60_000;
 
-const waiting = (lookAt: number): WaitingDelivery => ({
+const waiting = (sweepAt: number): WaitingDelivery => ({
   ...aDelivery({ id: 'evt_1', attempt: 2 }),
-  wait: { nextAttemptAt: lookAt, lookAt, pickups: 0 },
+  wait: { nextAttemptAt: sweepAt, sweepAt, overdueCount: 0 },
 });
 
 let dynalite: Dynalite;
@@ -94,7 +94,7 @@ describe('the sweeper', () => {
     ['the index is ahead of the delivery', { read: async () => [waiting(noon + 1)] }],
     [
       'it waits for a turn by now',
-      { read: async () => [waitingForTurn(aDelivery({ id: 'evt_1', attempt: 2 }), noon)] },
+      { read: async () => [waitingForSlot(aDelivery({ id: 'evt_1', attempt: 2 }), noon)] },
     ],
   ])('sends nothing where %s', async (_, changes) => {
     const sent: WaitingDelivery[] = [];

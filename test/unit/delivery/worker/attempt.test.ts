@@ -112,9 +112,9 @@ describe('what came of it', () => {
     [429, 7_000],
     [503, 7_000],
     [500, undefined],
-  ])('Retry-After with %i asks for %s ms', async (status, askedWaitMs) => {
+  ])('Retry-After with %i asks for %s ms', async (status, retryAfterMs) => {
     const outcome = await attemptOver(answer(status, { 'retry-after': '7' })).attempt(aWebhook(), aDelivery());
-    expect(outcome).toMatchObject({ outcome: 'failed', askedWaitMs });
+    expect(outcome).toMatchObject({ outcome: 'failed', retryAfterMs });
   });
 
   it.each<[PostFailure, string, string]>([

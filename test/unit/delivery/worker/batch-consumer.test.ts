@@ -1,8 +1,7 @@
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import { deferral, makeConsumer } from '../../../../lambdas/delivery/worker/batch-consumer.ts';
-import type { ProcessRecord } from '../../../../lambdas/delivery/worker/first-attempt.ts';
+import { deferral, makeConsumer, type ProcessRecord } from '../../../../lambdas/delivery/worker/batch-consumer.ts';
 import { fakeTelemetry } from '../builders.ts';
 
 const recordOf = (messageId: string, receiveCount = 1) =>
@@ -49,7 +48,7 @@ const consumerOf = (
     sqs: { send } as unknown as Pick<SQSClient, 'send'>,
     queueUrl: 'http://queue',
     attemptTimeoutMs: 15_000,
-    mostAttempts: 100,
+    maxInFlight: 100,
     pause: async milliseconds => {
       pauses.push(milliseconds);
       await new Promise(setImmediate);
@@ -70,23 +69,23 @@ const consumerOf = (
 
 /** A process whose attempts last until the test ends them. */
 const holding = () => {
-  const underWay = new Map<string, () => void>();
+  const inFlight = new Map<string, () => void>();
   let most = 0;
-  const process: ProcessRecord = ({ messageId }, atReceiver) =>
+  const process: ProcessRecord = ({ messageId }, onAttempt) =>
     new Promise(resolve => {
-      const isBack = atReceiver?.();
-      underWay.set(messageId, () => {
-        underWay.delete(messageId);
-        isBack?.();
+      const onEnd = onAttempt?.();
+      inFlight.set(messageId, () => {
+        inFlight.delete(messageId);
+        onEnd?.();
         resolve();
       });
-      most = Math.max(most, underWay.size);
+      most = Math.max(most, inFlight.size);
     });
-  const end = (messageId: string) => underWay.get(messageId)?.();
+  const end = (messageId: string) => inFlight.get(messageId)?.();
   const endAll = () => {
-    for (const id of [...underWay.keys()]) end(id);
+    for (const id of [...inFlight.keys()]) end(id);
   };
-  return { process, underWay, end, endAll, most: () => most };
+  return { process, inFlight, end, endAll, most: () => most };
 };
 
 const messageOf = (id: string): Message => ({
@@ -179,7 +178,7 @@ describe('a consumer that waits for receivers', () => {
     const { consume, deleted } = consumerOf(held.process, { queued: [messagesOf(2)] });
     const answer = consume(recordOf('a'), recordOf('b'));
     await rounds();
-    expect([...held.underWay.keys()]).toEqual(['a', 'b', 'r0', 'r1']);
+    expect([...held.inFlight.keys()]).toEqual(['a', 'b', 'r0', 'r1']);
     held.end('r1');
     held.end('a');
     await rounds();
@@ -191,12 +190,12 @@ describe('a consumer that waits for receivers', () => {
 
   // A killed process kept what it had received from everybody for four and a half minutes.
   it('hides them for as long as an attempt may take, and what is around it', async () => {
-    const { process, underWay } = holding();
+    const { process, inFlight } = holding();
     const { consume, hiddenFor } = consumerOf(process, { queued: [messagesOf(1)] });
     const consumed = consume(recordOf('a'));
     await rounds();
     expect(hiddenFor[0]).toBe(25);
-    for (const end of underWay.values()) end();
+    for (const end of inFlight.values()) end();
     await consumed;
   });
 
@@ -223,9 +222,9 @@ describe('a consumer that waits for receivers', () => {
   it('defers what it received and could not process, and reports what it was given', async () => {
     const held = holding();
     const broken = failing('r0');
-    const process: ProcessRecord = async (record, atReceiver) => {
+    const process: ProcessRecord = async (record, onAttempt) => {
       await broken(record);
-      await held.process(record, atReceiver);
+      await held.process(record, onAttempt);
       if (record.messageId === 'a') throw new Error('the store is down');
     };
     const { consume, changes, deleted } = consumerOf(process, { queued: [messagesOf(2)] });
@@ -266,13 +265,13 @@ describe('a consumer that waits for receivers', () => {
     const { consume } = consumerOf(held.process, { queued });
     const answer = consume(...Array.from({ length: 10 }, (_, at) => recordOf(`given${at}`)));
     await rounds(100);
-    expect(held.underWay.size).toBe(100);
+    expect(held.inFlight.size).toBe(100);
     held.end('given0');
     await rounds();
-    expect(held.underWay.size).toBe(99); // a call might give ten
+    expect(held.inFlight.size).toBe(99); // a call might give ten
     for (let at = 1; at < 10; at++) held.end(`given${at}`);
     await rounds();
-    expect(held.underWay.size).toBe(100);
+    expect(held.inFlight.size).toBe(100);
     held.endAll();
     expect(await answer).toEqual({ batchItemFailures: [] });
     expect(held.most()).toBe(100);
@@ -320,7 +319,7 @@ describe('a consumer that waits for receivers', () => {
     expect(receives()).toBe(0);
     lateness = 50;
     await rounds();
-    expect(held.underWay.size).toBe(11);
+    expect(held.inFlight.size).toBe(11);
     held.endAll();
     await answer;
   });
@@ -341,9 +340,9 @@ describe('a consumer that waits for receivers', () => {
 
   it('receives nothing more once a message could not be processed: that is ours', async () => {
     const held = holding();
-    const process: ProcessRecord = async (record, atReceiver) => {
+    const process: ProcessRecord = async (record, onAttempt) => {
       if (record.messageId === 'bad') throw new Error('the store is down');
-      return held.process(record, atReceiver);
+      return held.process(record, onAttempt);
     };
     const { consume, receives } = consumerOf(process, { queued: [messagesOf(10)] });
     const answer = consume(recordOf('a'), recordOf('bad'));
@@ -370,7 +369,7 @@ describe('a consumer that waits for receivers', () => {
     const { consume, deleted } = consumerOf(held.process, { queued: [messagesOf(10), messagesOf(10, 's')] });
     const answer = consume(recordOf('a'));
     await rounds();
-    for (const id of [...held.underWay.keys()].filter(id => id !== 'a').slice(0, 13)) held.end(id);
+    for (const id of [...held.inFlight.keys()].filter(id => id !== 'a').slice(0, 13)) held.end(id);
     await rounds();
     expect(deleted.map(call => call.length)).toEqual([10, 3]);
     held.endAll();
@@ -388,7 +387,7 @@ describe('a consumer that waits for receivers', () => {
       const sqs = {
         send: async (command: object) => {
           if (command instanceof DeleteMessageBatchCommand) return remove();
-          return { Messages: held.underWay.has('r0') ? [] : messagesOf(1) };
+          return { Messages: held.inFlight.has('r0') ? [] : messagesOf(1) };
         },
       } as unknown as Pick<SQSClient, 'send'>;
       const telemetry = fakeTelemetry();
@@ -398,7 +397,7 @@ describe('a consumer that waits for receivers', () => {
         sqs,
         queueUrl: 'http://queue',
         attemptTimeoutMs: 15_000,
-        mostAttempts: 100,
+        maxInFlight: 100,
         pause: async () => {
           await new Promise(setImmediate);
           return 0;

@@ -139,14 +139,14 @@ describe('a first attempt', () => {
   });
 
   // Its schedule began with its origin: what had lain for ten days ended without an attempt, or with a fault of ours.
-  it('is made of an event that lay for eleven days before it was redriven, with all patience for our own faults', async () => {
+  it('is made of an event that lay for eleven days before it was redriven, with all the time for internal errors', async () => {
     await world.register();
     const original_sent_at = new Date(world.clock.now()).toISOString();
     world.clock.advance(11 * 86_400_000);
     world.answers.push({ outcome: 'internal_error', detail: 'EMFILE', durationMs: 1, resolutionMs: 0 });
     world.publish(event, { original_sent_at });
     await world.deliverNext();
-    expect(await world.all()).toMatchObject([{ state: 'pending', faults: 1 }]);
+    expect(await world.all()).toMatchObject([{ state: 'pending', internalErrors: 1 }]);
     await world.settle();
     expect(await world.all()).toMatchObject([{ state: 'delivered' }]);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeWebhookHealth } from '../../../../lambdas/delivery/worker/webhook-health.ts';
+import { makeWebhookHealthStore } from '../../../../lambdas/delivery/worker/webhook-health-store.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
 import { answer } from '../builders.ts';
@@ -27,7 +27,7 @@ const only = async () => (await world.all())[0];
 
 describe('a 410 and a PUT with another URL at the same moment', () => {
   it('leave the webhook active at the new URL, whoever is first', async () => {
-    const health = makeWebhookHealth({ dynamo: dynalite.dynamo, table: 'Webhooks', now: world.clock.now });
+    const health = makeWebhookHealthStore({ dynamo: dynalite.dynamo, table: 'Webhooks', now: world.clock.now });
     const outcomes = new Set<string>();
     for (let round = 0; round < 20; round++) {
       await world.register({ webhookId: `webhook-${round}` });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptOutcome, Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
-import { makeAttemptsUnderWay } from '../../../../lambdas/delivery/isolation/attempts-under-way.ts';
-import { unknownSlowness, withSlowName } from '../../../../lambdas/delivery/isolation/slowness.ts';
+import { makeBulkhead } from '../../../../lambdas/delivery/isolation/bulkhead.ts';
+import { unknownSlowness, withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { type StoredSlowness, slownessId, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import type { Lane } from '../../../../lambdas/delivery/lane-routing.ts';
-import { makeAfterAttempt, withTurn } from '../../../../lambdas/delivery/transitions.ts';
+import { makeApplyOutcome, withSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { makeProcessDelivery } from '../../../../lambdas/delivery/worker/process-delivery.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, noon, success } from '../builders.ts';
@@ -18,21 +18,21 @@ interface Circumstances {
   readonly schedule?: number[];
   readonly slowness?: StoredSlowness;
   /** Other attempts of this process at the webhook. */
-  readonly othersUnderWay?: number;
+  readonly othersInFlight?: number;
 }
 
 const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
 const isQuick = slownessOf(owner, undefined);
-const isSlow: StoredSlowness = { ...isQuick, ...withSlowName(unknownSlowness, noon) };
+const isSlow: StoredSlowness = { ...isQuick, ...withSlowDns(unknownSlowness, noon) };
 
-/** One turn, and everything it did in order. */
-const turn = async (
+/** Processes a delivery, and tells everything that was done, in order. */
+const process = async (
   delivery: Delivery,
   webhook: ReturnType<typeof aWebhook> | undefined,
   circumstances: Circumstances = {},
 ) => {
   const { outcome = success, isSaved = true, queueFails, lane = 'first', schedule = [5_000] } = circumstances;
-  const { slowness = isQuick, othersUnderWay = 0 } = circumstances;
+  const { slowness = isQuick, othersInFlight = 0 } = circumstances;
   const did: string[] = [];
   const sent: WaitingDelivery[] = [];
   const saved: Delivery[] = [];
@@ -45,32 +45,34 @@ const turn = async (
       sent.push(waiting);
     },
   });
-  const underWay = makeAttemptsUnderWay(2);
-  for (let other = 0; other < othersUnderWay; other++) underWay.enter(slownessId(owner));
+  const bulkhead = makeBulkhead(2);
+  for (let other = 0; other < othersInFlight; other++) bulkhead.enter(slownessId(owner));
   const processDelivery = makeProcessDelivery({
     ...telemetry,
     attempt: async () => {
       did.push('attempt');
       return outcome;
     },
-    afterAttempt: makeAfterAttempt({ schedule, now, random: () => 1 }),
-    watchAttempt: () => {
-      did.push('watch');
+    applyOutcome: makeApplyOutcome({ schedule, now, random: () => 1 }),
+    startSlowAttemptTimer: () => {
+      did.push('start timer');
       return {
         signal: new AbortController().signal,
         onResolving: () => undefined,
         onConnecting: () => undefined,
         onAnswered: () => undefined,
-        end: async () => void did.push('end watch'),
+        end: async () => void did.push('end timer'),
       };
     },
-    underWay,
-    handOver: async (handedOver, _, save) => {
-      did.push('hand over');
-      if (lane !== 'slow' && !handedOver.wait) await save(withTurn(handedOver, noon + 250));
+    bulkhead,
+    moveToSlowLane: async (moved, _, save) => {
+      did.push('move to slow lane');
+      if (lane !== 'slow' && !moved.wait) await save(withSlot(moved, noon + 250));
     },
-    heedGone: async (_, made) => made,
-    noteHealth: async () => void did.push('note health'),
+    health: {
+      suspendIfGone: async (_, made) => made,
+      record: async () => void did.push('record health'),
+    },
     random: () => 0.5,
     lane,
     queues: { retry: queue('send'), slow: queue('send slow') },
@@ -83,50 +85,50 @@ const turn = async (
     return isSaved;
   };
   await processDelivery(delivery, { webhook, slowness }, save);
-  const isPlaceLeft = underWay.enter(slownessId(owner)) !== undefined;
+  const isPlaceLeft = bulkhead.enter(slownessId(owner)) !== undefined;
   return { did, sent, saved: saved[0], isPlaceLeft, ...telemetry };
 };
 
-describe('a delivery’s turn', () => {
+describe('processing a delivery', () => {
   it('a success is recorded, and nothing else', async () => {
-    const { did, saved, counts } = await turn(aDelivery(), aWebhook());
-    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save']);
+    const { did, saved, counts } = await process(aDelivery(), aWebhook());
+    expect(did).toEqual(['start timer', 'attempt', 'end timer', 'record health', 'save']);
     expect(saved).toMatchObject({ state: 'delivered' });
     expect(counts).toEqual({ Delivered: 1 });
   });
 
   it('a failure is recorded before its retry is sent', async () => {
-    const { did, sent, counts } = await turn(aDelivery(), aWebhook({ failingSince: noon }), { outcome: failure() });
-    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save', 'send']);
+    const { did, sent, counts } = await process(aDelivery(), aWebhook({ failingSince: noon }), { outcome: failure() });
+    expect(did).toEqual(['start timer', 'attempt', 'end timer', 'record health', 'save', 'send']);
     expect(sent).toMatchObject([{ attempt: 2, wait: { nextAttemptAt: noon + 5_000 } }]);
     expect(counts).toEqual({ AttemptFailed: 1 });
   });
 
   it('a wait of more than 15 min is left to the sweeper', async () => {
     const webhook = aWebhook({ failingSince: noon });
-    const { did } = await turn(aDelivery(), webhook, { outcome: failure(), schedule: [900_001] });
-    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save']);
+    const { did } = await process(aDelivery(), webhook, { outcome: failure(), schedule: [900_001] });
+    expect(did).toEqual(['start timer', 'attempt', 'end timer', 'record health', 'save']);
   });
 
   it('a retry that cannot be sent is no failure: the sweeper finds it', async () => {
-    const { counts } = await turn(aDelivery(), aWebhook(), { outcome: failure(), queueFails: true });
+    const { counts } = await process(aDelivery(), aWebhook(), { outcome: failure(), queueFails: true });
     expect(counts).toMatchObject({ RetryNotSent: 1 });
   });
 
   it('a copy that was slower sends nothing', async () => {
-    const { did, counts } = await turn(aDelivery(), aWebhook(), { outcome: failure(), isSaved: false });
+    const { did, counts } = await process(aDelivery(), aWebhook(), { outcome: failure(), isSaved: false });
     expect(did).not.toContain('send');
     expect(counts).toEqual({ StaleDropped: 1 });
   });
 
   it('a refused address is counted on its own', async () => {
     const outcome = failure({ result: 'blocked', status: null, response: null });
-    expect((await turn(aDelivery(), aWebhook(), { outcome })).counts).toEqual({ Blocked: 1 });
+    expect((await process(aDelivery(), aWebhook(), { outcome })).counts).toEqual({ Blocked: 1 });
   });
 
   it('without its webhook it is cancelled, unsent', async () => {
     for (const webhook of [undefined, aWebhook({ webhookId: 'webhook-2' })]) {
-      const { did, saved, counts } = await turn(aDelivery({ attempt: 3 }), webhook);
+      const { did, saved, counts } = await process(aDelivery({ attempt: 3 }), webhook);
       expect(did).toEqual(['save']);
       expect(saved).toMatchObject({ state: 'cancelled', settledAt: noon, attempt: 3 });
       expect(counts).toEqual({ Cancelled: 1 });
@@ -134,7 +136,10 @@ describe('a delivery’s turn', () => {
   });
 
   it('while its webhook is suspended it is held, unsent', async () => {
-    const { did, saved, counts } = await turn(aDelivery(), aWebhook({ status: 'suspended', suspensionReason: 'gone' }));
+    const { did, saved, counts } = await process(
+      aDelivery(),
+      aWebhook({ status: 'suspended', suspensionReason: 'gone' }),
+    );
     expect(did).toEqual(['save']);
     expect(saved).toMatchObject({ state: 'held', settledAt: noon });
     expect(counts).toEqual({ Held: 1 });
@@ -143,72 +148,85 @@ describe('a delivery’s turn', () => {
 
 describe('a webhook that', () => {
   const failing = aWebhook({ failingSince: noon - 60_000 });
-  const waiting = aDelivery({ attempt: 2, wait: { nextAttemptAt: noon - 1, lookAt: noon + 119_999, pickups: 1 } });
+  const waiting = aDelivery({
+    attempt: 2,
+    wait: { nextAttemptAt: noon - 1, sweepAt: noon + 119_999, overdueCount: 1 },
+  });
 
   it('keeps failing has its first attempt made by another consumer, at once', async () => {
-    const { did, sent, saved, counts } = await turn(aDelivery(), failing);
+    const { did, sent, saved, counts } = await process(aDelivery(), failing);
     expect(did).toEqual(['save', 'send']);
     expect(saved).toMatchObject({ state: 'pending', attempt: 1, charged: 0, attempts: [] });
-    expect(sent).toMatchObject([{ attempt: 1, wait: { nextAttemptAt: noon, lookAt: noon + 120_000 } }]);
+    expect(sent).toMatchObject([{ attempt: 1, wait: { nextAttemptAt: noon, sweepAt: noon + 120_000 } }]);
     expect(counts).toEqual({ MovedToRetryLane: 1 });
   });
 
-  it.each(['first', 'retry'] as const)('is slow has its attempts handed over by the %s lane, unmade', async lane => {
-    const { did } = await turn(lane === 'first' ? aDelivery() : waiting, aWebhook(), { lane, slowness: isSlow });
-    expect(did.filter(step => step !== 'save')).toEqual(['hand over']);
-  });
+  it.each(['first', 'retry'] as const)(
+    'is slow has its attempts moved to the slow lane by the %s lane, unmade',
+    async lane => {
+      const { did } = await process(lane === 'first' ? aDelivery() : waiting, aWebhook(), { lane, slowness: isSlow });
+      expect(did.filter(step => step !== 'save')).toEqual(['move to slow lane']);
+    },
+  );
 
   it('keeps failing has its retries made where they are', async () => {
-    expect((await turn(waiting, failing, { lane: 'retry' })).did).toContain('attempt');
+    expect((await process(waiting, failing, { lane: 'retry' })).did).toContain('attempt');
   });
 
   it('is slow has its attempts made there: the lane changes, not the schedule', async () => {
-    const { did, saved } = await turn(aDelivery(), aWebhook(), { outcome: failure(), lane: 'slow', slowness: isSlow });
-    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'save', 'send']);
+    const { did, saved } = await process(aDelivery(), aWebhook(), {
+      outcome: failure(),
+      lane: 'slow',
+      slowness: isSlow,
+    });
+    expect(did).toEqual(['start timer', 'attempt', 'end timer', 'record health', 'save', 'send']);
     expect(saved).toMatchObject({ attempt: 2, charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
   });
 
   it('was slow has what is left in the slow lane made there, and its retries in their own again', async () => {
-    const { did } = await turn(waiting, aWebhook(), { outcome: failure(), lane: 'slow' });
+    const { did } = await process(waiting, aWebhook(), { outcome: failure(), lane: 'slow' });
     expect(did.filter(step => step === 'attempt' || step.startsWith('send'))).toEqual(['attempt', 'send']);
   });
 
   // Eighty tests a minute of one account's hanging webhooks took all places of the retry lane.
   it('is tested has that made by the slow lane’s consumer, whatever its health', async () => {
-    const { did } = await turn({ ...waiting, id: 'teste_0000000000000000000001' }, aWebhook(), { lane: 'retry' });
+    const { did } = await process({ ...waiting, id: 'teste_0000000000000000000001' }, aWebhook(), { lane: 'retry' });
     expect(did).toEqual(['send slow']);
   });
 
   it('is slow holds its events all the same while suspended', async () => {
     const suspended = aWebhook({ status: 'suspended', suspensionReason: 'operator' });
-    expect((await turn(aDelivery(), suspended, { slowness: isSlow })).saved).toMatchObject({ state: 'held' });
+    expect((await process(aDelivery(), suspended, { slowness: isSlow })).saved).toMatchObject({ state: 'held' });
   });
 });
 
-describe('a webhook with as many attempts under way as one may have', () => {
-  const crowded = { othersUnderWay: 2 };
+describe('a webhook whose bulkhead is full', () => {
+  const full = { othersInFlight: 2 };
 
-  it('has a first attempt put off for 2 to 4 s, to the retry lane', async () => {
-    const { did, sent, saved, counts } = await turn(aDelivery(), aWebhook(), crowded);
+  it('has a first attempt made 2 to 4 s later, in the retry lane', async () => {
+    const { did, sent, saved, counts } = await process(aDelivery(), aWebhook(), full);
     expect(did).toEqual(['save', 'send']);
     expect(saved).toMatchObject({ state: 'pending', attempt: 1, charged: 0, attempts: [] });
-    expect(sent).toMatchObject([{ wait: { nextAttemptAt: noon + 3_000, lookAt: noon + 123_000 } }]);
+    expect(sent).toMatchObject([{ wait: { nextAttemptAt: noon + 3_000, sweepAt: noon + 123_000 } }]);
     expect(counts).toEqual({ MovedToRetryLane: 1 });
   });
 
-  it('has a retry put off as it is stored, uncharged', async () => {
-    const waiting = { ...aDelivery({ attempt: 2 }), wait: { nextAttemptAt: noon, lookAt: noon + 120_000, pickups: 0 } };
-    const { did, sent } = await turn(waiting, aWebhook(), { ...crowded, lane: 'retry' });
+  it('has a retry made later as it is stored, uncharged', async () => {
+    const waiting = {
+      ...aDelivery({ attempt: 2 }),
+      wait: { nextAttemptAt: noon, sweepAt: noon + 120_000, overdueCount: 0 },
+    };
+    const { did, sent } = await process(waiting, aWebhook(), { ...full, lane: 'retry' });
     expect(did).toEqual(['send']);
     expect(sent).toMatchObject([{ attempt: 2, wait: { nextAttemptAt: noon + 3_000 } }]);
   });
 
   it('may have more in the slow lane', async () => {
-    expect((await turn(aDelivery(), aWebhook(), { ...crowded, lane: 'slow' })).did).toContain('attempt');
+    expect((await process(aDelivery(), aWebhook(), { ...full, lane: 'slow' })).did).toContain('attempt');
   });
 
   it('has a place again when an attempt is over', async () => {
-    const { did, isPlaceLeft } = await turn(aDelivery(), aWebhook(), { othersUnderWay: 1 });
+    const { did, isPlaceLeft } = await process(aDelivery(), aWebhook(), { othersInFlight: 1 });
     expect(did).toContain('attempt');
     expect(isPlaceLeft).toBe(true);
   });
@@ -218,16 +236,16 @@ describe('an attempt that was given up', () => {
   const record = aRecord({ result: 'slow', status: null, response: null, durationMs: 2_003 });
   const outcome: AttemptOutcome = { outcome: 'given_up', record, sinceConnectingMs: 2_000 };
 
-  it('is recorded with a number of its own, uncharged, as it is handed over', async () => {
-    const { did, saved, counts, lines } = await turn(aDelivery({ attempt: 3, charged: 2 }), aWebhook(), { outcome });
-    expect(did).toEqual(['watch', 'attempt', 'end watch', 'note health', 'hand over', 'save']);
+  it('is recorded with a number of its own, uncharged, as it moves to the slow lane', async () => {
+    const { did, saved, counts, lines } = await process(aDelivery({ attempt: 3, charged: 2 }), aWebhook(), { outcome });
+    expect(did).toEqual(['start timer', 'attempt', 'end timer', 'record health', 'move to slow lane', 'save']);
     expect(saved).toMatchObject({ state: 'pending', attempt: 4, charged: 2, attempts: [{ result: 'slow' }] });
     expect(counts).toEqual({ GivenUp: 1 });
     expect(lines.join()).toContain('"result":"slow"');
   });
 
   it('is counted by nobody where a copy was quicker', async () => {
-    const { counts } = await turn(aDelivery(), aWebhook(), { outcome, isSaved: false });
+    const { counts } = await process(aDelivery(), aWebhook(), { outcome, isSaved: false });
     expect(counts).not.toHaveProperty('GivenUp');
   });
 });
@@ -236,8 +254,8 @@ describe('the log', () => {
   it('has one line per attempt, without URL, payload or response', async () => {
     const record = aRecord({ response: 'canary-response' });
     const webhook = aWebhook({ url: 'https://receiver.example.com/?token=canary-url', failingSince: noon });
-    const outcome: AttemptOutcome = { outcome: 'failed', askedWaitMs: undefined, detail: 'HTTP 500', record };
-    const { lines } = await turn(aDelivery({ body: 'canary-body' }), webhook, { outcome });
+    const outcome: AttemptOutcome = { outcome: 'failed', retryAfterMs: undefined, detail: 'HTTP 500', record };
+    const { lines } = await process(aDelivery({ body: 'canary-body' }), webhook, { outcome });
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '')).toEqual([
       'delivery.attempt',

@@ -3,28 +3,28 @@ import {
   type Slowness,
   unknownSlowness,
   withDuration,
-  withSlowName,
+  withSlowDns,
 } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
 import {
-  type AttemptWatchDependencies,
-  makeWatchAttempt,
+  makeStartSlowAttemptTimer,
+  type SlowAttemptTimerDependencies,
   systemTimer,
 } from '../../../../lambdas/delivery/worker/slow-attempt-timer.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { aDelivery, answer, aRecord, aWebhook, fakeSealing, noon } from '../builders.ts';
 
-interface Circumstances extends Partial<AttemptWatchDependencies> {
+interface Circumstances extends Partial<SlowAttemptTimerDependencies> {
   readonly slowness?: Slowness;
   /** Whether messages wait, by how often that was asked before. */
   readonly waiting?: readonly boolean[];
   readonly isLate?: () => boolean;
 }
 
-const slow = withSlowName(unknownSlowness, noon - 60_000);
+const slow = withSlowDns(unknownSlowness, noon - 60_000);
 
-/** A watch over one attempt, a clock that fires its timers, and what was done, each with its time since noon. */
-const watching = (circumstances: Circumstances = {}) => {
+/** The timer of one attempt, a clock that fires its timers, and what was done, each with its time since noon. */
+const timing = (circumstances: Circumstances = {}) => {
   const { slowness = unknownSlowness, waiting = [], isLate = () => false, ...changes } = circumstances;
   const clock = frozenClock();
   const did: string[] = [];
@@ -32,25 +32,25 @@ const watching = (circumstances: Circumstances = {}) => {
   let asked = 0;
   let ended = 0;
   const note = (what: string) => did.push(`${clock.now() - noon} ${what}`);
-  const watch = makeWatchAttempt({
-    notes: {
-      quick: () => void note('quick'),
-      slow: async () => void note('slow'),
-      slowName: async () => void note('slow name'),
-      duration: async (_, milliseconds) => void note(`takes ${milliseconds}`),
-      quickSuccess: async () => void note('quick success'),
+  const timer = makeStartSlowAttemptTimer({
+    tracker: {
+      recordQuick: () => void note('quick'),
+      recordSlow: async () => void note('slow'),
+      recordSlowDns: async () => void note('slow DNS'),
+      recordDuration: async (_, milliseconds) => void note(`takes ${milliseconds}`),
+      recordQuickSuccess: async () => void note('quick success'),
     },
-    lateness: { begin: () => ({ wasLate: isLate, end: () => void ended++ }) },
-    names: { begin: () => () => undefined, isResolverSlow: () => false },
+    eventLoopLag: { begin: () => ({ wasLate: isLate, end: () => void ended++ }) },
+    dnsTimeouts: { begin: () => () => undefined, isResolverSlow: () => false },
     hasMessages: async () => {
       note('asks');
       return waiting[asked++] ?? false;
     },
     after: (milliseconds, act) => {
-      const timer = { at: clock.now() + milliseconds, act };
-      timers.push(timer);
+      const entry = { at: clock.now() + milliseconds, act };
+      timers.push(entry);
       return () => {
-        timers = timers.filter(other => other !== timer);
+        timers = timers.filter(other => other !== entry);
       };
     },
     now: clock.now,
@@ -59,9 +59,9 @@ const watching = (circumstances: Circumstances = {}) => {
     attemptTimeout: 15_000,
     ...changes,
   })(aWebhook(), slowness);
-  watch.signal.addEventListener('abort', () => note('gives up'));
+  timer.signal.addEventListener('abort', () => note('gives up'));
   return {
-    ...watch,
+    ...timer,
     did,
     clock,
     timers: () => timers.length,
@@ -87,14 +87,14 @@ const failed = (sinceConnectingMs?: number) =>
   ({
     outcome: 'failed',
     record,
-    askedWaitMs: undefined,
+    retryAfterMs: undefined,
     detail: '',
     ...(sinceConnectingMs !== undefined && { sinceConnectingMs }),
   }) as const;
 
 describe('an attempt that is not answered 2 s after connecting began', () => {
-  it('is noted as slow while it is under way, and then kept where nobody waits', async () => {
-    const { onResolving, onConnecting, pass, did, signal } = watching();
+  it('is recorded as slow while it is in flight, and then kept where nobody waits', async () => {
+    const { onResolving, onConnecting, pass, did, signal } = timing();
     onResolving();
     await pass(500);
     onConnecting();
@@ -107,8 +107,8 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
     expect(did.slice(2)).toEqual(Array.from({ length: 12 }, (_, at) => `${3_500 + at * 1_000} asks`));
   });
 
-  it('is given up at once where messages wait, after it is noted', async () => {
-    const { onResolving, onConnecting, pass, did } = watching({ waiting: [true] });
+  it('is given up at once where messages wait, after it is recorded', async () => {
+    const { onResolving, onConnecting, pass, did } = timing({ waiting: [true] });
     onResolving();
     onConnecting();
     await pass(15_000);
@@ -116,7 +116,7 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
   });
 
   it('is given up at the second from which messages wait', async () => {
-    const { onResolving, onConnecting, pass, did } = watching({ waiting: [false, false, true], lane: 'retry' });
+    const { onResolving, onConnecting, pass, did } = timing({ waiting: [false, false, true], lane: 'retry' });
     onResolving();
     onConnecting();
     await pass(15_000);
@@ -124,7 +124,7 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
   });
 
   it('is given up without asking where the stage says always', async () => {
-    const { onResolving, onConnecting, pass, did } = watching({ giveUp: 'always' });
+    const { onResolving, onConnecting, pass, did } = timing({ giveUp: 'always' });
     onResolving();
     onConnecting();
     await pass(15_000);
@@ -132,7 +132,7 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
   });
 
   it.each(['waiting', 'always'] as const)('is never given up in the slow lane: %s', async giveUp => {
-    const { onResolving, onConnecting, pass, did } = watching({ lane: 'slow', giveUp, waiting: [true] });
+    const { onResolving, onConnecting, pass, did } = timing({ lane: 'slow', giveUp, waiting: [true] });
     onResolving();
     onConnecting();
     await pass(4_000);
@@ -142,7 +142,7 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
   it.each(['waiting', 'always'] as const)(
     'is neither noted nor given up by a process that is late: %s',
     async giveUp => {
-      const { onResolving, onConnecting, pass, did, end } = watching({
+      const { onResolving, onConnecting, pass, did, end } = timing({
         giveUp,
         waiting: Array(20).fill(true),
         isLate: () => true,
@@ -157,7 +157,7 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
 
   it('is not given up by an answer of the queue that comes after the receiver’s', async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const { onResolving, onConnecting, onAnswered, pass, signal, timers } = watching({
+    const { onResolving, onConnecting, onAnswered, pass, signal, timers } = timing({
       hasMessages: () => promise,
     });
     onResolving();
@@ -171,7 +171,7 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
   });
 
   it('is slow, too, where its last header came before the timer fired', async () => {
-    const { onResolving, onConnecting, onAnswered, end, did } = watching();
+    const { onResolving, onConnecting, onAnswered, end, did } = timing();
     onResolving();
     onConnecting();
     onAnswered();
@@ -182,41 +182,41 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
 
 describe('a name that is not resolved after 2 s', () => {
   it('is noted, and its attempt is given up where messages wait', async () => {
-    const { onResolving, pass, did } = watching({ waiting: [false, true] });
+    const { onResolving, pass, did } = timing({ waiting: [false, true] });
     onResolving();
     await pass(15_000);
-    expect(did).toEqual(['2000 slow name', '2000 asks', '3000 asks', '3000 gives up']);
+    expect(did).toEqual(['2000 slow DNS', '2000 asks', '3000 asks', '3000 gives up']);
   });
 
-  it('is not noted where our resolver is slow, but given up all the same', async () => {
-    const names = { begin: () => () => undefined, isResolverSlow: () => true };
-    const { onResolving, pass, did } = watching({ names, giveUp: 'always' });
+  it('is not recorded where our resolver is slow, but given up all the same', async () => {
+    const dnsTimeouts = { begin: () => () => undefined, isResolverSlow: () => true };
+    const { onResolving, pass, did } = timing({ dnsTimeouts, giveUp: 'always' });
     onResolving();
     await pass(15_000);
     expect(did).toEqual(['2000 gives up']);
   });
 
-  it('is not noted by a process that is late', async () => {
-    const { onResolving, pass, did } = watching({ isLate: () => true });
+  it('is not recorded by a process that is late', async () => {
+    const { onResolving, pass, did } = timing({ isLate: () => true });
     onResolving();
     await pass(2_000);
     expect(did).toEqual(['2000 asks']);
   });
 
   it('counts no more once connecting has begun: the receiver has 2 s of its own', async () => {
-    const { onResolving, onConnecting, pass, did } = watching({ waiting: [false, true] });
+    const { onResolving, onConnecting, pass, did } = timing({ waiting: [false, true] });
     onResolving();
     await pass(2_500);
     onConnecting();
     await pass(1_999);
-    expect(did).toEqual(['2000 slow name', '2000 asks']);
+    expect(did).toEqual(['2000 slow DNS', '2000 asks']);
     await pass(1);
     expect(did.slice(2)).toEqual(['4500 slow', '4500 asks', '4500 gives up']);
   });
 
   it('does not give the receiver up by an answer of the queue that comes while that is connected to', async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const { onResolving, onConnecting, pass, signal } = watching({ hasMessages: () => promise });
+    const { onResolving, onConnecting, pass, signal } = timing({ hasMessages: () => promise });
     onResolving();
     await pass(2_000);
     onConnecting();
@@ -225,13 +225,13 @@ describe('a name that is not resolved after 2 s', () => {
     expect(signal.aborted).toBe(false);
   });
 
-  it('is told to the record of names from its beginning to its end', async () => {
+  it('is told to the DNS timeouts from its beginning to its end', async () => {
     const told: string[] = [];
     const begin = (host: string) => {
       told.push(`begins ${host}`);
       return () => void told.push('ends');
     };
-    const { onResolving, onConnecting } = watching({ names: { begin, isResolverSlow: () => false } });
+    const { onResolving, onConnecting } = timing({ dnsTimeouts: { begin, isResolverSlow: () => false } });
     onResolving();
     onConnecting();
     expect(told).toEqual(['begins receiver.example.com', 'ends']);
@@ -245,7 +245,7 @@ describe('the end of an attempt', () => {
     ['a name that does not exist', failed(), []],
     ['our own fault', { outcome: 'internal_error', record, detail: '', sinceConnectingMs: 1 }, []],
   ] as const)('counts what was over in time: %s', async (_, outcome, expected) => {
-    const { onResolving, onConnecting, onAnswered, end, did } = watching();
+    const { onResolving, onConnecting, onAnswered, end, did } = timing();
     onResolving();
     onConnecting();
     onAnswered();
@@ -254,7 +254,7 @@ describe('the end of an attempt', () => {
   });
 
   it('does not count a slow one as quick, however it ends', async () => {
-    const { onResolving, onConnecting, pass, end, did } = watching();
+    const { onResolving, onConnecting, pass, end, did } = timing();
     onResolving();
     onConnecting();
     await pass(2_000);
@@ -268,24 +268,24 @@ describe('the end of an attempt', () => {
     ['whose hold is over, by a failure', slow, failed(10), ['quick']],
     ['that is quick', unknownSlowness, delivered(10), ['quick']],
   ])('ends the slowness of a webhook %s', async (_, slowness, outcome, expected) => {
-    const { onResolving, onConnecting, end, did } = watching({ slowness });
+    const { onResolving, onConnecting, end, did } = timing({ slowness });
     onResolving();
     onConnecting();
     await end(outcome);
     expect(did).toEqual(expected.map(what => `0 ${what}`));
   });
 
-  it('leaves no timer behind, ends the watch over the process, and waits until what was noted is stored', async () => {
+  it('leaves no timer behind, stops watching the event loop, and waits until what was recorded is stored', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const nothing = async () => undefined;
-    const notes = {
-      quick: () => undefined,
-      slow: () => promise,
-      slowName: nothing,
-      duration: nothing,
-      quickSuccess: nothing,
+    const tracker = {
+      recordQuick: () => undefined,
+      recordSlow: () => promise,
+      recordSlowDns: nothing,
+      recordDuration: nothing,
+      recordQuickSuccess: nothing,
     };
-    const { onResolving, onConnecting, pass, end, timers, ended, did } = watching({ notes });
+    const { onResolving, onConnecting, pass, end, timers, ended, did } = timing({ tracker });
     onResolving();
     onConnecting();
     await pass(2_000);
@@ -301,7 +301,7 @@ describe('the end of an attempt', () => {
 
 describe('how long attempts at a slow webhook take', () => {
   it('is taken to be the deadline after 5 s, while the attempt is under way, and is what it was at its end', async () => {
-    const { onResolving, onConnecting, onAnswered, pass, end, did } = watching({ lane: 'slow', slowness: slow });
+    const { onResolving, onConnecting, onAnswered, pass, end, did } = timing({ lane: 'slow', slowness: slow });
     onResolving();
     onConnecting();
     await pass(6_000);
@@ -312,7 +312,7 @@ describe('how long attempts at a slow webhook take', () => {
 
   it('is noted where that changes something only', async () => {
     const slowness = withDuration(slow, 15_000, noon) ?? slow;
-    const { onResolving, onConnecting, pass, end, did } = watching({ lane: 'slow', slowness });
+    const { onResolving, onConnecting, pass, end, did } = timing({ lane: 'slow', slowness });
     onResolving();
     onConnecting();
     await pass(15_000);
@@ -322,7 +322,7 @@ describe('how long attempts at a slow webhook take', () => {
 
   it('is noted in the slow lane only, and of webhooks that are slow only', async () => {
     for (const changes of [{ lane: 'retry', slowness: slow }, { lane: 'slow' }] as const) {
-      const { onResolving, onConnecting, end, did } = watching(changes);
+      const { onResolving, onConnecting, end, did } = timing(changes);
       onResolving();
       onConnecting();
       await end(delivered(10));
@@ -333,7 +333,7 @@ describe('how long attempts at a slow webhook take', () => {
 
 describe('our own part of an attempt', () => {
   it('counts for nothing: a key that takes 10 s to open is nobody’s slowness', async () => {
-    const watch = watching({ waiting: Array(20).fill(true) });
+    const timer = timing({ waiting: Array(20).fill(true) });
     const { promise: opened, resolve } = Promise.withResolvers<void>();
     const attempt = makeAttempt({
       sealing: { open: (sealed, binding) => opened.then(() => fakeSealing.open(sealed, binding)) },
@@ -342,31 +342,31 @@ describe('our own part of an attempt', () => {
         onAnswered?.();
         return answer(200);
       },
-      now: watch.clock.now,
+      now: timer.clock.now,
       timeoutMs: 15_000,
       connectTimeoutMs: 700,
       serviceVersion: '0',
     });
-    const made = attempt(aWebhook(), aDelivery(), watch);
-    await watch.pass(10_000);
+    const made = attempt(aWebhook(), aDelivery(), timer);
+    await timer.pass(10_000);
     resolve();
-    await watch.end(await made);
-    expect(watch.did).toEqual(['10000 quick']);
+    await timer.end(await made);
+    expect(timer.did).toEqual(['10000 quick']);
   });
 
   it('counts for nothing, too, where it fails', async () => {
-    const watch = watching();
+    const timer = timing();
     const attempt = makeAttempt({
       sealing: { open: () => Promise.reject(new Error('no key')) },
       post: async () => answer(200),
-      now: watch.clock.now,
+      now: timer.clock.now,
       timeoutMs: 15_000,
       connectTimeoutMs: 700,
       serviceVersion: '0',
     });
-    await watch.end(await attempt(aWebhook(), aDelivery(), watch));
-    expect(watch.did).toEqual([]);
-    expect(watch.ended()).toBe(1);
+    await timer.end(await attempt(aWebhook(), aDelivery(), timer));
+    expect(timer.did).toEqual([]);
+    expect(timer.ended()).toBe(1);
   });
 });
 

@@ -1,127 +1,112 @@
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { type AttemptOutcome, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { makeWebhookHealth } from '../../../../lambdas/delivery/worker/webhook-health.ts';
-import { parseWebhook, type Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
-import { aWebhook, noon } from '../builders.ts';
+import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, internalError, noon, success } from '../builders.ts';
 
-let dynalite: Dynalite;
-beforeAll(async () => {
-  dynalite = await startDynalite('Webhooks');
+const day = 24 * 60 * 60_000;
+const gone: AttemptOutcome = { outcome: 'gone', record: aRecord({ status: 410 }) };
+const pending = aDelivery();
+const exhausted = settled(aDelivery(), 'failed', noon);
+const givenUp: AttemptOutcome = {
+  outcome: 'given_up',
+  record: aRecord({ result: 'slow', status: null, response: null }),
+};
+const failingFor = (days: number, mark?: number) =>
+  aWebhook({ failingSince: noon - days * day, ...(mark !== undefined && { failingMark: mark * day }) });
+
+/** A store that tells what it was asked, and fails or suspends as the test says. */
+const healthOver = ({
+  fails = false,
+  suspended = 'suspended' as 'suspended' | 'suspended_already' | 'replaced',
+} = {}) => {
+  const did: string[] = [];
+  const telemetry = fakeTelemetry();
+  const step =
+    <Result>(what: string, result: Result) =>
+    async () => {
+      did.push(what);
+      if (fails) throw new Error('the store is down');
+      return result;
+    };
+  const store = {
+    startedFailing: step('startedFailing', true),
+    recovered: step('recovered', true),
+    announceFailing: (_: unknown, mark: number, result: string) => step(`announce ${mark / day} ${result}`, true)(),
+    suspendGone: step('suspend gone', suspended),
+    suspendFailing: (_: unknown, result: string) => step(`suspend ${result}`, true)(),
+  };
+  return { ...makeWebhookHealth({ ...telemetry, store, now: frozenClock().now }), did, telemetry };
+};
+
+describe('a 410', () => {
+  it('suspends the webhook, counted once', async () => {
+    const { suspendIfGone, telemetry } = healthOver();
+    expect(await suspendIfGone(aWebhook(), gone)).toEqual(gone);
+    expect(telemetry.counts).toEqual({ WebhookSuspended: 1 });
+    expect(telemetry.lines.join()).toContain('webhook.suspended');
+  });
+
+  it('of a webhook that is suspended already holds its delivery all the same', async () => {
+    const { suspendIfGone, telemetry } = healthOver({ suspended: 'suspended_already' });
+    expect(await suspendIfGone(aWebhook(), gone)).toEqual(gone);
+    expect(telemetry.counts).toEqual({});
+  });
+
+  it('of an earlier URL or registration is a failure like any other', async () => {
+    const { suspendIfGone, telemetry } = healthOver({ suspended: 'replaced' });
+    const outcome = await suspendIfGone(aWebhook(), gone);
+    expect(outcome).toMatchObject({ outcome: 'failed', retryAfterMs: undefined, record: gone.record });
+    expect(telemetry.counts).toEqual({});
+  });
+
+  it('whose suspension cannot be stored brings its message back: nobody would ever ask the receiver again', async () => {
+    const { suspendIfGone } = healthOver({ fails: true });
+    await expect(suspendIfGone(aWebhook(), gone)).rejects.toThrow('the store is down');
+  });
+
+  it.each([success, failure(), internalError()])('is the only outcome that suspends at once', async outcome => {
+    const { suspendIfGone, did } = healthOver();
+    expect(await suspendIfGone(aWebhook(), outcome)).toBe(outcome);
+    expect(did).toEqual([]);
+  });
 });
-afterAll(() => dynalite.stop());
-beforeEach(() => put(aWebhook()));
 
-const health = () =>
-  makeWebhookHealth({ dynamo: dynalite.dynamo, table: 'Webhooks', now: frozenClock(noon + 1_000).now });
-const put = async (webhook: Webhook) => {
-  await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: webhook }));
-};
-const item = async () => {
-  const Key = { accountId: 'conta-1', eventName: 'demanda.criada' };
-  return (await dynalite.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
-};
-const stored = async () => parseWebhook(await item());
-const announced = async () => (await item())?.announcements;
-
-describe('a webhook’s health', () => {
-  it('notes the first failure only', async () => {
-    expect(await health().startedFailing(aWebhook())).toBe(true);
-    expect(await stored()).toEqual(aWebhook({ failingSince: noon + 1_000 }));
-    expect(await health().startedFailing(aWebhook())).toBe(false);
-  });
-
-  it('forgets it with a success', async () => {
-    const failing = aWebhook({ failingSince: noon });
-    await put(failing);
-    expect(await health().recovered(failing)).toBe(true);
-    expect(await stored()).toEqual(aWebhook());
-  });
-
-  it('is suspended once by 410, and says so once', async () => {
-    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended');
-    expect(await stored()).toMatchObject({ status: 'suspended', suspensionReason: 'gone', updatedAt: noon + 1_000 });
-    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended_already');
-    expect(await health().suspendFailing(aWebhook({ failingSince: noon }), 'http')).toBe(false);
-    expect(await stored()).toMatchObject({ suspensionReason: 'gone' });
-    expect(await announced()).toEqual([
-      { type: 'webhook.suspended', since: noon + 1_000, reason: 'gone', lastResult: 'http' },
-    ]);
-  });
-
+describe('what an attempt says about its webhook', () => {
   it.each([
-    ['its secret was rotated', { updatedAt: noon + 500 }],
-    ['its credential was replaced', { sealedAuthorization: 'k.new' }],
-    ['it began to fail', { failingSince: noon + 500 }],
-  ])('is suspended by 410 although %s during the attempt', async (_, changes) => {
-    await put(aWebhook(changes));
-    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended');
+    ['the first failure', aWebhook(), failure(), pending, ['startedFailing']],
+    ['another failure', failingFor(0.99), failure(), pending, []],
+    ['the first failure after a day', failingFor(1), failure(), pending, ['announce 1 http']],
+    ['another one on that day', failingFor(2, 1), failure(), pending, []],
+    ['the first failure after four days', failingFor(4, 1), failure(), pending, ['announce 4 http']],
+    ['the first after both', failingFor(4), failure(), pending, ['announce 4 http']],
+    ['another one on the fifth day', failingFor(4.5, 4), failure(), exhausted, []],
+    ['the first success', failingFor(1), success, pending, ['recovered']],
+    ['another success', aWebhook(), success, pending, []],
+    ['410, which suspended it already', aWebhook(), gone, pending, []],
+    ['an internal error', aWebhook(), internalError(), pending, []],
+    ['an attempt that was given up', aWebhook(), givenUp, pending, []],
+    ['an attempt that was given up, after failures', failingFor(1), givenUp, pending, []],
+    ['an attempt that was given up, when its delivery ends', failingFor(5), givenUp, exhausted, []],
+    ['exhaustion after 5 days of failure', failingFor(5), failure(), exhausted, ['suspend http']],
+    ['exhaustion after less', failingFor(4.99, 4), failure(), exhausted, []],
+    ['5 days of failure without exhaustion', failingFor(5, 4), failure(), pending, []],
+  ])('%s', async (_, webhook, outcome, after, expected) => {
+    const { record, did } = healthOver();
+    await record(webhook, outcome, after);
+    expect(did).toEqual(expected);
   });
 
-  it('is not suspended by 410 where an operator did that meanwhile', async () => {
-    const suspended = aWebhook({ status: 'suspended', suspensionReason: 'operator' });
-    await put(suspended);
-    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended_already');
-    expect(await stored()).toEqual(suspended);
+  it('counts a suspension', async () => {
+    const { record, telemetry } = healthOver();
+    await record(failingFor(5), failure(), exhausted);
+    expect(telemetry.counts).toEqual({ WebhookSuspended: 1 });
+    expect(telemetry.lines.join()).toContain('webhook.suspended');
   });
 
-  it.each([
-    ['another registration', { webhookId: 'webhook-0' }],
-    ['an earlier URL', { url: 'https://earlier.example.com/' }],
-  ])('is not touched by a 410 of %s', async (_, earlier) => {
-    expect(await health().suspendGone(aWebhook(earlier), 'http')).toBe('replaced');
-    expect(await stored()).toEqual(aWebhook());
-  });
-
-  it('is not touched by a 410 where it is gone, but for what an operator left', async () => {
-    const { accountId, eventName } = aWebhook();
-    const Item = { accountId, eventName, status: 'suspended', suspensionReason: 'operator', updatedAt: noon };
-    await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
-    expect(await health().suspendGone(aWebhook(), 'http')).toBe('replaced');
-  });
-
-  it('is suspended when it has failed all the time, and not when a success came between', async () => {
-    const failing = aWebhook({ failingSince: noon });
-    await put(aWebhook({ failingSince: noon + 500 }));
-    expect(await health().suspendFailing(failing, 'tls')).toBe(false);
-    await put(aWebhook());
-    expect(await health().suspendFailing(failing, 'tls')).toBe(false);
-    await put(failing);
-    expect(await health().suspendFailing(failing, 'tls')).toBe(true);
-    expect(await announced()).toEqual([
-      { type: 'webhook.suspended', since: noon + 1_000, reason: 'no_success', lastResult: 'tls' },
-    ]);
-  });
-
-  it('has it announced once for each mark how long it has been failing', async () => {
-    const failing = aWebhook({ failingSince: noon });
-    await put(failing);
-    const told = { type: 'webhook.failing', since: noon, reason: null, lastResult: 'http' };
-    const all = await Promise.all([1, 2, 3].map(() => health().announceFailing(failing, 10, 'http')));
-    expect(all.filter(Boolean)).toHaveLength(1);
-    expect(await announced()).toEqual([told]);
-    expect(await health().announceFailing(failing, 20, 'http')).toBe(true);
-    expect(await announced()).toEqual([told, told]);
-    expect(await health().announceFailing({ ...failing, failingSince: noon - 1 }, 30, 'http')).toBe(false);
-  });
-
-  it('begins anew with the marks when it begins to fail anew', async () => {
-    await put(aWebhook({ failingMark: 20 }));
-    await health().startedFailing(aWebhook());
-    expect(await stored()).toEqual(aWebhook({ failingSince: noon + 1_000 }));
-  });
-
-  it.each([
-    ['another registration', { webhookId: 'webhook-0' }],
-    ['an earlier URL', { url: 'https://earlier.example.com/' }],
-    ['an earlier credential', { sealedAuthorization: 'k.earlier' }],
-  ])('is not changed by an attempt at %s', async (_, earlier) => {
-    const attempted = aWebhook(earlier);
-    expect(await health().startedFailing(attempted)).toBe(false);
-    expect(await health().recovered({ ...attempted, failingSince: noon })).toBe(false);
-    expect(await health().suspendFailing({ ...attempted, failingSince: noon }, 'http')).toBe(false);
-    expect(await health().announceFailing({ ...attempted, failingSince: noon }, 10, 'http')).toBe(false);
-    expect(await stored()).toEqual(aWebhook());
+  it('never costs the outcome: what cannot be recorded is logged', async () => {
+    const { record, telemetry } = healthOver({ fails: true });
+    await record(aWebhook(), failure(), pending);
+    expect(telemetry.lines.join()).toContain('webhook.health_not_stored');
   });
 });

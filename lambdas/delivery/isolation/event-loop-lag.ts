@@ -1,13 +1,13 @@
 import { lateTimer } from '../limits.ts';
 
 /** Tells whether this process itself was behind: what it measured meanwhile says nothing about receivers. */
-export interface ProcessLateness {
+export interface EventLoopLag {
   /** Begins to watch; `wasLate` tells whether a timer has fired too late since. `end` must be called. */
   begin(): { wasLate(): boolean; end(): void };
 }
 
 /** Makes a watch over the process's timers. It runs only while somebody watches, so that a frozen process counts for nothing. */
-export function makeProcessLateness(clock: () => number = () => performance.now()): ProcessLateness {
+export function makeEventLoopLag(clock: () => number = () => performance.now()): EventLoopLag {
   let watchers = 0;
   let timer: NodeJS.Timeout | undefined;
   let expectedAt = 0;

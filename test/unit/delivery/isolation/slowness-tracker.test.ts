@@ -4,17 +4,17 @@ import {
   isSlow,
   type Slowness,
   unknownSlowness,
-  withSlowName,
+  withSlowDns,
 } from '../../../../lambdas/delivery/isolation/slowness.ts';
-import { makeSlownessNotes } from '../../../../lambdas/delivery/isolation/slowness-notes.ts';
 import { type SlownessStore, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import { makeSlownessTracker } from '../../../../lambdas/delivery/isolation/slowness-tracker.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { fakeTelemetry, noon } from '../builders.ts';
 
 const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
 
-/** The notes of one process over a store whose writes the test holds up. */
-const notesOver = (begun: Slowness = unknownSlowness) => {
+/** The tracker of one process over a store whose writes the test holds up. */
+const trackerOver = (begun: Slowness = unknownSlowness) => {
   const clock = frozenClock();
   const telemetry = fakeTelemetry();
   let stored: Slowness = begun;
@@ -29,9 +29,9 @@ const notesOver = (begun: Slowness = unknownSlowness) => {
       return { ...slownessOf(owner, undefined), ...stored };
     },
   };
-  const notes = makeSlownessNotes({ ...telemetry, store, quickCounts: makeRecentCounts(), now: clock.now });
+  const tracker = makeSlownessTracker({ ...telemetry, store, quickCounts: makeRecentCounts(), now: clock.now });
   return {
-    notes,
+    tracker,
     clock,
     stored: () => stored,
     writes: () => writes,
@@ -45,31 +45,36 @@ const notesOver = (begun: Slowness = unknownSlowness) => {
   };
 };
 
-describe('what a process notes', () => {
+describe('what a process tracker', () => {
   it('writes nothing for quick attempts, and adds them with the next slow one', async () => {
-    const { notes, stored, writes } = notesOver();
-    for (let at = 0; at < 30; at++) notes.quick(owner);
-    notes.quick({ ...owner, accountId: 'another' });
+    const { tracker, stored, writes } = trackerOver();
+    for (let at = 0; at < 30; at++) tracker.recordQuick(owner);
+    tracker.recordQuick({ ...owner, accountId: 'another' });
     expect(writes()).toBe(0);
-    await notes.slow(owner);
+    await tracker.recordSlow(owner);
     expect(stored().tallies).toEqual([{ at: noon, slow: 1, quick: 30 }]);
-    await notes.slow(owner);
+    await tracker.recordSlow(owner);
     expect(stored().tallies).toEqual([{ at: noon, slow: 2, quick: 30 }]);
     expect(isSlow(stored())).toBe(false);
   });
 
   it('forgets quick attempts of more than a minute ago', async () => {
-    const { notes, stored, clock } = notesOver();
-    for (let at = 0; at < 30; at++) notes.quick(owner);
+    const { tracker, stored, clock } = trackerOver();
+    for (let at = 0; at < 30; at++) tracker.recordQuick(owner);
     clock.advance(60_000);
-    await notes.slow(owner);
+    await tracker.recordSlow(owner);
     expect(stored().tallies).toMatchObject([{ slow: 1, quick: 0 }]);
   });
 
   it('writes slow attempts that come while one is written together, and each caller waits for its own', async () => {
-    const { notes, stored, writes, hold } = notesOver();
+    const { tracker, stored, writes, hold } = trackerOver();
     const release = hold();
-    const all = [notes.slow(owner), notes.slow(owner), notes.slow(owner), notes.slow(owner)];
+    const all = [
+      tracker.recordSlow(owner),
+      tracker.recordSlow(owner),
+      tracker.recordSlow(owner),
+      tracker.recordSlow(owner),
+    ];
     release();
     await Promise.all(all);
     expect(stored().tallies).toMatchObject([{ slow: 4 }]);
@@ -77,54 +82,54 @@ describe('what a process notes', () => {
   });
 
   it('says once that a webhook became slow, and that it is quick again', async () => {
-    const { notes, counts, lines, clock } = notesOver();
-    for (let at = 0; at < 5; at++) await notes.slow(owner);
+    const { tracker, counts, lines, clock } = trackerOver();
+    for (let at = 0; at < 5; at++) await tracker.recordSlow(owner);
     expect(counts).toEqual({ WebhookSlow: 1 });
     clock.advance(60_000);
-    await notes.quickSuccess(owner);
+    await tracker.recordQuickSuccess(owner);
     expect(lines.map(line => JSON.parse(line)[0])).toEqual(['webhook.slow', 'webhook.quick_again']);
   });
 
   it('writes again only after 5 s what is known to be slow, and then all of it', async () => {
-    const { notes, stored, writes, clock } = notesOver(withSlowName(unknownSlowness, noon));
-    await notes.slow(owner);
+    const { tracker, stored, writes, clock } = trackerOver(withSlowDns(unknownSlowness, noon));
+    await tracker.recordSlow(owner);
     const before = writes();
-    for (let at = 0; at < 20; at++) await notes.slow(owner);
+    for (let at = 0; at < 20; at++) await tracker.recordSlow(owner);
     expect(writes()).toBe(before);
     clock.advance(5_000);
-    await notes.slow(owner);
+    await tracker.recordSlow(owner);
     expect(writes()).toBe(before + 1);
     expect(stored().tallies.reduce((sum, { slow }) => sum + slow, 0)).toBe(22);
   });
 
   it('does not count what it kept back once that is more than a minute ago', async () => {
-    const { notes, stored, clock } = notesOver(withSlowName(unknownSlowness, noon));
-    for (let at = 0; at < 31; at++) await notes.slow(owner); // thirty of them are kept back
+    const { tracker, stored, clock } = trackerOver(withSlowDns(unknownSlowness, noon));
+    for (let at = 0; at < 31; at++) await tracker.recordSlow(owner); // thirty of them are kept back
     clock.advance(60_000);
-    await notes.quickSuccess(owner);
+    await tracker.recordQuickSuccess(owner);
     expect(isSlow(stored())).toBe(false);
-    await notes.slow(owner);
+    await tracker.recordSlow(owner);
     expect(isSlow(stored())).toBe(false);
   });
 
   it('ends no slowness before its hold is over, whatever the caller knew', async () => {
-    const { notes, stored, clock } = notesOver(withSlowName(unknownSlowness, noon));
+    const { tracker, stored, clock } = trackerOver(withSlowDns(unknownSlowness, noon));
     clock.advance(59_999);
-    await notes.quickSuccess(owner);
+    await tracker.recordQuickSuccess(owner);
     expect(isSlow(stored())).toBe(true);
   });
 
   // A burst at a name that resolves in three seconds wrote the same item thousands of times.
   it('writes once for all attempts that wait for one name, and not again while it is known to be slow', async () => {
-    const { notes, stored, writes, clock } = notesOver();
-    await Promise.all(Array.from({ length: 50 }, () => notes.slowName(owner)));
+    const { tracker, stored, writes, clock } = trackerOver();
+    await Promise.all(Array.from({ length: 50 }, () => tracker.recordSlowDns(owner)));
     expect(isSlow(stored())).toBe(true);
     expect(writes()).toBe(1);
     clock.advance(4_999);
-    await notes.slowName(owner);
+    await tracker.recordSlowDns(owner);
     expect(writes()).toBe(1);
     clock.advance(1);
-    await notes.slowName(owner);
+    await tracker.recordSlowDns(owner);
     expect(writes()).toBe(2);
   });
 
@@ -132,9 +137,14 @@ describe('what a process notes', () => {
     const telemetry = fakeTelemetry();
     const store = { change: () => Promise.reject(new Error('the store is down: canary-7f3a')) };
     const { now } = frozenClock();
-    const notes = makeSlownessNotes({ ...telemetry, store, quickCounts: makeRecentCounts(), now });
-    await Promise.all([notes.slow(owner), notes.slow(owner), notes.slowName(owner), notes.duration(owner, 1)]);
-    await notes.quickSuccess(owner);
+    const tracker = makeSlownessTracker({ ...telemetry, store, quickCounts: makeRecentCounts(), now });
+    await Promise.all([
+      tracker.recordSlow(owner),
+      tracker.recordSlow(owner),
+      tracker.recordSlowDns(owner),
+      tracker.recordDuration(owner, 1),
+    ]);
+    await tracker.recordQuickSuccess(owner);
     expect(telemetry.lines.join()).toContain('webhook.slowness_not_stored');
     expect(telemetry.lines.join()).not.toContain('canary-7f3a');
   });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { makeProcessLateness } from '../../../../lambdas/delivery/isolation/process-lateness.ts';
+import { makeEventLoopLag } from '../../../../lambdas/delivery/isolation/event-loop-lag.ts';
 
 describe('a process', () => {
   let moment = 0;
@@ -9,7 +9,7 @@ describe('a process', () => {
   });
   afterEach(() => void vi.useRealTimers());
 
-  const lateness = makeProcessLateness(() => moment);
+  const lateness = makeEventLoopLag(() => moment);
   /** Time goes by, and timers fire on time. */
   const pass = (milliseconds: number) => {
     for (let passed = 0; passed < milliseconds; passed += 10) {
@@ -81,7 +81,7 @@ describe('a process', () => {
 
 describe('this process', () => {
   it('is late when its event loop is blocked for 400 ms', async () => {
-    const watch = makeProcessLateness().begin();
+    const watch = makeEventLoopLag().begin();
     const until = performance.now() + 400;
     while (performance.now() < until);
     expect(watch.wasLate()).toBe(true);
@@ -89,7 +89,7 @@ describe('this process', () => {
   });
 
   it('is late, too, where that is asked for long afterwards', async () => {
-    const watch = makeProcessLateness().begin();
+    const watch = makeEventLoopLag().begin();
     const until = performance.now() + 400;
     while (performance.now() < until);
     await new Promise(resolve => setTimeout(resolve, 120));

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { makeUnansweredNames } from '../../../../lambdas/delivery/isolation/unanswered-names.ts';
+import { makeDnsTimeouts } from '../../../../lambdas/delivery/isolation/dns-timeouts.ts';
 import { frozenClock } from '../../../support/clock.ts';
 
 /** Every host is another account's, unless a test says otherwise. */
 const names = () => {
   const clock = frozenClock();
-  const { begin, isResolverSlow } = makeUnansweredNames(clock.now);
+  const { begin, isResolverSlow } = makeDnsTimeouts(clock.now);
   return {
     begin: (host: string, account: string | number = host) => begin(host, typeof account === 'string' ? account : host),
     isResolverSlow: (host: string, account: string | number = host) =>

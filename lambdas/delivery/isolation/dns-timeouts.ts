@@ -1,7 +1,7 @@
 import { otherDomainsUnanswered, slowAfter, unansweredWindow } from '../limits.ts';
 
 /** Tells whether it is a receiver's name server that does not answer, or the resolver of this process. */
-export interface UnansweredNames {
+export interface DnsTimeouts {
   /** Begins a resolution for an account. Gives what ends it. */
   begin(host: string, accountId: string): () => void;
   /**
@@ -12,7 +12,7 @@ export interface UnansweredNames {
 }
 
 /** Makes an empty record. It lives as long as the process; what is in it counts for ten seconds. */
-export function makeUnansweredNames(now: () => number): UnansweredNames {
+export function makeDnsTimeouts(now: () => number): DnsTimeouts {
   const pending = new Map<symbol, Resolution & { readonly since: number }>();
   const unanswered = new Map<string, Resolution & { readonly at: number }>();
 

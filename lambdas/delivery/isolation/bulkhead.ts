@@ -1,11 +1,11 @@
 /** Counts what is under way by key, up to a limit: a bulkhead within one process. */
-export interface AttemptsUnderWay {
+export interface Bulkhead {
   /** Takes a place. Gives what leaves it, or `undefined` where all of the key's places are taken. */
   enter(key: string): (() => void) | undefined;
 }
 
 /** Makes a count of nothing. It lives as long as the process, and holds only keys that have something under way. */
-export function makeAttemptsUnderWay(limit: number): AttemptsUnderWay {
+export function makeBulkhead(limit: number): Bulkhead {
   const underWay = new Map<string, number>();
   return {
     enter(key) {

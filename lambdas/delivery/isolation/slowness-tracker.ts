@@ -1,0 +1,127 @@
+import type { Clock } from '../../platform/clock.ts';
+import { describeError } from '../../platform/telemetry.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
+import { makeRecentCounts, type RecentCounts } from './recent-counts.ts';
+import { isSlow, mayRecover, recovered, withDuration, withSlowAttempts, withSlowDns } from './slowness.ts';
+import { type SlownessOwner, type SlownessStore, slownessId } from './slowness-store.ts';
+
+/** Records what attempts show of how slowly receivers answer. Never throws: what is not stored now, a later attempt shows. */
+export interface SlownessTracker {
+  /** An attempt was over in time: counted in memory, and stored with the next slow one. */
+  recordQuick(owner: SlownessOwner): void;
+  /** An attempt is not over in time. */
+  recordSlow(owner: SlownessOwner): Promise<void>;
+  /** A name did not resolve in time. */
+  recordSlowDns(owner: SlownessOwner): Promise<void>;
+  /** How long an attempt took, or will: it decides how many a slow webhook has in flight. */
+  recordDuration(owner: SlownessOwner, milliseconds: number): Promise<void>;
+  /** A quick success: it ends the slowness where its hold is over. */
+  recordQuickSuccess(owner: SlownessOwner): Promise<void>;
+}
+
+/** Makes the tracker of one process. */
+export function makeSlownessTracker({
+  store,
+  quickCounts,
+  now,
+  log,
+  count,
+}: {
+  readonly store: Pick<SlownessStore, 'change'>;
+  /** Quick attempts of this process. */
+  readonly quickCounts: RecentCounts;
+  readonly now: Clock;
+} & DeliveryTelemetry): SlownessTracker {
+  const known = new Map<string, KnownWebhook>();
+  /** Slow attempts that are not stored yet: after a minute they count no more. */
+  const slowCounts = makeRecentCounts();
+
+  return {
+    recordQuick(owner) {
+      quickCounts.add(slownessId(owner), now());
+    },
+    async recordSlow(owner) {
+      const webhook = knownOf(owner);
+      slowCounts.add(slownessId(owner), now());
+      if (!webhook.storingSlow && now() - webhook.slowAt < renewedAfter) return;
+      webhook.storingSlow ??= storeSlow(owner, webhook);
+      await webhook.storingSlow;
+    },
+    async recordSlowDns(owner) {
+      const webhook = knownOf(owner);
+      if (!webhook.storingSlowDns && now() - webhook.slowAt < renewedAfter) return;
+      webhook.storingSlowDns ??= storeSlowDns(owner, webhook);
+      await webhook.storingSlowDns;
+    },
+    async recordDuration(owner, milliseconds) {
+      await change(owner, slowness => withDuration(slowness, milliseconds, now()));
+    },
+    async recordQuickSuccess(owner) {
+      await change(owner, slowness => (mayRecover(slowness, now()) ? recovered(slowness, now()) : undefined));
+    },
+  };
+
+  function knownOf(owner: SlownessOwner): KnownWebhook {
+    const id = slownessId(owner);
+    const webhook = known.get(id) ?? {
+      storingSlow: undefined,
+      storingSlowDns: undefined,
+      slowAt: Number.NEGATIVE_INFINITY,
+    };
+    known.set(id, webhook);
+    const first = known.size > maxKnown ? known.keys().next().value : undefined;
+    if (first !== undefined) known.delete(first);
+    return webhook;
+  }
+
+  /** Stores what was counted; attempts that become slow meanwhile are stored with the next write. */
+  async function storeSlow(owner: SlownessOwner, webhook: KnownWebhook): Promise<void> {
+    const id = slownessId(owner);
+    for (let slow = slowCounts.take(id, now()); slow > 0; slow = slowCounts.take(id, now())) {
+      const added = { slow, quick: quickCounts.take(id, now()) };
+      const stored = await change(owner, slowness => withSlowAttempts(slowness, added, now()));
+      webhook.slowAt = stored && isSlow(stored) ? now() : Number.NEGATIVE_INFINITY;
+    }
+    webhook.storingSlow = undefined;
+  }
+
+  async function storeSlowDns(owner: SlownessOwner, webhook: KnownWebhook): Promise<void> {
+    if (await change(owner, slowness => withSlowDns(slowness, now()))) webhook.slowAt = now();
+    webhook.storingSlowDns = undefined;
+  }
+
+  /** Changes what is stored, and reports where that makes the webhook slow or quick. `undefined`: it could not be stored. */
+  async function change(owner: SlownessOwner, apply: Parameters<SlownessStore['change']>[1]) {
+    const described = { account: owner.accountId, event: owner.eventName };
+    let wasSlow = false;
+    try {
+      const stored = await store.change(owner, slowness => {
+        wasSlow = isSlow(slowness);
+        return apply(slowness);
+      });
+      if (wasSlow && !isSlow(stored)) log.info('webhook.quick_again', described);
+      if (!wasSlow && isSlow(stored)) {
+        count('WebhookSlow');
+        log.warn('webhook.slow', { ...described, holdMs: stored.hold });
+      }
+      return stored;
+    } catch (error) {
+      log.error('webhook.slowness_not_stored', { ...described, ...describeError(error) });
+      return undefined;
+    }
+  }
+}
+
+/** What this process knows of a webhook. */
+interface KnownWebhook {
+  storingSlow: Promise<void> | undefined;
+  storingSlowDns: Promise<void> | undefined;
+  /** When the webhook was last seen to be slow. */
+  slowAt: number;
+}
+
+/** Webhooks that are remembered at most; the one that was noted first is forgotten first. */
+const maxKnown = 10_000;
+
+/** What is known to be slow is recorded again after this long only: it hangs many times a second. Milliseconds. */
+const renewedAfter = 5_000;

@@ -1,0 +1,127 @@
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeWebhookHealthStore } from '../../../../lambdas/delivery/worker/webhook-health-store.ts';
+import { parseWebhook, type Webhook } from '../../../../lambdas/webhooks/webhook.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { aWebhook, noon } from '../builders.ts';
+
+let dynalite: Dynalite;
+beforeAll(async () => {
+  dynalite = await startDynalite('Webhooks');
+});
+afterAll(() => dynalite.stop());
+beforeEach(() => put(aWebhook()));
+
+const health = () =>
+  makeWebhookHealthStore({ dynamo: dynalite.dynamo, table: 'Webhooks', now: frozenClock(noon + 1_000).now });
+const put = async (webhook: Webhook) => {
+  await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: webhook }));
+};
+const item = async () => {
+  const Key = { accountId: 'conta-1', eventName: 'demanda.criada' };
+  return (await dynalite.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
+};
+const stored = async () => parseWebhook(await item());
+const announced = async () => (await item())?.announcements;
+
+describe('a webhook’s health', () => {
+  it('notes the first failure only', async () => {
+    expect(await health().startedFailing(aWebhook())).toBe(true);
+    expect(await stored()).toEqual(aWebhook({ failingSince: noon + 1_000 }));
+    expect(await health().startedFailing(aWebhook())).toBe(false);
+  });
+
+  it('forgets it with a success', async () => {
+    const failing = aWebhook({ failingSince: noon });
+    await put(failing);
+    expect(await health().recovered(failing)).toBe(true);
+    expect(await stored()).toEqual(aWebhook());
+  });
+
+  it('is suspended once by 410, and says so once', async () => {
+    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended');
+    expect(await stored()).toMatchObject({ status: 'suspended', suspensionReason: 'gone', updatedAt: noon + 1_000 });
+    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended_already');
+    expect(await health().suspendFailing(aWebhook({ failingSince: noon }), 'http')).toBe(false);
+    expect(await stored()).toMatchObject({ suspensionReason: 'gone' });
+    expect(await announced()).toEqual([
+      { type: 'webhook.suspended', since: noon + 1_000, reason: 'gone', lastResult: 'http' },
+    ]);
+  });
+
+  it.each([
+    ['its secret was rotated', { updatedAt: noon + 500 }],
+    ['its credential was replaced', { sealedAuthorization: 'k.new' }],
+    ['it began to fail', { failingSince: noon + 500 }],
+  ])('is suspended by 410 although %s during the attempt', async (_, changes) => {
+    await put(aWebhook(changes));
+    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended');
+  });
+
+  it('is not suspended by 410 where an operator did that meanwhile', async () => {
+    const suspended = aWebhook({ status: 'suspended', suspensionReason: 'operator' });
+    await put(suspended);
+    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended_already');
+    expect(await stored()).toEqual(suspended);
+  });
+
+  it.each([
+    ['another registration', { webhookId: 'webhook-0' }],
+    ['an earlier URL', { url: 'https://earlier.example.com/' }],
+  ])('is not touched by a 410 of %s', async (_, earlier) => {
+    expect(await health().suspendGone(aWebhook(earlier), 'http')).toBe('replaced');
+    expect(await stored()).toEqual(aWebhook());
+  });
+
+  it('is not touched by a 410 where it is gone, but for what an operator left', async () => {
+    const { accountId, eventName } = aWebhook();
+    const Item = { accountId, eventName, status: 'suspended', suspensionReason: 'operator', updatedAt: noon };
+    await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
+    expect(await health().suspendGone(aWebhook(), 'http')).toBe('replaced');
+  });
+
+  it('is suspended when it has failed all the time, and not when a success came between', async () => {
+    const failing = aWebhook({ failingSince: noon });
+    await put(aWebhook({ failingSince: noon + 500 }));
+    expect(await health().suspendFailing(failing, 'tls')).toBe(false);
+    await put(aWebhook());
+    expect(await health().suspendFailing(failing, 'tls')).toBe(false);
+    await put(failing);
+    expect(await health().suspendFailing(failing, 'tls')).toBe(true);
+    expect(await announced()).toEqual([
+      { type: 'webhook.suspended', since: noon + 1_000, reason: 'no_success', lastResult: 'tls' },
+    ]);
+  });
+
+  it('has it announced once for each mark how long it has been failing', async () => {
+    const failing = aWebhook({ failingSince: noon });
+    await put(failing);
+    const told = { type: 'webhook.failing', since: noon, reason: null, lastResult: 'http' };
+    const all = await Promise.all([1, 2, 3].map(() => health().announceFailing(failing, 10, 'http')));
+    expect(all.filter(Boolean)).toHaveLength(1);
+    expect(await announced()).toEqual([told]);
+    expect(await health().announceFailing(failing, 20, 'http')).toBe(true);
+    expect(await announced()).toEqual([told, told]);
+    expect(await health().announceFailing({ ...failing, failingSince: noon - 1 }, 30, 'http')).toBe(false);
+  });
+
+  it('begins anew with the marks when it begins to fail anew', async () => {
+    await put(aWebhook({ failingMark: 20 }));
+    await health().startedFailing(aWebhook());
+    expect(await stored()).toEqual(aWebhook({ failingSince: noon + 1_000 }));
+  });
+
+  it.each([
+    ['another registration', { webhookId: 'webhook-0' }],
+    ['an earlier URL', { url: 'https://earlier.example.com/' }],
+    ['an earlier credential', { sealedAuthorization: 'k.earlier' }],
+  ])('is not changed by an attempt at %s', async (_, earlier) => {
+    const attempted = aWebhook(earlier);
+    expect(await health().startedFailing(attempted)).toBe(false);
+    expect(await health().recovered({ ...attempted, failingSince: noon })).toBe(false);
+    expect(await health().suspendFailing({ ...attempted, failingSince: noon }, 'http')).toBe(false);
+    expect(await health().announceFailing({ ...attempted, failingSince: noon }, 10, 'http')).toBe(false);
+    expect(await stored()).toEqual(aWebhook());
+  });
+});
