@@ -5,7 +5,6 @@ import { type Scope, scopes } from '../../lambdas/auth/principals/scope.ts';
 import type { PageRequest } from '../../lambdas/auth/principals/user-store.ts';
 import { CliError } from './cli-error.ts';
 import { reportClient, reportClients } from './client-report.ts';
-import { confirm, yesOption } from './confirmation.ts';
 import {
   accountId,
   afterOption,
@@ -18,6 +17,7 @@ import {
 import type { Report } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
+import { confirm, yesOption } from './terminal.ts';
 
 /** Adds `clients`. */
 export function addClients(program: Command, run: Run): void {

@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { heldByStateShard, type UndeliveredState } from '../../lambdas/delivery/delivery-item.ts';
-import type { ShowProgress } from './progress.ts';
+import type { ShowProgress } from './terminal.ts';
 
 /** How many deliveries of a webhook are in a state. */
 export interface UndeliveredCount {

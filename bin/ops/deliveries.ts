@@ -12,14 +12,13 @@ import { systemClock } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { CliError } from './cli-error.ts';
 import type { UndeliveredCount, UndeliveredQuery } from './count-undelivered.ts';
-import { deliveryId, momentBefore } from './delivery-values.ts';
 import { deliveryText, deliveryView } from './delivery-view.ts';
-import { accountId, eventNameSchema, wholeNumber } from './option-values.ts';
-import type { ShowProgress } from './progress.ts';
+import { accountId, deliveryId, eventNameSchema, momentBefore, wholeNumber } from './option-values.ts';
 import type { ReplayRequest } from './replay-deliveries.ts';
 import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
+import type { ShowProgress } from './terminal.ts';
 
 /** Adds `deliveries`. */
 export function addDeliveries(program: Command, run: Run): void {
@@ -216,11 +215,12 @@ interface ReplayOptions {
 }
 
 async function replay(target: Target, request: ReplayRequest, progress: ShowProgress): Promise<Report> {
-  const [{ openReplays }, { everySecond, replayDeliveries }] = await Promise.all([
-    import('./replays.ts'),
+  const [{ openReplays }, { openRetryQueue }, { everySecond, replayDeliveries }] = await Promise.all([
+    import('./stores.ts'),
+    import('./queues.ts'),
     import('./replay-deliveries.ts'),
   ]);
-  const dependencies = { ...openReplays(target), now: systemClock, wait: everySecond };
+  const dependencies = { ...openReplays(target, openRetryQueue(target)), now: systemClock, wait: everySecond };
   const done = await replayDeliveries(request, dependencies, progress);
   const text = done.total === 0 ? 'There was nothing to replay.' : `Replayed ${done.sent} of ${done.total} deliveries.`;
   return { json: { ...done, state: wireReplayStates.completed }, text };

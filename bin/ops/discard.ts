@@ -1,7 +1,7 @@
 import type { RejectedMessage } from '../../lambdas/delivery/event.ts';
 import { CliError } from './cli-error.ts';
-import type { ShowProgress } from './progress.ts';
 import type { DeadLetter, Queues } from './queues.ts';
+import type { ShowProgress } from './terminal.ts';
 
 /** Which dead letters are discarded: those published under these ids, or all that were refused for a reason. */
 export type Discarded = { readonly ids: readonly string[] } | { readonly reason: RejectedMessage['reason'] };

@@ -1,15 +1,14 @@
 import { type Command, Option } from 'commander';
 import type { RejectedMessage } from '../../lambdas/delivery/event.ts';
-import { confirm, yesOption } from './confirmation.ts';
-import { messageId } from './delivery-values.ts';
 import type { Discarded } from './discard.ts';
-import { wholeNumber } from './option-values.ts';
-import type { ShowProgress } from './progress.ts';
+import { messageId, wholeNumber } from './option-values.ts';
 import type { DeadLetter, Queues } from './queues.ts';
 import type { KeptLetter, RedriveOptions } from './redrive.ts';
 import { fields, iso, printable, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
+import type { ShowProgress } from './terminal.ts';
+import { confirm, yesOption } from './terminal.ts';
 
 /** Adds `dlq`. */
 export function addDlq(program: Command, run: Run): void {

@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../lambdas/delivery/event.ts';
-import { deliveryOrMessageId, momentBefore, publishedName, publishersId } from './delivery-values.ts';
 import { deliveryText, deliveryView } from './delivery-view.ts';
 import type { EventReference, EventSources } from './find-event.ts';
-import { accountId } from './option-values.ts';
-import type { ShowProgress } from './progress.ts';
+import { accountId, deliveryOrMessageId, momentBefore, publishedName, publishersId } from './option-values.ts';
 import { fields, iso, type Report } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
+import type { ShowProgress } from './terminal.ts';
 
 /** Adds `events`. */
 export function addEvents(program: Command, run: Run): void {

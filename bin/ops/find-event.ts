@@ -3,9 +3,9 @@ import { parseEventMessage } from '../../lambdas/delivery/event.ts';
 import type { FindWebhook } from '../../lambdas/delivery/lookup.ts';
 import { type Judgement, judgeConflict, judgeDelivery, judgeLetter, judgeLine } from './event-verdict.ts';
 import type { EventLog, LoggedLine } from './logs.ts';
-import type { ShowProgress } from './progress.ts';
 import type { DeadLetter, Queues } from './queues.ts';
 import { iso } from './report.ts';
+import type { ShowProgress } from './terminal.ts';
 
 /** Where it is looked for. What is not asked is not opened. */
 export interface EventSources {

@@ -7,9 +7,8 @@ import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { type Keyring, makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { CliError } from './cli-error.ts';
-import { connectionSettings } from './connection-settings.ts';
 import { connectDynamo } from './stores.ts';
-import { requireOutput, type Target } from './target.ts';
+import { connectionSettings, requireOutput, type Target } from './target.ts';
 
 // Loaded by the commands that reach the keyring, when they do: the SDK takes longer to load than the rest takes to run.
 

@@ -3,10 +3,10 @@ import type { RotationResult } from '../../lambdas/auth/keys/key-rotation.ts';
 import { keyState } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type KeyKind, type Keyring, type KeyringKey, keyKinds } from '../../lambdas/platform/keyring.ts';
 import { CliError } from './cli-error.ts';
-import { confirm, yesOption } from './confirmation.ts';
 import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
+import { confirm, yesOption } from './terminal.ts';
 
 /** Adds `keys`. */
 export function addKeys(program: Command, run: Run): void {

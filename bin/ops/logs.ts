@@ -7,9 +7,8 @@ import {
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { CliError } from './cli-error.ts';
-import { connectionSettings } from './connection-settings.ts';
-import type { ShowProgress } from './progress.ts';
-import { requireOutput, type Target } from './target.ts';
+import { connectionSettings, requireOutput, type Target } from './target.ts';
+import type { ShowProgress } from './terminal.ts';
 
 // Loaded by the commands that read logs, when they do: the SDK takes longer to load than the rest takes to run.
 

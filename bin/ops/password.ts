@@ -1,8 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { CliError } from './cli-error.ts';
-import { isCommonPassword } from './common-passwords.ts';
-import type { Streams } from './streams.ts';
+import type { Streams } from './terminal.ts';
 
 /** How an operator wants to give a password. */
 export interface PasswordOptions {
@@ -55,6 +54,27 @@ export async function passwordProblem(password: string, leastCharacters: number)
   return undefined;
 }
 
+/**
+ * Whether a password is one of the most common ones, in any case of letters, or repeats one of them. The list is that of
+ * zxcvbn-ts; it is loaded on demand and never bundled into a function.
+ */
+async function isCommonPassword(password: string): Promise<boolean> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  const common = new Set<unknown>(dictionary['passwords-common']);
+  const text = password.normalize('NFC').toLowerCase();
+  return common.has(text) || repeatedUnits(text).some(unit => unit.length <= shortUnit || common.has(unit));
+}
+
+/** The prefixes whose repetition gives the text, the last one perhaps cut short. */
+function repeatedUnits(text: string): string[] {
+  return Array.from({ length: Math.max(text.length - 1, 0) }, (_, last) => text.slice(0, last + 1)).filter(
+    unit => unit.repeat(Math.ceil(text.length / unit.length)).slice(0, text.length) === text,
+  );
+}
+
+/** A repeated unit of at most so many characters is easily guessed, listed or not. */
+const shortUnit = 3;
+
 /** Of a generated one: 131 bits, letters and digits only. */
 const generatedLength = 22;
 
@@ -86,7 +106,7 @@ async function fromPrompt(
   return password;
 }
 
-/** Everything on standard input, without the one line break that `echo` and here-dynamo add. */
+/** Everything on standard input, without the one line break that `echo` and here-documents add. */
 async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
   const bytes = await buffer(stdin);
   try {

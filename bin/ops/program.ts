@@ -8,7 +8,7 @@ import { addKeys } from './keys.ts';
 import { addPublish } from './publish.ts';
 import { CommandFailed, makeRun } from './run.ts';
 import { addSessions } from './sessions.ts';
-import type { Streams } from './streams.ts';
+import type { Streams } from './terminal.ts';
 import { addUsers } from './users.ts';
 import { addWebhooks } from './webhooks.ts';
 

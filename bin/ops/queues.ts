@@ -11,8 +11,7 @@ import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/
 import { type Origin, originOf, originTexts, textAttributes } from '../../lambdas/delivery/origin.ts';
 import { makeRetryQueue, type RetryQueue } from '../../lambdas/delivery/retry-queue.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
-import { connectionSettings } from './connection-settings.ts';
-import { requireOutput, type Target } from './target.ts';
+import { connectionSettings, requireOutput, type Target } from './target.ts';
 
 // Loaded by the commands that reach a queue, when they do: the SDK takes longer to load than the rest takes to run.
 

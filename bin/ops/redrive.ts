@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import { parseEventMessage } from '../../lambdas/delivery/event.ts';
 import { retryMessage } from '../../lambdas/delivery/retry-queue.ts';
-import type { ShowProgress } from './progress.ts';
 import type { DeadLetter, Queues } from './queues.ts';
+import type { ShowProgress } from './terminal.ts';
 
 /** How a redrive goes about it. */
 export interface RedriveOptions {

@@ -5,7 +5,7 @@ import type { ReplayRange, StartReplay } from '../../lambdas/delivery/replay/rep
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { CliError } from './cli-error.ts';
-import type { ShowProgress } from './progress.ts';
+import type { ShowProgress } from './terminal.ts';
 
 /** Which deliveries are replayed. */
 export interface ReplayRequest extends ReplayRange {

@@ -1,5 +1,3 @@
-import type { Streams } from './streams.ts';
-
 /** What a command has to say: a value for programs (`--json`) and text for people. */
 export interface Report {
   readonly json: unknown;
@@ -44,11 +42,6 @@ export function fields(entries: readonly (readonly [name: string, value: string]
 /** A moment in milliseconds since the epoch as RFC 3339, UTC; `null` where there is none. */
 export function iso(moment: number | undefined): string | null {
   return moment === undefined ? null : new Date(moment).toISOString();
-}
-
-/** Writes a report. */
-export function writeReport({ json, text }: Report, asJson: boolean, output: Streams['stdout']): void {
-  output.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);
 }
 
 function escaped(character: string): string {

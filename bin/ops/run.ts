@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { describeError } from './cli-error.ts';
-import { makeProgress, noProgress, type ShowProgress } from './progress.ts';
-import { type Report, writeReport } from './report.ts';
-import type { Streams } from './streams.ts';
+import type { Report } from './report.ts';
 import { findTarget, type Target, type TargetOptions } from './target.ts';
+import type { Streams } from './terminal.ts';
+import { makeProgress, noProgress, type ShowProgress } from './terminal.ts';
 
 /** Runs one command on the target its options choose, and writes what it reports. */
 export type Run = (command: Command, act: Act) => Promise<void>;
@@ -23,7 +23,7 @@ export function makeRun(streams: Streams): Run {
       target = await findTarget(options);
       const report = await act(target, json ? noProgress : progress.show, streams.stdin);
       progress.clear();
-      writeReport(report, json, streams.stdout);
+      streams.stdout.write(`${json ? JSON.stringify(report.json, null, 2) : report.text}\n`);
     } catch (error) {
       progress.clear();
       throw new CommandFailed(

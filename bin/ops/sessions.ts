@@ -5,11 +5,11 @@ import { sessionFault } from '../../lambdas/auth/sessions/active-session.ts';
 import { isExpired, type Session } from '../../lambdas/auth/sessions/session.ts';
 import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
 import { CliError } from './cli-error.ts';
-import { yesOption } from './confirmation.ts';
 import { afterOption, limitOption, notEmpty } from './option-values.ts';
 import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import { requireOutput, type Target } from './target.ts';
+import { yesOption } from './terminal.ts';
 import { findUser } from './users.ts';
 
 /** Adds `sessions`. */

@@ -1,13 +1,12 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { CliError } from './cli-error.ts';
-import type { Outputs } from './target.ts';
 
 /**
  * The outputs of a deployed stage, read from its CloudFormation stacks with the SDK's usual credentials and region.
  *
  * @throws {CliError} when a stack is missing.
  */
-export async function readStageOutputs(stage: string): Promise<Outputs> {
+export async function readStageOutputs(stage: string): Promise<Record<string, string>> {
   const client = new CloudFormationClient({ maxAttempts: 3 });
   const region = await client.config.region();
 

@@ -6,14 +6,20 @@ import { makeSessionList } from '../../lambdas/auth/sessions/session-list.ts';
 import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { makeReadHistory } from '../../lambdas/delivery/delivery-history.ts';
 import { makeDeliveryStore } from '../../lambdas/delivery/delivery-store.ts';
+import { type SlownessOwner, slownessId, slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import { makeFindWebhook } from '../../lambdas/delivery/lookup.ts';
+import { makeRunReplay, replayPage } from '../../lambdas/delivery/replay/replay-runner.ts';
+import { makeStartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
+import { makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
+import type { RetryQueue } from '../../lambdas/delivery/retry-queue.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
+import { readTogether } from '../../lambdas/platform/dynamo.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
-import { connectionSettings } from './connection-settings.ts';
 import { countUndelivered, type UndeliveredQuery } from './count-undelivered.ts';
-import type { ShowProgress } from './progress.ts';
-import { requireOutput, type Target } from './target.ts';
+import { iso } from './report.ts';
+import { connectionSettings, requireOutput, type Target } from './target.ts';
+import type { ShowProgress } from './terminal.ts';
 
 // Loaded by the commands that reach a table, when they do: the SDK takes longer to load than the rest takes to run.
 
@@ -69,6 +75,54 @@ export function openDeliveries(target: Target) {
   };
 }
 
+/** The target's replays, begun and driven on as the service itself does. */
+export function openReplays(target: Target, retryQueue: RetryQueue) {
+  const dynamo = connectDynamo(target);
+  const now = systemClock;
+  const table = requireOutput(target, 'DeliveriesTable');
+  const stored = { dynamo, table, now, historyDays: Number(requireOutput(target, 'HistoryDays')) };
+  const store = makeDeliveryStore(stored);
+  const replays = makeReplayStore(stored);
+  const findWebhook = makeFindWebhook(dynamo, requireOutput(target, 'WebhooksTable'));
+  const run = makeRunReplay({
+    ...silence,
+    replays,
+    readHistory: makeReadHistory({ dynamo, table, store }),
+    store,
+    findWebhook,
+    retryQueue,
+    page: replayPage,
+    now,
+  });
+  return {
+    findWebhook,
+    findLatest: replays.findLatest,
+    start: makeStartReplay({ ...silence, replays, run, makeId: randomId, now }),
+  };
+}
+
+/**
+ * Since when the attempts of each of these are made in the slow lane; `null` where they are not. It belongs to account and
+ * event, and not to the registration.
+ */
+export async function readSlowSince(
+  target: Target,
+  owners: readonly SlownessOwner[],
+): Promise<readonly (string | null)[]> {
+  const dynamo = connectDynamo(target);
+  const table = requireOutput(target, 'DeliveriesTable');
+  const found: (string | null)[] = [];
+  for (let start = 0; start < owners.length; start += longestRead) {
+    const some = owners.slice(start, start + longestRead);
+    const items = await readTogether(
+      dynamo,
+      some.map(owner => ({ table, key: { id: slownessId(owner) } })),
+    );
+    found.push(...some.map((owner, at) => iso(slownessOf(owner, items[at]).slowSince)));
+  }
+  return found;
+}
+
 function connect(target: Target) {
   return {
     dynamo: connectDynamo(target),
@@ -76,3 +130,9 @@ function connect(target: Target) {
     makeId: randomId,
   };
 }
+
+/** What goes wrong on the way is the sweeper's to mend, which goes on with every replay each minute. */
+const silence = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };
+
+/** What DynamoDB reads in one request. */
+const longestRead = 100;

@@ -59,6 +59,15 @@ export function requireOutput(target: Target, name: string): string {
   return value;
 }
 
+/** How an SDK client reaches the target: at the local run's endpoint, or on AWS with the SDK's usual credentials. */
+export function connectionSettings({ outputs }: Target, endpoint: string | undefined) {
+  return {
+    maxAttempts: 3,
+    ...(outputs.Region !== undefined && { region: outputs.Region }),
+    ...(endpoint !== undefined && { endpoint, credentials: localCredentials }),
+  };
+}
+
 async function readOutputs(file: string, whenMissing: string): Promise<Outputs> {
   let text: string;
   try {
@@ -87,3 +96,6 @@ function flatten(content: Record<string, unknown>): Outputs {
 }
 
 const fileShape = z.record(z.string(), z.unknown());
+
+/** The embedded engines take any credentials, but the SDK insists on some. */
+const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' };

@@ -2,13 +2,13 @@ import { type Command, Option } from 'commander';
 import { type Role, roles, type User } from '../../lambdas/auth/principals/user.ts';
 import type { PageRequest, UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { CliError } from './cli-error.ts';
-import { confirm, yesOption } from './confirmation.ts';
 import { accountId, afterOption, emailAddress, limitOption, notEmpty } from './option-values.ts';
 import { choosePassword, type PasswordOptions } from './password.ts';
 import type { Report } from './report.ts';
 import type { Run } from './run.ts';
-import type { Streams } from './streams.ts';
 import type { Target } from './target.ts';
+import type { Streams } from './terminal.ts';
+import { confirm, yesOption } from './terminal.ts';
 import { reportUser, reportUsers, withGeneratedPassword } from './user-report.ts';
 
 /** The user that an e-mail address or id names. @throws {CliError} */

@@ -49,7 +49,8 @@ interface ListOptions {
 }
 
 async function list(target: Target, { account, status }: ListOptions): Promise<Report> {
-  const [store, { readSlowSince }] = await Promise.all([openStore(target), import('./slowness.ts')]);
+  const { openWebhooks, readSlowSince } = await import('./stores.ts');
+  const store = openWebhooks(target);
   const wanted = (await store.listAll())
     .filter(found => account === undefined || found.accountId === account)
     .filter(found => status === undefined || viewOf(found).status === status);
@@ -69,7 +70,8 @@ async function list(target: Target, { account, status }: ListOptions): Promise<R
 }
 
 async function show(target: Target, options: WebhookOptions): Promise<Report> {
-  const [store, { readSlowSince }] = await Promise.all([openStore(target), import('./slowness.ts')]);
+  const { openWebhooks, readSlowSince } = await import('./stores.ts');
+  const store = openWebhooks(target);
   const found = await store.find(options.account, options.event);
   if (!found) throw noWebhook(options);
   const [slowSince = null] = await readSlowSince(target, [found]);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type EventSources, findEvent } from '../../../bin/ops/find-event.ts';
 import type { LoggedLine } from '../../../bin/ops/logs.ts';
-import { noProgress } from '../../../bin/ops/progress.ts';
 import type { DeadLetter } from '../../../bin/ops/queues.ts';
+import { noProgress } from '../../../bin/ops/terminal.ts';
 import { type Delivery, type DeliveryState, settled } from '../../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../../lambdas/delivery/event.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
