@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../lambdas/delivery/event.ts';
 import { deliveryText, deliveryView } from './delivery-view.ts';
-import type { EventReference, EventSources } from './find-event.ts';
+import type { EventReference, EventSources, FoundEvent } from './find-event.ts';
 import { accountId, deliveryOrMessageId, momentBefore, publishedName, publishersId } from './option-values.ts';
 import { fields, iso, type Report } from './report.ts';
 import type { Run } from './run.ts';
@@ -30,7 +30,11 @@ export function addEvents(program: Command, run: Run): void {
       if (!reference) {
         command.error('error: name one event: by its webhook-id or message id, or by --account, --event and --id.');
       }
-      await run(command, (target, progress) => find(target, reference, options.since, progress));
+      await run(
+        command,
+        (target, progress) => find(target, reference, options.since, progress),
+        found => reportFound(found, options.since),
+      );
     });
 }
 
@@ -69,9 +73,23 @@ async function find(
   reference: EventReference,
   since: number | undefined,
   progress: ShowProgress,
-): Promise<Report> {
+): Promise<FoundEvent> {
   const { findEvent } = await import('./find-event.ts');
-  const found = await findEvent(reference, await openSources(target), progress, since);
+  return findEvent(reference, await openSources(target), progress, since);
+}
+
+async function openSources(target: Target): Promise<EventSources> {
+  const { openDeliveries } = await import('./stores.ts');
+  const { read, findWebhook } = openDeliveries(target);
+  return {
+    readDelivery: async id => (await read([id]))[0],
+    findWebhook,
+    openLog: async () => (await import('./logs.ts')).openEventLog(target),
+    openQueues: async () => (await import('./queues.ts')).openQueues(target),
+  };
+}
+
+function reportFound(found: FoundEvent, since: number | undefined): Report {
   const { verdict, why, deliveryId, messageId, delivery, logSince } = found;
   const searched = iso(logSince);
   const bound = logSince === since ? '(--since)' : '(it is kept no longer)';
@@ -96,16 +114,5 @@ async function find(
       logSince: searched,
     },
     text: delivery ? `${lines}\n\n${deliveryText(delivery)}` : lines,
-  };
-}
-
-async function openSources(target: Target): Promise<EventSources> {
-  const { openDeliveries } = await import('./stores.ts');
-  const { read, findWebhook } = openDeliveries(target);
-  return {
-    readDelivery: async id => (await read([id]))[0],
-    findWebhook,
-    openLog: async () => (await import('./logs.ts')).openEventLog(target),
-    openQueues: async () => (await import('./queues.ts')).openQueues(target),
   };
 }

@@ -35,15 +35,15 @@ export interface Queues {
   /** Sends a message in the group of its account, as the one it was where it was one before; gives the message id. */
   send(queue: QueueName, body: string, account: string, origin?: Origin): Promise<string>;
   /**
-   * Takes dead letters in hand, each once, until the queue shows no more or `limit` is reached. Meanwhile nobody else sees
-   * them; at the end those that were not removed show again.
+   * Receives dead letters, each once, until the queue shows no more or `limit` is reached. Meanwhile nobody else sees them;
+   * at the end those that were not removed show again.
    */
   deadLetters(limit: number): AsyncGenerator<DeadLetter>;
   /**
-   * About how many dead letters somebody has in hand: they show again within a minute. SQS counts late, so that of two
-   * counts around some work of one's own the smaller is the others'.
+   * About how many dead letters are in flight: they show again within a minute. SQS counts late: of two counts, before and
+   * after work of one's own, the smaller one is what others have in flight.
    */
-  countInHand(): Promise<number>;
+  countInFlight(): Promise<number>;
   /** Takes a dead letter off the queue for good. */
   remove(letter: DeadLetter): Promise<void>;
 }
@@ -110,7 +110,7 @@ export function openQueues(target: Target): Queues {
           const fresh = messages.filter(({ MessageId = '' }) => !receipts.has(MessageId));
           for (const { MessageId = '', ReceiptHandle = '' } of messages) receipts.set(MessageId, ReceiptHandle);
           seenAgain += messages.length - fresh.length;
-          // Those in hand for too long come round again, before others perhaps; but all of them only once.
+          // Those that are in flight for too long show again, perhaps before others; but all of them only once.
           if (messages.length === 0 || seenAgain > receipts.size) return;
           yield* fresh.map(fromMessage);
         }
@@ -119,7 +119,7 @@ export function openQueues(target: Target): Queues {
       }
     },
 
-    countInHand: async () => {
+    countInFlight: async () => {
       const { Attributes } = await sqs.send(
         new GetQueueAttributesCommand({
           QueueUrl: urlOf('DeadLetterQueueUrl'),

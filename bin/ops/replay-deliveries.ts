@@ -13,6 +13,13 @@ export interface ReplayRequest extends ReplayRange {
   readonly event: EventName;
 }
 
+/** A replay that has ended. */
+export interface Replayed {
+  readonly id: string;
+  readonly total: number;
+  readonly sent: number;
+}
+
 /** What a replay needs. */
 export interface ReplayDependencies {
   readonly findWebhook: FindWebhook;
@@ -34,7 +41,7 @@ export async function replayDeliveries(
   { account, event, ...range }: ReplayRequest,
   { findWebhook, findLatest, start, now, wait }: ReplayDependencies,
   progress: ShowProgress,
-): Promise<{ id: string; total: number; sent: number }> {
+): Promise<Replayed> {
   const name = `the webhook of account "${account}" for ${event}`;
   const webhook = await findWebhook(account, event);
   if (!webhook) throw new CliError(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);

@@ -16,10 +16,8 @@ import { systemClock } from '../../lambdas/platform/clock.ts';
 import { readTogether } from '../../lambdas/platform/dynamo.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
-import { countUndelivered, type UndeliveredQuery } from './count-undelivered.ts';
 import { iso } from './report.ts';
 import { connectionSettings, requireOutput, type Target } from './target.ts';
-import type { ShowProgress } from './terminal.ts';
 
 // Loaded by the commands that reach a table, when they do: the SDK takes longer to load than the rest takes to run.
 
@@ -70,8 +68,6 @@ export function openDeliveries(target: Target) {
     update,
     history: makeReadHistory({ dynamo, table, store }),
     findWebhook: makeFindWebhook(dynamo, requireOutput(target, 'WebhooksTable')),
-    count: (query: UndeliveredQuery, progress: ShowProgress) =>
-      countUndelivered(query, { client: dynamo, table }, progress),
   };
 }
 

@@ -5,7 +5,7 @@ import type { StageName } from '../../lib/config.ts';
 import { CliError } from './cli-error.ts';
 
 /** What a run or a deployment says about itself: queue URLs, table names, addresses, by output name. */
-export type Outputs = Readonly<Record<string, string>>;
+type Outputs = Readonly<Record<string, string>>;
 
 /** The Emissor that a command works on. */
 export interface Target {

@@ -46,6 +46,11 @@ export function yesOption(): Option {
   return new Option('--yes', 'do what cannot be undone without asking');
 }
 
+/** The value of that option. */
+export interface Confirmed {
+  readonly yes?: boolean;
+}
+
 /**
  * Asks before something that cannot be undone. Without a terminal it refuses, unless the command was given `--yes`. The
  * question goes to standard error, so that standard output holds nothing but the `--json` answer.
