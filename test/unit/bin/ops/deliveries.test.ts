@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Delivery, type DeliveryState, settled } from '../../../lambdas/delivery/delivery.ts';
-import { itemFromDelivery } from '../../../lambdas/delivery/delivery-item.ts';
-import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
-import { runOpsInProcess } from '../../support/ops-in-process.ts';
-import { aDelivery, noon } from '../delivery/builders.ts';
+import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { itemFromDelivery } from '../../../../lambdas/delivery/delivery-item.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { runOpsInProcess } from '../../../support/ops-in-process.ts';
+import { aDelivery, noon } from '../../delivery/builders.ts';
 
 let dynalite: Dynalite;
 let directory: string;

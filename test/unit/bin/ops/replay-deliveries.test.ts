@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { replayDeliveries } from '../../../bin/ops/replay-deliveries.ts';
-import type { Replay } from '../../../lambdas/delivery/replay/replay.ts';
-import type { ReplayRange } from '../../../lambdas/delivery/replay/replay-start.ts';
-import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
-import { aWebhook, noon } from '../delivery/builders.ts';
+import { replayDeliveries } from '../../../../bin/ops/replay-deliveries.ts';
+import type { Replay } from '../../../../lambdas/delivery/replay/replay.ts';
+import type { ReplayRange } from '../../../../lambdas/delivery/replay/replay-start.ts';
+import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
+import { aWebhook, noon } from '../../delivery/builders.ts';
 
 const range: ReplayRange = { from: noon - 3_600_000, to: noon, wanted: 'failed' };
 const request = { account: 'conta-1', event: 'demanda.criada', ...range } as const;

@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runOpsInProcess } from '../../support/ops-in-process.ts';
+import { runOpsInProcess } from '../../../support/ops-in-process.ts';
 
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../../../..');
 const nouns = ['clients', 'users', 'sessions', 'keys', 'webhooks', 'publish', 'deliveries', 'events', 'dlq'];
 
 const helpOf = async (...words: string[]) => (await runOpsInProcess([...words, '--help'])).stdout;

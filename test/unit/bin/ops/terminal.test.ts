@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { confirm, makeProgress } from '../../../bin/ops/terminal.ts';
+import { confirm, makeProgress } from '../../../../bin/ops/terminal.ts';
 
 const consequences = 'This ends every access token of stage prod.';
 

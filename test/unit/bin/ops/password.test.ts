@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { choosePassword, passwordProblem } from '../../../bin/ops/password.ts';
+import { choosePassword, passwordProblem } from '../../../../bin/ops/password.ts';
 
 describe('a password that an operator sets', () => {
   it.each([

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type EventSources, findEvent } from '../../../bin/ops/find-event.ts';
-import type { LoggedLine } from '../../../bin/ops/logs.ts';
-import type { DeadLetter } from '../../../bin/ops/queues.ts';
-import { noProgress } from '../../../bin/ops/terminal.ts';
-import { type Delivery, type DeliveryState, settled } from '../../../lambdas/delivery/delivery.ts';
-import { deliveryIdOf } from '../../../lambdas/delivery/event.ts';
-import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
-import { aDelivery, aRecord, aWebhook, noon } from '../delivery/builders.ts';
+import { type EventSources, findEvent } from '../../../../bin/ops/find-event.ts';
+import type { LoggedLine } from '../../../../bin/ops/logs.ts';
+import type { DeadLetter } from '../../../../bin/ops/queues.ts';
+import { noProgress } from '../../../../bin/ops/terminal.ts';
+import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { deliveryIdOf } from '../../../../lambdas/delivery/event.ts';
+import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
+import { aDelivery, aRecord, aWebhook, noon } from '../../delivery/builders.ts';
 
 const deliveryId = deliveryIdOf('conta-1', 'demanda.criada', 'pub-1');
 const messageId = '87d3a375-8574-4978-998f-80aa10f241f1';
