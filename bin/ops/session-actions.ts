@@ -3,6 +3,7 @@ import { parseUser, type User, userKey } from '../../lambdas/auth/principals/use
 import { sessionFault } from '../../lambdas/auth/sessions/active-session.ts';
 import { isExpired, type Session } from '../../lambdas/auth/sessions/session.ts';
 import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
+import type { SessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { readTogether } from '../../lambdas/platform/dynamo.ts';
 import { CliError } from './cli-error.ts';
 import { connectDynamo, openClients, openSessions, openUsers } from './stores.ts';
@@ -48,13 +49,18 @@ export interface EndedSession {
   readonly state: SessionState | undefined;
 }
 
-/** Lists sessions, by default the first hundred live ones. @throws {CliError} where the owner does not exist. */
+/**
+ * Lists sessions, by default the first hundred live ones.
+ *
+ * @throws {CliError} where the owner does not exist, or `after` is no session of theirs.
+ */
 export async function listSessions(target: Target, options: ListOptions): Promise<SessionStates> {
   const owner = await ownerOf(target, options);
-  if ('userId' in owner && options.after?.startsWith(`${owner.userId}-`) === false) {
-    throw new CliError(`"${options.after}" is no session of that user: --after takes the last one that was shown.`);
-  }
   const store = openSessions(target);
+  if (options.after !== undefined && !(await mayBeSessionOf(owner, options.after, store.findSession))) {
+    const whose = 'userId' in owner ? 'user' : 'client';
+    throw new CliError(`"${options.after}" is no session of that ${whose}: --after takes the last one that was shown.`);
+  }
   const limit = options.limit ?? pageSize;
   const found: SessionState[] = [];
   let after = options.after;
@@ -106,6 +112,17 @@ async function ownerOf(target: Target, { user, client }: OwnerOptions): Promise<
     throw new CliError(`there is no client "${client}": "clients list" shows them.`);
   }
   return { clientId: client ?? '' };
+}
+
+/** Whether a session is one of the owner's. It may be deleted by now: then it counts as one of any client. */
+async function mayBeSessionOf(
+  owner: SessionOwner,
+  sessionId: string,
+  findSession: SessionStore['findSession'],
+): Promise<boolean> {
+  if ('userId' in owner) return sessionId.startsWith(`${owner.userId}-`);
+  const session = await findSession(sessionId);
+  return session ? session.clientId === owner.clientId : /^[0-9A-Za-z]+-[0-9A-Za-z]+$/.test(sessionId);
 }
 
 /** Sessions that are read at once, and shown unless a limit says otherwise. */
