@@ -122,7 +122,7 @@ Examples:
   npm run ops -- --stage prod clients rotate-secret 4f6Kq... --overlap-seconds 3600
   npm run ops -- --stage prod clients rotate-secret 4f6Kq... --overlap-seconds 0     # it leaked: nothing old works on`;
 
-/** What create and update have in common. What update is not told stays as it was: `defaults` are those of create. */
+/** The options that create and update share. Only create has defaults: what update is not given stays as it was. */
 function addSettings(command: Command, defaults: { readonly scope?: string; readonly grace?: string } = {}): Command {
   return command
     .addOption(repeatable('--scope <scope>', `a scope its tokens may have (repeatable${defaults.scope ?? ''})`, scopes))
@@ -151,7 +151,7 @@ function reportNewSecret({ client, clientSecret }: ClientWithSecret): Report {
   return reportClient(client, clientSecret);
 }
 
-/** One client, with its secret where that has just been made. */
+/** One client, with its secret if that is new. */
 function reportClient(client: Client, clientSecret?: string): Report {
   const works = client.secrets.map(({ createdAt, expiresAt }): [string, string] => [
     `secret of ${iso(createdAt)}`,
@@ -188,7 +188,7 @@ function reportDeleted({ clientId, name }: Client): Report {
   };
 }
 
-/** Many clients, one a line. */
+/** Many clients, one on a line. */
 function reportClients(clients: readonly Client[]): Report {
   const columns = [
     { heading: 'CLIENT ID', cell: (client: Client) => client.clientId },
@@ -206,7 +206,7 @@ function worksUntil(moment: number): string {
   return moment <= Date.now() ? `ended at ${iso(moment)}` : `works until ${iso(moment)}`;
 }
 
-/** What is shown of a client: everything but the hashes of its secrets. */
+/** The JSON of a client, without the hashes of its secrets. */
 function viewClient(client: Client) {
   return {
     clientId: client.clientId,

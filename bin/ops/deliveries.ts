@@ -132,7 +132,7 @@ Examples:
   npm run ops -- deliveries replay --account acme --event demanda.criada --state retida \\
     --since 2026-11-20T08:00:00-03:00 --until 2026-11-20T18:00:00-03:00`;
 
-/** What a replay may send again. */
+/** The states that a replay may send again. */
 const replayedStates = { [wireStates.failed]: 'failed', [wireStates.held]: 'held' } as const;
 
 interface ReplayOptions {

@@ -19,16 +19,16 @@ export interface ListQuery {
   readonly limit: number;
 }
 
-/** Which undelivered ones are counted; all unless told otherwise. */
+/** Which undelivered deliveries are counted: all by default. */
 export interface UndeliveredQuery {
   readonly account?: string | undefined;
   readonly event?: string | undefined;
   readonly state?: UndeliveredState | undefined;
-  /** The number of webhooks and states that are shown. */
+  /** The most counts that are given. */
   readonly limit: number;
 }
 
-/** How many deliveries of a webhook are in a state. */
+/** The number of deliveries of one webhook in one state. */
 export interface UndeliveredCount {
   readonly accountId: string;
   readonly eventName: string;
@@ -64,8 +64,8 @@ export async function listDeliveries(
 }
 
 /**
- * Counts what is not delivered, over all accounts, most first. It scans index `undelivered` of table `Deliveries`, which
- * holds nothing else: some 5,000 of them in a page. What has expired counts until the table has removed it.
+ * Counts undelivered deliveries of all accounts, the greatest numbers first. It scans the index `undelivered` of the table
+ * `Deliveries`, which holds nothing else: some 5,000 in a page. Expired ones count until DynamoDB has removed them.
  */
 export async function countUndelivered(
   target: Target,

@@ -136,7 +136,7 @@ function reportDiscarded(discarded: number): Report {
 
 type LetterView = ReturnType<typeof viewLetter>;
 
-/** What is shown of a dead letter: the id and the time it was published under. */
+/** The JSON of a dead letter, with the id and the time of its publication. */
 function viewLetter({ origin: { messageId, sentAt }, body, reason, detail, sender }: DeadLetter) {
   return {
     messageId,
@@ -148,7 +148,7 @@ function viewLetter({ origin: { messageId, sentAt }, body, reason, detail, sende
   };
 }
 
-/** Tells that the queue may hold more than was seen. */
+/** A note that the queue may hold more than it showed. */
 function more(inFlight: number): string {
   return inFlight === 0
     ? ''

@@ -57,7 +57,7 @@ interface FindOptions {
   readonly since?: number;
 }
 
-/** What the options name; nothing where they name no event, or two. */
+/** The event that argument and options name; `undefined` where they name none, or two. */
 function referenceOf(given: string | undefined, { account, event, id }: FindOptions): EventReference | undefined {
   const options = [account, event, id].filter(value => value !== undefined);
   if (given !== undefined) {

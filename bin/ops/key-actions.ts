@@ -16,7 +16,7 @@ export interface RotateOptions extends Confirmed {
   readonly revoke?: boolean;
 }
 
-/** What is shown of a key: nothing of the key itself. */
+/** What is shown of a key: no key material. */
 export type KeyView = ReturnType<typeof viewKey>;
 
 /** What a rotation did with the keys of one kind. */
@@ -81,5 +81,5 @@ function viewKey(key: KeyringKey, keys: readonly KeyringKey[]) {
   };
 }
 
-/** What deleting the keys of a kind ends. What sealing keys sealed is kept, and would be lost. */
+/** What ends when the keys of a kind are deleted. Sealing keys are missing: stored secrets would be lost without them. */
 const endedBy: Partial<Record<KeyKind, string>> = { signing: 'every access token', mac: 'every refresh token' };

@@ -84,7 +84,7 @@ function reportPublished({ messageId, deliveryId }: Published): Report {
   return { json: { messageId, deliveryId }, text: `Published.\n${lines}` };
 }
 
-/** The option that each field of the message comes from. */
+/** The option that gives each field of the message. */
 const optionOf: Readonly<Record<string, string>> = {
   id_conta: '--account',
   event: '--event',

@@ -27,13 +27,13 @@ export interface ReplayDependencies {
   findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
   readonly start: StartReplay;
   readonly now: () => number;
-  /** Waits before it looks at the replay again. */
+  /** Waits until the replay is looked at again. */
   readonly wait: () => Promise<unknown>;
 }
 
 /**
- * Replays a range of deliveries of one webhook, and waits until the last has had its turn. Should the command end before
- * that, the service goes on.
+ * Replays a range of deliveries of one webhook and waits for the end of the replay. If the command ends before that, the
+ * service goes on.
  *
  * @throws {CliError} where it cannot begin, or was cancelled on the way.
  */
@@ -70,7 +70,7 @@ export async function replayDeliveries(
   }
 }
 
-/** The pause between two looks at a replay under way. */
+/** Waits until the replay is looked at again. */
 export function everySecond(): Promise<unknown> {
   return pause(1_000);
 }

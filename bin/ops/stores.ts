@@ -19,8 +19,6 @@ import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
 import { iso } from './report.ts';
 import { connectionSettings, requireOutput, type Target } from './target.ts';
 
-// Loaded by the commands that reach a table, when they do: the SDK takes longer to load than the rest takes to run.
-
 /** Access to the target's tables. */
 export function connectDynamo(target: Target): DynamoDBDocumentClient {
   return DynamoDBDocumentClient.from(new DynamoDBClient(connectionSettings(target, target.outputs.DynamoDbEndpoint)), {
@@ -41,7 +39,7 @@ export function openUsers(target: Target) {
   });
 }
 
-/** The target's sessions: their lists, and the end of one. */
+/** The target's sessions. */
 export function openSessions(target: Target) {
   const { dynamo } = connect(target);
   const tableName = requireOutput(target, 'SessionsTable');
@@ -53,10 +51,8 @@ export function openWebhooks(target: Target) {
   return makeOperatorStore({ ...connect(target), tableName: requireOutput(target, 'WebhooksTable') });
 }
 
-/**
- * The target's deliveries, to be read or begun anew: how long they are kept matters only where a final state is written,
- * which is the service's own affair.
- */
+/** The target's deliveries. They are read and begun anew here; only the service writes final states, which set how long
+ * a delivery is kept. */
 export function openDeliveries(target: Target) {
   const connection = connect(target);
   const { dynamo } = connection;
@@ -71,7 +67,7 @@ export function openDeliveries(target: Target) {
   };
 }
 
-/** The target's replays, begun and driven on as the service itself does. */
+/** The target's replays, started and driven as the service does it. */
 export function openReplays(target: Target, retryQueue: RetryQueue) {
   const dynamo = connectDynamo(target);
   const now = systemClock;
@@ -97,10 +93,7 @@ export function openReplays(target: Target, retryQueue: RetryQueue) {
   };
 }
 
-/**
- * Since when the attempts of each of these are made in the slow lane; `null` where they are not. It belongs to account and
- * event, and not to the registration.
- */
+/** Since when the attempts of each account and event are made in the slow lane; `null` where they are not. */
 export async function readSlowSince(
   target: Target,
   owners: readonly SlownessOwner[],
@@ -127,8 +120,8 @@ function connect(target: Target) {
   };
 }
 
-/** What goes wrong on the way is the sweeper's to mend, which goes on with every replay each minute. */
+/** Failures need no report here: the sweeper goes on with every replay each minute. */
 const silence = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };
 
-/** What DynamoDB reads in one request. */
+/** The most items of one BatchGetItem. */
 const longestRead = 100;

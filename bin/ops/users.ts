@@ -181,7 +181,7 @@ function reportUser(user: User): Report {
   return { json: viewUser(user), text };
 }
 
-/** A report with a password that nobody knows yet, where there is one. */
+/** Adds a generated password to a report, if there is one: it is shown once. */
 function withPassword({ json, text }: Report, password: string | undefined): Report {
   if (password === undefined) return { json, text };
   return {
@@ -190,7 +190,7 @@ function withPassword({ json, text }: Report, password: string | undefined): Rep
   };
 }
 
-/** Many users, one a line. */
+/** Many users, one on a line. */
 function reportUsers(users: readonly User[]): Report {
   const columns = [
     { heading: 'USER ID', cell: (user: User) => user.userId },
@@ -204,7 +204,7 @@ function reportUsers(users: readonly User[]): Report {
   return { json: users.map(viewUser), text: table(users, columns, whenEmpty) };
 }
 
-/** What is shown of a user: everything but the password's hash. */
+/** The JSON of a user. */
 function viewUser(user: User) {
   return {
     userId: user.userId,

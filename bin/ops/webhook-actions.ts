@@ -5,7 +5,7 @@ import { CliError } from './cli-error.ts';
 import { openWebhooks, readSlowSince } from './stores.ts';
 import type { Target } from './target.ts';
 
-/** What a webhook is registered for: an account has one for each event at most. */
+/** The account and the event of a webhook: an account has at most one for each event. */
 export interface Registration {
   readonly account: string;
   readonly event: EventName;
@@ -65,7 +65,7 @@ export async function reactivateWebhook(target: Target, registration: Registrati
   return { ...registration, webhook: changed.outcome === 'not_registered' ? undefined : changed.webhook };
 }
 
-/** What only has an operator's suspension is listed as suspended. */
+/** A suspension without a webhook counts as a suspended webhook. */
 function wireStatusOf(found: Webhook | Hold) {
   return 'webhookId' in found ? wireStatuses[found.status] : 'suspenso';
 }

@@ -135,7 +135,7 @@ type View = {
   readonly [Name in keyof ReturnType<typeof viewOfWebhook>]: ReturnType<typeof viewOfWebhook>[Name] | null;
 };
 
-/** What is shown of a webhook: no secret, sealed or not, and of its URL no more than where it leads. */
+/** The JSON of a webhook, without secrets: of its URL it shows the host only. */
 function viewOfWebhook(webhook: Webhook) {
   return {
     accountId: webhook.accountId,
@@ -150,7 +150,7 @@ function viewOfWebhook(webhook: Webhook) {
   };
 }
 
-/** An operator's suspension without a webhook is shown as a webhook would be that had nothing but that. */
+/** The JSON of an operator's suspension without a webhook: a webhook that has nothing else. */
 function viewOfHold({ accountId, eventName, since }: Hold): View {
   return {
     accountId,

@@ -28,7 +28,7 @@ const aReplay = (changes: Partial<Replay> = {}): Replay => ({
   ...changes,
 });
 
-/** Replays that are found at one look after another; a second passes between them. */
+/** Runs a replay that is found in these states one after another, a second apart. */
 const replay = async (
   begun: Replay | undefined,
   later: readonly Replay[] = [],
@@ -58,7 +58,7 @@ const replay = async (
 };
 
 describe('the operator’s replay of a range', () => {
-  it('waits until the last delivery has had its turn, and shows how far it is', async () => {
+  it('waits for the end of the replay, and shows its progress', async () => {
     const counted = { total: 20, countedTo: null };
     const { done, shown, asked } = await replay(aReplay(), [
       aReplay({ total: 12 }),

@@ -4,7 +4,7 @@ import { confirm, makeProgress } from '../../../../bin/ops/terminal.ts';
 
 const consequences = 'This ends every access token of stage prod.';
 
-/** Asks at a terminal where somebody types this, or where there is none. */
+/** Asks at a terminal where somebody types this, or without a terminal. */
 const ask = async (typed: string | undefined, yes = false) => {
   const stdin = Object.assign(new PassThrough(), { isTTY: typed !== undefined });
   const stderr = new PassThrough();
@@ -17,7 +17,7 @@ const ask = async (typed: string | undefined, yes = false) => {
 };
 
 describe('what cannot be undone', () => {
-  it('is done by whoever types yes, having read what it does', async () => {
+  it('is done after somebody read what it does and typed yes', async () => {
     const { answer, shown } = await ask(' yes \n');
     expect(answer).toBe('confirmed');
     expect(shown).toContain(consequences);
@@ -27,7 +27,7 @@ describe('what cannot be undone', () => {
     expect((await ask(typed)).answer).toBe('CliError: cancelled: nothing was changed.');
   });
 
-  it('is refused where there is no terminal to ask at, whatever comes on standard input', async () => {
+  it('is refused without a terminal, whatever comes on standard input', async () => {
     expect((await ask(undefined)).answer).toBe(
       `CliError: ${consequences} That cannot be undone, and without a terminal nobody can be asked: add --yes.`,
     );
@@ -38,7 +38,7 @@ describe('what cannot be undone', () => {
   });
 });
 
-/** What is written when a text is shown at each of these moments. */
+/** The output when a text is shown at each of these moments. */
 const written = (isTTY: boolean, moments: readonly number[]): string[] => {
   const lines: string[] = [];
   let moment = 0;
@@ -50,15 +50,15 @@ const written = (isTTY: boolean, moments: readonly number[]): string[] => {
 };
 
 describe('progress', () => {
-  it('leaves quick work alone', () => {
+  it('is not shown in the first second', () => {
     for (const isTTY of [true, false]) expect(written(isTTY, [0, 500, 999])).toEqual([]);
   });
 
-  it('is a line now and then where no terminal is', () => {
+  it('is a line every five seconds without a terminal', () => {
     expect(written(false, [0, 1_000, 2_000, 5_999, 6_000, 7_000])).toEqual(['at 1000\n', 'at 6000\n']);
   });
 
-  it('is one line at a terminal, which is gone at the end', () => {
+  it('is one line at a terminal, which is erased at the end', () => {
     const erase = '\r\u001b[K';
     expect(written(true, [0, 1_000, 1_500])).toEqual([`${erase}at 1000`, `${erase}at 1500`, erase]);
   });
