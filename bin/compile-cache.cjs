@@ -1,6 +1,6 @@
 /**
- * Keeps compiled code from one start to the next: the operator's command line, the local run and the CDK app spend most
- * of their start on compiling the SDK and the CDK. Where it cannot be kept, nothing is said and nothing is lost but time.
+ * Caches compiled code on disk: the operator's command line, the local run and the CDK app spend most of their start on
+ * compiling the SDK and the CDK. If it cannot be cached, they only start more slowly.
  */
 const { enableCompileCache } = require('node:module');
 const { join } = require('node:path');

@@ -1,6 +1,6 @@
 /**
- * Says in one line that packages are missing, where loading one of them would end in a stack trace: nobody ran "npm ci",
- * or not since the dependencies changed. The operator's command line and the CDK app need no development dependencies.
+ * Says in one line that packages are missing, instead of a stack trace: nobody ran "npm ci", or not since the dependencies
+ * changed. The operator's command line and the CDK app need no development dependencies.
  */
 const { existsSync } = require('node:fs');
 const { basename, join } = require('node:path');

@@ -1,11 +1,9 @@
 import type { Command } from 'commander';
-import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/principals/client.ts';
-import type { ClientChanges, ClientStore, SecretRotation } from '../../lambdas/auth/principals/client-store.ts';
+import { type Client, grantTypes } from '../../lambdas/auth/principals/client.ts';
+import type { SecretRotation } from '../../lambdas/auth/principals/client-store.ts';
 import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
-import { type Scope, scopes } from '../../lambdas/auth/principals/scope.ts';
-import { CliError } from './cli-error.ts';
-import { reportClient, reportClients } from './client-report.ts';
-import { confirm, yesOption } from './confirmation.ts';
+import { scopes } from '../../lambdas/auth/principals/scope.ts';
+import type { ClientSettings, ClientWithSecret, NewClientSettings } from './client-actions.ts';
 import {
   accountId,
   afterOption,
@@ -15,9 +13,9 @@ import {
   repeatable,
   wholeNumber,
 } from './option-values.ts';
-import type { Report } from './report.ts';
+import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
-import type { Target } from './target.ts';
+import { type Confirmed, yesOption } from './terminal.ts';
 
 /** Adds `clients`. */
 export function addClients(program: Command, run: Run): void {
@@ -35,8 +33,8 @@ export function addClients(program: Command, run: Run): void {
     { scope: '; default: all', grace: 'default 30, ' },
   )
     .addHelpText('after', examples)
-    .action((options: Required<Pick<Settings, 'name' | 'grant'>>, command: Command) =>
-      run(command, target => create(target, options)),
+    .action((options: NewClientSettings, command: Command) =>
+      run(command, async target => (await actions()).createClient(target, options), reportNewSecret),
     );
 
   clients
@@ -44,13 +42,17 @@ export function addClients(program: Command, run: Run): void {
     .description('list all clients, or a page of them')
     .addOption(limitOption())
     .addOption(afterOption('client'))
-    .action((page: PageRequest, command: Command) => run(command, target => list(target, page)));
+    .action((page: PageRequest, command: Command) =>
+      run(command, async target => (await actions()).listClients(target, page), reportClients),
+    );
 
   clients
     .command('show')
     .description('show a client and until when its secrets work')
     .argument(...clientArgument)
-    .action((clientId: string, _options: object, command: Command) => run(command, target => show(target, clientId)));
+    .action((clientId: string, _options: object, command: Command) =>
+      run(command, async target => (await actions()).showClient(target, clientId), reportClient),
+    );
 
   addSettings(
     clients
@@ -63,12 +65,12 @@ export function addClients(program: Command, run: Run): void {
     .option('--no-account', 'log in users of any account')
     .option('--no-introspect', 'let it introspect its own tokens only')
     .addHelpText('after', examples)
-    .action((clientId: string, options: Settings, command: Command) => {
+    .action((clientId: string, options: ClientSettings, command: Command) => {
       const wanted = given(options, command);
       if (Object.keys(wanted).length === 0) {
         command.error('error: nothing to change was given: name at least one setting (--help shows them).');
       }
-      return run(command, target => update(target, clientId, wanted));
+      return run(command, async target => (await actions()).updateClient(target, clientId, wanted), reportClient);
     });
 
   for (const [name, status] of [
@@ -82,7 +84,7 @@ export function addClients(program: Command, run: Run): void {
       )
       .argument(...clientArgument)
       .action((clientId: string, _options: object, command: Command) =>
-        run(command, target => setStatus(target, clientId, status)),
+        run(command, async target => (await actions()).setStatus(target, clientId, status), reportStatus),
       );
   }
 
@@ -92,7 +94,7 @@ export function addClients(program: Command, run: Run): void {
     .argument(...clientArgument)
     .addOption(yesOption())
     .action((clientId: string, options: Confirmed, command: Command) =>
-      run(command, target => remove(target, clientId, options)),
+      run(command, async target => (await actions()).deleteClient(target, clientId, options), reportDeleted),
     );
 
   clients
@@ -108,7 +110,7 @@ export function addClients(program: Command, run: Run): void {
     .addOption(yesOption())
     .addHelpText('after', examples)
     .action((clientId: string, options: SecretRotation & Confirmed, command: Command) =>
-      run(command, target => rotateSecret(target, clientId, options)),
+      run(command, async target => (await actions()).rotateSecret(target, clientId, options), reportNewSecret),
     );
 }
 
@@ -120,7 +122,7 @@ Examples:
   npm run ops -- --stage prod clients rotate-secret 4f6Kq... --overlap-seconds 3600
   npm run ops -- --stage prod clients rotate-secret 4f6Kq... --overlap-seconds 0     # it leaked: nothing old works on`;
 
-/** What create and update have in common. What update is not told stays as it was: `defaults` are those of create. */
+/** The options that create and update share. Only create has defaults: what update is not given stays as it was. */
 function addSettings(command: Command, defaults: { readonly scope?: string; readonly grace?: string } = {}): Command {
   return command
     .addOption(repeatable('--scope <scope>', `a scope its tokens may have (repeatable${defaults.scope ?? ''})`, scopes))
@@ -133,128 +135,93 @@ function addSettings(command: Command, defaults: { readonly scope?: string; read
     .option('--introspect', "let it introspect other clients' tokens");
 }
 
-interface Settings {
-  readonly name?: string;
-  readonly grant?: GrantType[];
-  readonly scope?: Scope[];
-  /** `false` for none. */
-  readonly account?: string | false;
-  readonly graceSeconds?: number;
-  readonly introspect?: boolean;
-}
-
-async function create(target: Target, options: Settings & Required<Pick<Settings, 'name' | 'grant'>>) {
-  const { client, clientSecret } = await (await openStore(target)).createClient({
-    ...settings(options),
-    name: options.name,
-    grants: withoutRepetition(options.grant),
-    ...(options.account ? { accountId: options.account } : {}),
-  });
-  return reportClient(client, clientSecret);
-}
-
-async function list(target: Target, page: PageRequest): Promise<Report> {
-  return reportClients(await (await openStore(target)).listClients(page));
-}
-
 const clientArgument = ['<client-id>', 'as create and list show it', notEmpty] as const;
 
-async function show(target: Target, clientId: string): Promise<Report> {
-  return reportClient(await changed(clientId, (await openStore(target)).findClient(clientId)));
-}
-
-/** What a person gave: commander counts an option that can be negated as given. */
-function given(options: Settings, command: Command): Settings {
+/** The options on the command line: commander sets an option that can be negated even if nobody gave it. */
+function given(options: ClientSettings, command: Command): ClientSettings {
   return Object.fromEntries(Object.entries(options).filter(([name]) => command.getOptionValueSource(name) === 'cli'));
 }
 
-async function update(target: Target, clientId: string, options: Settings): Promise<Report> {
-  const changes: ClientChanges = {
-    ...settings(options),
-    ...(options.account === undefined ? {} : { accountId: options.account === false ? null : options.account }),
+/** The actions are loaded when one is needed, because the SDK takes longer to load than the rest takes to run. */
+function actions() {
+  return import('./client-actions.ts');
+}
+
+function reportNewSecret({ client, clientSecret }: ClientWithSecret): Report {
+  return reportClient(client, clientSecret);
+}
+
+/** One client, with its secret if that is new. */
+function reportClient(client: Client, clientSecret?: string): Report {
+  const works = client.secrets.map(({ createdAt, expiresAt }): [string, string] => [
+    `secret of ${iso(createdAt)}`,
+    expiresAt === undefined ? 'works until it is replaced' : worksUntil(expiresAt),
+  ]);
+  const text = fields([
+    ['client_id', client.clientId],
+    ['name', client.name],
+    ['grants', client.grants.join(', ')],
+    ['scopes', client.scopes.join(', ')],
+    ['account', client.accountId ?? 'any'],
+    ['grace', `${client.graceSeconds} s`],
+    ['introspects', client.introspect ? 'tokens of all clients' : 'its own tokens'],
+    ['status', client.status],
+    ...works,
+    ...(clientSecret === undefined ? [] : [['client_secret', clientSecret] as const]),
+  ]);
+  const note = clientSecret === undefined ? '' : '\n\nThe secret is shown this once and kept nowhere: store it now.';
+  return {
+    json: { ...viewClient(client), ...(clientSecret === undefined ? {} : { clientSecret }) },
+    text: `${text}${note}`,
   };
-  return reportClient(await changed(clientId, (await openStore(target)).updateClient(clientId, changes)));
 }
 
-async function setStatus(target: Target, clientId: string, status: Client['status']): Promise<Report> {
-  const client = await changed(clientId, (await openStore(target)).setClientStatus(clientId, status));
-  const what = status === 'disabled' ? ' Its sessions are over; enabling it again brings none back.' : '';
-  const text = `Client ${client.clientId} (${client.name}) is ${status}.${what}`;
-  return { json: reportClient(client).json, text };
+function reportStatus(client: Client): Report {
+  const what = client.status === 'disabled' ? ' Its sessions are over; enabling it again brings none back.' : '';
+  return { json: viewClient(client), text: `Client ${client.clientId} (${client.name}) is ${client.status}.${what}` };
 }
 
-interface Confirmed {
-  readonly yes?: boolean;
-}
-
-async function remove(target: Target, clientId: string, { yes }: Confirmed): Promise<Report> {
-  const store = await openStore(target);
-  const { name } = await changed(clientId, store.findClient(clientId));
-  await confirm(`This deletes client ${clientId} (${name}) of ${target.label} and ends its sessions.`, yes);
-  const client = await changed(clientId, store.deleteClient(clientId));
+function reportDeleted({ clientId, name }: Client): Report {
   return {
     json: { clientId, deleted: true },
-    text: `Client ${clientId} (${client.name}) is deleted, and its sessions are over.`,
+    text: `Client ${clientId} (${name}) is deleted, and its sessions are over.`,
   };
 }
 
-async function rotateSecret(
-  target: Target,
-  clientId: string,
-  { yes, ...rotation }: SecretRotation & Confirmed,
-): Promise<Report> {
-  const store = await openStore(target);
-  const { name } = await changed(clientId, store.findClient(clientId));
-  if (rotation.overlapSeconds === 0) {
-    await confirm(`This ends every secret that client ${clientId} (${name}) uses now.`, yes);
-  }
-  try {
-    const { client, clientSecret } = await changed(clientId, store.rotateClientSecret(clientId, rotation));
-    return reportClient(client, clientSecret);
-  } catch (error) {
-    if (!isNamed(error, 'TwoSecretsError')) throw error;
-    throw new CliError(
-      `two secrets of client "${clientId}" work already: "clients show" tells until when. Wait for the older one to end, ` +
-        'end it now with --drop-oldest, or end both with --overlap-seconds 0.',
-    );
-  }
+/** Many clients, one on a line. */
+function reportClients(clients: readonly Client[]): Report {
+  const columns = [
+    { heading: 'CLIENT ID', cell: (client: Client) => client.clientId },
+    { heading: 'NAME', cell: (client: Client) => client.name },
+    { heading: 'GRANTS', cell: (client: Client) => client.grants.join(', ') },
+    { heading: 'ACCOUNT', cell: (client: Client) => client.accountId ?? 'any' },
+    { heading: 'GRACE', cell: (client: Client) => `${client.graceSeconds} s` },
+    { heading: 'STATUS', cell: (client: Client) => client.status },
+  ];
+  const whenEmpty = 'No clients. Create one: npm run ops -- clients create --name "Acme ERP" --grant password';
+  return { json: clients.map(viewClient), text: table(clients, columns, whenEmpty) };
 }
 
-async function openStore(target: Target): Promise<ClientStore> {
-  return (await import('./stores.ts')).openClients(target);
+function worksUntil(moment: number): string {
+  return moment <= Date.now() ? `ended at ${iso(moment)}` : `works until ${iso(moment)}`;
 }
 
-/** What was given, in the words of the store. */
-function settings({ name, grant, scope, graceSeconds, introspect }: Settings) {
+/** The JSON of a client, without the hashes of its secrets. */
+function viewClient(client: Client) {
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(grant === undefined ? {} : { grants: withoutRepetition(grant) }),
-    ...(scope === undefined ? {} : { scopes: withoutRepetition(scope) }),
-    ...(graceSeconds === undefined ? {} : { graceSeconds }),
-    ...(introspect === undefined ? {} : { introspect }),
+    clientId: client.clientId,
+    name: client.name,
+    grants: client.grants,
+    scopes: client.scopes,
+    accountId: client.accountId ?? null,
+    graceSeconds: client.graceSeconds,
+    introspect: client.introspect,
+    status: client.status,
+    secrets: client.secrets.map(({ createdAt, expiresAt }) => ({
+      createdAt: iso(createdAt),
+      expiresAt: iso(expiresAt),
+    })),
+    createdAt: iso(client.createdAt),
+    updatedAt: iso(client.updatedAt),
   };
-}
-
-function withoutRepetition<Value>(values: readonly Value[]): Value[] {
-  return [...new Set(values)];
-}
-
-/** The client as a change left it. @throws {CliError} where there is none, or somebody else changed it at the same moment. */
-async function changed<Answer>(clientId: string, change: Promise<Answer | undefined>): Promise<Answer> {
-  try {
-    const answer = await change;
-    if (answer === undefined) throw noClient(clientId);
-    return answer;
-  } catch (error) {
-    if (error instanceof Error && isNamed(error, 'ClientConflictError')) throw new CliError(error.message);
-    throw error;
-  }
-}
-
-function noClient(clientId: string) {
-  return new CliError(`there is no client "${clientId}": "clients list" shows them.`);
-}
-
-function isNamed(error: unknown, name: string): boolean {
-  return error instanceof Error && error.name === name;
 }

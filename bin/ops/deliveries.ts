@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { ResendRefusal } from '../../lambdas/delivery/api/resend.ts';
-import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import type { Delivery } from '../../lambdas/delivery/delivery.ts';
 import {
   stateFromWire,
   type WireState,
@@ -8,18 +7,13 @@ import {
   wireResults,
   wireStates,
 } from '../../lambdas/delivery/representation.ts';
-import { systemClock } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import { CliError } from './cli-error.ts';
-import type { UndeliveredCount, UndeliveredQuery } from './count-undelivered.ts';
-import { deliveryId, momentBefore } from './delivery-values.ts';
+import type { Resent, UndeliveredCount } from './delivery-actions.ts';
 import { deliveryText, deliveryView } from './delivery-view.ts';
-import { accountId, eventNameSchema, wholeNumber } from './option-values.ts';
-import type { ShowProgress } from './progress.ts';
-import type { ReplayRequest } from './replay-deliveries.ts';
+import { accountId, deliveryId, eventNameSchema, momentBefore, wholeNumber } from './option-values.ts';
+import type { Replayed } from './replay-deliveries.ts';
 import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
-import type { Target } from './target.ts';
 
 /** Adds `deliveries`. */
 export function addDeliveries(program: Command, run: Run): void {
@@ -40,22 +34,37 @@ export function addDeliveries(program: Command, run: Run): void {
       const { account, event, limit } = options;
       const state = options.state && stateFromWire(options.state);
       if (account !== undefined && event !== undefined) {
-        return run(command, (target, progress) => list(target, { account, event, state, limit }, progress));
+        const query = { account, event, state, limit };
+        return run(
+          command,
+          async (target, progress) => (await actions()).listDeliveries(target, query, progress),
+          reportDeliveries,
+        );
       }
       if (state === 'delivered') return command.error('error: --state entregue needs --account and --event.');
-      return run(command, (target, progress) => count(target, { account, event, state, limit }, progress));
+      return run(
+        command,
+        async (target, progress) =>
+          (await actions()).countUndelivered(target, { account, event, state, limit }, progress),
+        reportCounts,
+      );
     });
 
-  for (const [name, description, act] of [
-    ['show', 'show the state of a delivery and its attempts', show],
-    ['resend', 'send a delivery now: on a new schedule, or ahead of its next attempt', resend],
-  ] as const) {
-    deliveries
-      .command(name)
-      .description(description)
-      .argument('<id>', 'as list shows it; its webhook-id header', deliveryId)
-      .action((id: string, _options: object, command: Command) => run(command, target => act(target, id)));
-  }
+  deliveries
+    .command('show')
+    .description('show the state of a delivery and its attempts')
+    .argument(...deliveryArgument)
+    .action((id: string, _options: object, command: Command) =>
+      run(command, async target => (await actions()).showDelivery(target, id), reportDelivery),
+    );
+
+  deliveries
+    .command('resend')
+    .description('send a delivery now: on a new schedule, or ahead of its next attempt')
+    .argument(...deliveryArgument)
+    .action((id: string, _options: object, command: Command) =>
+      run(command, async target => (await actions()).resendDelivery(target, id), reportResent),
+    );
 
   deliveries
     .command('replay')
@@ -74,8 +83,11 @@ export function addDeliveries(program: Command, run: Run): void {
     .addHelpText('after', replayNotes)
     .action(async ({ account, event, state, since: from, until: to = Date.now() }: ReplayOptions, command: Command) => {
       if (to <= from) command.error('error: --until must be later than --since.');
-      await run(command, (target, progress) =>
-        replay(target, { account, event, wanted: replayedStates[state], from, to }, progress),
+      const request = { account, event, wanted: replayedStates[state], from, to };
+      await run(
+        command,
+        async (target, progress) => (await actions()).replay(target, request, progress),
+        reportReplayed,
       );
     });
 }
@@ -108,22 +120,35 @@ interface ListOptions {
   readonly limit: number;
 }
 
-async function list(
-  target: Target,
-  { account, event, state, limit }: ListQuery,
-  progress: ShowProgress,
-): Promise<Report> {
-  const { openDeliveries } = await import('./stores.ts');
-  const { history } = openDeliveries(target);
-  const found: Delivery[] = [];
-  let after: string | undefined;
-  do {
-    const page = await history({ accountId: account, eventName: event, state, limit: longestPage, after });
-    found.push(...page.deliveries);
-    progress(`Found ${found.length} deliveries so far${page.next ? `, back to ${page.next.split('#')[0]}` : ''}`);
-    after = page.next;
-  } while (after !== undefined && found.length < limit);
-  const shown = found.slice(0, limit);
+const deliveryArgument = ['<id>', 'as list shows it; its webhook-id header', deliveryId] as const;
+
+const replayNotes = `
+Deliveries of the webhook that is registered now begin new schedules through the retry lane, ten a second, newest first; what
+is no longer in that state by its turn is left out, and so are tests and deliveries of earlier registrations. One replay of a
+webhook at a time. The command shows how far it is and waits for its end; the service goes on without it.
+
+Examples:
+  npm run ops -- deliveries replay --account acme --event demanda.criada --state falhou --since 6h
+  npm run ops -- deliveries replay --account acme --event demanda.criada --state retida \\
+    --since 2026-11-20T08:00:00-03:00 --until 2026-11-20T18:00:00-03:00`;
+
+/** The states that a replay may send again. */
+const replayedStates = { [wireStates.failed]: 'failed', [wireStates.held]: 'held' } as const;
+
+interface ReplayOptions {
+  readonly account: string;
+  readonly event: EventName;
+  readonly state: keyof typeof replayedStates;
+  readonly since: number;
+  readonly until?: number;
+}
+
+/** The actions are loaded when one is needed, because the SDK takes longer to load than the rest takes to run. */
+function actions() {
+  return import('./delivery-actions.ts');
+}
+
+function reportDeliveries(shown: readonly Delivery[]): Report {
   const columns = [
     { heading: 'DELIVERY', cell: ({ id }: Delivery) => id },
     { heading: 'STATE', cell: ({ state }: Delivery) => wireStates[state] },
@@ -140,9 +165,7 @@ function lastResultOf(attempts: Delivery['attempts']): string {
   return latest ? wireResults[latest.result] : '-';
 }
 
-async function count(target: Target, query: CountQuery, progress: ShowProgress): Promise<Report> {
-  const { openDeliveries } = await import('./stores.ts');
-  const counts = (await openDeliveries(target).count(query, progress)).slice(0, query.limit);
+function reportCounts(counts: readonly UndeliveredCount[]): Report {
   const columns = [
     { heading: 'ACCOUNT', cell: ({ accountId }: UndeliveredCount) => accountId },
     { heading: 'EVENT', cell: ({ eventName }: UndeliveredCount) => eventName },
@@ -158,96 +181,17 @@ async function count(target: Target, query: CountQuery, progress: ShowProgress):
   return { json, text: table(counts, columns, 'No such deliveries.') };
 }
 
-async function show(target: Target, id: string): Promise<Report> {
-  const { openDeliveries } = await import('./stores.ts');
-  const [delivery] = await openDeliveries(target).read([id]);
-  if (!delivery) throw noDelivery(id);
+function reportDelivery(delivery: Delivery): Report {
   return { json: deliveryView(delivery), text: deliveryText(delivery) };
 }
 
-async function resend(target: Target, id: string): Promise<Report> {
-  const [{ openDeliveries }, { openRetryQueue }, { makeResend, resendRefusal }] = await Promise.all([
-    import('./stores.ts'),
-    import('./queues.ts'),
-    import('../../lambdas/delivery/api/resend.ts'),
-  ]);
-  const { read, update, findWebhook } = openDeliveries(target);
-  const [delivery] = await read([id]);
-  if (!delivery) throw noDelivery(id);
-  const webhook = await findWebhook(delivery.accountId, delivery.eventName);
-  if (!webhook) throw new CliError(`delivery "${id}" cannot be sent: the webhook it was for is deleted.`);
-  const refusal = resendRefusal(delivery, webhook);
-  if (refusal) throw new CliError(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
-  let isQueued = true;
-  const resendOne = makeResend({
-    store: { update },
-    retryQueue: openRetryQueue(target),
-    now: systemClock,
-    log: { info: () => {}, warn: () => {}, error: () => {} },
-    count: () => {
-      isQueued = false; // it counts nothing else
-    },
-  });
-  await resendOne(delivery);
-  const next = delivery.state === 'pending' ? 'has its next attempt now' : 'begins a new schedule now';
+function reportResent({ delivery: { id, state }, isQueued }: Resent): Report {
+  const next = state === 'pending' ? 'has its next attempt now' : 'begins a new schedule now';
   const late = isQueued ? '' : ' But its queue did not take it: the sweeper sends it within a few minutes.';
   return { json: { id, resent: true }, text: `Delivery ${id} ${next}.${late}` };
 }
 
-const replayNotes = `
-Deliveries of the webhook that is registered now begin new schedules through the retry lane, ten a second, newest first; what
-is no longer in that state by its turn is left out, and so are tests and deliveries of earlier registrations. One replay of a
-webhook at a time. The command shows how far it is and waits for its end; the service goes on without it.
-
-Examples:
-  npm run ops -- deliveries replay --account acme --event demanda.criada --state falhou --since 6h
-  npm run ops -- deliveries replay --account acme --event demanda.criada --state retida \\
-    --since 2026-11-20T08:00:00-03:00 --until 2026-11-20T18:00:00-03:00`;
-
-/** What a replay may send again. */
-const replayedStates = { [wireStates.failed]: 'failed', [wireStates.held]: 'held' } as const;
-
-interface ReplayOptions {
-  readonly account: string;
-  readonly event: EventName;
-  readonly state: keyof typeof replayedStates;
-  readonly since: number;
-  readonly until?: number;
-}
-
-async function replay(target: Target, request: ReplayRequest, progress: ShowProgress): Promise<Report> {
-  const [{ openReplays }, { everySecond, replayDeliveries }] = await Promise.all([
-    import('./replays.ts'),
-    import('./replay-deliveries.ts'),
-  ]);
-  const dependencies = { ...openReplays(target), now: systemClock, wait: everySecond };
-  const done = await replayDeliveries(request, dependencies, progress);
+function reportReplayed(done: Replayed): Report {
   const text = done.total === 0 ? 'There was nothing to replay.' : `Replayed ${done.sent} of ${done.total} deliveries.`;
   return { json: { ...done, state: wireReplayStates.completed }, text };
 }
-
-interface ListQuery {
-  readonly account: string;
-  readonly event: EventName;
-  readonly state: DeliveryState | undefined;
-  readonly limit: number;
-}
-
-/** What one page of the history may hold. */
-const longestPage = 100;
-
-interface CountQuery extends UndeliveredQuery {
-  readonly limit: number;
-}
-
-function noDelivery(id: string): CliError {
-  return new CliError(
-    `there is no delivery "${id}": its event had no webhook, was not taken up yet, or is past its time.`,
-  );
-}
-
-const refusals: Record<ResendRefusal, string> = {
-  webhook_suspended: 'its webhook is suspended. "webhooks reactivate" ends that.',
-  webhook_replaced: 'the webhook it was for was deleted, and another one is registered.',
-  test_delivery: 'it is a test: tests are not sent again.',
-};

@@ -2,7 +2,7 @@ import type { AttemptRecord, Delivery } from '../../lambdas/delivery/delivery.ts
 import { toAttemptRecord, wireResults, wireStates } from '../../lambdas/delivery/representation.ts';
 import { fields, iso, table } from './report.ts';
 
-/** A delivery as programs are shown it; its body, which names a customer's business, is for the webhook's owner. */
+/** The JSON of a delivery, without its body: that is confidential to the webhook's owner. */
 export function deliveryView(delivery: Delivery) {
   return {
     id: delivery.id,
@@ -18,7 +18,7 @@ export function deliveryView(delivery: Delivery) {
   };
 }
 
-/** A delivery as people are shown it. */
+/** The text of a delivery with its attempts. */
 export function deliveryText(delivery: Delivery): string {
   const shown = deliveryView(delivery);
   const lines = fields([

@@ -1,15 +1,11 @@
 import { type Command, Option } from 'commander';
-import type { RejectedMessage } from '../../lambdas/delivery/event.ts';
-import { confirm, yesOption } from './confirmation.ts';
-import { messageId } from './delivery-values.ts';
-import type { Discarded } from './discard.ts';
-import { wholeNumber } from './option-values.ts';
-import type { ShowProgress } from './progress.ts';
+import type { DeadLetters, FoundLetter, KeptLetter, Redriven, RedriveOptions, RejectionReason } from './dlq-actions.ts';
+import { messageId, wholeNumber } from './option-values.ts';
 import type { DeadLetter, Queues } from './queues.ts';
-import type { KeptLetter, RedriveOptions } from './redrive.ts';
 import { fields, iso, printable, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
+import { type Confirmed, confirm, yesOption } from './terminal.ts';
 
 /** Adds `dlq`. */
 export function addDlq(program: Command, run: Run): void {
@@ -23,7 +19,11 @@ export function addDlq(program: Command, run: Run): void {
     .description('list messages, with the reason; --json shows their bodies')
     .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
     .action(({ limit }: { limit: number }, command: Command) =>
-      run(command, (target, progress) => list(target, limit, progress)),
+      run(
+        command,
+        async (target, progress) => (await actions()).listLetters(await openQueues(target), limit, progress),
+        reportLetters,
+      ),
     );
 
   dlq
@@ -32,14 +32,20 @@ export function addDlq(program: Command, run: Run): void {
     .option('--rate <n>', 'messages a second', wholeNumber(1, 1_000), 10)
     .option('--limit <n>', 'at most so many', wholeNumber(1, 1_000_000), 1_000)
     .action((options: RedriveOptions, command: Command) =>
-      run(command, (target, progress) => redrive(target, options, progress)),
+      run(
+        command,
+        async (target, progress) => (await actions()).redriveLetters(await openQueues(target), options, progress),
+        reportRedrive,
+      ),
     );
 
   dlq
     .command('show')
     .description('show one message with its body, and who sent it')
     .argument('<message-id>', 'as list shows it', messageId)
-    .action((id: string, _options: object, command: Command) => run(command, target => show(target, id)));
+    .action((id: string, _options: object, command: Command) =>
+      run(command, async target => (await actions()).findLetter(await openQueues(target), id), reportLetter),
+    );
 
   dlq
     .command('discard')
@@ -52,8 +58,16 @@ export function addDlq(program: Command, run: Run): void {
       if ((ids.length === 0) === (reason === undefined)) {
         command.error('error: name the messages to discard by their ids, or by --reason.');
       }
-      const discarded = reason === undefined ? { ids } : { reason };
-      await run(command, (target, progress) => discard(target, discarded, yes, progress));
+      const wanted = reason === undefined ? { ids } : { reason };
+      await run(
+        command,
+        async (target, progress) => {
+          const which = reason === undefined ? ids.join(', ') : `of every message refused as ${reason}`;
+          await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`, yes);
+          return (await actions()).discardLetters(await openQueues(target), wanted, progress);
+        },
+        reportDiscarded,
+      );
     });
 }
 
@@ -69,43 +83,42 @@ Examples:
   npm run ops -- dlq discard --reason malformed --yes
   npm run ops -- --stage prod dlq redrive --rate 5 --limit 1000`;
 
-async function list(target: Target, limit: number, progress: ShowProgress): Promise<Report> {
-  const letters: Listed[] = [];
-  const queues = await open(target);
-  const inHand = await queues.countInHand();
-  for await (const letter of queues.deadLetters(limit)) {
-    letters.push(shown(letter));
-    progress(`Found ${letters.length} messages so far`);
-  }
-  const stillInHand = Math.min(inHand, await queues.countInHand());
-  const columns = [
-    { heading: 'MESSAGE ID', cell: ({ messageId }: Listed) => messageId },
-    { heading: 'SENT', cell: ({ sentAt }: Listed) => sentAt ?? '-' },
-    { heading: 'REASON', cell: ({ reason }: Listed) => reason ?? 'received too often' },
-    { heading: 'DETAIL', cell: ({ detail }: Listed) => detail ?? '-' },
-  ];
-  return {
-    json: letters,
-    text: table(letters, columns, 'The dead-letter queue shows no message.') + more(stillInHand),
-  };
+interface DiscardOptions extends Confirmed {
+  readonly reason?: RejectionReason;
 }
 
-async function redrive(target: Target, options: RedriveOptions, progress: ShowProgress): Promise<Report> {
-  const { redriveDeadLetters } = await import('./redrive.ts');
-  const { moved, kept, inHand } = await redriveDeadLetters(await open(target), options, progress);
+/** The actions are loaded when one is needed, because the SDK takes longer to load than the rest takes to run. */
+function actions() {
+  return import('./dlq-actions.ts');
+}
+
+async function openQueues(target: Target): Promise<Queues> {
+  return (await import('./queues.ts')).openQueues(target);
+}
+
+function reportLetters({ letters, inFlight }: DeadLetters): Report {
+  const rows = letters.map(viewLetter);
+  const columns = [
+    { heading: 'MESSAGE ID', cell: ({ messageId }: LetterView) => messageId },
+    { heading: 'SENT', cell: ({ sentAt }: LetterView) => sentAt ?? '-' },
+    { heading: 'REASON', cell: ({ reason }: LetterView) => reason ?? 'received too often' },
+    { heading: 'DETAIL', cell: ({ detail }: LetterView) => detail ?? '-' },
+  ];
+  return { json: rows, text: table(rows, columns, 'The dead-letter queue shows no message.') + more(inFlight) };
+}
+
+function reportRedrive({ moved, kept, inFlight }: Redriven): Report {
   const columns = [
     { heading: 'MESSAGE ID', cell: ({ messageId }: KeptLetter) => messageId },
     { heading: 'KEPT BECAUSE', cell: ({ detail }: KeptLetter) => detail },
   ];
   const keptLines = kept.length === 0 ? '' : `\n\n${table(kept, columns, '')}`;
-  const text = `Moved ${moved}, kept ${kept.length}.${keptLines}${more(inHand)}`;
-  return { json: { moved, kept, inHand }, text };
+  const text = `Moved ${moved}, kept ${kept.length}.${keptLines}${more(inFlight)}`;
+  return { json: { moved, kept, inFlight: inFlight }, text };
 }
 
-async function show(target: Target, id: string): Promise<Report> {
-  const { findDeadLetter } = await import('./discard.ts');
-  const { letter, copies } = await findDeadLetter(await open(target), id);
-  const json = { ...shown(letter), copies };
+function reportLetter({ letter, copies }: FoundLetter): Report {
+  const json = { ...viewLetter(letter), copies };
   const lines = fields([
     ['message', json.messageId],
     ['sent', json.sentAt ?? '-'],
@@ -117,32 +130,14 @@ async function show(target: Target, id: string): Promise<Report> {
   return { json, text: `${lines}\n\n${printable(json.body)}` };
 }
 
-interface DiscardOptions {
-  readonly reason?: RejectedMessage['reason'];
-  readonly yes?: boolean;
+function reportDiscarded(discarded: number): Report {
+  return { json: { discarded }, text: `Discarded ${discarded}.` };
 }
 
-async function discard(
-  target: Target,
-  discarded: Discarded,
-  yes: boolean | undefined,
-  progress: ShowProgress,
-): Promise<Report> {
-  const { discardDeadLetters } = await import('./discard.ts');
-  const which = 'ids' in discarded ? discarded.ids.join(', ') : `of every message refused as ${discarded.reason}`;
-  await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`, yes);
-  const removed = await discardDeadLetters(await open(target), discarded, progress);
-  return { json: { discarded: removed }, text: `Discarded ${removed}.` };
-}
+type LetterView = ReturnType<typeof viewLetter>;
 
-type Listed = ReturnType<typeof shown>;
-
-async function open(target: Target): Promise<Queues> {
-  return (await import('./queues.ts')).openQueues(target);
-}
-
-/** What is shown of a dead letter: the id and the time it was published under. */
-function shown({ origin: { messageId, sentAt }, body, reason, detail, sender }: DeadLetter) {
+/** The JSON of a dead letter, with the id and the time of its publication. */
+function viewLetter({ origin: { messageId, sentAt }, body, reason, detail, sender }: DeadLetter) {
   return {
     messageId,
     body,
@@ -153,9 +148,9 @@ function shown({ origin: { messageId, sentAt }, body, reason, detail, sender }: 
   };
 }
 
-/** Tells that the queue may hold more than was seen. */
-function more(inHand: number): string {
-  return inHand === 0
+/** A note that the queue may hold more than it showed. */
+function more(inFlight: number): string {
+  return inFlight === 0
     ? ''
-    : `\n\nAbout ${inHand} more may be in the hands of another command: they show again within a minute.`;
+    : `\n\nAbout ${inFlight} more may be in the hands of another command: they show again within a minute.`;
 }

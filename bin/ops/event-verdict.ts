@@ -6,19 +6,19 @@ import type { LoggedLine } from './logs.ts';
 import type { DeadLetter } from './queues.ts';
 import { iso } from './report.ts';
 
-/** A verdict, and why, in sentences for the operator. */
+/** A verdict with its reason, in words for the operator. */
 export interface Judgement {
   readonly verdict: EventVerdict;
   readonly why: string;
 }
 
-/** Judges an event by its delivery, and the webhook that is registered now. */
+/** Judges an event by its delivery and by the webhook that is registered now. */
 export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined): Judgement {
   const latest = delivery.attempts.at(-1);
   const last = latest ? describeAttempt(latest) : 'no attempt was made yet';
   switch (delivery.state) {
     case 'pending':
-      // Its turn would only say so.
+      // Its next attempt will find that out and cancel it.
       if (!isCurrent(delivery, webhook)) return { verdict: 'cancelled', why: deletedWebhook };
       return { verdict: 'waiting', why: whyWaiting(delivery, webhook, last) };
     case 'held':
@@ -30,7 +30,7 @@ export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined):
   }
 }
 
-/** Judges an event by one line of the log; nothing where the line does not tell what became of it. */
+/** Judges an event by one line of the log; `undefined` where the line does not say what became of it. */
 export function judgeLine({ at, fields }: LoggedLine): Judgement | undefined {
   const { message, messageId, reason, detail, account, event, state, seconds } = fields;
   const moment = iso(at);
@@ -50,7 +50,7 @@ export function judgeLine({ at, fields }: LoggedLine): Judgement | undefined {
   return { verdict: verdicts[ended], why: `so says the log of ${moment}; its record is past its time` };
 }
 
-/** Judges a message that told something else under the id of an earlier event: what became of that is not its own end. */
+/** Judges a message that reused the id of an earlier event for other content: the fate of that event is not its own. */
 export function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgement | undefined {
   const line = lines.find(
     ({ fields }) => fields.message === 'event.conflicting_copy' && fields.messageId === messageId,
@@ -107,12 +107,12 @@ const verdicts: Readonly<Record<DeliveryState, EventVerdict>> = {
   cancelled: 'cancelled',
 };
 
-/** Whether a line tells a final state, which may outlive the record. What is pending has its record. */
+/** Whether a line gives a final state: the line may outlive the record. A pending delivery still has its record. */
 function isFinal(value: unknown): value is DeliveryState {
   return typeof value === 'string' && value !== 'pending' && Object.hasOwn(verdicts, value);
 }
 
-/** Deliveries that ended without an attempt have log lines of these names. */
+/** The log lines of deliveries that ended without an attempt. */
 const endings: Readonly<Record<string, DeliveryState>> = {
   'delivery.held': 'held',
   'delivery.cancelled': 'cancelled',

@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../lambdas/delivery/event.ts';
-import { deliveryOrMessageId, momentBefore, publishedName, publishersId } from './delivery-values.ts';
 import { deliveryText, deliveryView } from './delivery-view.ts';
-import type { EventReference, EventSources } from './find-event.ts';
-import { accountId } from './option-values.ts';
-import type { ShowProgress } from './progress.ts';
+import type { EventReference, EventSources, FoundEvent } from './find-event.ts';
+import { accountId, deliveryOrMessageId, momentBefore, publishedName, publishersId } from './option-values.ts';
 import { fields, iso, type Report } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
+import type { ShowProgress } from './terminal.ts';
 
 /** Adds `events`. */
 export function addEvents(program: Command, run: Run): void {
@@ -31,7 +30,11 @@ export function addEvents(program: Command, run: Run): void {
       if (!reference) {
         command.error('error: name one event: by its webhook-id or message id, or by --account, --event and --id.');
       }
-      await run(command, (target, progress) => find(target, reference, options.since, progress));
+      await run(
+        command,
+        (target, progress) => find(target, reference, options.since, progress),
+        found => reportFound(found, options.since),
+      );
     });
 }
 
@@ -54,7 +57,7 @@ interface FindOptions {
   readonly since?: number;
 }
 
-/** What the options name; nothing where they name no event, or two. */
+/** The event that argument and options name; `undefined` where they name none, or two. */
 function referenceOf(given: string | undefined, { account, event, id }: FindOptions): EventReference | undefined {
   const options = [account, event, id].filter(value => value !== undefined);
   if (given !== undefined) {
@@ -70,9 +73,23 @@ async function find(
   reference: EventReference,
   since: number | undefined,
   progress: ShowProgress,
-): Promise<Report> {
+): Promise<FoundEvent> {
   const { findEvent } = await import('./find-event.ts');
-  const found = await findEvent(reference, await openSources(target), progress, since);
+  return findEvent(reference, await openSources(target), progress, since);
+}
+
+async function openSources(target: Target): Promise<EventSources> {
+  const { openDeliveries } = await import('./stores.ts');
+  const { read, findWebhook } = openDeliveries(target);
+  return {
+    readDelivery: async id => (await read([id]))[0],
+    findWebhook,
+    openLog: async () => (await import('./logs.ts')).openEventLog(target),
+    openQueues: async () => (await import('./queues.ts')).openQueues(target),
+  };
+}
+
+function reportFound(found: FoundEvent, since: number | undefined): Report {
   const { verdict, why, deliveryId, messageId, delivery, logSince } = found;
   const searched = iso(logSince);
   const bound = logSince === since ? '(--since)' : '(it is kept no longer)';
@@ -97,16 +114,5 @@ async function find(
       logSince: searched,
     },
     text: delivery ? `${lines}\n\n${deliveryText(delivery)}` : lines,
-  };
-}
-
-async function openSources(target: Target): Promise<EventSources> {
-  const { openDeliveries } = await import('./stores.ts');
-  const { read, findWebhook } = openDeliveries(target);
-  return {
-    readDelivery: async id => (await read([id]))[0],
-    findWebhook,
-    openLog: async () => (await import('./logs.ts')).openEventLog(target),
-    openQueues: async () => (await import('./queues.ts')).openQueues(target),
   };
 }

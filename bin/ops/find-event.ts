@@ -3,11 +3,11 @@ import { parseEventMessage } from '../../lambdas/delivery/event.ts';
 import type { FindWebhook } from '../../lambdas/delivery/lookup.ts';
 import { type Judgement, judgeConflict, judgeDelivery, judgeLetter, judgeLine } from './event-verdict.ts';
 import type { EventLog, LoggedLine } from './logs.ts';
-import type { ShowProgress } from './progress.ts';
 import type { DeadLetter, Queues } from './queues.ts';
 import { iso } from './report.ts';
+import type { ShowProgress } from './terminal.ts';
 
-/** Where it is looked for. What is not asked is not opened. */
+/** The sources that are searched. Each is opened only when it is needed. */
 export interface EventSources {
   readDelivery(id: string): Promise<Delivery | undefined>;
   readonly findWebhook: FindWebhook;
@@ -15,15 +15,15 @@ export interface EventSources {
   openQueues(): Promise<Pick<Queues, 'deadLetters'>>;
 }
 
-/** What an event is known by: the id of its delivery, or that of its message. */
+/** The id of an event: that of its delivery, or that of its message. */
 export type EventReference = { readonly deliveryId: string } | { readonly messageId: string };
 
-/** What was found out. */
+/** The verdict on an event, with what was found of it. */
 export interface FoundEvent extends Judgement {
   readonly deliveryId: string | undefined;
   readonly messageId: string | undefined;
   readonly delivery?: Delivery;
-  /** Where the log had to be searched: how far back that was. Milliseconds since the epoch. */
+  /** How far back the log was searched, if it was. Milliseconds since the epoch. */
   readonly logSince?: number;
 }
 
@@ -63,8 +63,8 @@ export async function findEvent(
     const delivery = await readDelivery(ids.deliveryId);
     if (delivery) return { ...(await judged(delivery)), logSince };
   }
-  const told = firstTelling(lines);
-  if (told) return { ...told, ...ids, logSince };
+  const judgement = judgeNewest(lines);
+  if (judgement) return { ...judgement, ...ids, logSince };
 
   progress('Looking through the dead-letter queue');
   const letter = await findLetter(await openQueues(), id);
@@ -77,8 +77,8 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** What the newest line says that tells what became of an event, of the lines about it. */
-function firstTelling(lines: readonly LoggedLine[]): Judgement | undefined {
+/** The judgement by the newest line that says what became of the event. */
+function judgeNewest(lines: readonly LoggedLine[]): Judgement | undefined {
   return lines.map(judgeLine).find(judgement => judgement !== undefined);
 }
 
@@ -96,13 +96,13 @@ function unknown(since: number): Judgement {
   };
 }
 
-/** The id that its delivery would have, where its body tells as much. */
+/** The id of its delivery, where its body names the event. */
 function deliveryIdIn({ origin, body }: DeadLetter): string | undefined {
   const parsed = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
   return parsed.outcome === 'event' ? parsed.event.deliveryId : parsed.deliveryId;
 }
 
-/** Dead letters that are looked at, at most. */
+/** The most dead letters that are looked at. */
 const mostLetters = 1_000;
 
 function isOf(letter: DeadLetter, id: string): boolean {

@@ -6,13 +6,10 @@ import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { type Keyring, makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { CliError } from './cli-error.ts';
-import { connectionSettings } from './connection-settings.ts';
 import { connectDynamo } from './stores.ts';
-import { requireOutput, type Target } from './target.ts';
+import { connectionSettings, requireOutput, type Target } from './target.ts';
 
-// Loaded by the commands that reach the keyring, when they do: the SDK takes longer to load than the rest takes to run.
-
-/** The target's keyring; it lists keys and opens none. Read afresh by each one that is opened. */
+/** The target's keyring. It lists keys and unwraps none; a new one reads the table anew. */
 export function openKeyring(target: Target): Pick<Keyring, 'list'> {
   return makeKeyring({
     dynamo: connectDynamo(target),
@@ -21,7 +18,7 @@ export function openKeyring(target: Target): Pick<Keyring, 'list'> {
   });
 }
 
-/** The target's lockout. Its items are called by MACs, so that it needs the MAC key. */
+/** The target's lockout. It needs the MAC key, because the keys of its items are MACs. */
 export function openLockout(target: Target): Pick<Lockout, 'unlock'> {
   const dynamo = connectDynamo(target);
   const kms = new KMSClient(connectionSettings(target, target.outputs.KmsEndpoint));

@@ -1,12 +1,9 @@
 import { type Command, Option } from 'commander';
-import type { RotationResult } from '../../lambdas/auth/keys/key-rotation.ts';
-import { keyState } from '../../lambdas/auth/keys/rotation-plan.ts';
-import { type KeyKind, type Keyring, type KeyringKey, keyKinds } from '../../lambdas/platform/keyring.ts';
-import { CliError } from './cli-error.ts';
-import { confirm, yesOption } from './confirmation.ts';
-import { iso, type Report, table } from './report.ts';
+import { type KeyKind, keyKinds } from '../../lambdas/platform/keyring.ts';
+import type { KeyView, Rotated, RotateOptions } from './key-actions.ts';
+import { type Report, table } from './report.ts';
 import type { Run } from './run.ts';
-import type { Target } from './target.ts';
+import { yesOption } from './terminal.ts';
 
 /** Adds `keys`. */
 export function addKeys(program: Command, run: Run): void {
@@ -20,7 +17,7 @@ export function addKeys(program: Command, run: Run): void {
     .description('list all keys: next, active, retiring')
     .addOption(kindOption())
     .action(({ kind }: { kind?: KeyKind }, command: Command) =>
-      run(command, target => list(target, kind ? [kind] : keyKinds)),
+      run(command, async target => (await actions()).listKeys(target, kind ? [kind] : keyKinds), reportKeys),
     );
 
   keys
@@ -38,7 +35,13 @@ export function addKeys(program: Command, run: Run): void {
     .addOption(kindOption())
     .addOption(yesOption())
     .addHelpText('after', examples)
-    .action((options: RotateOptions, command: Command) => run(command, target => rotate(target, options)));
+    .action((options: RotateOptions, command: Command) =>
+      run(
+        command,
+        async target => (await actions()).rotateKeys(target, options),
+        rotated => reportRotation(rotated, options.now === true),
+      ),
+    );
 }
 
 const examples = `
@@ -54,9 +57,12 @@ function kindOption() {
   return new Option('--kind <kind>', 'keys of this kind only (default: all kinds)').choices(keyKinds);
 }
 
-async function list(target: Target, kinds: readonly KeyKind[]): Promise<Report> {
-  const { openKeyring } = await import('./keyring.ts');
-  const keys = await readKeys(openKeyring(target), kinds);
+/** The actions are loaded when one is needed, because the SDK takes longer to load than the rest takes to run. */
+function actions() {
+  return import('./key-actions.ts');
+}
+
+function reportKeys(keys: readonly KeyView[]): Report {
   const columns = [
     { heading: 'KIND', cell: (key: KeyView) => key.kind },
     { heading: 'GENERATION', cell: (key: KeyView) => String(key.generation) },
@@ -68,74 +74,13 @@ async function list(target: Target, kinds: readonly KeyKind[]): Promise<Report> 
   return { json: keys, text: table(keys, columns, 'No keys yet: the deployment makes them.') };
 }
 
-interface RotateOptions {
-  readonly kind?: KeyKind;
-  readonly now?: boolean;
-  readonly revoke?: boolean;
-  readonly yes?: boolean;
-}
-
-async function rotate(target: Target, options: RotateOptions): Promise<Report> {
-  const kinds = options.kind ? [options.kind] : keyKinds;
-  const { openKeyring, openRotation } = await import('./keyring.ts');
-  const results =
-    options.now === true ? await rotateAtOnce(target, kinds, options) : await openRotation(target).rotateKeys(kinds);
-  const keys = await readKeys(openKeyring(target), kinds);
-  const rotated = results.map(({ kind, created, removed }) => ({
-    kind,
-    created: keys.find(key => key.kind === kind && key.generation === created) ?? null,
-    removed,
-  }));
+function reportRotation(rotated: readonly Rotated[], isNow: boolean): Report {
   const lines = rotated.map(({ kind, created, removed }) => {
     const made = created
       ? `key ${created.keyId} is ${created.state}, in use from ${created.activeFrom}`
       : 'no key was due';
     return `${kind}: ${made}${removed.length > 0 ? `; deleted generation ${removed.join(', ')}` : ''}.`;
   });
-  const note = options.now === true ? '\n\nThe functions follow within 30 seconds.' : '';
+  const note = isNow ? '\n\nThe functions follow within 30 seconds.' : '';
   return { json: rotated, text: `${lines.join('\n')}${note}` };
 }
-
-async function readKeys(keyring: Pick<Keyring, 'list'>, kinds: readonly KeyKind[]): Promise<KeyView[]> {
-  const rings = await Promise.all(kinds.map(kind => keyring.list(kind)));
-  return rings.flatMap(keys => keys.map(key => view(key, keys)));
-}
-
-type KeyView = ReturnType<typeof view>;
-
-/** What is shown of a key: nothing of the key itself. */
-function view(key: KeyringKey, keys: readonly KeyringKey[]) {
-  return {
-    kind: key.kind,
-    generation: key.generation,
-    keyId: key.keyId,
-    state: keyState(key, keys, Date.now()),
-    algorithm: key.algorithm ?? null,
-    createdAt: iso(key.createdAt),
-    activeFrom: iso(key.activeFrom),
-  };
-}
-
-async function rotateAtOnce(
-  target: Target,
-  kinds: readonly KeyKind[],
-  { revoke = false, yes = false }: RotateOptions,
-): Promise<readonly RotationResult[]> {
-  const ends = kinds.flatMap(kind => endedBy[kind] ?? []);
-  if (revoke && ends.length === 0) {
-    throw new CliError('sealing keys are never revoked: every stored autorizacao and signing secret would be lost.');
-  }
-  if (revoke) await confirm(`This ends ${ends.join(' and ')} of ${target.label}.`, yes);
-  const { openRotation } = await import('./keyring.ts');
-  const rotation = openRotation(target);
-  const results: RotationResult[] = [];
-  for (const kind of kinds) {
-    const result = await rotation.rotateNow(kind, { revoke: revoke && kind in endedBy });
-    if (result.created === undefined) throw new CliError(`another rotation of ${kind} keys was quicker: try again.`);
-    results.push(result);
-  }
-  return results;
-}
-
-/** What deleting the keys of a kind ends. What sealing keys sealed is kept, and would be lost. */
-const endedBy: Partial<Record<KeyKind, string>> = { signing: 'every access token', mac: 'every refresh token' };

@@ -7,11 +7,8 @@ import {
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { CliError } from './cli-error.ts';
-import { connectionSettings } from './connection-settings.ts';
-import type { ShowProgress } from './progress.ts';
-import { requireOutput, type Target } from './target.ts';
-
-// Loaded by the commands that read logs, when they do: the SDK takes longer to load than the rest takes to run.
+import { connectionSettings, requireOutput, type Target } from './target.ts';
+import type { ShowProgress } from './terminal.ts';
 
 /** A line of a function's log: its fields, and when it was written in milliseconds since the epoch. */
 export interface LoggedLine {
@@ -19,15 +16,15 @@ export interface LoggedLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The log of the functions that take up events and attempt them. */
+/** The logs of the functions that deliver. */
 export interface EventLog {
-  /** Since when its lines are kept. Milliseconds since the epoch. */
+  /** The time of the oldest lines that are kept. Milliseconds since the epoch. */
   keptSince(): Promise<number>;
-  /** The latest lines since then that hold an id, the newest first. */
+  /** The latest lines since then that contain an id, the newest first. */
   find(id: string, since: number, progress: ShowProgress): Promise<readonly LoggedLine[]>;
 }
 
-/** Opens the log. */
+/** Opens the logs of the target's delivery functions. */
 export function openEventLog(target: Target): EventLog {
   const client = new CloudWatchLogsClient(connectionSettings(target, target.outputs.LogsEndpoint));
   const logGroupNames = requireOutput(target, 'DeliveryLogGroups').split(',');
@@ -49,7 +46,7 @@ export function openEventLog(target: Target): EventLog {
           logGroupNames,
           startTime: Math.floor(since / 1_000),
           endTime: Math.ceil(Date.now() / 1_000),
-          // Ids consist of letters, digits, "-" and "_": nothing in them can end the text.
+          // Ids consist of letters, digits, "-" and "_": none can end the string.
           queryString: `fields @timestamp, @message | filter @message like "${id}" | sort @timestamp desc`,
           limit: mostLines,
         }),
@@ -73,10 +70,10 @@ export function openEventLog(target: Target): EventLog {
 
 const day = 86_400_000;
 
-/** Lines of one id that are looked at: its attempts, and what became of its copies. */
+/** The most lines of one id: its attempts, and its copies. */
 const mostLines = 200;
 
-/** A line as our logger writes them; what others wrote is left out. */
+/** Parses a line of our logger; lines of others are left out. */
 function readLine(row: readonly ResultField[]): LoggedLine[] {
   const cell = (name: string) => row.find(({ field }) => field === name)?.value ?? '';
   try {
@@ -88,5 +85,5 @@ function readLine(row: readonly ResultField[]): LoggedLine[] {
   }
 }
 
-/** CloudWatch Logs Insights queries are asked for their results at this interval. Milliseconds. */
+/** Results of CloudWatch Logs Insights are polled at this interval. Milliseconds. */
 const pace = 500;

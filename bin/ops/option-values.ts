@@ -1,23 +1,25 @@
 import { domainToASCII } from 'node:url';
 import { InvalidArgumentError, Option } from 'commander';
+import * as z from 'zod';
 import { normaliseEmail } from '../../lambdas/auth/principals/user.ts';
+import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { EVENT_NAMES, type EventName, isEventName } from '../../lambdas/webhooks/webhook.ts';
 
-/** An account id, as the interface allows them. */
+/** An account id. */
 export function accountId(value: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(value)) return value;
   throw new InvalidArgumentError('It must be 1 to 64 letters, digits, "_" or "-".');
 }
 
-/** What something is known by. */
+/** An id or a name that is looked up. */
 export function notEmpty(value: string): string {
   if (value !== '') return value;
   throw new InvalidArgumentError('It must not be empty.');
 }
 
-/** A reader of whole numbers from `least` up to `most`, by default the greatest that JSON carries exactly. */
+/** A parser of whole numbers from `least` up to `most`; the default is the greatest that JSON represents exactly. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
-  return (value: string): number => {
+  return function parseWholeNumber(value: string): number {
     const number = Number(value);
     if (/^\d+$/.test(value) && number >= least && number <= most) return number;
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
@@ -34,12 +36,12 @@ export function repeatable(flags: string, description: string, choices: readonly
   });
 }
 
-/** How many of a list to show. */
+/** The option that limits a list. */
 export function limitOption(): Option {
   return new Option('--limit <n>', 'at most so many').argParser(wholeNumber(1, 100_000));
 }
 
-/** Where in a list to go on. */
+/** The option that continues a list. */
 export function afterOption(noun: string): Option {
   return new Option('--after <id>', `go on after the last ${noun} that was shown`).argParser(notEmpty);
 }
@@ -50,19 +52,65 @@ export function eventNameSchema(value: string): EventName {
   throw new InvalidArgumentError(`It must be one of ${EVENT_NAMES.join(', ')}.`);
 }
 
-/** A name for people, which fits on one line. */
+/** A display name on one line. */
 export function displayName(value: string): string {
   const name = value.trim();
   if (name !== '' && [...name].length <= longestName && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return name;
   throw new InvalidArgumentError(`It must be 1 to ${longestName} characters on one line.`);
 }
 
-/** An e-mail address, in the form in which it is stored. What is left of the `@` is its own server's affair. */
+/** An e-mail address, in its stored form. The part before the `@` is not checked. */
 export function emailAddress(value: string): string {
   const email = normaliseEmail(value);
   const [, domain = ''] = /^[^\s\p{Cc}@]+@([^\s@]+)$/u.exec(email) ?? [];
   if (isDomain(domain) && Buffer.byteLength(email) <= longestEmail) return email;
   throw new InvalidArgumentError(`It must be an e-mail address of at most ${longestEmail} bytes.`);
+}
+
+/** The id of a delivery: its `webhook-id` header. */
+export function deliveryId(value: string): string {
+  if (isDeliveryId(value)) return value;
+  if (value === '') throw new InvalidArgumentError('It must not be empty.');
+  throw new InvalidArgumentError('It must be a webhook-id: "evt_" and 27, or "teste_" and 22 letters or digits.');
+}
+
+/** The id that SQS gave a message. */
+export function messageId(value: string): string {
+  if (isMessageId(value)) return value;
+  throw new InvalidArgumentError('It must be a message id: 1 to 128 letters, digits, "_" or "-".');
+}
+
+/** The id of a delivery or of a message. */
+export function deliveryOrMessageId(value: string): string {
+  if (isDeliveryId(value) || (isMessageId(value) && !/^(?:evt|teste)_/.test(value))) return value;
+  throw new InvalidArgumentError(
+    'It must be a webhook-id ("evt_" and 27 letters or digits) or a message id (letters, digits, "_" or "-").',
+  );
+}
+
+/** The publisher's own id of an event, measured in characters as in the queue message. */
+export function publishersId(value: string): string {
+  if (value !== '' && [...value].length <= 128) return value;
+  throw new InvalidArgumentError('It must be 1 to 128 characters.');
+}
+
+/** The name under which an event was published; Emissor may not know it. */
+export function publishedName(value: string): string {
+  if (value !== '' && value.length <= 128) return value;
+  throw new InvalidArgumentError('It must be the name that the event was published under, such as demanda.criada.');
+}
+
+/** A parser of times, RFC 3339 with `Z` or an offset, or how long ago. Gives milliseconds since the epoch. */
+export function momentBefore(now: () => number = Date.now): (value: string) => number {
+  return function parseMoment(value) {
+    if (timestamp.safeParse(value).success) return Date.parse(value);
+    const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(value) ?? [];
+    const ago = Number(count) * (unitMilliseconds[unit] ?? Number.NaN);
+    if (count !== '' && ago <= longestAgo) return now() - ago;
+    throw new InvalidArgumentError(
+      'It must be a time with "Z" or an offset, such as 2026-11-21T09:30:00Z, or how long ago it was, such as 90m, 2h or 7d.',
+    );
+  };
 }
 
 const longestName = 100;
@@ -73,3 +121,14 @@ function isDomain(text: string): boolean {
 
 /** The token endpoint refuses longer user names (RFC 5321 section 4.5.3.1.3 leaves 254 for an address). */
 const longestEmail = 254;
+
+function isMessageId(text: string): boolean {
+  return /^[A-Za-z0-9_-]{1,128}$/.test(text);
+}
+
+const timestamp = z.iso.datetime({ offset: true });
+
+const unitMilliseconds: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Ten years, the longest that logs are kept. In milliseconds. */
+const longestAgo = 3_653 * 86_400_000;

@@ -1,10 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { CliError } from './cli-error.ts';
-import { isCommonPassword } from './common-passwords.ts';
-import type { Streams } from './streams.ts';
+import type { Streams } from './terminal.ts';
 
-/** How an operator wants to give a password. */
+/** How a password is given: it is generated, or read. */
 export interface PasswordOptions {
   readonly generatePassword?: boolean;
 }
@@ -12,7 +11,7 @@ export interface PasswordOptions {
 /** A password that may be set. */
 export interface ChosenPassword {
   readonly password: string;
-  /** Whether nobody knows it yet: it is shown once then. */
+  /** Whether it was generated: it is shown once then. */
   readonly isGenerated: boolean;
 }
 
@@ -20,34 +19,34 @@ export interface ChosenPassword {
  * Makes a password, or reads one from a hidden prompt, or from standard input where that is no terminal. Never from an
  * argument: arguments are seen by every process of the machine and stay in the shell's history.
  *
- * @param leastCharacters - the stage's minimum, in Unicode code points of the normalised text, as NIST SP 800-63B
+ * @param minimumLength - the stage's minimum, in Unicode code points of the normalised text, as NIST SP 800-63B
  * section 3.1.1.2 counts them.
  * @throws {CliError} for a password that is too short, too common, or that the token endpoint would not take.
  */
 export async function choosePassword(
   options: PasswordOptions,
-  leastCharacters: number,
+  minimumLength: number,
   stdin: Streams['stdin'],
   stderr: NodeJS.WritableStream = process.stderr,
 ): Promise<ChosenPassword> {
   if (options.generatePassword === true) {
-    return { password: randomId(Math.max(generatedLength, leastCharacters)), isGenerated: true };
+    return { password: randomId(Math.max(generatedLength, minimumLength)), isGenerated: true };
   }
-  const check = (password: string) => passwordProblem(password, leastCharacters);
+  const check = (password: string) => passwordProblem(password, minimumLength);
   const password = stdin.isTTY ? await fromPrompt(check, stdin, stderr) : await fromStandardInput(stdin);
   const problem = await check(password);
   if (problem) throw new CliError(problem);
   return { password, isGenerated: false };
 }
 
-/** What is wrong with a password, and what to do about it; `undefined` for a good one. */
-export async function passwordProblem(password: string, leastCharacters: number): Promise<string | undefined> {
+/** What is wrong with a password and what to do about it; `undefined` for a good one. */
+export async function passwordProblem(password: string, minimumLength: number): Promise<string | undefined> {
   if (password === '') return 'the password is empty: give one on standard input, or use --generate-password.';
   if (password.includes('\0')) return 'the password contains a NUL character.';
   if (Buffer.byteLength(password) > longestPassword) return `the password is longer than ${longestPassword} bytes.`;
   const characters = [...password.normalize('NFC')].length;
-  if (characters < leastCharacters) {
-    return `the password has ${characters} characters; at least ${leastCharacters} are needed (or --generate-password).`;
+  if (characters < minimumLength) {
+    return `the password has ${characters} characters; at least ${minimumLength} are needed (or --generate-password).`;
   }
   if (await isCommonPassword(password)) {
     return 'the password is one of the most common ones, which are guessed first: choose another, or use --generate-password.';
@@ -55,10 +54,31 @@ export async function passwordProblem(password: string, leastCharacters: number)
   return undefined;
 }
 
-/** Of a generated one: 131 bits, letters and digits only. */
+/**
+ * Whether a password is one of the most common ones, in any case of letters, or repeats one of them. The list is that of
+ * zxcvbn-ts; it is loaded on demand and never bundled into a function.
+ */
+async function isCommonPassword(password: string): Promise<boolean> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  const common = new Set<unknown>(dictionary['passwords-common']);
+  const text = password.normalize('NFC').toLowerCase();
+  return common.has(text) || repeatedUnits(text).some(unit => unit.length <= shortUnit || common.has(unit));
+}
+
+/** The prefixes whose repetition gives the text, the last one perhaps cut short. */
+function repeatedUnits(text: string): string[] {
+  return Array.from({ length: Math.max(text.length - 1, 0) }, (_, last) => text.slice(0, last + 1)).filter(
+    unit => unit.repeat(Math.ceil(text.length / unit.length)).slice(0, text.length) === text,
+  );
+}
+
+/** A repeated unit of at most so many characters is easily guessed, listed or not. */
+const shortUnit = 3;
+
+/** Length of a generated password: 131 bits in letters and digits. */
 const generatedLength = 22;
 
-/** Asked twice, since nothing is shown; the prompt goes to standard error, so that `--json` stays clean. */
+/** Asks twice, because nothing is shown. The prompt goes to standard error, so that standard output holds the answer only. */
 async function fromPrompt(
   check: (password: string) => Promise<string | undefined>,
   input: NodeJS.ReadableStream,
@@ -68,7 +88,7 @@ async function fromPrompt(
   const ask = async (message: string, validate: (value: string) => Promise<string | true>): Promise<string> => {
     const closed = new AbortController();
     const close = () => closed.abort();
-    input.once('pause', close); // by Ctrl-D or the end of the input: the prompt would wait for ever
+    input.once('pause', close); // at Ctrl-D or the end of the input, where the prompt would wait for ever
     try {
       const place = { input, output, signal: closed.signal };
       return await prompt({ message, mask: true, toggleMask: false, validate }, place);
@@ -86,7 +106,7 @@ async function fromPrompt(
   return password;
 }
 
-/** Everything on standard input, without the one line break that `echo` and here-dynamo add. */
+/** All of standard input, without the one line break that `echo` and here-documents add. */
 async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
   const bytes = await buffer(stdin);
   try {
@@ -96,5 +116,5 @@ async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
   }
 }
 
-/** The token endpoint refuses longer ones unread, so a user could never log in with one. */
+/** The token endpoint refuses longer ones, so nobody could log in with one. In bytes. */
 const longestPassword = 1_024;

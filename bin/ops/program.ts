@@ -8,7 +8,7 @@ import { addKeys } from './keys.ts';
 import { addPublish } from './publish.ts';
 import { CommandFailed, makeRun } from './run.ts';
 import { addSessions } from './sessions.ts';
-import type { Streams } from './streams.ts';
+import type { Streams } from './terminal.ts';
 import { addUsers } from './users.ts';
 import { addWebhooks } from './webhooks.ts';
 
@@ -16,10 +16,10 @@ import { addWebhooks } from './webhooks.ts';
  * Runs the operator's command line.
  *
  * @param streams - the process's own, but for tests; a question that is asked at a terminal goes to the process's in any case.
- * @returns the exit code: 0, 1 for a command that was refused or failed, 2 for one that was not understood.
+ * @returns the exit code: 0; 1 for a command that was refused or failed; 2 for one that was not understood.
  */
 export async function runOps(args: readonly string[], streams: Streams = process): Promise<number> {
-  const asJson = args.includes('--json'); // commander may fail before it has read it
+  const asJson = args.includes('--json'); // commander may fail before it parses it
   try {
     await makeProgram(asJson, streams).parseAsync(args, { from: 'user' });
     return 0;
@@ -69,12 +69,12 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   return program;
 }
 
-/** What commander throws for a noun without a verb, after it has shown the help. */
+/** The error of commander for a noun without a verb, after it has shown the help. */
 const helpInstead = '(outputHelp)';
 
 /**
- * Commander puts its suggestion on a second line, and repeats the value of an option it does not know: that may be a
- * password.
+ * A message of commander on one line, and without the value of an unknown option: that may be a password. Commander puts
+ * its suggestions on a second line.
  */
 function tidy(message: string): string {
   return message

@@ -23,7 +23,7 @@ export function addPublish(program: Command, run: Run): void {
       if (verdict.outcome === 'rejected') {
         command.error(`error: ${options.event} cannot be published so: ${inOptions(verdict.detail)}.`);
       }
-      await run(command, target => publish(target, body, options));
+      await run(command, target => publish(target, body, options), reportPublished);
     });
 }
 
@@ -54,7 +54,7 @@ function messageOf(options: PublishOptions): string {
   });
 }
 
-/** Judges the message as the delivery function will; only the verdict matters, so that any id and address do. */
+/** Parses the message as the delivery function will. Only the outcome matters, not the message id and the URL of links. */
 function judge(body: string) {
   return parseEventMessage(body, 'unused', 'https://unused.example.com');
 }
@@ -63,10 +63,20 @@ function inOptions(detail: string): string {
   return detail.replace(/(?<=^|; )(\w+):/g, (found, field: string) => optionOf[field] ?? found);
 }
 
-async function publish(target: Target, body: string, options: PublishOptions): Promise<Report> {
+/** The ids of an event that was published. */
+interface Published {
+  readonly messageId: string;
+  readonly deliveryId: string;
+}
+
+async function publish(target: Target, body: string, options: PublishOptions): Promise<Published> {
   const { openQueues } = await import('./queues.ts');
   const messageId = await openQueues(target).send('EventsQueueUrl', body, options.account);
   const deliveryId = deliveryIdOf(options.account, options.event, options.id ?? messageId);
+  return { messageId, deliveryId };
+}
+
+function reportPublished({ messageId, deliveryId }: Published): Report {
   const lines = fields([
     ['message', messageId],
     ['delivery', `${deliveryId} (its webhook-id header)`],
@@ -74,7 +84,7 @@ async function publish(target: Target, body: string, options: PublishOptions): P
   return { json: { messageId, deliveryId }, text: `Published.\n${lines}` };
 }
 
-/** The option that each field of the message comes from. */
+/** The option that gives each field of the message. */
 const optionOf: Readonly<Record<string, string>> = {
   id_conta: '--account',
   event: '--event',

@@ -11,45 +11,42 @@ import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/
 import { type Origin, originOf, originTexts, textAttributes } from '../../lambdas/delivery/origin.ts';
 import { makeRetryQueue, type RetryQueue } from '../../lambdas/delivery/queues.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
-import { connectionSettings } from './connection-settings.ts';
-import { requireOutput, type Target } from './target.ts';
+import { connectionSettings, requireOutput, type Target } from './target.ts';
 
-// Loaded by the commands that reach a queue, when they do: the SDK takes longer to load than the rest takes to run.
-
-/** A queue by its output's name. */
+/** A queue, by the name of its output. */
 export type QueueName = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl';
 
 /** A message of the dead-letter queue. */
 export interface DeadLetter {
   readonly origin: Origin;
   readonly body: string;
-  /** Why the delivery function put it there; `null` where the queue itself did, after too many receives. */
+  /** Why the delivery function sent it there; `null` where SQS moved it after too many receives. */
   readonly reason: RejectedMessage['reason'] | null;
   readonly detail: string | null;
-  /** Who published it, as SQS knows them; `null` where the queue itself moved it. */
+  /** The IAM id of its publisher; `null` where SQS moved it. */
   readonly sender: string | null;
   readonly receipt: string;
 }
 
 /** The target's queues. */
 export interface Queues {
-  /** Sends a message in the group of its account, as the one it was where it was one before; gives the message id. */
+  /** Sends a message in the group of its account and gives the message id. `origin` keeps a redriven message the same event. */
   send(queue: QueueName, body: string, account: string, origin?: Origin): Promise<string>;
   /**
-   * Takes dead letters in hand, each once, until the queue shows no more or `limit` is reached. Meanwhile nobody else sees
-   * them; at the end those that were not removed show again.
+   * Receives dead letters, each once, until the queue shows no more or `limit` is reached. Meanwhile nobody else sees them;
+   * at the end those that were not removed show again.
    */
   deadLetters(limit: number): AsyncGenerator<DeadLetter>;
   /**
-   * About how many dead letters somebody has in hand: they show again within a minute. SQS counts late, so that of two
-   * counts around some work of one's own the smaller is the others'.
+   * About how many dead letters are in flight: they show again within a minute. SQS counts late: of two counts, before and
+   * after work of one's own, the smaller one is what others have in flight.
    */
-  countInHand(): Promise<number>;
-  /** Takes a dead letter off the queue for good. */
+  countInFlight(): Promise<number>;
+  /** Deletes a dead letter. */
   remove(letter: DeadLetter): Promise<void>;
 }
 
-/** Connects to the target's retry queue, as its functions do. */
+/** Connects to the target's retry queue. */
 export function openRetryQueue(target: Target): RetryQueue {
   return makeRetryQueue({
     sqs: new SQSClient(connectionSettings(target, target.outputs.SqsEndpoint)),
@@ -78,7 +75,7 @@ export function openQueues(target: Target): Queues {
     return answer.Messages ?? [];
   };
 
-  /** Shows dead letters again. What cannot be shown now shows by itself when its time is over. */
+  /** Makes dead letters visible again. If that fails, their visibility timeout does it. */
   const release = async (receipts: readonly string[]): Promise<void> => {
     for (let start = 0; start < receipts.length; start += longestBatch) {
       const Entries = receipts
@@ -111,7 +108,7 @@ export function openQueues(target: Target): Queues {
           const fresh = messages.filter(({ MessageId = '' }) => !receipts.has(MessageId));
           for (const { MessageId = '', ReceiptHandle = '' } of messages) receipts.set(MessageId, ReceiptHandle);
           seenAgain += messages.length - fresh.length;
-          // Those in hand for too long come round again, before others perhaps; but all of them only once.
+          // Those that are in flight for too long show again, perhaps before others; but all of them only once.
           if (messages.length === 0 || seenAgain > receipts.size) return;
           yield* fresh.map(fromMessage);
         }
@@ -120,7 +117,7 @@ export function openQueues(target: Target): Queues {
       }
     },
 
-    countInHand: async () => {
+    countInFlight: async () => {
       const { Attributes } = await sqs.send(
         new GetQueueAttributesCommand({
           QueueUrl: urlOf('DeadLetterQueueUrl'),
@@ -137,10 +134,10 @@ export function openQueues(target: Target): Queues {
   };
 }
 
-/** The most entries that SQS takes in a batch. */
+/** The most entries of a batch in SQS. */
 const longestBatch = 10;
 
-/** A received dead letter comes back after this long when the command that received it dies. In seconds. */
+/** The visibility timeout of received dead letters, which ends when the command was killed. In seconds. */
 const hiddenSeconds = 60;
 
 function fromMessage({ MessageId, Body = '', Attributes, MessageAttributes, ReceiptHandle }: Message): DeadLetter {
@@ -157,7 +154,10 @@ function fromMessage({ MessageId, Body = '', Attributes, MessageAttributes, Rece
   };
 }
 
-/** Why a message was refused. One that SQS itself moved has its publisher's attributes: what was not refused has no reason. */
+/**
+ * Why a message was refused. A message that SQS moved still has its publisher's attributes, which prove nothing: only one
+ * that the delivery function would refuse has a reason.
+ */
 function refusalOf(reason: string | undefined, body: string): RejectedMessage['reason'] | null {
   const isRefused = parseEventMessage(body, '', 'https://unused.example.com').outcome === 'rejected';
   return isRefused && (reason === 'malformed' || reason === 'unknown_event') ? reason : null;

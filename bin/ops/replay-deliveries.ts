@@ -6,12 +6,19 @@ import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts'
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { CliError } from './cli-error.ts';
-import type { ShowProgress } from './progress.ts';
+import type { ShowProgress } from './terminal.ts';
 
 /** Which deliveries are replayed. */
 export interface ReplayRequest extends ReplayRange {
   readonly account: string;
   readonly event: EventName;
+}
+
+/** A replay that has ended. */
+export interface Replayed {
+  readonly id: string;
+  readonly total: number;
+  readonly sent: number;
 }
 
 /** What a replay needs. */
@@ -21,13 +28,13 @@ export interface ReplayDependencies {
   findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
   readonly start: StartReplay;
   readonly now: () => number;
-  /** Waits before it looks at the replay again. */
+  /** Waits until the replay is looked at again. */
   readonly wait: () => Promise<unknown>;
 }
 
 /**
- * Replays a range of deliveries of one webhook, and waits until the last has had its turn. Should the command end before
- * that, the service goes on.
+ * Replays a range of deliveries of one webhook and waits for the end of the replay. If the command ends before that, the
+ * service goes on.
  *
  * @throws {CliError} where it cannot begin, or was cancelled on the way.
  */
@@ -35,7 +42,7 @@ export async function replayDeliveries(
   { account, event, ...range }: ReplayRequest,
   { findWebhook, findLatest, start, now, wait }: ReplayDependencies,
   progress: ShowProgress,
-): Promise<{ id: string; total: number; sent: number }> {
+): Promise<Replayed> {
   const name = `the webhook of account "${account}" for ${event}`;
   const webhook = await findWebhook(account, event);
   if (!webhook) throw new CliError(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
@@ -64,7 +71,7 @@ export async function replayDeliveries(
   }
 }
 
-/** The pause between two looks at a replay under way. */
+/** Waits until the replay is looked at again. */
 export function everySecond(): Promise<unknown> {
   return pause(1_000);
 }

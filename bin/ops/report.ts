@@ -1,6 +1,4 @@
-import type { Streams } from './streams.ts';
-
-/** What a command has to say: a value for programs (`--json`) and text for people. */
+/** The answer of a command: JSON for programs (`--json`) and text for people. */
 export interface Report {
   readonly json: unknown;
   readonly text: string;
@@ -12,12 +10,12 @@ export interface Column<Row> {
   readonly cell: (row: Row) => string;
 }
 
-/** A text of strangers: what a terminal would obey is written as an escape, but for the ends of lines. */
+/** Untrusted text, with control characters escaped that a terminal would obey, except line breaks. */
 export function printable(text: string): string {
   return text.replace(/[^\P{Cc}\n]|\p{Cf}/gu, escaped);
 }
 
-/** Lines up rows under headings; `whenEmpty` stands in for a table without rows. */
+/** A text table with headings; `whenEmpty` replaces a table without rows. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], whenEmpty: string): string {
   if (rows.length === 0) return whenEmpty;
   const lines = [
@@ -35,7 +33,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
     .join('\n');
 }
 
-/** Lines up the fields of one record. */
+/** The fields of one record, one on a line. */
 export function fields(entries: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...entries.map(([name]) => name.length));
   return entries.map(([name, value]) => `${name.padEnd(width)}  ${inOneLine(value)}`).join('\n');
@@ -46,16 +44,11 @@ export function iso(moment: number | undefined): string | null {
   return moment === undefined ? null : new Date(moment).toISOString();
 }
 
-/** Writes a report. */
-export function writeReport({ json, text }: Report, asJson: boolean, output: Streams['stdout']): void {
-  output.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);
-}
-
 function escaped(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
-/** The same in one line, so that nobody forges another one. */
+/** The same on one line, so that a value cannot forge another line. */
 function inOneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
 }

@@ -1,29 +1,29 @@
 import type { Command } from 'commander';
 import { describeError } from './cli-error.ts';
-import { makeProgress, noProgress, type ShowProgress } from './progress.ts';
-import { type Report, writeReport } from './report.ts';
-import type { Streams } from './streams.ts';
+import type { Report } from './report.ts';
 import { findTarget, type Target, type TargetOptions } from './target.ts';
+import { makeProgress, noProgress, type ShowProgress, type Streams } from './terminal.ts';
 
-/** Runs one command on the target its options choose, and writes what it reports. */
-export type Run = (command: Command, act: Act) => Promise<void>;
+/** Runs the action of a command on the target that its options choose, and writes the report of what the action gives. */
+export type Run = <Value>(command: Command, act: Action<Value>, report: (value: Value) => Report) => Promise<void>;
 
-/** Thrown for a command that was refused or failed; the message is the one line to show. */
+/** A command that was refused or failed. The message is the one line to show. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
 }
 
-/** Makes what finds the target, acts, and reports. It throws {@link CommandFailed}. */
+/** Makes the runner of commands. It throws {@link CommandFailed}. */
 export function makeRun(streams: Streams): Run {
-  return async function run(command, act) {
+  return async function run(command, act, report) {
     const { json = false, ...options } = command.optsWithGlobals<GlobalOptions>();
     const progress = makeProgress(streams.stderr);
     let target: Target | undefined;
     try {
       target = await findTarget(options);
-      const report = await act(target, json ? noProgress : progress.show, streams.stdin);
+      const value = await act(target, json ? noProgress : progress.show, streams.stdin);
       progress.clear();
-      writeReport(report, json, streams.stdout);
+      const { json: view, text } = report(value);
+      streams.stdout.write(`${json ? JSON.stringify(view, null, 2) : text}\n`);
     } catch (error) {
       progress.clear();
       throw new CommandFailed(
@@ -34,9 +34,9 @@ export function makeRun(streams: Streams): Run {
 }
 
 /** What a command does on its target. Long work shows its progress; a password may be read. */
-type Act = (target: Target, progress: ShowProgress, stdin: Streams['stdin']) => Promise<Report>;
+type Action<Value> = (target: Target, progress: ShowProgress, stdin: Streams['stdin']) => Promise<Value>;
 
-/** The options every command takes. */
+/** The options that every command accepts. */
 interface GlobalOptions extends TargetOptions {
   readonly json?: boolean;
 }

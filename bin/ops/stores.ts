@@ -6,16 +6,18 @@ import { makeSessionList } from '../../lambdas/auth/sessions/session-list.ts';
 import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { makeReadHistory } from '../../lambdas/delivery/delivery-history.ts';
 import { makeDeliveryStore } from '../../lambdas/delivery/delivery-store.ts';
+import { type SlownessOwner, slownessId, slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import { makeFindWebhook } from '../../lambdas/delivery/lookup.ts';
+import type { RetryQueue } from '../../lambdas/delivery/queues.ts';
+import { makeRunReplay, replayPage } from '../../lambdas/delivery/replay/replay-runner.ts';
+import { makeStartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
+import { makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
+import { batchGet } from '../../lambdas/platform/batch-get.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
-import { connectionSettings } from './connection-settings.ts';
-import { countUndelivered, type UndeliveredQuery } from './count-undelivered.ts';
-import type { ShowProgress } from './progress.ts';
-import { requireOutput, type Target } from './target.ts';
-
-// Loaded by the commands that reach a table, when they do: the SDK takes longer to load than the rest takes to run.
+import { iso } from './report.ts';
+import { connectionSettings, requireOutput, type Target } from './target.ts';
 
 /** Access to the target's tables. */
 export function connectDynamo(target: Target): DynamoDBDocumentClient {
@@ -37,7 +39,7 @@ export function openUsers(target: Target) {
   });
 }
 
-/** The target's sessions: their lists, and the end of one. */
+/** The target's sessions. */
 export function openSessions(target: Target) {
   const { dynamo } = connect(target);
   const tableName = requireOutput(target, 'SessionsTable');
@@ -49,10 +51,8 @@ export function openWebhooks(target: Target) {
   return makeOperatorStore({ ...connect(target), tableName: requireOutput(target, 'WebhooksTable') });
 }
 
-/**
- * The target's deliveries, to be read or begun anew: how long they are kept matters only where a final state is written,
- * which is the service's own affair.
- */
+/** The target's deliveries. They are read and begun anew here; only the service writes final states, which set how long
+ * a delivery is kept. */
 export function openDeliveries(target: Target) {
   const connection = connect(target);
   const { dynamo } = connection;
@@ -64,9 +64,52 @@ export function openDeliveries(target: Target) {
     update,
     history: makeReadHistory({ dynamo, table, store }),
     findWebhook: makeFindWebhook(dynamo, requireOutput(target, 'WebhooksTable')),
-    count: (query: UndeliveredQuery, progress: ShowProgress) =>
-      countUndelivered(query, { client: dynamo, table }, progress),
   };
+}
+
+/** The target's replays, started and driven as the service does it. */
+export function openReplays(target: Target, retryQueue: RetryQueue) {
+  const dynamo = connectDynamo(target);
+  const now = systemClock;
+  const table = requireOutput(target, 'DeliveriesTable');
+  const stored = { dynamo, table, now, historyDays: Number(requireOutput(target, 'HistoryDays')) };
+  const store = makeDeliveryStore(stored);
+  const replays = makeReplayStore(stored);
+  const findWebhook = makeFindWebhook(dynamo, requireOutput(target, 'WebhooksTable'));
+  const run = makeRunReplay({
+    ...silence,
+    replays,
+    readHistory: makeReadHistory({ dynamo, table, store }),
+    store,
+    findWebhook,
+    retryQueue,
+    page: replayPage,
+    now,
+  });
+  return {
+    findWebhook,
+    findLatest: replays.findLatest,
+    start: makeStartReplay({ ...silence, replays, run, makeId: randomId, now }),
+  };
+}
+
+/** Since when the attempts of each account and event are made in the slow lane; `null` where they are not. */
+export async function readSlowSince(
+  target: Target,
+  owners: readonly SlownessOwner[],
+): Promise<readonly (string | null)[]> {
+  const dynamo = connectDynamo(target);
+  const table = requireOutput(target, 'DeliveriesTable');
+  const found: (string | null)[] = [];
+  for (let start = 0; start < owners.length; start += longestRead) {
+    const some = owners.slice(start, start + longestRead);
+    const items = await batchGet(
+      dynamo,
+      some.map(owner => ({ table, key: { id: slownessId(owner) } })),
+    );
+    found.push(...some.map((owner, at) => iso(slownessOf(owner, items[at]).slowSince)));
+  }
+  return found;
 }
 
 function connect(target: Target) {
@@ -76,3 +119,9 @@ function connect(target: Target) {
     makeId: randomId,
   };
 }
+
+/** Failures need no report here: the sweeper goes on with every replay each minute. */
+const silence = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };
+
+/** The most items of one BatchGetItem. */
+const longestRead = 100;

@@ -4,15 +4,15 @@ import * as z from 'zod';
 import type { StageName } from '../../lib/config.ts';
 import { CliError } from './cli-error.ts';
 
-/** What a run or a deployment says about itself: queue URLs, table names, addresses, by output name. */
-export type Outputs = Readonly<Record<string, string>>;
+/** The outputs of a run or a deployment by their names: queue URLs, table names, endpoints. */
+type Outputs = Readonly<Record<string, string>>;
 
 /** The Emissor that a command works on. */
 export interface Target {
-  /** How messages name it: `the local run`, `stage dev`. */
+  /** Its name in messages: `the local run`, `stage dev`. */
   readonly label: string;
   readonly outputs: Outputs;
-  /** One line for when nobody answers there. */
+  /** The message for when it does not answer. */
   readonly unreachable: string;
 }
 
@@ -23,8 +23,8 @@ export interface TargetOptions {
 }
 
 /**
- * Finds the Emissor to work on: a deployed stage by its stacks' outputs, or the run an outputs file describes; without
- * either, the local run.
+ * Finds the Emissor to work on: a deployed stage by the outputs of its stacks, or the run that an outputs file describes.
+ * Without either, it is the local run.
  *
  * @throws {CliError}
  */
@@ -39,7 +39,6 @@ export async function findTarget({ stage, outputs: file }: TargetOptions): Promi
   if (stage === undefined || stage === 'local') {
     return { label: 'the local run', outputs: await readOutputs(localOutputs, notRunning), unreachable: notRunning };
   }
-  const { readStageOutputs } = await import('./stage-outputs.ts');
   return {
     label: `stage ${stage}`,
     outputs: await readStageOutputs(stage),
@@ -58,6 +57,55 @@ export function requireOutput(target: Target, name: string): string {
     throw new CliError(`${target.label} has no output "${name}": deploy or start this version first.`);
   return value;
 }
+
+/** How an SDK client reaches the target: at the local run's endpoint, or on AWS with the SDK's usual credentials. */
+export function connectionSettings({ outputs }: Target, endpoint: string | undefined) {
+  return {
+    maxAttempts: 3,
+    ...(outputs.Region !== undefined && { region: outputs.Region }),
+    ...(endpoint !== undefined && { endpoint, credentials: localCredentials }),
+  };
+}
+
+/**
+ * The outputs of a deployed stage, read from its CloudFormation stacks with the SDK's usual credentials and region.
+ *
+ * @throws {CliError} when a stack is missing.
+ */
+async function readStageOutputs(stage: string): Promise<Outputs> {
+  // Loaded on demand: the SDK takes longer to load than the rest takes to run.
+  const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
+  const client = new CloudFormationClient({ maxAttempts: 3 });
+  const region = await client.config.region();
+
+  const readStack = async (name: string): Promise<[string, string][]> => {
+    const stackName = `Emissor-${stage}-${name}`;
+    try {
+      const answer = await client.send(new DescribeStacksCommand({ StackName: stackName }));
+      const outputs = answer.Stacks?.[0]?.Outputs ?? [];
+      return outputs.map(output => [output.OutputKey ?? '', output.OutputValue ?? '']);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      throw new CliError(
+        `stage ${stage} is not deployed in ${region}: stack ${stackName} is missing (npx cdk deploy --all -c stage=${stage}).`,
+      );
+    }
+  };
+
+  try {
+    const outputs = await Promise.all(stacks.map(readStack));
+    return { ...Object.fromEntries(outputs.flat()), Region: region };
+  } finally {
+    client.destroy();
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ValidationError' && error.message.includes('does not exist');
+}
+
+/** The stacks of a stage. */
+const stacks = ['Data', 'Auth', 'Webhooks', 'Delivery'];
 
 async function readOutputs(file: string, whenMissing: string): Promise<Outputs> {
   let text: string;
@@ -87,3 +135,6 @@ function flatten(content: Record<string, unknown>): Outputs {
 }
 
 const fileShape = z.record(z.string(), z.unknown());
+
+/** The embedded engines take any credentials, but the SDK insists on some. */
+const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' };

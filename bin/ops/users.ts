@@ -1,26 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
 import { type Role, roles, type User } from '../../lambdas/auth/principals/user.ts';
-import type { UserStore } from '../../lambdas/auth/principals/user-store.ts';
-import { CliError } from './cli-error.ts';
-import { confirm, yesOption } from './confirmation.ts';
 import { accountId, afterOption, emailAddress, limitOption, notEmpty } from './option-values.ts';
-import { choosePassword, type PasswordOptions } from './password.ts';
-import type { Report } from './report.ts';
+import type { PasswordOptions } from './password.ts';
+import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
-import type { Streams } from './streams.ts';
-import type { Target } from './target.ts';
-import { reportUser, reportUsers, withGeneratedPassword } from './user-report.ts';
-
-/** The user that an e-mail address or id names. @throws {CliError} */
-export async function findUser(
-  store: Pick<UserStore, 'findUser' | 'findUserByEmail'>,
-  reference: string,
-): Promise<User> {
-  const user = reference.includes('@') ? await store.findUserByEmail(reference) : await store.findUser(reference);
-  if (!user) throw noUser(reference);
-  return user;
-}
+import { type Confirmed, yesOption } from './terminal.ts';
+import type { DeletedUser, NewUser, UserWithPassword } from './user-actions.ts';
 
 /** Adds `users`. */
 export function addUsers(program: Command, run: Run): void {
@@ -39,8 +25,12 @@ export function addUsers(program: Command, run: Run): void {
     .addOption(new Option('--role <role>', 'admins manage webhooks').choices(roles).makeOptionMandatory())
     .addOption(generateOption())
     .addHelpText('after', examples)
-    .action((options: CreateOptions, command: Command) =>
-      run(command, (target, _progress, stdin) => create(target, options, stdin)),
+    .action((options: NewUser, command: Command) =>
+      run(
+        command,
+        async (target, _progress, stdin) => (await actions()).createUser(target, options, stdin),
+        reportWithPassword,
+      ),
     );
 
   users
@@ -48,13 +38,17 @@ export function addUsers(program: Command, run: Run): void {
     .description('list all users, or a page of them')
     .addOption(limitOption())
     .addOption(afterOption('user'))
-    .action((page: PageRequest, command: Command) => run(command, target => list(target, page)));
+    .action((page: PageRequest, command: Command) =>
+      run(command, async target => (await actions()).listUsers(target, page), reportUsers),
+    );
 
   users
     .command('show')
     .description('show a user')
     .argument(...userArgument)
-    .action((reference: string, _options: object, command: Command) => run(command, target => show(target, reference)));
+    .action((reference: string, _options: object, command: Command) =>
+      run(command, async target => (await actions()).showUser(target, reference), reportUser),
+    );
 
   for (const [name, status] of [
     ['enable', 'enabled'],
@@ -67,15 +61,7 @@ export function addUsers(program: Command, run: Run): void {
       )
       .argument(...userArgument)
       .action((reference: string, _options: object, command: Command) =>
-        run(command, target =>
-          change(
-            target,
-            reference,
-            (store, user) => store.setUserStatus(user.userId, status),
-            user =>
-              `User ${user.email} is ${status}.${status === 'disabled' ? ' Their sessions are over; enabling them again brings none back.' : ''}`,
-          ),
-        ),
+        run(command, async target => (await actions()).setStatus(target, reference, status), reportStatus),
       );
   }
 
@@ -85,7 +71,7 @@ export function addUsers(program: Command, run: Run): void {
     .argument(...userArgument)
     .addOption(yesOption())
     .action((reference: string, options: Confirmed, command: Command) =>
-      run(command, target => remove(target, reference, options)),
+      run(command, async target => (await actions()).deleteUser(target, reference, options), reportDeleted),
     );
 
   users
@@ -93,17 +79,7 @@ export function addUsers(program: Command, run: Run): void {
     .description('forget the failed logins of a user, of all clients')
     .argument(...userArgument)
     .action((reference: string, _options: object, command: Command) =>
-      run(command, target =>
-        change(
-          target,
-          reference,
-          async (_store, user) => {
-            await unlock(target, user.email);
-            return user;
-          },
-          user => `User ${user.email} may log in: failed logins are forgotten.`,
-        ),
-      ),
+      run(command, async target => (await actions()).unlockUser(target, reference), reportUnlocked),
     );
 
   users
@@ -112,14 +88,7 @@ export function addUsers(program: Command, run: Run): void {
     .argument(...userArgument)
     .addArgument(program.createArgument('<role>').choices(roles))
     .action((reference: string, role: Role, _options: object, command: Command) =>
-      run(command, target =>
-        change(
-          target,
-          reference,
-          (store, user) => store.setUserRole(user.userId, role),
-          user => `User ${user.email} is ${user.role} of account ${user.accountId}.`,
-        ),
-      ),
+      run(command, async target => (await actions()).setRole(target, reference, role), reportRole),
     );
 
   users
@@ -128,7 +97,11 @@ export function addUsers(program: Command, run: Run): void {
     .argument(...userArgument)
     .addOption(generateOption())
     .action((reference: string, options: PasswordOptions, command: Command) =>
-      run(command, (target, _progress, stdin) => setPassword(target, reference, options, stdin)),
+      run(
+        command,
+        async (target, _progress, stdin) => (await actions()).setPassword(target, reference, options, stdin),
+        reportPasswordChange,
+      ),
     );
 
   users
@@ -137,12 +110,8 @@ export function addUsers(program: Command, run: Run): void {
     .argument(...userArgument)
     .argument('<address>', 'the new one', emailAddress)
     .action((reference: string, email: string, _options: object, command: Command) =>
-      run(command, target => setEmail(target, reference, email)),
+      run(command, async target => (await actions()).setEmail(target, reference, email), reportEmail),
     );
-}
-
-function noUser(reference: string) {
-  return new CliError(`there is no user "${reference}": "users list" shows them.`);
 }
 
 const examples = `
@@ -155,143 +124,95 @@ Examples:
   npm run ops -- users unlock ana@acme.com.br
   npm run ops -- users disable ana@acme.com.br`;
 
+const userArgument = ['<user>', 'e-mail address or user id', notEmpty] as const;
+
 function generateOption() {
   return new Option('--generate-password', 'make a password and show it once');
 }
 
-interface CreateOptions extends PasswordOptions {
-  readonly email: string;
-  readonly account: string;
-  readonly role: Role;
+/** The actions are loaded when one is needed, because the SDK takes longer to load than the rest takes to run. */
+function actions() {
+  return import('./user-actions.ts');
 }
 
-async function create(
-  target: Target,
-  { email, account, role, ...options }: CreateOptions,
-  stdin: Streams['stdin'],
-): Promise<Report> {
-  const store = await openStore(target);
-  if (await store.findUserByEmail(email)) {
-    throw new CliError(`a user with the e-mail address ${email} exists already: "users show ${email}" shows them.`);
-  }
-  const { password, isGenerated } = await choosePassword(options, leastCharacters(target), stdin);
-  const user = await takenAs(email, store.createUser({ email, password, accountId: account, role }));
-  return isGenerated ? withGeneratedPassword(reportUser(user), password) : reportUser(user);
+function reportWithPassword({ user, generatedPassword }: UserWithPassword): Report {
+  return withPassword(reportUser(user), generatedPassword);
 }
 
-async function list(target: Target, page: PageRequest): Promise<Report> {
-  return reportUsers(await (await openStore(target)).listUsers(page));
+function reportStatus(user: User): Report {
+  const what = user.status === 'disabled' ? ' Their sessions are over; enabling them again brings none back.' : '';
+  return { json: viewUser(user), text: `User ${user.email} is ${user.status}.${what}` };
 }
 
-const userArgument = ['<user>', 'e-mail address or user id', notEmpty] as const;
-
-async function show(target: Target, reference: string): Promise<Report> {
-  return reportUser(await findUser(await openStore(target), reference));
-}
-
-/** Finds a user, changes them, reports; a user deleted in between counts as not found. */
-async function change(
-  target: Target,
-  reference: string,
-  apply: (store: UserStore, user: User) => Promise<User | undefined>,
-  tell: (user: User) => string,
-): Promise<Report> {
-  const store = await openStore(target);
-  const changed = await apply(store, await findUser(store, reference));
-  if (!changed) throw noUser(reference);
-  return { json: reportUser(changed).json, text: tell(changed) };
-}
-
-interface Confirmed {
-  readonly yes?: boolean;
-}
-
-/** May be repeated after it died half-way: the user goes first, and the address leads to what is left of them. */
-async function remove(target: Target, reference: string, { yes }: Confirmed): Promise<Report> {
-  const { openSessions, openUsers } = await import('./stores.ts');
-  const [store, sessions] = [openUsers(target), openSessions(target)];
-  const userId = await ownerOf(store, reference);
-  const user = await store.findUser(userId);
-  const isByEmail = reference.includes('@');
-  if (user ? isByEmail && !(await store.findUserByEmail(reference)) : !isByEmail) throw noUser(reference);
-  const emails = [...new Set([user?.email, user?.formerEmail, ...(isByEmail ? [reference] : [])])].filter(
-    email => email !== undefined,
-  );
-  await confirm(`This deletes user ${emails[0]} of ${target.label}, with their password and sessions.`, yes);
-  await store.deleteUser(userId);
-  await sessions.deleteSessions(userId);
-  for (const email of emails) {
-    await store.releaseEmail(userId, email);
-    await unlock(target, email);
-  }
+function reportDeleted({ userId, email }: DeletedUser): Report {
   return {
     json: { userId, deleted: true },
-    text: `User ${emails[0]} is deleted, and their sessions are over. The address is free.`,
+    text: `User ${email} is deleted, and their sessions are over. The address is free.`,
   };
 }
 
-/** Forgets the failures against an address, of all clients. */
-async function unlock(target: Target, email: string): Promise<void> {
-  return (await import('./keyring.ts')).openLockout(target).unlock(email);
+function reportUnlocked(user: User): Report {
+  return { json: viewUser(user), text: `User ${user.email} may log in: failed logins are forgotten.` };
 }
 
-async function setPassword(
-  target: Target,
-  reference: string,
-  options: PasswordOptions,
-  stdin: Streams['stdin'],
-): Promise<Report> {
-  const store = await openStore(target);
-  const { userId } = await findUser(store, reference);
-  const { password, isGenerated } = await choosePassword(options, leastCharacters(target), stdin);
-  const user = await store.setUserPassword(userId, password);
-  if (!user) throw noUser(reference);
-  await unlock(target, user.email);
-  const report = {
-    json: reportUser(user).json,
-    text: `The password of ${user.email} is changed, and their sessions are over.`,
-  };
-  return isGenerated ? withGeneratedPassword(report, password) : report;
+function reportRole(user: User): Report {
+  return { json: viewUser(user), text: `User ${user.email} is ${user.role} of account ${user.accountId}.` };
 }
 
-async function setEmail(target: Target, reference: string, email: string): Promise<Report> {
-  const store = await openStore(target);
-  const userId = await ownerOf(store, reference);
-  const known = await store.findUser(userId);
-  if (!known || (reference.includes('@') && known.formerEmail === undefined)) await findUser(store, reference);
-  const user = await takenAs(email, store.setUserEmail(userId, email));
-  if (!user) throw noUser(reference);
+function reportPasswordChange({ user, generatedPassword }: UserWithPassword): Report {
+  const text = `The password of ${user.email} is changed, and their sessions are over.`;
+  return withPassword({ json: viewUser(user), text }, generatedPassword);
+}
+
+function reportEmail(user: User): Report {
   const text = `The user logs in as ${user.email} from now on; their password and sessions stay.`;
-  return { json: reportUser(user).json, text };
+  return { json: viewUser(user), text };
 }
 
-async function openStore(target: Target): Promise<UserStore> {
-  return (await import('./stores.ts')).openUsers(target);
+/** One user. */
+function reportUser(user: User): Report {
+  const text = fields([
+    ['user id', user.userId],
+    ['e-mail', user.email],
+    ['account', user.accountId],
+    ['role', user.role],
+    ['status', user.status],
+  ]);
+  return { json: viewUser(user), text };
 }
 
-/** The stage's own minimum; a stage that was deployed before it had one has the default. */
-function leastCharacters({ outputs }: Target): number {
-  return Number(outputs.PasswordMinimumLength ?? 15);
+/** Adds a generated password to a report, if there is one: it is shown once. */
+function withPassword({ json, text }: Report, password: string | undefined): Report {
+  if (password === undefined) return { json, text };
+  return {
+    json: { ...(json as object), password },
+    text: `${text}\n\npassword  ${password}\nThe password is shown this once and kept nowhere: hand it over now.`,
+  };
 }
 
-async function takenAs<Answer>(email: string, change: Promise<Answer>): Promise<Answer> {
-  try {
-    return await change;
-  } catch (error) {
-    if (error instanceof Error && error.name === 'EmailTakenError') throw emailTaken(email);
-    throw error;
-  }
+/** Many users, one on a line. */
+function reportUsers(users: readonly User[]): Report {
+  const columns = [
+    { heading: 'USER ID', cell: (user: User) => user.userId },
+    { heading: 'E-MAIL', cell: (user: User) => user.email },
+    { heading: 'ACCOUNT', cell: (user: User) => user.accountId },
+    { heading: 'ROLE', cell: (user: User) => user.role },
+    { heading: 'STATUS', cell: (user: User) => user.status },
+  ];
+  const whenEmpty =
+    'No users. Create one: npm run ops -- users create --email ana@acme.com.br --account acme --role admin';
+  return { json: users.map(viewUser), text: table(users, columns, whenEmpty) };
 }
 
-function emailTaken(email: string) {
-  return new CliError(
-    `a user with the e-mail address ${email} exists already, or is being made: "users show ${email}" tells, or try again in a minute.`,
-  );
-}
-
-/** The id that a reference names, also of a user whose change or deletion died half-way. @throws {CliError} */
-async function ownerOf(store: UserStore, reference: string): Promise<string> {
-  const userId = reference.includes('@') ? await store.findOwner(reference) : reference;
-  if (userId === undefined) throw noUser(reference);
-  return userId;
+/** The JSON of a user. */
+function viewUser(user: User) {
+  return {
+    userId: user.userId,
+    email: user.email,
+    accountId: user.accountId,
+    role: user.role,
+    status: user.status,
+    createdAt: iso(user.createdAt),
+    updatedAt: iso(user.updatedAt),
+  };
 }

@@ -1,12 +1,11 @@
 import { type Command, Option } from 'commander';
-import type { Hold, OperatorStore } from '../../lambdas/webhooks/operator-store.ts';
+import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
 import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
-import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
-import { CliError } from './cli-error.ts';
+import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { accountId, eventNameSchema } from './option-values.ts';
 import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
-import type { Target } from './target.ts';
+import type { FoundWebhook, ListOptions, Reactivated, Registration, Suspended } from './webhook-actions.ts';
 
 /** Adds `webhooks`. */
 export function addWebhooks(program: Command, run: Run): void {
@@ -20,20 +19,29 @@ export function addWebhooks(program: Command, run: Run): void {
     .description('list webhooks, with why they are suspended')
     .option('--account <id>', 'those of this account only', accountId)
     .addOption(new Option('--status <status>', 'those of this status only').choices(Object.values(wireStatuses)))
-    .action((options: ListOptions, command: Command) => run(command, target => list(target, options)));
+    .action((options: ListOptions, command: Command) =>
+      run(command, async target => (await actions()).listWebhooks(target, options), reportWebhooks),
+    );
 
-  for (const [name, description, act] of [
-    ['show', 'show one webhook: where it leads, its state and health; nothing secret', show],
-    ['suspend', 'hold the events of a webhook, or of the next one; its account cannot end that', suspend],
-    ['reactivate', 'end the suspension of a webhook, whatever its reason', reactivate],
-  ] as const) {
+  registrationOptions(
+    webhooks.command('show').description('show one webhook: where it leads, its state and health; nothing secret'),
+  ).action((options: Registration, command: Command) =>
+    run(command, async target => (await actions()).showWebhook(target, options), reportWebhook),
+  );
+
+  registrationOptions(
     webhooks
-      .command(name)
-      .description(description)
-      .requiredOption('--account <id>', 'the account', accountId)
-      .requiredOption('--event <name>', 'the event that the webhook is for', eventNameSchema)
-      .action((options: WebhookOptions, command: Command) => run(command, target => act(target, options)));
-  }
+      .command('suspend')
+      .description('hold the events of a webhook, or of the next one; its account cannot end that'),
+  ).action((options: Registration, command: Command) =>
+    run(command, async target => (await actions()).suspendWebhook(target, options), reportSuspension),
+  );
+
+  registrationOptions(
+    webhooks.command('reactivate').description('end the suspension of a webhook, whatever its reason'),
+  ).action((options: Registration, command: Command) =>
+    run(command, async target => (await actions()).reactivateWebhook(target, options), reportReactivation),
+  );
 }
 
 const examples = `
@@ -43,18 +51,19 @@ Examples:
   npm run ops -- --stage prod webhooks suspend --account acme --event demanda.criada
   npm run ops -- --stage prod webhooks reactivate --account acme --event demanda.criada`;
 
-interface ListOptions {
-  readonly account?: string;
-  readonly status?: (typeof wireStatuses)[Webhook['status']];
+function registrationOptions(command: Command): Command {
+  return command
+    .requiredOption('--account <id>', 'the account', accountId)
+    .requiredOption('--event <name>', 'the event that the webhook is for', eventNameSchema);
 }
 
-async function list(target: Target, { account, status }: ListOptions): Promise<Report> {
-  const [store, { readSlowSince }] = await Promise.all([openStore(target), import('./slowness.ts')]);
-  const wanted = (await store.listAll())
-    .filter(found => account === undefined || found.accountId === account)
-    .filter(found => status === undefined || viewOf(found).status === status);
-  const slowSince = await readSlowSince(target, wanted);
-  const webhooks = wanted.map((found, at) => ({ ...viewOf(found), slowSince: slowSince[at] ?? null }));
+/** The actions are loaded when one is needed, because the SDK takes longer to load than the rest takes to run. */
+function actions() {
+  return import('./webhook-actions.ts');
+}
+
+function reportWebhooks(found: readonly FoundWebhook[]): Report {
+  const webhooks = found.map(({ found, slowSince }) => ({ ...viewOf(found), slowSince }));
   type Row = (typeof webhooks)[number];
   const columns = [
     { heading: 'ACCOUNT', cell: (row: Row) => row.accountId ?? '-' },
@@ -68,11 +77,7 @@ async function list(target: Target, { account, status }: ListOptions): Promise<R
   return { json: webhooks, text: table(webhooks, columns, 'No such webhooks.') };
 }
 
-async function show(target: Target, options: WebhookOptions): Promise<Report> {
-  const [store, { readSlowSince }] = await Promise.all([openStore(target), import('./slowness.ts')]);
-  const found = await store.find(options.account, options.event);
-  if (!found) throw noWebhook(options);
-  const [slowSince = null] = await readSlowSince(target, [found]);
+function reportWebhook({ found, slowSince }: FoundWebhook): Report {
   const registered = 'webhookId' in found ? found : undefined;
   const secrets = (registered?.secrets ?? []).map(({ createdAt, replacedAt }) => ({
     createdAt: iso(createdAt),
@@ -85,8 +90,8 @@ async function show(target: Target, options: WebhookOptions): Promise<Report> {
     secrets,
   };
   const text = fields([
-    ['account', options.account],
-    ['event', options.event],
+    ['account', found.accountId],
+    ['event', found.eventName],
     ['webhook id', shown.webhookId ?? 'none: the next one that is registered begins suspended'],
     ['host', shown.host ?? '-'],
     ['status', shown.suspensionReason === null ? (shown.status ?? '-') : `${shown.status} (${shown.suspensionReason})`],
@@ -100,41 +105,26 @@ async function show(target: Target, options: WebhookOptions): Promise<Report> {
   return { json: shown, text };
 }
 
-async function suspend(target: Target, options: WebhookOptions): Promise<Report> {
-  const store = await openStore(target);
-  const { outcome } = await store.suspend(options.account, options.event);
-  const found = await store.find(options.account, options.event);
-  const text =
-    outcome === 'changed'
-      ? `The webhook of ${options.account} for ${options.event} is suspended: its events are held. If its account deletes it, the next one begins suspended.`
-      : `${options.account} has no webhook for ${options.event} just now: the next one that it registers begins suspended.`;
+function reportSuspension({ account, event, isRegistered, found }: Suspended): Report {
+  const text = isRegistered
+    ? `The webhook of ${account} for ${event} is suspended: its events are held. If its account deletes it, the next one begins suspended.`
+    : `${account} has no webhook for ${event} just now: the next one that it registers begins suspended.`;
   return { json: found ? viewOf(found) : null, text };
 }
 
-async function reactivate(target: Target, options: WebhookOptions): Promise<Report> {
-  const changed = await (await openStore(target)).reactivate(options.account, options.event);
-  if (!changed) throw noWebhook(options);
-  if (changed.outcome === 'not_registered') {
-    const text = `The suspension is ended: the next webhook of ${options.account} for ${options.event} begins active.`;
-    return { json: { accountId: options.account, evento: options.event, webhookId: null, status: null }, text };
+function reportReactivation({ account, event, webhook }: Reactivated): Report {
+  if (!webhook) {
+    const text = `The suspension is ended: the next webhook of ${account} for ${event} begins active.`;
+    return { json: { accountId: account, evento: event, webhookId: null, status: null }, text };
   }
   const lines = [
-    `The webhook of ${options.account} for ${options.event} is active. Deliveries held meanwhile (retida) stay so until sent:`,
-    `  one by one   npm run ops -- deliveries list --account ${options.account} --event ${options.event} --state retida`,
+    `The webhook of ${account} for ${event} is active. Deliveries held meanwhile (retida) stay so until sent:`,
+    `  one by one   npm run ops -- deliveries list --account ${account} --event ${event} --state retida`,
     '               npm run ops -- deliveries resend ID',
-    `  a range      npm run ops -- deliveries replay --account ${options.account} --event ${options.event} --state retida --since 7d`,
-    `  or its account does: POST /v1/webhooks/${options.event}/reenvios {"desde": …, "ate": …, "estado": "retida"}`,
+    `  a range      npm run ops -- deliveries replay --account ${account} --event ${event} --state retida --since 7d`,
+    `  or its account does: POST /v1/webhooks/${event}/reenvios {"desde": …, "ate": …, "estado": "retida"}`,
   ];
-  return { json: viewOf(changed.webhook), text: lines.join('\n') };
-}
-
-interface WebhookOptions {
-  readonly account: string;
-  readonly event: EventName;
-}
-
-async function openStore(target: Target): Promise<OperatorStore> {
-  return (await import('./stores.ts')).openWebhooks(target);
+  return { json: viewOf(webhook), text: lines.join('\n') };
 }
 
 function viewOf(found: Webhook | Hold): View {
@@ -145,7 +135,7 @@ type View = {
   readonly [Name in keyof ReturnType<typeof viewOfWebhook>]: ReturnType<typeof viewOfWebhook>[Name] | null;
 };
 
-/** What is shown of a webhook: no secret, sealed or not, and of its URL no more than where it leads. */
+/** The JSON of a webhook, without secrets: of its URL it shows the host only. */
 function viewOfWebhook(webhook: Webhook) {
   return {
     accountId: webhook.accountId,
@@ -160,7 +150,7 @@ function viewOfWebhook(webhook: Webhook) {
   };
 }
 
-/** An operator's suspension without a webhook is shown as a webhook would be that had nothing but that. */
+/** The JSON of an operator's suspension without a webhook: a webhook that has nothing else. */
 function viewOfHold({ accountId, eventName, since }: Hold): View {
   return {
     accountId,
@@ -173,8 +163,4 @@ function viewOfHold({ accountId, eventName, since }: Hold): View {
     createdAt: null,
     updatedAt: iso(since),
   };
-}
-
-function noWebhook({ account, event }: WebhookOptions) {
-  return new CliError(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
 }

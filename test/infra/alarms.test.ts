@@ -8,7 +8,7 @@ const named = (part: string) => alarms.find(([id]) => id.includes(part))?.[1].Pr
 /** A logical id without the hash that the CDK puts at its end. */
 const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
-/** What SQS reports of a queue in a minute; nothing of one that is idle. */
+/** What SQS reports of a queue for one minute; an idle queue reports nothing. */
 type Minute = Partial<Record<'sent' | 'visible' | 'inFlight', number>>;
 
 /** The few functions of CloudWatch's metric math that are used here, over a series of minutes. */
@@ -77,7 +77,7 @@ describe('alarms', () => {
     Data.hasOutput('OperationsTopicArn', {});
   });
 
-  it('are let into the topic, whose own policy replaces the default one', () => {
+  it('may publish to the topic, whose own policy replaces the default one', () => {
     const [[, policy] = []] = resourcesOf(Data, 'AWS::SNS::TopicPolicy');
     const statements = policy?.Properties.PolicyDocument.Statement;
     expect(statements).toContainEqual(
@@ -106,7 +106,7 @@ describe('alarms', () => {
     });
   });
 
-  it('ring for new dead letters, however they came there, and not for those that are there', () => {
+  it('go off for new dead letters, whoever sent them, and not for old ones', () => {
     interface Query {
       Id: string;
       Expression?: string;
@@ -127,22 +127,22 @@ describe('alarms', () => {
       expect(JSON.stringify(MetricStat.Metric.Dimensions)).toContain('DeadLetterQueue');
       expect(MetricStat.Period).toBe(60);
     }
-    const rings = minuteByMinute(queries.find(({ Expression }) => Expression !== undefined)?.Expression ?? '');
+    const goesOffAt = minuteByMinute(queries.find(({ Expression }) => Expression !== undefined)?.Expression ?? '');
     const none = { sent: 0, visible: 0, inFlight: 0 };
     const one = { ...none, visible: 1 };
     // sent by a function, and left there
-    expect(rings([none, { ...one, sent: 1 }, one, one, one])).toEqual([1]);
+    expect(goesOffAt([none, { ...one, sent: 1 }, one, one, one])).toEqual([1]);
     // moved by SQS, which counts nothing as sent, into an idle queue that reported nothing, and beside an older one
-    expect(rings([{}, {}, one, one, { ...one, visible: 2 }, { ...one, visible: 2 }])).toEqual([2, 4]);
-    // taken in hand by a listing, and shown again
-    expect(rings([one, { ...none, inFlight: 1 }, one, none])).toEqual([]);
+    expect(goesOffAt([{}, {}, one, one, { ...one, visible: 2 }, { ...one, visible: 2 }])).toEqual([2, 4]);
+    // in flight while it is listed, and visible again
+    expect(goesOffAt([one, { ...none, inFlight: 1 }, one, none])).toEqual([]);
     // one discarded in the very minute in which another is sent
-    expect(rings([one, { ...one, sent: 1 }])).toEqual([1]);
+    expect(goesOffAt([one, { ...one, sent: 1 }])).toEqual([1]);
     // SQS reports a minute late: the minute itself is evaluated again while it is among the latest five
     expect([EvaluationPeriods, DatapointsToAlarm]).toEqual([5, 1]);
   });
 
-  it('notice that the sweeper is silent', () => {
+  it('go off when the sweeper does not run', () => {
     expect(named('SweepStopped')).toMatchObject({
       MetricName: 'Invocations',
       Threshold: 1,
@@ -151,7 +151,7 @@ describe('alarms', () => {
     });
   });
 
-  it('count per stage, lest dev wakes those who watch prod', () => {
+  it('count per stage, so that dev does not set off alarms of prod', () => {
     expect(named('RefreshTokenReuse')).toMatchObject({
       Namespace: 'Emissor/prod',
       Dimensions: [{ Name: 'service', Value: 'token' }],

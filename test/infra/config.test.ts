@@ -4,7 +4,7 @@ import { ConfigurationError, contextConfiguration, stageConfiguration, stageName
 const demandsUrl = 'https://demandas.emissor.com.br';
 
 describe('the stage configuration', () => {
-  it('is dev when nobody says otherwise', () => {
+  it('is dev by default', () => {
     expect(contextConfiguration({ '@aws-cdk/core:some': true }).stage).toBe('dev');
   });
 
@@ -12,7 +12,7 @@ describe('the stage configuration', () => {
     expect(contextConfiguration({ stage, demandsUrl }).stage).toBe(stage);
   });
 
-  it('lets one address fail 100 times a minute, and 100,000 times on this machine', () => {
+  it('lets one IP address fail 100 times a minute, and 100,000 times in the local run', () => {
     const limits = stageNames.map(stage => [stage, stageConfiguration(stage, { demandsUrl }).addressFailureLimit]);
     expect(limits).toEqual([
       ['local', 100_000],
@@ -21,7 +21,7 @@ describe('the stage configuration', () => {
     ]);
   });
 
-  it('takes any value from the context, with units where it is a time', () => {
+  it('takes any value from the context, with units for durations', () => {
     const context = { stage: 'prod', demandsUrl, retrySchedule: '1s, 2m,3h', apiRateLimit: '7' };
     expect(contextConfiguration(context)).toMatchObject({
       retrySchedule: [1_000, 120_000, 10_800_000],
@@ -29,11 +29,11 @@ describe('the stage configuration', () => {
     });
   });
 
-  it('gives slow attempts up where messages wait, and pays for no pollers, unless told otherwise', () => {
+  it('by default gives slow attempts up while messages wait, and provisions no pollers', () => {
     expect(stageConfiguration('dev')).toMatchObject({ giveUp: 'waiting', slowRate: 20, provisionedPollers: 0 });
   });
 
-  it('refuses what looks like a value but is none, so that a typo never deploys a default', () => {
+  it('refuses unknown values, so that a typo never deploys a default', () => {
     expect(() => contextConfiguration({ stage: 'prod', demandsUlr: 'https://x.com.br' })).toThrow(/demandsUlr/);
   });
 
@@ -43,7 +43,7 @@ describe('the stage configuration', () => {
     expect(retrySchedule.reduce((sum, wait) => sum + wait) / 3_600_000).toBeCloseTo(75.6, 1);
   });
 
-  it('synthesises no customer’s links for the address of an example', () => {
+  it('does not synthesise prod with links to an example', () => {
     const attempt = () => contextConfiguration({ stage: 'prod' });
     expect(attempt).toThrow(ConfigurationError);
     expect(attempt).toThrow(/^Stage prod: demandsUrl must be given, .*-c demandsUrl=https:\/\//);
@@ -52,7 +52,7 @@ describe('the stage configuration', () => {
     }
   });
 
-  it('asks for passwords of 15 characters, and never lets a stage ask for fewer than 8', () => {
+  it('requires passwords of 15 characters by default, and never fewer than 8', () => {
     const least = (value?: number) =>
       stageConfiguration('dev', value === undefined ? {} : { passwordMinimumLength: value }).passwordMinimumLength;
     expect([least(), least(8), least(256)]).toEqual([15, 8, 256]);
@@ -66,7 +66,7 @@ describe('the stage configuration', () => {
     ['signingAlgorithm', 'must be ES256 or RS256'],
     ['giveUp', 'must be waiting or always'],
     ['removalPolicy', 'must be retain or destroy'],
-  ])('says what %s must be, where it only said "Invalid input"', (key, message) => {
+  ])('says what %s must be', (key, message) => {
     for (const value of ['', 'many', '-1', '2.5', null]) {
       expect(() => stageConfiguration('dev', { [key]: value }), String(value)).toThrow(`Stage dev: ${key} ${message}.`);
     }
@@ -98,7 +98,7 @@ describe('the stage configuration', () => {
     ['an empty schedule', 'dev', { retrySchedule: '' }, /retrySchedule/],
     ['a number out of range', 'dev', { firstConcurrency: '1' }, /firstConcurrency must be 2 to 1000/],
     ['another way to give up', 'dev', { giveUp: 'never' }, /giveUp/],
-    ['no turns at all', 'dev', { slowRate: '0' }, /slowRate must be 1 to 1000/],
+    ['no attempts at slow webhooks', 'dev', { slowRate: '0' }, /slowRate must be 1 to 1000/],
     [
       'one poller, of which AWS takes no fewer than two',
       'dev',
@@ -127,7 +127,7 @@ describe('the stage configuration', () => {
 });
 
 describe('the defaults', () => {
-  it('are the lifetimes and times that are documented', () => {
+  it('are the documented ones', () => {
     const [minute, day] = [60_000, 86_400_000];
     expect(stageConfiguration('prod', { demandsUrl })).toMatchObject({
       accessTokenLifetime: 15 * minute,

@@ -6,7 +6,7 @@ const routes = (template: typeof Auth) =>
   resourcesOf(template, 'AWS::ApiGatewayV2::Route').map(([, route]) => route.Properties.RouteKey);
 
 describe('the endpoints', () => {
-  it('lead every method and path to a function, which answers 404 and 405 itself', () => {
+  it('route every method and path to a function, which answers 404 and 405 itself', () => {
     expect(routes(Auth)).toEqual([
       'ANY /oauth/v1/token',
       'ANY /oauth/v1/revoke',
@@ -26,7 +26,7 @@ describe('the endpoints', () => {
     ]);
   });
 
-  it('take format 2.0, which keeps the bytes of forms', () => {
+  it('use payload format 2.0, which keeps the bytes of forms', () => {
     for (const template of [Auth, Webhooks, Delivery]) {
       for (const [id, integration] of resourcesOf(template, 'AWS::ApiGatewayV2::Integration')) {
         expect(integration.Properties.PayloadFormatVersion, id).toBe('2.0');
@@ -44,7 +44,7 @@ describe('the endpoints', () => {
     }
   });
 
-  it('close the gateway host when they have one of their own', () => {
+  it('disable the gateway’s host when they have a custom domain', () => {
     const own = stageTemplates('prod', {
       authDomain: 'auth.emissor.com.br',
       authCertificateArn: 'arn:aws:acm:sa-east-1:111122223333:certificate/a',

@@ -29,12 +29,12 @@ describe('every function', () => {
     for (const [id, { Properties }] of logGroups) expect(Properties.RetentionInDays, id).toBe(365);
   });
 
-  it('sits in no VPC, which would open private addresses to deliveries', () => {
+  it('is in no VPC, which would give deliveries access to private addresses', () => {
     for (const [id, { Properties }] of functions) expect(Properties, id).not.toHaveProperty('VpcConfig');
   });
 
-  // Registrations at a name server that answers after seconds would take what delivery runs on.
-  it('shares the account’s concurrency, but for those that hash passwords or wait for name servers', () => {
+  // Registrations that wait for slow name servers would use up the concurrency of delivery.
+  it('has no reserved concurrency, except those that hash passwords or wait for name servers', () => {
     const reserved = functions.filter(([, { Properties }]) => Properties.ReservedConcurrentExecutions !== undefined);
     expect(reserved.map(([id, { Properties }]) => [bare(id), Properties.ReservedConcurrentExecutions])).toEqual([
       ['Token', 40],
@@ -58,7 +58,7 @@ describe('the service’s own hosts', () => {
       .map(([id, { Properties }]) => [bare(id), Properties.Environment?.Variables?.OWN_HOSTS] as const)
       .filter(([, hosts]) => hosts !== undefined);
 
-  it('are both hosts of this service, for all who judge URLs', () => {
+  it('are both hosts of this service, for all functions that check URLs', () => {
     expect(hostsOf(own)).toEqual(
       ['WebhooksApi', 'DeliverFirst', 'DeliverRetry', 'DeliverSlow'].map(name => [
         name,
@@ -67,7 +67,7 @@ describe('the service’s own hosts', () => {
     );
   });
 
-  it('are the gateway’s where there is no other, and host names: no scheme', () => {
+  it('are the gateway’s host names by default', () => {
     for (const [name, hosts] of hostsOf(plain)) {
       const text = JSON.stringify(hosts);
       expect(text.match(/"Fn::Select":\[2,\{"Fn::Split":\["\/"/g), name).toHaveLength(2);
@@ -76,7 +76,7 @@ describe('the service’s own hosts', () => {
   });
 });
 
-describe('what runs by itself', () => {
+describe('schedules and triggers', () => {
   it('run the sweeper every minute and the rotation of keys every day', () => {
     const rules = templates.flatMap(template => resourcesOf(template, 'AWS::Events::Rule'));
     const schedules = rules.map(([, { Properties }]) => [
@@ -89,10 +89,10 @@ describe('what runs by itself', () => {
       ['Sweep', 'rate(1 minute)', 'ENABLED'],
     ]);
   });
-  it('makes the first keys at deployment', () => {
+  it('make the first keys at deployment', () => {
     expect(templates.flatMap(template => resourcesOf(template, 'Custom::Trigger'))).toHaveLength(1);
   });
-  it('hands every message to its consumer: filtered ones would be deleted', () => {
+  it('filter no messages, because filtered ones are deleted', () => {
     for (const [id, { Properties }] of templates.flatMap(template =>
       resourcesOf(template, 'AWS::Lambda::EventSourceMapping'),
     ))

@@ -50,7 +50,7 @@ const permissions = (stack: StackName): Record<string, string[]> => {
   );
 };
 
-/** The table as people read it: whoever changes what a function may do changes `docs/permissions.md` in the same commit. */
+/** The content of `docs/permissions.md`: a change of permissions changes it in the same commit. */
 const document = (): string => {
   const rows = (['Auth', 'Webhooks', 'Delivery'] as const).flatMap(stack =>
     Object.entries(permissions(stack)).map(
@@ -70,12 +70,12 @@ const document = (): string => {
   ].join('\n');
 };
 
-describe('what each function may do', () => {
-  it('is what docs/permissions.md says and nothing else', async () => {
+describe('the permissions of each function', () => {
+  it('are those of docs/permissions.md and no others', async () => {
     await expect(document()).toMatchFileSnapshot('../../docs/permissions.md');
   });
 
-  it('names no wildcard in any action or resource, but for the logs of the function itself', () => {
+  it('contain no wildcard, except for the function’s own logs', () => {
     for (const stack of stacks) {
       const resources = templates[stack].toJSON().Resources as Record<string, Resource>;
       for (const [id, { Type, Properties }] of Object.entries(resources)) {
@@ -88,7 +88,7 @@ describe('what each function may do', () => {
     }
   });
 
-  it('lets a publisher send to the events queue and do nothing else', () => {
+  it('let a publisher send to the events queue only', () => {
     const [[, policy] = []] = resourcesOf(templates.Delivery, 'AWS::IAM::ManagedPolicy');
     expect(policy?.Properties.PolicyDocument.Statement).toEqual([
       { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: { 'Fn::GetAtt': ['EventsQueueB96EB0D2', 'Arn'] } },

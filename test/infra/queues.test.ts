@@ -16,7 +16,7 @@ const queueOf = (source: Resource['Properties']) => named(queues, source.EventSo
 const functionOf = (source: Resource['Properties']) => named(functions, source.FunctionName.Ref);
 
 describe('the outputs', () => {
-  it('tell the operator’s command line where to look', () => {
+  it('name the logs and the retention for the operator’s command line', () => {
     const { DeliveryLogGroups, HistoryDays } = Delivery.toJSON().Outputs;
     for (const name of ['DeliverFirst', 'DeliverRetry', 'DeliverSlow']) {
       expect(JSON.stringify(DeliveryLogGroups.Value)).toMatch(new RegExp(`"${name}Logs[0-9A-F]{8}"`));
@@ -26,12 +26,12 @@ describe('the outputs', () => {
 });
 
 describe('the queues', () => {
-  it('have one consumer each, but for the dead-letter queue', () => {
+  it('have one consumer each, except the dead-letter queue', () => {
     expect(sources).toHaveLength(3);
     expect(new Set(sources.map(source => source.EventSourceArn['Fn::GetAtt'][0])).size).toBe(3);
   });
 
-  it('hide a message for at least six times as long as its consumer may take', () => {
+  it('hide a message for at least six times the timeout of its consumer', () => {
     for (const source of sources) {
       expect(queueOf(source).VisibilityTimeout).toBeGreaterThanOrEqual(6 * functionOf(source).Timeout);
     }
@@ -46,11 +46,11 @@ describe('the queues', () => {
     }
   });
 
-  it('let messages wait out a store that is down: a hundred receives', () => {
+  it('receive a message a hundred times, so that it survives an outage of the tables', () => {
     for (const source of sources) expect(queueOf(source).RedrivePolicy.maxReceiveCount).toBe(100);
   });
 
-  it('have failures reported message by message, and their concurrency capped', () => {
+  it('report failures message by message, and limit concurrency', () => {
     for (const source of sources) {
       expect(source.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
       expect(source.ScalingConfig.MaximumConcurrency).toBeGreaterThanOrEqual(2);
@@ -58,21 +58,21 @@ describe('the queues', () => {
     }
   });
 
-  it('leave a consumer the time for an attempt of its full length', () => {
+  it('give a consumer the time for an attempt of its full length', () => {
     for (const source of sources) {
       const { Timeout, Environment } = functionOf(source);
       expect(Timeout * 1000).toBeGreaterThanOrEqual(2 * Number(Environment.Variables.ATTEMPT_TIMEOUT_MS));
     }
   });
 
-  // Lambda ends a chain of about 16 invocations by default: a fault of ours is waited out in more turns than that.
-  it('let the consumers that feed each other do so without Lambda breaking the loop, and no others', () => {
+  // By default Lambda ends a loop after about 16 invocations: retries of one delivery take more.
+  it('allow recursive loops for the consumers that send to each other’s queues only', () => {
     const loops = [...functions].filter(([, { Properties }]) => Properties.RecursiveLoop === 'Allow').map(([id]) => id);
     const fed = sources.filter(source => !source.EventSourceArn['Fn::GetAtt'][0].startsWith('EventsQueue'));
     expect(loops).toEqual(fed.map(source => source.FunctionName.Ref));
   });
 
-  it('have a lane each, and places of their own in it', () => {
+  it('have a lane each, with a bulkhead of its own', () => {
     const stage = stageTemplates('prod', { firstConcurrency: 11, retryConcurrency: 12, slowConcurrency: 13 });
     const lanes = resourcesOf(stage.Delivery, 'AWS::Lambda::EventSourceMapping').map(([, { Properties }]) => {
       const { LANE, QUEUE_URL } = functionOf(Properties).Environment.Variables;
@@ -86,13 +86,13 @@ describe('the queues', () => {
     ]);
   });
 
-  it('have pollers that wait for messages where the stage pays for them, for as many batches at once', () => {
-    const places = { firstConcurrency: 50, retryConcurrency: 21, slowConcurrency: 10 };
-    const stage = stageTemplates('prod', { ...places, provisionedPollers: 3 });
+  it('have provisioned pollers where the stage wants them, for as many batches at once', () => {
+    const bulkheads = { firstConcurrency: 50, retryConcurrency: 21, slowConcurrency: 10 };
+    const stage = stageTemplates('prod', { ...bulkheads, provisionedPollers: 3 });
     const mappings = resourcesOf(stage.Delivery, 'AWS::Lambda::EventSourceMapping').map(
       ([, { Properties }]) => Properties,
     );
-    // Lambda takes one or the other of the two.
+    // Lambda accepts only one of the two.
     expect(mappings.map(({ ScalingConfig }) => ScalingConfig)).toEqual([undefined, undefined, undefined]);
     expect(mappings.map(({ ProvisionedPollerConfig }) => ProvisionedPollerConfig)).toEqual([
       { MinimumPollers: 3, MaximumPollers: 5 },
@@ -102,7 +102,7 @@ describe('the queues', () => {
     for (const { ProvisionedPollerConfig } of sources) expect(ProvisionedPollerConfig).toBeUndefined();
   });
 
-  it('have consumers and a sweeper that agree on when attempts are given up, and on the pace of slow webhooks', () => {
+  it('give consumers and sweeper the same settings of giving up and of slow webhooks', () => {
     const stage = stageTemplates('prod', { giveUp: 'always', slowRate: 7 });
     const variables = resourcesOf(stage.Delivery, 'AWS::Lambda::Function').map(
       ([, { Properties }]) => Properties.Environment?.Variables ?? {},
@@ -117,8 +117,8 @@ describe('the queues', () => {
     }
   });
 
-  // A message of nearly 1 MiB could not be put aside with its reason: it came back a hundred times instead.
-  it('take no message that would not fit into the dead-letter queue together with its reason', () => {
+  // A message of nearly 1 MiB did not fit into the dead-letter queue with its reason: it was received a hundred times instead.
+  it('accept no message that would not fit into the dead-letter queue with its reason', () => {
     for (const source of sources) expect(queueOf(source).MaximumMessageSize).toBeLessThanOrEqual(1_048_576 - 4_096);
   });
 

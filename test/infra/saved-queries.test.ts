@@ -12,7 +12,7 @@ describe('saved queries', () => {
     ['auth', templates.Auth],
     ['webhooks', templates.Webhooks],
     ['delivery', templates.Delivery],
-  ] as const)('of %s search every function of their stack, and stand in the runbook', (area, template) => {
+  ] as const)('of %s search every function of their stack, and are in the runbook', (area, template) => {
     const groups = resourcesOf(template, 'AWS::Logs::LogGroup').map(([Ref]) => ({ Ref }));
     const queries = resourcesOf(template, 'AWS::Logs::QueryDefinition').map(([, { Properties }]) => Properties);
     const names = Object.keys(savedQueries[area]);
@@ -21,7 +21,7 @@ describe('saved queries', () => {
     for (const name of names) expect(runbook).toContain(`\`${area}/${name}\``);
   });
 
-  it('keep their patterns, and ask for one thing a line', () => {
+  it('keep their patterns, and have one command on a line', () => {
     const queries = resourcesOf(templates.Delivery, 'AWS::Logs::QueryDefinition').map(
       ([, { Properties }]) => Properties,
     );

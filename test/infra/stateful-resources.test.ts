@@ -3,7 +3,7 @@ import { resourcesOf, type StackName, stageTemplates } from './templates.ts';
 
 const stateful = ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key', 'AWS::SQS::Queue', 'AWS::ApiGatewayV2::Api'];
 
-/** A changed logical id makes CloudFormation replace the resource, and with it lose what it holds. */
+/** A changed logical id makes CloudFormation replace the resource, and its data is lost. */
 const pinned: Record<StackName, string[]> = {
   Data: [
     'AuthEndpointApi1FA076FF',
@@ -23,7 +23,7 @@ const pinned: Record<StackName, string[]> = {
   Delivery: ['DeadLetterQueue9F481546', 'EventsQueueB96EB0D2', 'RetryQueue612A9E52', 'SlowQueue9498D479'],
 };
 
-describe('what holds state', () => {
+describe('a stateful resource', () => {
   const prod = stageTemplates('prod');
   const stacks = Object.keys(pinned) as StackName[];
   const held = (templates: typeof prod, name: StackName) =>
@@ -55,13 +55,13 @@ describe('what holds state', () => {
     }
   });
 
-  it('is cleaned up by the attribute that the stores write', () => {
+  it('expires items by the attribute that the stores write', () => {
     for (const [id, table] of resourcesOf(prod.Data, 'AWS::DynamoDB::GlobalTable')) {
       expect(table.Properties.TimeToLiveSpecification, id).toEqual({ AttributeName: 'ttl', Enabled: true });
     }
   });
 
-  it('goes with its stack in dev', () => {
+  it('is deleted with its stack in dev', () => {
     const dev = stageTemplates('dev');
     for (const [id, resource] of held(dev, 'Data')) {
       if (resource.Type === 'AWS::ApiGatewayV2::Api') continue;
@@ -69,7 +69,7 @@ describe('what holds state', () => {
     }
   });
 
-  it('has no physical names, so that a stage can be deployed twice and replaced', () => {
+  it('has no physical name, so that it can be deployed twice and replaced', () => {
     const names = ['TableName', 'QueueName', 'FunctionName', 'RoleName', 'LogGroupName', 'ManagedPolicyName'];
     for (const name of stacks) {
       for (const [id, resource] of Object.entries(prod[name].toJSON().Resources as Record<string, object>)) {

@@ -11,7 +11,7 @@ import { makeApp } from './templates.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Runs a program with nothing in its environment but the way to Node.js: no home, no region, no credentials. */
+/** Runs a program with nothing but a PATH in its environment: no home, no region, no credentials. */
 const runBare = (program: string, ...args: string[]) =>
   spawnSync(join(root, 'node_modules/.bin', program), args, {
     cwd: root,

@@ -18,11 +18,11 @@ export interface Resource {
 
 const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
 
-/** A CDK app with the project's feature flags, that leaves bundling out: what a template says does not hang on it. */
+/** A CDK app with the project's feature flags and without bundling, which templates do not depend on. */
 export const makeApp = (): App => new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
 
-/** What has to be given for a stage that customers see. */
-const given: Partial<Record<StageName, Record<string, unknown>>> = {
+/** The values that a stage requires. */
+const required: Partial<Record<StageName, Record<string, unknown>>> = {
   prod: { demandsUrl: 'https://demandas.emissor.com.br' },
 };
 
@@ -32,7 +32,7 @@ export const stageTemplates = (
   overrides: Record<string, unknown> = {},
 ): Record<StackName, Template> => {
   const app = makeApp();
-  addStage(app, stageConfiguration(stage, { ...given[stage], ...overrides }));
+  addStage(app, stageConfiguration(stage, { ...required[stage], ...overrides }));
   const template = (name: StackName): Template => {
     const stack = app.node.findChild(`Emissor-${stage}-${name}`);
     if (!(stack instanceof Stack)) throw new Error(`${name} is no stack`);

@@ -24,7 +24,7 @@ const start = (entry: string, ...words: string[]) => {
 
 const entries = ['bin/local.ts', 'bin/ops.ts', 'bin/app.ts'];
 
-describe('where dependencies are missing', { timeout: 30_000 }, () => {
+describe('without its dependencies', { timeout: 30_000 }, () => {
   it.each(entries)('%s says so in one line, without a stack trace', entry => {
     const { status, stdout, stderr } = start(entry);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });

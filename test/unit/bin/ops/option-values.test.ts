@@ -6,7 +6,7 @@ import {
   messageId,
   momentBefore,
   publishersId,
-} from '../../../bin/ops/delivery-values.ts';
+} from '../../../../bin/ops/option-values.ts';
 
 const now = Date.UTC(2026, 10, 21, 12);
 const read = momentBefore(() => now);

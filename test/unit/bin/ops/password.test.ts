@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { choosePassword, passwordProblem } from '../../../bin/ops/password.ts';
+import { choosePassword, passwordProblem } from '../../../../bin/ops/password.ts';
 
 describe('a password that an operator sets', () => {
   it.each([
@@ -23,13 +23,13 @@ describe('a password that an operator sets', () => {
     expect(await passwordProblem(password, 15)).toBeUndefined();
   });
 
-  it('may be shorter where the stage says so, and no less common', async () => {
+  it('may be shorter where the stage allows it, but not common', async () => {
     expect(await passwordProblem('k7#mQ2vT', 8)).toBeUndefined();
     expect(await passwordProblem('k7#mQ2v', 8)).toContain('at least 8');
     expect(await passwordProblem('password1', 8)).toContain('most common');
   });
 
-  it('is made on request: long enough, good, and never the same', async () => {
+  it('is generated on request: long enough, good, and never the same', async () => {
     const [one, other] = await Promise.all(
       [1, 2].map(() => choosePassword({ generatePassword: true }, 40, process.stdin)),
     );
@@ -40,7 +40,7 @@ describe('a password that an operator sets', () => {
 });
 
 describe('a password that is asked for', () => {
-  /** Types at a terminal, a line once the one before was taken; after the last one the terminal closes. */
+  /** Types lines at a terminal, each when it is asked for; after the last one the terminal closes. */
   const ask = async (...lines: (string | undefined)[]) => {
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     const stderr = new PassThrough();
@@ -65,7 +65,7 @@ describe('a password that is asked for', () => {
     expect(await ask('correct horse battery', 'correct horse stable')).toMatch(/^CliError: the two passwords differ/);
   });
 
-  it('is cancelled by the end of the input, which nobody can answer after', async () => {
+  it('is cancelled by the end of the input', async () => {
     expect(await ask()).toBe(cancelled);
     expect(await ask('correct horse battery')).toBe(cancelled);
   });

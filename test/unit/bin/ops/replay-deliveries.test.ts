@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { replayDeliveries } from '../../../bin/ops/replay-deliveries.ts';
-import type { Replay, ReplayRange } from '../../../lambdas/delivery/replay/replay.ts';
-import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
-import { aWebhook, noon } from '../delivery/builders.ts';
+import { replayDeliveries } from '../../../../bin/ops/replay-deliveries.ts';
+import type { Replay, ReplayRange } from '../../../../lambdas/delivery/replay/replay.ts';
+import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
+import { aWebhook, noon } from '../../delivery/builders.ts';
 
 const range: ReplayRange = { from: noon - 3_600_000, to: noon, wanted: 'failed' };
 const request = { account: 'conta-1', event: 'demanda.criada', ...range } as const;
@@ -27,7 +27,7 @@ const aReplay = (changes: Partial<Replay> = {}): Replay => ({
   ...changes,
 });
 
-/** Replays that are found at one look after another; a second passes between them. */
+/** Runs a replay that is found in these states one after another, a second apart. */
 const replay = async (
   begun: Replay | undefined,
   later: readonly Replay[] = [],
@@ -57,7 +57,7 @@ const replay = async (
 };
 
 describe('the operator’s replay of a range', () => {
-  it('waits until the last delivery has had its turn, and shows how far it is', async () => {
+  it('waits for the end of the replay, and shows its progress', async () => {
     const counted = { total: 20, countCursor: null };
     const { done, shown, asked } = await replay(aReplay(), [
       aReplay({ total: 12 }),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openEventLog } from '../../../bin/ops/logs.ts';
-import { noProgress } from '../../../bin/ops/progress.ts';
-import { type LogService, startLogs } from '../../../local/logs/server.ts';
+import { openEventLog } from '../../../../bin/ops/logs.ts';
+import { noProgress } from '../../../../bin/ops/terminal.ts';
+import { type LogService, startLogs } from '../../../../local/logs/server.ts';
 
 let logs: LogService;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ const openLog = () => {
   return openEventLog({ label: 'the test', outputs, unreachable: '' });
 };
 
-it('answers what the operator’s command line asks CloudWatch Logs', async () => {
+it('finds the lines of an id in the local stand-in of CloudWatch Logs', async () => {
   const before = Date.now();
   logs.put('deliver', '{"message":"event.without_webhook","deliveryId":"evt_1"}');
   logs.put('deliver', '{"message":"event.duplicate","deliveryId":"evt_1"}');

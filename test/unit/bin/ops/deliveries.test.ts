@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Delivery, type DeliveryState, settled } from '../../../lambdas/delivery/delivery.ts';
-import { itemFromDelivery } from '../../../lambdas/delivery/delivery-item.ts';
-import { runOpsInProcess } from '../../../tools/support/ops-in-process.ts';
-import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
-import { aDelivery, noon } from '../delivery/builders.ts';
+import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { itemFromDelivery } from '../../../../lambdas/delivery/delivery-item.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops-in-process.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { aDelivery, noon } from '../../delivery/builders.ts';
 
 let dynalite: Dynalite;
 let directory: string;
@@ -64,14 +64,14 @@ const others = [
 ];
 
 describe('ops deliveries list', () => {
-  it('counts what is failing of all accounts, most first', async () => {
+  it('counts failed deliveries of all accounts, the greatest numbers first', async () => {
     expect(await listed('--state', 'falhou')).toEqual(failing);
     const { stdout } = await list('--state', 'falhou');
     expect(stdout.split('\n')[0]).toBe('ACCOUNT  EVENT              STATE   DELIVERIES  NEWEST ACCEPTED');
     expect(stdout.split('\n')[1]).toBe('acme     demanda.criada     falhou  4500        2026-11-20T13:14:59.000Z');
   });
 
-  it('counts everything that is not delivered, of all, of an account, or of an event', async () => {
+  it('counts undelivered deliveries of all accounts, of one, or of an event', async () => {
     expect(await listed()).toEqual([failing[0], others[0], failing[1], others[1]]);
     expect(await listed('--limit', '2')).toEqual([failing[0], others[0]]);
     expect(await listed('--account', 'bolt')).toEqual([others[0], failing[1]]);

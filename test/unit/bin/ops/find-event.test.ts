@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type EventSources, findEvent } from '../../../bin/ops/find-event.ts';
-import type { LoggedLine } from '../../../bin/ops/logs.ts';
-import { noProgress } from '../../../bin/ops/progress.ts';
-import type { DeadLetter } from '../../../bin/ops/queues.ts';
-import { type Delivery, type DeliveryState, settled } from '../../../lambdas/delivery/delivery.ts';
-import { deliveryIdOf } from '../../../lambdas/delivery/event.ts';
-import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
-import { aDelivery, aRecord, aWebhook, noon } from '../delivery/builders.ts';
+import { type EventSources, findEvent } from '../../../../bin/ops/find-event.ts';
+import type { LoggedLine } from '../../../../bin/ops/logs.ts';
+import type { DeadLetter } from '../../../../bin/ops/queues.ts';
+import { noProgress } from '../../../../bin/ops/terminal.ts';
+import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { deliveryIdOf } from '../../../../lambdas/delivery/event.ts';
+import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
+import { aDelivery, aRecord, aWebhook, noon } from '../../delivery/builders.ts';
 
 const deliveryId = deliveryIdOf('conta-1', 'demanda.criada', 'pub-1');
 const messageId = '87d3a375-8574-4978-998f-80aa10f241f1';
@@ -19,7 +19,7 @@ interface World {
   readonly letters?: readonly Partial<DeadLetter>[];
 }
 
-/** Says which sources were opened, too. */
+/** Sources over a world, and which of them were opened. */
 const sourcesOf = ({ delivery, webhook, lines = [], letters = [] }: World) => {
   const opened: string[] = [];
   const sources: EventSources = {
@@ -59,7 +59,7 @@ const known = (changes: Partial<Delivery> = {}) => aDelivery({ id: deliveryId, m
 const wait = { nextAttemptAt: noon + 5_000, sweepAt: noon + 60_000, overdueCount: 0 };
 const attempted = { attempt: 2, attempts: [aRecord({ status: 503 })] };
 
-describe('an event that has a delivery', () => {
+describe('an event with a delivery', () => {
   const suspended = aWebhook({ status: 'suspended', suspensionReason: 'operator' });
   const ended = (state: Exclude<DeliveryState, 'pending'>) => settled(known(attempted), state, noon);
   it.each<[string, Delivery, Webhook | undefined, string, RegExp]>([
@@ -79,7 +79,7 @@ describe('an event that has a delivery', () => {
     expect(found.logSince).toBeUndefined();
   });
 
-  it('is found by its message id too: the log says which it is', async () => {
+  it('is found by its message id too, through the log', async () => {
     const world = { delivery: settled(known(), 'delivered', noon), lines: [line({ message: 'delivery.attempt' })] };
     expect(await find(world, { messageId })).toMatchObject({
       verdict: 'delivered',
@@ -90,7 +90,7 @@ describe('an event that has a delivery', () => {
   });
 });
 
-describe('a message that told something else under an id that was used before', () => {
+describe('a message that reuses an id for other content', () => {
   const first = 'aaaaaaaa-0000-0000-0000-000000000000';
   const world = {
     delivery: settled(known({ messageId: first }), 'delivered', noon),
@@ -112,7 +112,7 @@ describe('a message that told something else under an id that was used before', 
   });
 });
 
-describe('an event that has none', () => {
+describe('an event without a delivery', () => {
   it.each<[string, readonly LoggedLine[], string, RegExp]>([
     [
       'had no webhook',
@@ -126,7 +126,12 @@ describe('an event that has none', () => {
       'refused',
       /refused at .* as malformed \(id_demanda: must be a number\): "dlq show 87d3a375/,
     ],
-    ['waits for a fault of ours', [line({ message: 'message.deferred', seconds: 40 })], 'waiting', /comes again 40 s/],
+    [
+      'waits because of an internal error',
+      [line({ message: 'message.deferred', seconds: 40 })],
+      'waiting',
+      /comes again 40 s/,
+    ],
     ['is past its time', [line({ message: 'delivery.attempt', state: 'failed' })], 'failed', /record is past its time/],
     ['was held, and is past its time', [line({ message: 'delivery.held' })], 'held', /record is past its time/],
     ['was cancelled, and is past its time', [line({ message: 'delivery.cancelled' })], 'cancelled', /past its time/],
@@ -178,7 +183,7 @@ describe('an event that has none', () => {
     expect(await find({ letters: [letter] }, { messageId })).toMatchObject({ verdict: 'refused', deliveryId });
   });
 
-  it('is looked for no further back than asked, nor than the log is kept', async () => {
+  it('is searched no further back than asked, nor than the log is kept', async () => {
     for (const [since, expected] of [
       [noon - 60_000, noon - 60_000],
       [0, logSince],
@@ -190,7 +195,7 @@ describe('an event that has none', () => {
     }
   });
 
-  it('is unknown where nothing tells of it, and the answer says how far back that was looked for', async () => {
+  it('is unknown where nothing is found, and the answer says how far back the log was searched', async () => {
     const found = await find({ letters: [{}] });
     expect(found).toMatchObject({ verdict: 'unknown', logSince });
     expect(found.why).toContain('since 2026-11-13T12:00:00.000Z');

@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runOpsInProcess } from '../../../tools/support/ops-in-process.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops-in-process.ts';
 
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../../../..');
 const nouns = ['clients', 'users', 'sessions', 'keys', 'webhooks', 'publish', 'deliveries', 'events', 'dlq'];
 
 const helpOf = async (...words: string[]) => (await runOpsInProcess([...words, '--help'])).stdout;
@@ -14,7 +14,7 @@ const verbsIn = (help: string): string[] => {
   return [...commands.matchAll(/^ {2}([a-z-]+)/gm)].flatMap(([, verb]) => (verb && verb !== 'help' ? [verb] : []));
 };
 
-/** All texts that tell operators what to type, by their names. */
+/** All texts that contain commands, by their names. */
 const readTexts = async (): Promise<Map<string, string>> => {
   const texts = new Map<string, string>();
   for (const file of globSync(['*.md', 'docs/*.md', 'local/README.md'], { cwd: root })) {
@@ -29,7 +29,7 @@ const readTexts = async (): Promise<Map<string, string>> => {
   return texts;
 };
 
-/** What is to be typed after `ops`: whole lines in examples, and in prose what names more than a noun and a verb. */
+/** The commands in a text, without `ops`: lines of examples, and in prose those with more than a noun and a verb. */
 const commandsIn = (text: string): string[] => {
   const lines = text
     .replaceAll(/\\\n\s*/g, '')
@@ -45,13 +45,13 @@ const commandsIn = (text: string): string[] => {
   ];
 };
 
-/** The words of a command, with values where a text has place holders that the command line looks into. */
+/** The words of a command, with valid values in place of placeholders. */
 const wordsOf = (command: string): string[] =>
   [...command.matchAll(/"([^"]*)"|(\S+)/g)]
     .map(([, quoted, plain]) => quoted ?? plain ?? '')
     .map(word => ({ EVENT: 'demanda.criada', ID: 'evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H' })[word] ?? word);
 
-describe('what operators are told to type', async () => {
+describe('the commands in help and documents', async () => {
   const texts = await readTexts();
   const told = [...texts].flatMap(([where, text]) => commandsIn(text).map(command => [where, command] as const));
 
@@ -66,13 +66,13 @@ describe('what operators are told to type', async () => {
     }
   });
 
-  it('finds commands to try in the help of every noun', () => {
+  it('are in the help of every noun', () => {
     for (const noun of nouns) expect(commandsIn(texts.get(`ops ${noun} --help`) ?? ''), noun).not.toEqual([]);
   });
 });
 
 describe('the help of clients update', () => {
-  it('promises no default for what stays as it was', async () => {
+  it('names no default, because what is not given stays as it was', async () => {
     expect(await helpOf('clients', 'update')).not.toMatch(/\bdefault\b/);
     expect(await helpOf('clients', 'create')).toMatch(/default: all.*default 30/s);
   });

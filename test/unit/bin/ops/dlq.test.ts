@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type QueueService, startSqs } from '../../../local/sqs/engine.ts';
-import { runOpsInProcess } from '../../../tools/support/ops-in-process.ts';
+import { type QueueService, startSqs } from '../../../../local/sqs/engine.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops-in-process.ts';
 
 let directory: string;
 let engine: QueueService;
@@ -29,7 +29,7 @@ beforeEach(async () => {
   writeFileSync(join(directory, 'outputs.json'), JSON.stringify({ ...outputs, Region: 'us-east-1' }));
 });
 
-/** The engine knows at once what it has: a command that waits for more waits in vain, a second each time. */
+/** The engine answers at once: without this, every empty receive would wait for a second. */
 const shortenWaits = (): void => {
   const { send } = SQSClient.prototype;
   vi.spyOn(SQSClient.prototype, 'send').mockImplementation(function (this: SQSClient, ...sent) {
@@ -87,7 +87,7 @@ const take = async (QueueUrl: string) =>
 const said = ({ MessageAttributes = {} }: Message, name: string) => MessageAttributes[name]?.StringValue;
 
 describe('ops dlq list', () => {
-  it('names messages by the id they were published under, where that is known', async () => {
+  it('names messages by the id of their publication, where that is known', async () => {
     const own = await put('moved by its queue');
     await put('moved by the function', { reason: 'malformed', detail: 'no', original_message_id: 'the-first-id' });
     await put('moved twice', { reason: 'malformed', detail: 'no', original_message_id: 'the-first-id' });
@@ -98,20 +98,20 @@ describe('ops dlq list', () => {
     ]);
   });
 
-  it('hides nothing from the commands after it: a redrive moved 0', async () => {
+  it('hides nothing from later commands (a redrive moved 0)', async () => {
     for (let index = 1; index <= 13; index += 1) await put(JSON.stringify(event(index)));
     expect(await list('--limit', '3')).toHaveLength(3);
     expect(await list()).toHaveLength(13);
-    expect(await redrive()).toEqual({ moved: 13, kept: [], inHand: 0 });
+    expect(await redrive()).toEqual({ moved: 13, kept: [], inFlight: 0 });
     expect(await dlq('list')).toBe('The dead-letter queue shows no message.\n');
   });
 });
 
-/** What SQS itself moves keeps its publisher's attributes. */
-describe('what a publisher wrote beside its event', () => {
+/** SQS moves a message with its publisher's attributes. */
+describe('the attributes of a publisher’s message', () => {
   const forged = { reason: 'malformed', detail: 'forged', sender: 'somebody else' };
 
-  it('is not believed: no event is listed, or discarded, as malformed', async () => {
+  it('are not trusted: no event is listed, or discarded, as malformed', async () => {
     await put(JSON.stringify(event(1)), forged);
     await put('no JSON', { ...forged, reason: 'constructor' });
     expect(await list()).toMatchObject([
@@ -122,7 +122,7 @@ describe('what a publisher wrote beside its event', () => {
     expect(await list()).toHaveLength(2);
   });
 
-  it.each(['list', 'show'])('reaches no terminal as a command: %s', async command => {
+  it.each(['list', 'show'])('reach no terminal as control characters: %s', async command => {
     const detail = 'x\u009b2J\u001b[31m\u202e\nMESSAGE ID';
     await put('no JSON', { reason: 'malformed', detail, sender: detail, original_message_id: 'the-first-id' });
     const text = await dlq(command, ...(command === 'show' ? ['the-first-id'] : []));
@@ -133,7 +133,7 @@ describe('what a publisher wrote beside its event', () => {
 });
 
 describe('ops dlq redrive', () => {
-  it('sends events on with the id and the time that they were published under', async () => {
+  it('sends events with the id and the time of their publication', async () => {
     const own = await put(JSON.stringify(event(1)));
     const named = `${JSON.stringify({ ...event(2), id: 'its-own' })}\n`;
     const long = '2026-01-02T03:04:05.678Z';
@@ -155,7 +155,7 @@ describe('ops dlq redrive', () => {
     expect(await list()).toHaveLength(1);
   });
 
-  it('tells of messages that another command has in hand', async () => {
+  it('reports messages that another command has in flight', async () => {
     await put(JSON.stringify(event(1)));
     await put(JSON.stringify(event(2)));
     expect(await take(urls.dead)).toHaveLength(2);
@@ -164,15 +164,15 @@ describe('ops dlq redrive', () => {
     );
   });
 
-  it('takes up messages that another command had in hand when it was killed', async () => {
+  it('receives messages that a killed command had in flight', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     await put(JSON.stringify(event(1)));
     expect(await take(urls.dead)).toHaveLength(1);
     vi.setSystemTime(Date.now() + 61_000);
-    expect(await redrive()).toEqual({ moved: 1, kept: [], inHand: 0 });
+    expect(await redrive()).toEqual({ moved: 1, kept: [], inFlight: 0 });
   });
 
-  it('goes on past what it kept so long ago that it comes round again', async () => {
+  it('goes on past kept messages that show again', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     for (let index = 0; index < 10; index += 1) await put(`no JSON ${index}`);
     await put(JSON.stringify(event(1)), {}, 30);
@@ -206,7 +206,7 @@ describe('ops dlq show', () => {
     expect(await list()).toHaveLength(2);
   });
 
-  it('says in one line, or in one JSON object, that there is none', async () => {
+  it('fails in one line, or in one JSON object, where there is none', async () => {
     const message = /^error: the dead-letter queue shows no message nope: "dlq list" .*\n$/;
     expect(await failing('show', 'nope')).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) });
     const asJson = await failing('show', 'nope', '--json');
@@ -228,7 +228,7 @@ describe('ops dlq discard', () => {
     expect(await list()).toHaveLength(1);
   });
 
-  it('deletes the messages that are named, and shows the others again', async () => {
+  it('deletes the named messages, and makes the others visible again', async () => {
     const malformed = { reason: 'malformed', detail: 'no' };
     const [one, two] = [await put('one'), await put('two')];
     await put('again', { ...malformed, original_message_id: 'twice' });
@@ -238,7 +238,7 @@ describe('ops dlq discard', () => {
     expect((await list()).map(({ body }) => body)).toEqual(['stays']);
   });
 
-  it('says which of those that are named it did not find', async () => {
+  it('says which messages it did not find', async () => {
     const id = await put('one');
     const refused = await failing('discard', id, 'nope', '--yes');
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/discarded 1, but .*no message nope/) });

@@ -1,0 +1,121 @@
+import type { Client, GrantType } from '../../lambdas/auth/principals/client.ts';
+import type { ClientChanges, SecretRotation } from '../../lambdas/auth/principals/client-store.ts';
+import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
+import type { Scope } from '../../lambdas/auth/principals/scope.ts';
+import { CliError } from './cli-error.ts';
+import { openClients } from './stores.ts';
+import type { Target } from './target.ts';
+import { type Confirmed, confirm } from './terminal.ts';
+
+/** The settings of a client as the options name them. What is not given stays as it was. */
+export interface ClientSettings {
+  readonly name?: string;
+  readonly grant?: readonly GrantType[];
+  readonly scope?: readonly Scope[];
+  /** `false` for none. */
+  readonly account?: string | false;
+  readonly graceSeconds?: number;
+  readonly introspect?: boolean;
+}
+
+/** The settings of a client that does not exist yet. */
+export type NewClientSettings = ClientSettings & Required<Pick<ClientSettings, 'name' | 'grant'>>;
+
+/** A client with its new secret, which is stored nowhere. */
+export interface ClientWithSecret {
+  readonly client: Client;
+  readonly clientSecret: string;
+}
+
+export async function createClient(target: Target, options: NewClientSettings): Promise<ClientWithSecret> {
+  return openClients(target).createClient({
+    ...given(options),
+    name: options.name,
+    grants: withoutRepetition(options.grant),
+    ...(options.account ? { accountId: options.account } : {}),
+  });
+}
+
+export async function listClients(target: Target, page: PageRequest): Promise<readonly Client[]> {
+  return openClients(target).listClients(page);
+}
+
+/** @throws {CliError} where there is no such client. */
+export async function showClient(target: Target, clientId: string): Promise<Client> {
+  return existing(clientId, openClients(target).findClient(clientId));
+}
+
+/** @throws {CliError} where there is no such client, or somebody else changed it at the same moment. */
+export async function updateClient(target: Target, clientId: string, options: ClientSettings): Promise<Client> {
+  const changes: ClientChanges = {
+    ...given(options),
+    ...(options.account === undefined ? {} : { accountId: options.account === false ? null : options.account }),
+  };
+  return existing(clientId, openClients(target).updateClient(clientId, changes));
+}
+
+/** @throws {CliError} where there is no such client, or somebody else changed it at the same moment. */
+export async function setStatus(target: Target, clientId: string, status: Client['status']): Promise<Client> {
+  return existing(clientId, openClients(target).setClientStatus(clientId, status));
+}
+
+/** @throws {CliError} where there is no such client, or nobody confirmed. */
+export async function deleteClient(target: Target, clientId: string, { yes }: Confirmed): Promise<Client> {
+  const store = openClients(target);
+  const { name } = await existing(clientId, store.findClient(clientId));
+  await confirm(`This deletes client ${clientId} (${name}) of ${target.label} and ends its sessions.`, yes);
+  return existing(clientId, store.deleteClient(clientId));
+}
+
+/** @throws {CliError} where there is no such client, nobody confirmed, or two secrets work already. */
+export async function rotateSecret(
+  target: Target,
+  clientId: string,
+  { yes, ...rotation }: SecretRotation & Confirmed,
+): Promise<ClientWithSecret> {
+  const store = openClients(target);
+  const { name } = await existing(clientId, store.findClient(clientId));
+  if (rotation.overlapSeconds === 0) {
+    await confirm(`This ends every secret that client ${clientId} (${name}) uses now.`, yes);
+  }
+  try {
+    return await existing(clientId, store.rotateClientSecret(clientId, rotation));
+  } catch (error) {
+    if (!isNamed(error, 'TwoSecretsError')) throw error;
+    throw new CliError(
+      `two secrets of client "${clientId}" work already: "clients show" tells until when. Wait for the older one to end, ` +
+        'end it now with --drop-oldest, or end both with --overlap-seconds 0.',
+    );
+  }
+}
+
+/** The options that were given, as the store names them; the account is apart, because it may be removed. */
+function given({ name, grant, scope, graceSeconds, introspect }: ClientSettings) {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(grant === undefined ? {} : { grants: withoutRepetition(grant) }),
+    ...(scope === undefined ? {} : { scopes: withoutRepetition(scope) }),
+    ...(graceSeconds === undefined ? {} : { graceSeconds }),
+    ...(introspect === undefined ? {} : { introspect }),
+  };
+}
+
+function withoutRepetition<Value>(values: readonly Value[]): Value[] {
+  return [...new Set(values)];
+}
+
+/** What the store gives, where the client exists and nobody else changed it at the same moment. */
+async function existing<Answer>(clientId: string, change: Promise<Answer | undefined>): Promise<Answer> {
+  try {
+    const answer = await change;
+    if (answer === undefined) throw new CliError(`there is no client "${clientId}": "clients list" shows them.`);
+    return answer;
+  } catch (error) {
+    if (error instanceof Error && isNamed(error, 'ClientConflictError')) throw new CliError(error.message);
+    throw error;
+  }
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name === name;
+}

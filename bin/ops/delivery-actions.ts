@@ -1,0 +1,151 @@
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import { makeResend, type ResendRefusal, resendRefusal } from '../../lambdas/delivery/api/resend.ts';
+import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import { heldByStateShard, type UndeliveredState } from '../../lambdas/delivery/delivery-item.ts';
+import { systemClock } from '../../lambdas/platform/clock.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { CliError } from './cli-error.ts';
+import { openRetryQueue } from './queues.ts';
+import { everySecond, type Replayed, type ReplayRequest, replayDeliveries } from './replay-deliveries.ts';
+import { connectDynamo, openDeliveries, openReplays } from './stores.ts';
+import { requireOutput, type Target } from './target.ts';
+import type { ShowProgress } from './terminal.ts';
+
+/** Which deliveries of one webhook are listed. */
+export interface ListQuery {
+  readonly account: string;
+  readonly event: EventName;
+  readonly state: DeliveryState | undefined;
+  readonly limit: number;
+}
+
+/** Which undelivered deliveries are counted: all by default. */
+export interface UndeliveredQuery {
+  readonly account?: string | undefined;
+  readonly event?: string | undefined;
+  readonly state?: UndeliveredState | undefined;
+  /** The most counts that are given. */
+  readonly limit: number;
+}
+
+/** The number of deliveries of one webhook in one state. */
+export interface UndeliveredCount {
+  readonly accountId: string;
+  readonly eventName: string;
+  readonly state: UndeliveredState;
+  readonly count: number;
+  /** When the newest of their events was accepted. */
+  readonly newestAcceptedAt: string;
+}
+
+/** A delivery as it was before it was sent again. */
+export interface Resent {
+  readonly delivery: Delivery;
+  /** Whether the queue took it; otherwise the sweeper sends it. */
+  readonly isQueued: boolean;
+}
+
+/** Lists the deliveries of one webhook, the newest first. */
+export async function listDeliveries(
+  target: Target,
+  { account, event, state, limit }: ListQuery,
+  progress: ShowProgress,
+): Promise<readonly Delivery[]> {
+  const { history } = openDeliveries(target);
+  const found: Delivery[] = [];
+  let after: string | undefined;
+  do {
+    const page = await history({ accountId: account, eventName: event, state, limit: longestPage, after });
+    found.push(...page.deliveries);
+    progress(`Found ${found.length} deliveries so far${page.next ? `, back to ${page.next.split('#')[0]}` : ''}`);
+    after = page.next;
+  } while (after !== undefined && found.length < limit);
+  return found.slice(0, limit);
+}
+
+/**
+ * Counts undelivered deliveries of all accounts, the greatest numbers first. It scans the index `undelivered` of the table
+ * `Deliveries`, which holds nothing else: some 5,000 in a page. Expired ones count until DynamoDB has removed them.
+ */
+export async function countUndelivered(
+  target: Target,
+  { account, event, state, limit }: UndeliveredQuery,
+  progress: ShowProgress,
+): Promise<readonly UndeliveredCount[]> {
+  const counts = new Map<string, UndeliveredCount>();
+  let counted = 0;
+  const request = {
+    TableName: requireOutput(target, 'DeliveriesTable'),
+    IndexName: 'undelivered',
+    ProjectionExpression: 'stateShard, listKey',
+  };
+  for await (const { Items = [] } of paginateScan({ client: connectDynamo(target) }, request)) {
+    for (const { stateShard, listKey } of Items) {
+      const held = heldByStateShard(stateShard);
+      const [acceptedAt = ''] = String(listKey).split('#');
+      const name = [held.accountId, held.eventName, held.state].join('#');
+      const { count = 0, newestAcceptedAt = '' } = counts.get(name) ?? {};
+      const newest = newestAcceptedAt > acceptedAt ? newestAcceptedAt : acceptedAt;
+      counts.set(name, { ...held, count: count + 1, newestAcceptedAt: newest });
+    }
+    counted += Items.length;
+    progress(`Looked at ${counted} deliveries so far`);
+  }
+  return [...counts.values()]
+    .filter(held => account === undefined || held.accountId === account)
+    .filter(held => event === undefined || held.eventName === event)
+    .filter(held => state === undefined || held.state === state)
+    .toSorted((one, other) => other.count - one.count)
+    .slice(0, limit);
+}
+
+/** @throws {CliError} where there is no such delivery. */
+export async function showDelivery(target: Target, id: string): Promise<Delivery> {
+  const [delivery] = await openDeliveries(target).read([id]);
+  if (!delivery) throw noDelivery(id);
+  return delivery;
+}
+
+/** Sends a delivery again. @throws {CliError} where it cannot be sent. */
+export async function resendDelivery(target: Target, id: string): Promise<Resent> {
+  const { read, update, findWebhook } = openDeliveries(target);
+  const [delivery] = await read([id]);
+  if (!delivery) throw noDelivery(id);
+  const webhook = await findWebhook(delivery.accountId, delivery.eventName);
+  if (!webhook) throw new CliError(`delivery "${id}" cannot be sent: the webhook it was for is deleted.`);
+  const refusal = resendRefusal(delivery, webhook);
+  if (refusal) throw new CliError(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
+  let isQueued = true;
+  const resend = makeResend({
+    store: { update },
+    retryQueue: openRetryQueue(target),
+    now: systemClock,
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    count: () => {
+      isQueued = false; // it counts nothing else
+    },
+  });
+  await resend(delivery);
+  return { delivery, isQueued };
+}
+
+/** Replays a range of deliveries and waits for the end of the replay. @throws {CliError} */
+export async function replay(target: Target, request: ReplayRequest, progress: ShowProgress): Promise<Replayed> {
+  const replays = openReplays(target, openRetryQueue(target));
+  return replayDeliveries(request, { ...replays, now: systemClock, wait: everySecond }, progress);
+}
+
+/** The most deliveries that one page of the history holds. */
+const longestPage = 100;
+
+function noDelivery(id: string): CliError {
+  return new CliError(
+    `there is no delivery "${id}": its event had no webhook, was not taken up yet, or is past its time.`,
+  );
+}
+
+const refusals: Record<ResendRefusal, string> = {
+  webhook_suspended: 'its webhook is suspended. "webhooks reactivate" ends that.',
+  webhook_replaced: 'the webhook it was for was deleted, and another one is registered.',
+  test_delivery: 'it is a test: tests are not sent again.',
+};

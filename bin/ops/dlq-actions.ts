@@ -1,0 +1,157 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import * as z from 'zod';
+import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/event.ts';
+import { retryMessage } from '../../lambdas/delivery/queues.ts';
+import { CliError } from './cli-error.ts';
+import type { DeadLetter, Queues } from './queues.ts';
+import type { ShowProgress } from './terminal.ts';
+
+/** Why the delivery function refused a message. */
+export type RejectionReason = RejectedMessage['reason'];
+
+/** Dead letters, and about how many more another command has in flight. */
+export interface DeadLetters {
+  readonly letters: readonly DeadLetter[];
+  readonly inFlight: number;
+}
+
+/** The pace and the extent of a redrive. */
+export interface RedriveOptions {
+  /** Messages a second. */
+  readonly rate: number;
+  readonly limit: number;
+}
+
+/** A message that would only come back, and why. */
+export interface KeptLetter {
+  readonly messageId: string;
+  readonly detail: string;
+}
+
+/** What a redrive did, and about how many more dead letters another command has in flight. */
+export interface Redriven {
+  readonly moved: number;
+  readonly kept: readonly KeptLetter[];
+  readonly inFlight: number;
+}
+
+/** A dead letter, and how many there are of its message id. */
+export interface FoundLetter {
+  readonly letter: DeadLetter;
+  readonly copies: number;
+}
+
+/** Which dead letters are discarded: those published under these ids, or all that were refused for a reason. */
+export type Discarded = { readonly ids: readonly string[] } | { readonly reason: RejectionReason };
+
+/** Lists dead letters. */
+export async function listLetters(
+  queues: Pick<Queues, 'deadLetters' | 'countInFlight'>,
+  limit: number,
+  progress: ShowProgress,
+): Promise<DeadLetters> {
+  const letters: DeadLetter[] = [];
+  const inFlight = await queues.countInFlight();
+  for await (const letter of queues.deadLetters(limit)) {
+    letters.push(letter);
+    progress(`Found ${letters.length} messages so far`);
+  }
+  return { letters, inFlight: Math.min(inFlight, await queues.countInFlight()) };
+}
+
+/** Sends dead letters that can be processed now back to the queue they belong to; the others stay. */
+export async function redriveLetters(
+  queues: Queues,
+  { rate, limit }: RedriveOptions,
+  progress: ShowProgress,
+): Promise<Redriven> {
+  const inFlight = await queues.countInFlight();
+  const kept: KeptLetter[] = [];
+  let moved = 0;
+  for await (const letter of queues.deadLetters(limit)) {
+    const destination = await move(queues, letter);
+    if ('refused' in destination) {
+      kept.push({ messageId: letter.origin.messageId, detail: destination.refused });
+    } else {
+      moved += 1;
+      progress(`Moved ${moved}, kept ${kept.length}`);
+      await pause(1_000 / rate);
+    }
+  }
+  return { moved, kept, inFlight: Math.min(inFlight, await queues.countInFlight()) };
+}
+
+/** One dead letter by the id it was published under, and how many there are of that id. @throws {CliError} where there is none */
+export async function findLetter(queues: Pick<Queues, 'deadLetters'>, messageId: string): Promise<FoundLetter> {
+  const found: DeadLetter[] = [];
+  for await (const letter of queues.deadLetters(mostLetters)) {
+    if (letter.origin.messageId === messageId) found.push(letter);
+  }
+  const [letter] = found;
+  if (!letter) throw noLetter([messageId]);
+  return { letter, copies: found.length };
+}
+
+/** Takes dead letters off the queue for good. Gives how many. @throws {CliError} where an id names none */
+export async function discardLetters(
+  queues: Pick<Queues, 'deadLetters' | 'remove'>,
+  wanted: Discarded,
+  progress: ShowProgress,
+): Promise<number> {
+  const missing = new Set('ids' in wanted ? wanted.ids : []);
+  let looked = 0;
+  let removed = 0;
+  for await (const letter of queues.deadLetters(mostLetters)) {
+    looked += 1;
+    progress(`Looked at ${looked} messages, discarded ${removed}`);
+    if (!isMeant(letter, wanted)) continue;
+    await queues.remove(letter);
+    removed += 1;
+    missing.delete(letter.origin.messageId);
+  }
+  if (missing.size === 0) return removed;
+  const error = noLetter([...missing]);
+  throw removed === 0 ? error : new CliError(`discarded ${removed}, but ${error.message}`);
+}
+
+/** Sends before it removes: an interruption leaves a copy, which the delivery recognises, and never loses a message. */
+async function move(queues: Queues, letter: DeadLetter): Promise<Destination> {
+  const destination = destinationOf(letter);
+  if ('refused' in destination) return destination;
+  await queues.send(destination.queue, destination.body, destination.account, letter.origin);
+  await queues.remove(letter);
+  return destination;
+}
+
+/** Where a message belongs, and as what; or why it would only come back. */
+type Destination =
+  | { readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl'; readonly body: string; readonly account: string }
+  | { readonly refused: string };
+
+/** An event without an id of its own gets the message id it was published under: it stays the same event, whoever reads it. */
+function destinationOf({ origin, body }: DeadLetter): Destination {
+  const verdict = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
+  if (verdict.outcome === 'event') {
+    const event = eventMessage.parse(JSON.parse(body));
+    const sent = event.id === undefined ? JSON.stringify({ ...event, id: origin.messageId }) : body;
+    return { queue: 'EventsQueueUrl', body: sent, account: verdict.event.accountId };
+  }
+  try {
+    return { queue: 'RetryQueueUrl', body, account: retryMessage.parse(JSON.parse(body)).accountId };
+  } catch {
+    return { refused: verdict.detail };
+  }
+}
+
+const eventMessage = z.looseObject({ id: z.optional(z.string()) });
+
+/** How many dead letters one command goes through. */
+const mostLetters = 100_000;
+
+function noLetter(ids: readonly string[]): CliError {
+  return new CliError(`the dead-letter queue shows no message ${ids.join(', ')}: "dlq list" shows what it does.`);
+}
+
+function isMeant({ origin, reason }: DeadLetter, wanted: Discarded): boolean {
+  return 'ids' in wanted ? wanted.ids.includes(origin.messageId) : reason === wanted.reason;
+}

@@ -1,0 +1,160 @@
+import { type Client, clientKey, parseClient } from '../../lambdas/auth/principals/client.ts';
+import { parseUser, type User, userKey } from '../../lambdas/auth/principals/user.ts';
+import { sessionEndReason } from '../../lambdas/auth/sessions/active-session.ts';
+import { isExpired, type Session } from '../../lambdas/auth/sessions/session.ts';
+import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
+import type { SessionStore } from '../../lambdas/auth/sessions/session-store.ts';
+import { batchGet } from '../../lambdas/platform/batch-get.ts';
+import { CliError } from './cli-error.ts';
+import { connectDynamo, openClients, openSessions, openUsers } from './stores.ts';
+import { requireOutput, type Target } from './target.ts';
+import { findUser } from './user-actions.ts';
+
+/** Whose sessions. */
+export interface OwnerOptions {
+  /** E-mail address or id. */
+  readonly user?: string;
+  readonly client?: string;
+}
+
+/** Which sessions are listed. */
+export interface ListOptions extends OwnerOptions {
+  /** Ended ones too. */
+  readonly all?: boolean;
+  readonly limit?: number;
+  /** The last one that is known. */
+  readonly after?: string;
+}
+
+/** A session and its user, and whether it has ended. */
+export interface SessionState {
+  readonly session: Session;
+  readonly user: User | undefined;
+  /** Why it has ended; `undefined` while it is live. */
+  readonly endedBy: string | undefined;
+}
+
+/** A part of a list of sessions. `next` is where the next part may begin. */
+export interface SessionStates {
+  readonly sessions: readonly SessionState[];
+  readonly next: string | undefined;
+}
+
+/** The user or client whose sessions were ended. */
+export type EndedOwner = { readonly user: User } | { readonly client: Client };
+
+/** A session that was ended; its state is missing where it was deleted meanwhile. */
+export interface EndedSession {
+  readonly sessionId: string;
+  readonly state: SessionState | undefined;
+}
+
+/**
+ * Lists sessions, by default the first hundred live ones.
+ *
+ * @throws {CliError} where the owner does not exist, or `after` is no session of theirs.
+ */
+export async function listSessions(target: Target, options: ListOptions): Promise<SessionStates> {
+  const owner = await ownerOf(target, options);
+  const store = openSessions(target);
+  if (options.after !== undefined && !(await mayBeSessionOf(owner, options.after, store.findSession))) {
+    const whose = 'userId' in owner ? 'user' : 'client';
+    throw new CliError(`"${options.after}" is no session of that ${whose}: --after takes the last one that was shown.`);
+  }
+  const limit = options.limit ?? pageSize;
+  const found: SessionState[] = [];
+  let after = options.after;
+  let isMore = true;
+  while (isMore && found.length < limit) {
+    const page = await store.listSessions(owner, pageSize, after);
+    const wanted = (await inspect(target, page.sessions)).filter(
+      ({ session, endedBy }) =>
+        (options.all === true || endedBy === undefined) &&
+        (options.client === undefined || session.clientId === options.client),
+    );
+    found.push(...wanted);
+    after = page.next;
+    isMore = after !== undefined;
+  }
+  const sessions = found.slice(0, limit);
+  const next = isMore || found.length > limit ? (sessions.at(-1)?.session.sessionId ?? after) : undefined;
+  return { sessions, next };
+}
+
+/** Ends all sessions of a user or a client. @throws {CliError} where the owner does not exist. */
+export async function endAllSessions(target: Target, options: OwnerOptions): Promise<EndedOwner> {
+  const owner = await ownerOf(target, options);
+  if ('userId' in owner) {
+    const user = await openUsers(target).endUserSessions(owner.userId);
+    if (!user) throw new CliError(`there is no user "${options.user}": "users list" shows them.`);
+    return { user };
+  }
+  const client = await openClients(target).endClientSessions(owner.clientId);
+  if (!client) throw new CliError(`there is no client "${options.client}": "clients list" shows them.`);
+  return { client };
+}
+
+/** Ends one session. @throws {CliError} where there is no such session. */
+export async function endSession(target: Target, sessionId: string): Promise<EndedSession> {
+  const { findSession, revokeSession } = openSessions(target);
+  if (!(await findSession(sessionId))) {
+    throw new CliError(`there is no session "${sessionId}": "sessions list --user EMAIL" shows them.`);
+  }
+  await revokeSession(sessionId, 'operator', Date.now());
+  const ended = await findSession(sessionId);
+  const [state] = ended ? await inspect(target, [ended]) : [];
+  return { sessionId, state };
+}
+
+async function ownerOf(target: Target, { user, client }: OwnerOptions): Promise<SessionOwner> {
+  if (user !== undefined) return { userId: (await findUser(openUsers(target), user)).userId };
+  if (!(await openClients(target).findClient(client ?? ''))) {
+    throw new CliError(`there is no client "${client}": "clients list" shows them.`);
+  }
+  return { clientId: client ?? '' };
+}
+
+/** Whether a session is one of the owner's. It may be deleted by now: then it counts as one of any client. */
+async function mayBeSessionOf(
+  owner: SessionOwner,
+  sessionId: string,
+  findSession: SessionStore['findSession'],
+): Promise<boolean> {
+  if ('userId' in owner) return sessionId.startsWith(`${owner.userId}-`);
+  const session = await findSession(sessionId);
+  return session ? session.clientId === owner.clientId : /^[0-9A-Za-z]+-[0-9A-Za-z]+$/.test(sessionId);
+}
+
+/** Sessions that are read at once, and shown unless a limit says otherwise. */
+const pageSize = 100;
+
+/** Reads the users and clients of sessions, each once. */
+async function inspect(target: Target, sessions: readonly Session[]): Promise<SessionState[]> {
+  const dynamo = connectDynamo(target);
+  const [users, clients] = [requireOutput(target, 'UsersTable'), requireOutput(target, 'ClientsTable')];
+  const userIds = [...new Set(sessions.map(({ userId }) => userId))];
+  const clientIds = [...new Set(sessions.map(({ clientId }) => clientId))];
+  const [userItems, clientItems] = await Promise.all([
+    batchGet(
+      dynamo,
+      userIds.map(id => userKey(users, id)),
+    ),
+    batchGet(
+      dynamo,
+      clientIds.map(id => clientKey(clients, id)),
+    ),
+  ]);
+  return sessions.map(session => {
+    const user = parseUser(userItems[userIds.indexOf(session.userId)]);
+    const client = parseClient(clientItems[clientIds.indexOf(session.clientId)]);
+    return { session, user, endedBy: endOf(client, user, session) };
+  });
+}
+
+function endOf(client: Client | undefined, user: User | undefined, session: Session): string | undefined {
+  if (session.revokedFor !== undefined) return session.revokedFor;
+  if (isExpired(session, Date.now())) return 'expiry';
+  if (!client) return 'client_gone';
+  if (client.status !== 'enabled') return 'client_disabled';
+  return user ? sessionEndReason(client, user, session) : 'user_gone';
+}

@@ -1,0 +1,172 @@
+import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
+import type { Role, User } from '../../lambdas/auth/principals/user.ts';
+import type { UserStore } from '../../lambdas/auth/principals/user-store.ts';
+import { CliError } from './cli-error.ts';
+import { openLockout } from './keyring.ts';
+import { choosePassword, type PasswordOptions } from './password.ts';
+import { openSessions, openUsers } from './stores.ts';
+import type { Target } from './target.ts';
+import { type Confirmed, confirm, type Streams } from './terminal.ts';
+
+// A reference to a user is an e-mail address or a user id. All actions throw a CliError where it leads to nobody.
+
+/** The options of a user that does not exist yet. */
+export interface NewUser extends PasswordOptions {
+  readonly email: string;
+  readonly account: string;
+  readonly role: Role;
+}
+
+/** A user whose password was set, with the password where nobody knows it yet. */
+export interface UserWithPassword {
+  readonly user: User;
+  readonly generatedPassword?: string;
+}
+
+/** A user that was deleted, with the address that is free now. */
+export interface DeletedUser {
+  readonly userId: string;
+  readonly email: string | undefined;
+}
+
+/** The user that an e-mail address or id names. @throws {CliError} */
+export async function findUser(
+  store: Pick<UserStore, 'findUser' | 'findUserByEmail'>,
+  reference: string,
+): Promise<User> {
+  const user = reference.includes('@') ? await store.findUserByEmail(reference) : await store.findUser(reference);
+  if (!user) throw noUser(reference);
+  return user;
+}
+
+/** @throws {CliError} where the address is taken, or the password is not good enough. */
+export async function createUser(
+  target: Target,
+  { email, account, role, ...options }: NewUser,
+  stdin: Streams['stdin'],
+): Promise<UserWithPassword> {
+  const store = openUsers(target);
+  if (await store.findUserByEmail(email)) {
+    throw new CliError(`a user with the e-mail address ${email} exists already: "users show ${email}" shows them.`);
+  }
+  const { password, isGenerated } = await choosePassword(options, minimumLength(target), stdin);
+  const user = await unlessTaken(email, store.createUser({ email, password, accountId: account, role }));
+  return isGenerated ? { user, generatedPassword: password } : { user };
+}
+
+export async function listUsers(target: Target, page: PageRequest): Promise<readonly User[]> {
+  return openUsers(target).listUsers(page);
+}
+
+export async function showUser(target: Target, reference: string): Promise<User> {
+  return findUser(openUsers(target), reference);
+}
+
+export async function setStatus(target: Target, reference: string, status: User['status']): Promise<User> {
+  return change(target, reference, (store, { userId }) => store.setUserStatus(userId, status));
+}
+
+export async function setRole(target: Target, reference: string, role: Role): Promise<User> {
+  return change(target, reference, (store, { userId }) => store.setUserRole(userId, role));
+}
+
+/** Forgets the failed logins of a user. */
+export async function unlockUser(target: Target, reference: string): Promise<User> {
+  const user = await findUser(openUsers(target), reference);
+  await unlock(target, user.email);
+  return user;
+}
+
+/**
+ * Deletes a user with their password, sessions and address. It may be repeated after it ended half-way: the user goes
+ * first, and the address leads to what is left.
+ */
+export async function deleteUser(target: Target, reference: string, { yes }: Confirmed): Promise<DeletedUser> {
+  const [store, sessions] = [openUsers(target), openSessions(target)];
+  const userId = await ownerOf(store, reference);
+  const user = await store.findUser(userId);
+  const isByEmail = reference.includes('@');
+  if (user ? isByEmail && !(await store.findUserByEmail(reference)) : !isByEmail) throw noUser(reference);
+  const emails = [...new Set([user?.email, user?.formerEmail, ...(isByEmail ? [reference] : [])])].filter(
+    email => email !== undefined,
+  );
+  await confirm(`This deletes user ${emails[0]} of ${target.label}, with their password and sessions.`, yes);
+  await store.deleteUser(userId);
+  await sessions.deleteSessions(userId);
+  for (const email of emails) {
+    await store.releaseEmail(userId, email);
+    await unlock(target, email);
+  }
+  return { userId, email: emails[0] };
+}
+
+/** Sets a password, which ends the user's sessions, and forgets their failed logins. */
+export async function setPassword(
+  target: Target,
+  reference: string,
+  options: PasswordOptions,
+  stdin: Streams['stdin'],
+): Promise<UserWithPassword> {
+  const store = openUsers(target);
+  const { userId } = await findUser(store, reference);
+  const { password, isGenerated } = await choosePassword(options, minimumLength(target), stdin);
+  const user = await store.setUserPassword(userId, password);
+  if (!user) throw noUser(reference);
+  await unlock(target, user.email);
+  return isGenerated ? { user, generatedPassword: password } : { user };
+}
+
+/** It may be repeated after it ended half-way. @throws {CliError} where the address is taken. */
+export async function setEmail(target: Target, reference: string, email: string): Promise<User> {
+  const store = openUsers(target);
+  const userId = await ownerOf(store, reference);
+  const known = await store.findUser(userId);
+  if (!known || (reference.includes('@') && known.formerEmail === undefined)) await findUser(store, reference);
+  const user = await unlessTaken(email, store.setUserEmail(userId, email));
+  if (!user) throw noUser(reference);
+  return user;
+}
+
+function noUser(reference: string) {
+  return new CliError(`there is no user "${reference}": "users list" shows them.`);
+}
+
+/** The stage's minimum length of passwords; a stage that was deployed before it had one has the default. */
+function minimumLength({ outputs }: Target): number {
+  return Number(outputs.PasswordMinimumLength ?? 15);
+}
+
+async function unlessTaken<Answer>(email: string, change: Promise<Answer>): Promise<Answer> {
+  try {
+    return await change;
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'EmailTakenError')) throw error;
+    throw new CliError(
+      `a user with the e-mail address ${email} exists already, or is being made: "users show ${email}" tells, or try again in a minute.`,
+    );
+  }
+}
+
+/** Finds a user and changes them; a user deleted in between counts as not found. */
+async function change(
+  target: Target,
+  reference: string,
+  apply: (store: UserStore, user: User) => Promise<User | undefined>,
+): Promise<User> {
+  const store = openUsers(target);
+  const changed = await apply(store, await findUser(store, reference));
+  if (!changed) throw noUser(reference);
+  return changed;
+}
+
+/** Forgets the failed logins with an address, at all clients. */
+async function unlock(target: Target, email: string): Promise<void> {
+  return openLockout(target).unlock(email);
+}
+
+/** The id that a reference names, also of a user whose change or deletion ended half-way. @throws {CliError} */
+async function ownerOf(store: UserStore, reference: string): Promise<string> {
+  const userId = reference.includes('@') ? await store.findOwner(reference) : reference;
+  if (userId === undefined) throw noUser(reference);
+  return userId;
+}

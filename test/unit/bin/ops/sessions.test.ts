@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeSessionStore } from '../../../../lambdas/auth/sessions/session-store.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops-in-process.ts';
+import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+
+const tables = ['Clients', 'Users', 'Credentials', 'Sessions'] as const;
+let dynalite: Dynalite;
+let directory: string;
+
+beforeAll(async () => {
+  dynalite = await startDynalite(...tables);
+  directory = mkdtempSync(join(tmpdir(), 'emissor-ops-sessions-'));
+  const outputs = Object.fromEntries(tables.map(name => [`${name}Table`, name]));
+  const endpoint = { DynamoDbEndpoint: dynalite.endpoint, Region: 'sa-east-1' };
+  writeFileSync(join(directory, 'outputs.json'), JSON.stringify({ ...outputs, ...endpoint }));
+});
+
+afterAll(async () => {
+  rmSync(directory, { recursive: true });
+  await dynalite.stop();
+});
+
+const ops = (...args: string[]) => runOpsInProcess(['--outputs', join(directory, 'outputs.json'), '--json', ...args]);
+const list = async (...args: string[]) => {
+  const { code, stdout, stderr } = await ops('sessions', 'list', ...args);
+  return { code, ids: JSON.parse(stdout || '[]').map(({ sessionId }: { sessionId: string }) => sessionId), stderr };
+};
+const createClient = async (): Promise<string> =>
+  JSON.parse((await ops('clients', 'create', '--name', 'Acme', '--grant', 'password')).stdout).clientId;
+
+/** Stores a session that began through a client; its user does not exist. */
+const begin = async (clientId: string, sessionId: string) => {
+  const now = Date.now();
+  await makeSessionStore({ dynamo: dynalite.dynamo, tableName: 'Sessions' }).createSession({
+    sessionId,
+    clientId,
+    userId: sessionId.split('-')[0] ?? '',
+    accountId: 'acme',
+    userVersion: 1,
+    clientVersion: 1,
+    scope: 'webhooks:read',
+    counter: 1,
+    keyId: 'key',
+    createdAt: now,
+    rotatedAt: now,
+    idleExpiresAt: now + 60_000,
+    absoluteExpiresAt: now + 60_000,
+  });
+};
+
+describe('ops sessions list of a client', () => {
+  it('goes on after a session of that client, also after one that is deleted by now', async () => {
+    const client = await createClient();
+    await begin(client, 'user1-a');
+    await begin(client, 'user1-c');
+    const more = (after: string) => list('--client', client, '--all', '--after', after);
+    expect(await more('user1-a')).toMatchObject({ code: 0, ids: ['user1-c'] });
+    expect(await more('user1-b')).toMatchObject({ code: 0, ids: ['user1-c'] });
+  });
+
+  it('refuses to go on after what is no session of that client, where the list looked empty', async () => {
+    const [client, other] = [await createClient(), await createClient()];
+    await begin(client, 'user2-a');
+    await begin(other, 'user2-b');
+    for (const after of ['junk', 'user2-b']) {
+      const { code, stderr } = await list('--client', client, '--all', '--after', after);
+      expect(code).toBe(1);
+      expect(JSON.parse(stderr).error).toBe(
+        `"${after}" is no session of that client: --after takes the last one that was shown.`,
+      );
+    }
+  });
+});
