@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { LocalFault, UsageFault } from './fault.ts';
+import { StartError, UsageError } from './errors.ts';
 import { startLocalCloud } from './local-cloud.ts';
 import { type LocalOptions, parseOptions } from './options.ts';
-import { greeting } from './terminal/greeting.ts';
-import { openTerminal, type Terminal } from './terminal/terminal.ts';
+import type { RunOutputs } from './outputs.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
 
 /**
  * Runs the local cloud until it is told to end.
@@ -22,8 +22,8 @@ export async function runLocally(words: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (signal.aborted) return 0;
-    console.error(error instanceof LocalFault ? error.message : error);
-    return error instanceof UsageFault ? 2 : 1;
+    console.error(error instanceof StartError ? error.message : error);
+    return error instanceof UsageError ? 2 : 1;
   }
 }
 
@@ -60,3 +60,32 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
 
 /** npm passes on the signal that the terminal has already sent: within this time, in milliseconds, it is the same one. */
 const echo = 500;
+
+/** What a person reads when the run is ready: where things are, a first request, how to end it. */
+function greeting(outputs: RunOutputs, outputsFile: string): readonly string[] {
+  const { AuthUrl, BaseUrl, ReceiverUrl, EventsQueueUrl, DynamoDbEndpoint, Demo } = outputs;
+  return [
+    '',
+    'Emissor runs here:',
+    `  auth       ${AuthUrl}`,
+    `  API        ${BaseUrl}`,
+    `  events     ${EventsQueueUrl}`,
+    `  receiver   ${ReceiverUrl}   shows what https://receiver.example.com/… gets`,
+    `  DynamoDB   ${DynamoDbEndpoint}`,
+    `  outputs    ${outputsFile}`,
+    '',
+    `Demo client and admin of account "${Demo.AccountId}":`,
+    `  client_id      ${Demo.ClientId}`,
+    `  client_secret  ${Demo.ClientSecret}`,
+    `  username       ${Demo.Username}`,
+    `  password       ${Demo.Password}`,
+    '',
+    'A first token:',
+    `  curl -s ${AuthUrl}/oauth/v1/token -d grant_type=password \\`,
+    `    -d client_id=${Demo.ClientId} -d client_secret=${Demo.ClientSecret} \\`,
+    `    -d username=${Demo.Username} -d password=${Demo.Password}`,
+    '',
+    'Ctrl-C ends it.',
+    '',
+  ];
+}

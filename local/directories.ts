@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { codeOf, LocalFault, messageOf } from './fault.ts';
+import { codeOf, messageOf, StartError } from './errors.ts';
 
 /** Where state is kept across restarts. */
 export interface DataDirectory {
@@ -17,7 +17,7 @@ export interface DataDirectory {
  * Makes a directory where there is none. Step by step: Node's own recursive mkdir never returns where the system pretends
  * that a parent is missing (/proc).
  *
- * @throws {LocalFault}
+ * @throws {StartError}
  */
 export function makeDirectory(directory: string): void {
   try {
@@ -25,15 +25,15 @@ export function makeDirectory(directory: string): void {
     if (dirname(directory) !== directory) makeDirectory(dirname(directory));
     mkdirSync(directory);
   } catch (error) {
-    if (error instanceof LocalFault) throw error;
-    throw new LocalFault(`The directory ${directory} cannot be made: ${messageOf(error)}`);
+    if (error instanceof StartError) throw error;
+    throw new StartError(`The directory ${directory} cannot be made: ${messageOf(error)}`);
   }
 }
 
 /**
  * Opens a data directory for one run alone.
  *
- * @throws {LocalFault} when it cannot be made or written to, or is in use.
+ * @throws {StartError} when it cannot be made or written to, or is in use.
  */
 export function openDataDirectory(directory: string): DataDirectory {
   const tables = join(directory, 'dynamodb');
@@ -71,7 +71,7 @@ function prepare(directory: string): void {
   try {
     rmdirSync(mkdtempSync(join(directory, 'probe-')));
   } catch (error) {
-    throw new LocalFault(`The directory ${directory} cannot be written to: ${messageOf(error)}`);
+    throw new StartError(`The directory ${directory} cannot be written to: ${messageOf(error)}`);
   }
 }
 
@@ -83,7 +83,7 @@ function lock(directory: string): DatabaseSync {
     return database;
   } catch (error) {
     const isTaken = error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
-    throw new LocalFault(
+    throw new StartError(
       isTaken
         ? `${directory} is in use by another local run: end that one, or name another directory with --data.`
         : `The directory ${directory} cannot be used: ${messageOf(error)}`,

@@ -1,13 +1,12 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ConfigurationError, stageConfiguration } from '../lib/config.ts';
-import { messageOf, UsageFault } from './fault.ts';
+import { messageOf, UsageError } from './errors.ts';
 import { parseMapping } from './internet/hosts-file.ts';
-import { lastFirstPort } from './ports.ts';
 
-/** How a local run is to be: the command line, parsed. */
+/** The options of a local run: the command line, parsed. */
 export interface LocalOptions {
-  /** {auth_url} listens here, the other parts on the next ports (`ports.ts`); of 0 each takes any free one. */
+  /** {auth_url} listens here, the other parts on the next ports ({@link portsFrom}); with 0 each takes any free one. */
   readonly port: number;
   /** Directory that keeps tables, queues, keys and the demo data across restarts; in memory without it. */
   readonly dataDirectory?: string;
@@ -25,11 +24,20 @@ export interface LocalOptions {
   readonly outputsFile: string;
 }
 
+/** Where the parts of a run listen; 0 takes any free port. */
+export interface RunPorts {
+  readonly auth: number;
+  readonly base: number;
+  readonly receiver: number;
+  readonly sqs: number;
+  readonly dynamoDb: number;
+}
+
 /**
  * Parses the command line (without node and script).
  *
  * @returns `undefined` when help was asked for and has been printed.
- * @throws {UsageFault} for anything unknown or malformed.
+ * @throws {UsageError} for anything unknown or malformed.
  */
 export function parseOptions(words: readonly string[], defaultOutputsFile: string): LocalOptions | undefined {
   const command = makeCommand(defaultOutputsFile);
@@ -53,6 +61,12 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
     }),
     outputsFile: resolve(given.outputs),
   };
+}
+
+/** The ports of a run that begins at `first`, one after the other; of 0, each part takes any free one. */
+export function portsFrom(first: number): RunPorts {
+  const at = (offset: number) => (first === 0 ? 0 : first + offset);
+  return { auth: at(0), base: at(1), receiver: at(2), sqs: at(3), dynamoDb: at(4) };
 }
 
 function makeCommand(defaultOutputsFile: string): Command {
@@ -92,19 +106,19 @@ function makeCommand(defaultOutputsFile: string): Command {
 /** commander prefixes its one line with "error: " and breaks it where the parser's reason starts. */
 function asFault(error: unknown): unknown {
   return error instanceof CommanderError
-    ? new UsageFault(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)
+    ? new UsageError(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)
     : error;
 }
 
 /** Refused here, stage values need no synthesis to be found wrong. */
 function checkStageValues(values: Record<string, string>): Record<string, string> {
   const domain = ['authDomain', 'baseDomain'].find(key => key in values);
-  if (domain !== undefined) throw new UsageFault(`${domain}: a local run has no domain names of its own.`);
+  if (domain !== undefined) throw new UsageError(`${domain}: a local run has no domain names of its own.`);
   try {
     stageConfiguration('local', values);
     return values;
   } catch (error) {
-    throw error instanceof ConfigurationError ? new UsageFault(error.message) : error;
+    throw error instanceof ConfigurationError ? new UsageError(error.message) : error;
   }
 }
 
@@ -113,6 +127,9 @@ function parsePort(text: string): number {
   if (/^\d+$/.test(text) && port <= lastFirstPort) return port;
   throw new InvalidArgumentError(`It must be a whole number from 0 to ${lastFirstPort}: five more follow it.`);
 }
+
+/** The last port that a run may begin with: five more follow it. N+5 is kept for the console. */
+const lastFirstPort = 65_530;
 
 function addMapping(text: string, earlier: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {
   try {

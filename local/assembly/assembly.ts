@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { LocalFault, messageOf } from '../fault.ts';
+import { messageOf, StartError } from '../errors.ts';
 
 /** A resource of a template, its properties unresolved. */
 export type Resource = z.output<typeof resourceSchema>;
@@ -26,7 +26,7 @@ export interface Assembly {
 /**
  * Reads the cloud assembly in a directory.
  *
- * @throws {LocalFault} when it is not one.
+ * @throws {StartError} when it is not one.
  */
 export function readAssembly(directory: string): Assembly {
   const { artifacts } = readJson(manifestSchema, join(directory, 'manifest.json'));
@@ -46,7 +46,7 @@ export function readAssembly(directory: string): Assembly {
       }
     }
   }
-  if (stacks.length === 0) throw new LocalFault(`The assembly in ${directory} holds no stack.`);
+  if (stacks.length === 0) throw new StartError(`The assembly in ${directory} holds no stack.`);
   return { stacks, assets };
 }
 
@@ -68,7 +68,7 @@ function readJson<Schema extends z.ZodType>(schema: Schema, path: string): z.out
   try {
     return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (error) {
-    throw new LocalFault(`The synthesised ${path} cannot be read: ${messageOf(error)}`);
+    throw new StartError(`The synthesised ${path} cannot be read: ${messageOf(error)}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LocalFault } from '../fault.ts';
+import { StartError } from '../errors.ts';
 import type { AttributeQuery, Environment } from './intrinsics.ts';
 
 /** The account everything lives in; the one that the queue engine has built in. */
@@ -63,7 +63,7 @@ export function makeEnvironment(addresses: Addresses): Environment {
       const name = physicalName(query.stack, query.logicalId);
       if (query.attribute === 'Ref') return name;
       if (!attributes && /Arn$|^Arn/.test(query.attribute)) return arn('local', name);
-      throw new LocalFault(
+      throw new StartError(
         `${query.stack}/${query.logicalId}: the local cloud has no attribute "${query.attribute}" for ${query.resource.Type}.`,
       );
     },

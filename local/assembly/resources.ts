@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { LocalFault } from '../fault.ts';
+import { StartError } from '../errors.ts';
 import type { Assembly } from './assembly.ts';
 import type { Resolve } from './intrinsics.ts';
 
@@ -36,17 +36,17 @@ export interface LiveResource {
 /**
  * All live resources of an assembly, stack by stack in the order of their dependencies.
  *
- * @throws {LocalFault} for a resource of a type in neither list, naming it.
+ * @throws {StartError} for a resource of a type in neither list, naming it.
  */
 export function liveResources(assembly: Assembly, resolve: Resolve): readonly LiveResource[] {
   return assembly.stacks.flatMap(stack =>
     Object.entries(stack.template.Resources).flatMap(([logicalId, { Type: type, Properties, Condition }]) => {
       if (type in inertTypes) return [];
       if (!isLive(type)) {
-        throw new LocalFault(`The local cloud does not know the resource type ${type} (${stack.name}/${logicalId}).`);
+        throw new StartError(`The local cloud does not know the resource type ${type} (${stack.name}/${logicalId}).`);
       }
       if (Condition !== undefined) {
-        throw new LocalFault(`The local cloud knows no conditions, but ${stack.name}/${logicalId} depends on one.`);
+        throw new StartError(`The local cloud knows no conditions, but ${stack.name}/${logicalId} depends on one.`);
       }
       const properties = resolve(Properties, stack) as Record<string, unknown>;
       return [{ stack: stack.name, logicalId, type, properties }];
@@ -62,13 +62,13 @@ export function ofType(resources: readonly LiveResource[], type: LiveType): read
 /**
  * Reads a resource's properties. What the schema does not name is inert locally.
  *
- * @throws {LocalFault} that names resource, property and fault.
+ * @throws {StartError} that names resource, property and fault.
  */
 export function readProperties<Schema extends z.ZodType>(schema: Schema, resource: LiveResource): z.output<Schema> {
   const result = schema.safeParse(resource.properties);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new LocalFault(
+  throw new StartError(
     `${resource.stack}/${resource.logicalId} (${resource.type}): ${issue?.path.join('.')}: ${issue?.message}`,
   );
 }

@@ -1,27 +1,29 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import dynalite from 'dynalite';
-import { type Faults, noFaults } from '../faults.ts';
-import { dynamoDbAccess } from '../iam/access-requests.ts';
-import type { Gate } from '../iam/gate.ts';
-import { listenOnLoopback, type ServiceStandIn } from '../loopback-server.ts';
+import { callerOf, type Interceptor, intercept, type ServiceError } from '../interceptors.ts';
+import { type Emulator, listenOnLoopback } from '../loopback-server.ts';
 
 /**
- * Starts the DynamoDB engine on a port of 127.0.0.1 (0: any free one), in memory or in a directory of its own. It knows
- * no TTL, no point-in-time recovery and no deletion protection: those are inert locally.
+ * Starts DynamoDB (dynalite) on 127.0.0.1. TTL, point-in-time recovery and deletion protection do not exist there.
  *
- * @throws {LocalFault} when the port cannot be had.
+ * @throws {StartError} when the port cannot be had.
  */
-export async function startDynamoDb(
-  gate: Gate,
-  directory?: string,
-  faults: Faults = noFaults,
-  wantedPort = 0,
-): Promise<ServiceStandIn> {
+export async function startDynamoDb({
+  interceptors = [],
+  directory,
+  port: wantedPort = 0,
+}: {
+  readonly interceptors?: readonly Interceptor[];
+  /** Where the tables are kept. @default - in memory */
+  readonly directory?: string;
+  /** @default 0 - any free one */
+  readonly port?: number;
+} = {}): Promise<Emulator> {
   const server = dynalite({ createTableMs: 0, ...(directory === undefined ? {} : { path: directory }) });
   const [handle] = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
-  if (handle) server.on('request', onlyCompleteAndAllowed(handle, gate, faults));
+  if (handle) server.on('request', withInterceptors(handle, interceptors));
   const { port } = await listenOnLoopback(server, wantedPort);
   return {
     endpoint: `http://127.0.0.1:${port}`,
@@ -33,21 +35,28 @@ export async function startDynamoDb(
   };
 }
 
-function onlyCompleteAndAllowed(handle: RequestListener, gate: Gate, faults: Faults): RequestListener {
-  return (request, response) => {
+/** Passes on complete requests only: dynalite throws out of its event handlers when a request is cut off. */
+function withInterceptors(handle: RequestListener, interceptors: readonly Interceptor[]): RequestListener {
+  return function listener(request, response) {
     readBody(request).then(
       body => {
-        const isThrottled = faults.strikesRequest('throttledReadsAndWrites', request.headers);
-        const refusal = refusalOf(gate, request, body) ?? (isThrottled ? throttled : undefined);
-        if (refusal === undefined) replay(request, body, replayed => handle(replayed, response));
-        else response.writeHead(400, { 'Content-Type': 'application/x-amz-json-1.0' }).end(refusal);
+        const error = intercept(interceptors, {
+          service: 'dynamodb',
+          operation: String(request.headers['x-amz-target']).split('.').at(-1) ?? '',
+          caller: callerOf(request.headers.authorization),
+          get input() {
+            return parseJson(body); // only the IAM enforcer looks at it, and the engine parses the body too
+          },
+        });
+        if (!error) replay(request, body, replayed => handle(replayed, response));
+        else response.writeHead(error.status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(errorBody(error));
       },
       () => response.destroy(),
     );
   };
 }
 
-/** Reads a body, for every request: streams of the runtime's own would cost twice what follows. */
+/** Node's stream consumers would take twice the time of everything that follows. */
 function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -57,31 +66,23 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** What DynamoDB answers to a request that no policy allows. */
-function refusalOf(gate: Gate, { headers }: IncomingMessage, body: Buffer): string | undefined {
-  const message = gate.refusal(headers, () => dynamoDbAccess(String(headers['x-amz-target']), parseJson(body)));
-  return message && JSON.stringify({ __type: 'com.amazon.coral.service#AccessDeniedException', message });
-}
-
-/** What DynamoDB answers to a request beyond a table's throughput. */
-const throttled = JSON.stringify({
-  __type: 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException',
-  message: 'The level of configured provisioned throughput for the table was exceeded.',
-});
-
-/** dynalite throws out of its event handlers when a request is cut off, so it is only given complete ones. */
-function replay({ method, url, headers }: IncomingMessage, body: Buffer, to: (request: IncomingMessage) => void): void {
-  const replayed = Object.assign(new EventEmitter(), { method, url, headers });
-  to(replayed as unknown as IncomingMessage); // listens to events and takes nothing else of a stream
-  if (body.length > 0) replayed.emit('data', body);
-  replayed.emit('end');
-}
-
-/** A body that is no JSON names nothing; the engine has its own answer to it. */
+/** A body that is no JSON has no parameters; the engine has its own answer to it. */
 function parseJson(body: Buffer): Record<string, unknown> {
   try {
     return JSON.parse(body.toString());
   } catch {
     return {};
   }
+}
+
+/** Hands a request over whose body has been read. The engine listens to events and uses nothing else of a stream. */
+function replay({ method, url, headers }: IncomingMessage, body: Buffer, to: (request: IncomingMessage) => void): void {
+  const replayed = Object.assign(new EventEmitter(), { method, url, headers });
+  to(replayed as unknown as IncomingMessage);
+  if (body.length > 0) replayed.emit('data', body);
+  replayed.emit('end');
+}
+
+function errorBody({ code, message }: ServiceError): string {
+  return JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${code}`, message });
 }

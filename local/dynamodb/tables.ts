@@ -9,9 +9,9 @@ import {
 import * as z from 'zod';
 import { physicalName } from '../assembly/identities.ts';
 import { type LiveResource, readProperties } from '../assembly/resources.ts';
-import { LocalFault } from '../fault.ts';
+import { StartError } from '../errors.ts';
 
-/** What creates a table of the template. @throws {LocalFault} */
+/** What creates a table of the template. @throws {StartError} */
 export function tableOf(resource: LiveResource): CreateTableCommandInput {
   const { TableName, ...shape } = readProperties(tableSchema, resource);
   return {
@@ -24,7 +24,7 @@ export function tableOf(resource: LiveResource): CreateTableCommandInput {
 /**
  * Creates the tables that are not there yet and waits until all of them can be used.
  *
- * @throws {LocalFault} when a kept table has another key design than the template's.
+ * @throws {StartError} when a kept table has another key design than the template's.
  */
 export async function createTables(
   client: Pick<DynamoDBClient, 'send'>,
@@ -38,7 +38,7 @@ export async function createTables(
       let found = await describe();
       while (found?.TableStatus !== 'ACTIVE') found = await describe();
       if (designOf(found) !== designOf(table)) {
-        throw new LocalFault(`The kept table ${table.TableName} has other keys or indexes now: use a fresh --data.`);
+        throw new StartError(`The kept table ${table.TableName} has other keys or indexes now: use a fresh --data.`);
       }
     }),
   );

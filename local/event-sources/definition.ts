@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { functionNameIn } from '../assembly/identities.ts';
 import { type LiveResource, readProperties } from '../assembly/resources.ts';
-import { LocalFault } from '../fault.ts';
+import { StartError } from '../errors.ts';
 import type { QueueSourceDefinition } from './queue-source.ts';
 
 /** An event source mapping and the function it feeds. */
@@ -9,12 +9,12 @@ export interface EventSourceDefinition extends QueueSourceDefinition {
   readonly functionName: string;
 }
 
-/** Reads an event source mapping of the template. @throws {LocalFault} */
+/** Reads an event source mapping of the template. @throws {StartError} */
 export function eventSourceOf(resource: LiveResource): EventSourceDefinition {
   const properties = readProperties(mappingSchema, resource);
   if (properties.BatchSize > 10 && properties.MaximumBatchingWindowInSeconds < 1) {
     const place = `${resource.stack}/${resource.logicalId}`;
-    throw new LocalFault(`${place}: a batch of over 10 messages needs a window of at least 1 s, on AWS too.`);
+    throw new StartError(`${place}: a batch of over 10 messages needs a window of at least 1 s, on AWS too.`);
   }
   return {
     queueArn: properties.EventSourceArn,
@@ -41,27 +41,27 @@ export function periodOf(expression: string): number | undefined {
   return milliseconds === undefined ? undefined : Number(count) * milliseconds;
 }
 
-/** Reads a schedule of the template; `undefined` when it is switched off. @throws {LocalFault} */
+/** Reads a schedule of the template; `undefined` when it is switched off. @throws {StartError} */
 export function scheduleOf(resource: LiveResource, ruleArn: string): ScheduleDefinition | undefined {
   const { State, ScheduleExpression, Targets } = readProperties(ruleSchema, resource);
   if (State === 'DISABLED') return undefined;
   const place = `${resource.stack}/${resource.logicalId}`;
   const period = periodOf(ScheduleExpression);
   if (period === undefined)
-    throw new LocalFault(`${place}: locally only rate(…) schedules run, not ${ScheduleExpression}.`);
+    throw new StartError(`${place}: locally only rate(…) schedules run, not ${ScheduleExpression}.`);
   const targets = Targets.map(({ Arn, Input }) => {
     const functionName = functionNameIn(Arn);
-    if (!functionName) throw new LocalFault(`${place}: locally schedules run functions only, not ${Arn}.`);
+    if (!functionName) throw new StartError(`${place}: locally schedules run functions only, not ${Arn}.`);
     return { functionName, ...(Input === undefined ? {} : { input: Input }) };
   });
   return { ruleArn, period, targets };
 }
 
-/** The function that a trigger runs when the stacks are deployed. @throws {LocalFault} */
+/** The function that a trigger runs when the stacks are deployed. @throws {StartError} */
 export function triggeredFunctionOf(resource: LiveResource): string {
   const name = functionNameIn(readProperties(triggerSchema, resource).HandlerArn);
   if (name) return name;
-  throw new LocalFault(`${resource.stack}/${resource.logicalId} triggers no function.`);
+  throw new StartError(`${resource.stack}/${resource.logicalId} triggers no function.`);
 }
 
 const mappingSchema = z.object({

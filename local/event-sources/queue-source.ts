@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Invoke } from '../lambda/invocation.ts';
-import { succeeded } from './batch-response.ts';
-import { makePlaces } from './places.ts';
-import { queueEvent } from './queue-record.ts';
+import { queueEvent, succeeded } from './batch.ts';
+import { makeScaling } from './scaling.ts';
 
 /** An SQS event source mapping of the template. */
 export interface QueueSourceDefinition {
@@ -42,7 +41,7 @@ export function startQueueSource(
 ): QueueSource {
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
-  const places = makePlaces(concurrency);
+  const places = makeScaling(concurrency);
 
   const receive = async (most: number, seconds: number): Promise<readonly Message[]> => {
     const command = new ReceiveMessageCommand({

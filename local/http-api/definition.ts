@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { functionNameIn } from '../assembly/identities.ts';
 import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
-import { LocalFault } from '../fault.ts';
-import type { ThrottleSettings } from './throttle.ts';
+import { StartError } from '../errors.ts';
+import type { ThrottleSettings } from './gateway.ts';
 
 /** An HTTP API of the template. */
 export interface ApiDefinition {
@@ -17,21 +17,21 @@ export type IdentityOf = (resource: LiveResource) => string;
 /**
  * Reads the HTTP APIs of the template.
  *
- * @throws {LocalFault} for anything that API Gateway knows and the local cloud does not.
+ * @throws {StartError} for anything that API Gateway knows and the local cloud does not.
  */
 export function apisOf(resources: readonly LiveResource[], identityOf: IdentityOf): readonly ApiDefinition[] {
   const integrations = new Map(
     ofType(resources, 'AWS::ApiGatewayV2::Integration').map(resource => {
       const { IntegrationUri, TimeoutInMillis } = readProperties(integrationSchema, resource);
       const functionName = functionNameIn(IntegrationUri);
-      if (!functionName) throw new LocalFault(`${resource.stack}/${resource.logicalId} leads to no function.`);
+      if (!functionName) throw new StartError(`${resource.stack}/${resource.logicalId} leads to no function.`);
       return [`integrations/${identityOf(resource)}`, { functionName, timeoutMilliseconds: TimeoutInMillis }];
     }),
   );
   const routes = ofType(resources, 'AWS::ApiGatewayV2::Route').map(resource => {
     const { ApiId, RouteKey, Target } = readProperties(routeSchema, resource);
     const integration = integrations.get(Target);
-    if (!integration) throw new LocalFault(`${resource.stack}/${resource.logicalId} has no integration.`);
+    if (!integration) throw new StartError(`${resource.stack}/${resource.logicalId} has no integration.`);
     return { apiId: ApiId, routeKey: RouteKey, ...integration };
   });
   const stages = ofType(resources, 'AWS::ApiGatewayV2::Stage').map(resource => readProperties(stageSchema, resource));

@@ -4,19 +4,19 @@ import type { IncomingRequest } from './event.ts';
 import { type GatewayResponse, gatewayMessage } from './response.ts';
 
 /** Answers a complete request. */
-export type Answer = (request: IncomingRequest) => Promise<GatewayResponse>;
+export type RequestHandler = (request: IncomingRequest) => Promise<GatewayResponse>;
 
-/** The front of an HTTP API, listening from the start so that a taken port is noticed before anything else is done. */
-export interface HttpFront extends LoopbackServer {
-  /** From now on requests are answered; before, they get 503. */
-  open(answer: Answer): void;
-  /** Takes no more requests, lets those under way end. */
+/** The HTTP server of an API. */
+export interface HttpServer extends LoopbackServer {
+  /** Begins to answer requests; before, they get 503. */
+  open(handler: RequestHandler): void;
+  /** Accepts no more requests and lets running ones end. */
   close(): void;
 }
 
-/** Starts the front on a port of 127.0.0.1; 0 takes any free one. @throws {LocalFault} when the port is taken. */
-export async function startHttpFront(port: number): Promise<HttpFront> {
-  let answer: Answer = async () => unavailable;
+/** Starts the server on a port of 127.0.0.1; 0 takes any free one. @throws {StartError} when the port is in use. */
+export async function startHttpServer(port: number): Promise<HttpServer> {
+  let handle: RequestHandler = async () => unavailable;
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const receivedAt = Date.now();
@@ -32,7 +32,7 @@ export async function startHttpFront(port: number): Promise<HttpFront> {
     const { method = '', httpVersion, rawHeaders, socket } = request;
     const sourceIp = socket.remoteAddress ?? '127.0.0.1';
     const protocol = `HTTP/${httpVersion}`;
-    const answered = await answer({ ...target, method, protocol, rawHeaders, body, sourceIp, receivedAt });
+    const answered = await handle({ ...target, method, protocol, rawHeaders, body, sourceIp, receivedAt });
     try {
       send(response, answered);
     } catch {
@@ -50,8 +50,8 @@ export async function startHttpFront(port: number): Promise<HttpFront> {
   const listening = await listenOnLoopback(server, port);
   return {
     ...listening,
-    open: given => {
-      answer = given;
+    open: handler => {
+      handle = handler;
     },
     close: () => {
       server.close();

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FaultKind } from '../../local/faults.ts';
+import type { FaultKind } from '../../local/fault-injection.ts';
 import type { LocalRun } from '../../test/support/local-run.ts';
 import { functionProcesses } from './processes.ts';
 import { pick, type Random } from './random.ts';

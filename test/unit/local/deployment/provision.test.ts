@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { LiveResource } from '../../../../local/assembly/resources.ts';
-import type { Blueprint } from '../../../../local/deployment/blueprint.ts';
 import { provisionFunctions } from '../../../../local/deployment/provision.ts';
+import type { ResolvedTemplate } from '../../../../local/deployment/resolved-template.ts';
 
 const resource = (logicalId: string, type: LiveResource['type'], properties: object): LiveResource => ({
   stack: 'App-local-Delivery',
@@ -36,9 +36,9 @@ it('functions have as many processes as their event sources have places, and 16 
     mapping('Redeliver', 8),
   ];
   const functions = provisionFunctions(
-    { resources, assets: new Map([['asset.zip', '/nowhere']]) } as unknown as Blueprint,
+    { resources, assets: new Map([['asset.zip', '/nowhere']]) } as unknown as ResolvedTemplate,
     {
-      surroundings: { endpoints: {}, authorityFile: '', bootstrapFile: '', preloadUrl: '' },
+      runtimeContext: { endpoints: {}, authorityFile: '', bootstrapFile: '', preloadUrl: '' },
       onLine: () => undefined,
     },
   );

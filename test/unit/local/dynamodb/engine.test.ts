@@ -8,15 +8,13 @@ import { afterEach, expect, it } from 'vitest';
 import type { LiveResource } from '../../../../local/assembly/resources.ts';
 import { startDynamoDb } from '../../../../local/dynamodb/engine.ts';
 import { createTables, tableOf } from '../../../../local/dynamodb/tables.ts';
-import { makeGate } from '../../../../local/iam/gate.ts';
-
-const openGate = makeGate(() => undefined);
+import { makeFaultInterceptor } from '../../../../local/fault-injection.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'emissor-tables-'));
 const ends: (() => unknown)[] = [];
 
 const start = async (kept?: string) => {
-  const { endpoint, stop } = await startDynamoDb(openGate, kept);
+  const { endpoint, stop } = await startDynamoDb(kept === undefined ? {} : { directory: kept });
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
   const client = new DynamoDBClient({ region: 'us-east-1', endpoint, credentials, maxAttempts: 1 });
   const end = async () => {
@@ -89,10 +87,10 @@ it('survives callers that go away in the middle of a request', async () => {
   expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual([]);
 });
 
-it('throttles functions when the run is told to', async () => {
-  const struck: string[] = [];
-  const faults = { strikes: () => false, strikesRequest: (kind: string) => struck.push(kind) > 0 };
-  const { endpoint, stop } = await startDynamoDb(openGate, undefined, faults);
+it('throttles functions when that fault is injected', async () => {
+  const happened: string[] = [];
+  const inject = makeFaultInterceptor({ happens: kind => happened.push(kind) > 0 });
+  const { endpoint, stop } = await startDynamoDb({ interceptors: [inject] });
   ends.push(stop);
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
   const client = new DynamoDBClient({ region: 'us-east-1', endpoint, credentials, maxAttempts: 1 });
@@ -100,5 +98,5 @@ it('throttles functions when the run is told to', async () => {
     name: 'ProvisionedThroughputExceededException',
   });
   client.destroy();
-  expect(struck).toEqual(['throttledReadsAndWrites']);
+  expect(happened).toEqual(['throttledReadsAndWrites']);
 });

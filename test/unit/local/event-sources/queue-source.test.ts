@@ -6,11 +6,8 @@ import {
   type QueueSourceDefinition,
   startQueueSource,
 } from '../../../../local/event-sources/queue-source.ts';
-import { makeGate } from '../../../../local/iam/gate.ts';
 import type { InvocationOutcome } from '../../../../local/lambda/invocation.ts';
 import { type QueueService, startSqs } from '../../../../local/sqs/engine.ts';
-
-const openGate = makeGate(() => undefined);
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // visibility timeouts pass slowly on a busy machine
 
@@ -20,7 +17,7 @@ let source: QueueSource | undefined;
 let queues = 0;
 
 beforeAll(async () => {
-  sqs = await startSqs({ gate: openGate, onPublish: () => undefined });
+  sqs = await startSqs({ onPublish: () => undefined });
   client = new SQSClient({
     region: 'us-east-1',
     endpoint: sqs.endpoint,
@@ -53,7 +50,7 @@ const poll = async (
     try {
       return { outcome: 'returned', payload: JSON.stringify(await handle(JSON.parse(payload))) ?? 'null' };
     } catch {
-      return { outcome: 'failed', fault: { errorType: 'Error', errorMessage: '' } };
+      return { outcome: 'failed', error: { errorType: 'Error', errorMessage: '' } };
     }
   };
   source = startQueueSource(
