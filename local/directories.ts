@@ -57,13 +57,16 @@ export function openDataDirectory(directory: string): DataDirectory {
 export function makeRunDirectory(parent: string): { readonly path: string; remove(): void } {
   makeDirectory(parent);
   for (const name of readdirSync(parent)) {
-    if (!isAlive(Number(name))) rmSync(join(parent, name), { recursive: true, force: true });
+    if (!isAlive(Number(name))) rmSync(join(parent, name), removal);
   }
   const path = join(parent, String(process.pid));
-  rmSync(path, { recursive: true, force: true });
+  rmSync(path, removal);
   makeDirectory(path);
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, remove: () => rmSync(path, removal) };
 }
+
+/** On Windows a directory cannot be removed until the last process that works in it has exited. */
+const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 } as const;
 
 /** Makes a directory, or makes sure that files can be made in the one there is. */
 function prepare(directory: string): void {

@@ -23,7 +23,8 @@ export function portError(error: unknown, port: number): unknown {
       `Port ${port} is in use: free it, or choose others with --port N (a run takes N to N+5; 0 takes any free ones).`,
     );
   }
-  if (codeOf(error) === 'EACCES') return new StartError(`Port ${port} is not open to you: choose --port from 1024 up.`);
+  if (codeOf(error) === 'EACCES')
+    return new StartError(`The system does not allow you to use port ${port}: choose another --port, from 1024 up.`);
   return error;
 }
 
