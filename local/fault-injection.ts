@@ -1,7 +1,7 @@
 import { readFileSync, statSync, unwatchFile, watchFile } from 'node:fs';
 import * as z from 'zod';
+import { type Interceptor, ServiceError, type ServiceRequest } from './emulator.ts';
 import { messageOf, StartError } from './errors.ts';
-import { type Interceptor, ServiceError, type ServiceRequest } from './interceptors.ts';
 
 /** What can be made to fail. */
 export type FaultKind = keyof z.output<typeof faultsSchema>;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { findNameFault } from '../lambdas/platform/egress/host-name.ts';
-import { type Assembly, readAssembly } from './assembly/assembly.ts';
-import { synthesise } from './assembly/synthesis.ts';
-import { provisionDemo, provisionFunctions, provisionState, runDeploymentTriggers } from './deployment/provision.ts';
+import { type Assembly, readAssembly, synthesise } from './assembly/assembly.ts';
+import { provisionDemo } from './deployment/demo-data.ts';
+import { provisionFunctions, provisionState, runDeploymentTriggers } from './deployment/provision.ts';
 import { resolveTemplate } from './deployment/resolved-template.ts';
 import { startTriggers } from './deployment/triggers.ts';
 import { type DataDirectory, makeRunDirectory, openDataDirectory } from './directories.ts';
@@ -167,7 +167,7 @@ async function deploy(
   });
   cleanup.push(() => [...functions.values()].map(({ end }) => end()));
   await runDeploymentTriggers(template, functions);
-  const demo = await provisionDemo(template, services, demoFile);
+  const demo = await provisionDemo(template, services.dynamoDb.endpoint, demoFile);
   request.signal.throwIfAborted();
 
   const repeats = () => faults?.happens('repeatedBatches') ?? false;

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import { type Operation, startAwsJsonService } from './aws-json-service.ts';
-import { type Interceptor, ServiceError } from './interceptors.ts';
-import type { Emulator } from './loopback-server.ts';
+import type { Emulator } from './emulator.ts';
+import { type Interceptor, type Operation, ServiceError, startAwsJsonService } from './emulator.ts';
 
 /** Emulates CloudWatch Logs: what the functions wrote in this run, for `npm run ops` to search. */
 export interface LogService extends Emulator {
@@ -10,7 +9,7 @@ export interface LogService extends Emulator {
 }
 
 /** A line that a function wrote, and when. Milliseconds since the epoch. */
-export interface StoredLine {
+interface StoredLine {
   readonly at: number;
   readonly text: string;
 }

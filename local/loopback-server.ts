@@ -9,13 +9,6 @@ export interface LoopbackServer {
   stop(): Promise<void>;
 }
 
-/** A stand-in for an AWS service, with the endpoint that SDK clients are given. */
-export interface Emulator {
-  /** `http://127.0.0.1:port` */
-  readonly endpoint: string;
-  stop(): Promise<void>;
-}
-
 /** What a port that cannot be had means for the person at the terminal; any other error stays as it is. */
 export function portError(error: unknown, port: number): unknown {
   if (codeOf(error) === 'EADDRINUSE') {

@@ -1,10 +1,9 @@
 import type { DataDirectory } from './directories.ts';
-import { startDynamoDb } from './dynamodb/engine.ts';
-import type { Interceptor } from './interceptors.ts';
+import { startDynamoDb } from './dynamodb.ts';
+import type { Emulator, Interceptor } from './emulator.ts';
 import { type KeyService, startKms } from './kms/service.ts';
 import { masterKey } from './kms/wrapping.ts';
 import { type LogService, startLogs } from './logs.ts';
-import type { Emulator } from './loopback-server.ts';
 import type { RunPorts } from './options.ts';
 import { type QueueService, startSqs } from './sqs/engine.ts';
 

@@ -1,27 +1,47 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { makeClientStore } from '../../lambdas/auth/principals/client-store.ts';
-import { makeUserStore, type UserTables } from '../../lambdas/auth/principals/user-store.ts';
+import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
-import type { DemoCredentials } from '../outputs.ts';
+import { region } from '../assembly/identities.ts';
+import { type DemoCredentials, requiredOutput } from '../outputs.ts';
+import { localCredentials } from './provision.ts';
+import type { ResolvedTemplate } from './resolved-template.ts';
 
-/** Where the demo data lives. */
-export interface DemoPlace {
-  readonly dynamo: DynamoDBDocumentClient;
-  readonly clientsTable: string;
-  readonly userTables: UserTables;
-  /** Keeps the credentials across restarts; the tables hold hashes only. */
-  readonly file?: string;
+/**
+ * Creates the demo client (both grants) and the demo admin, unless those in the file are still there.
+ *
+ * @param file - keeps the credentials across restarts, because the tables hold hashes only
+ * @throws {StartError} when the stacks lack a table
+ */
+export async function provisionDemo(
+  { outputs }: Pick<ResolvedTemplate, 'outputs'>,
+  dynamoDbEndpoint: string,
+  file: string | undefined,
+): Promise<DemoCredentials> {
+  const tableName = requiredOutput(outputs, 'ClientsTable');
+  const tables = {
+    users: requiredOutput(outputs, 'UsersTable'),
+    credentials: requiredOutput(outputs, 'CredentialsTable'),
+  };
+  const client = new DynamoDBClient({ region, endpoint: dynamoDbEndpoint, credentials: localCredentials });
+  const dynamo = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const common = { dynamo, now: systemClock, makeId: randomId };
+  try {
+    return await ensureDemo(makeClientStore({ ...common, tableName }), makeUserStore({ ...common, tables }), file);
+  } finally {
+    client.destroy();
+  }
 }
 
-/** Makes sure of the demo client (both grants) and the demo admin. */
-export async function ensureDemo({ dynamo, clientsTable, userTables, file }: DemoPlace): Promise<DemoCredentials> {
-  const common = { dynamo, now: systemClock, makeId: randomId };
-  const clients = makeClientStore({ ...common, tableName: clientsTable });
-  const users = makeUserStore({ ...common, tables: userTables });
-
+async function ensureDemo(
+  clients: ReturnType<typeof makeClientStore>,
+  users: ReturnType<typeof makeUserStore>,
+  file: string | undefined,
+): Promise<DemoCredentials> {
   const kept = readKept(file);
   if (kept && (await clients.findClient(kept.ClientId)) && (await users.findUserByEmail(kept.Username))) return kept;
 
@@ -29,7 +49,7 @@ export async function ensureDemo({ dynamo, clientsTable, userTables, file }: Dem
   const email = 'admin@example.com';
   const password = randomId(22);
   const { client, clientSecret } = await clients.createClient({ name: 'Demo', grants: ['password', 'refresh_token'] });
-  const earlier = await users.findUserByEmail(email); // left by a run that ended before it could write the file
+  const earlier = await users.findUserByEmail(email); // of a run that ended before it could write the file
   if (earlier) await users.setUserPassword(earlier.userId, password);
   else await users.createUser({ email, password, accountId, role: 'admin' });
 

@@ -1,17 +1,15 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { region } from '../assembly/identities.ts';
-import { ofType } from '../assembly/resources.ts';
-import { createTables, tableOf } from '../dynamodb/tables.ts';
+import * as z from 'zod';
+import { functionNameIn, region } from '../assembly/identities.ts';
+import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
+import { createTables, tableOf } from '../dynamodb.ts';
 import { StartError } from '../errors.ts';
-import { eventSourceOf, triggeredFunctionOf } from '../event-sources/definition.ts';
+import { eventSourceOf } from '../event-sources/mapping.ts';
 import { functionOf } from '../lambda/definition.ts';
 import { makeStartLock } from '../lambda/execution-environment.ts';
 import { type FunctionHost, type LocalFunction, makeLocalFunction } from '../lambda/function.ts';
-import { type DemoCredentials, requiredOutput } from '../outputs.ts';
 import type { Services } from '../services.ts';
 import { queueOf, topicOf } from '../sqs/engine.ts';
-import { ensureDemo } from './demo-data.ts';
 import type { ResolvedTemplate } from './resolved-template.ts';
 
 /** The emulators accept any credentials, but the SDK needs some. */
@@ -26,28 +24,6 @@ export async function provisionState(template: ResolvedTemplate, services: Servi
   const client = new DynamoDBClient({ region, endpoint: services.dynamoDb.endpoint, credentials: localCredentials });
   try {
     await createTables(client, ofType(resources, 'AWS::DynamoDB::GlobalTable').map(tableOf));
-  } finally {
-    client.destroy();
-  }
-}
-
-/** Creates the demo client and the demo admin where there are none. @throws {StartError} when the stacks lack their tables */
-export async function provisionDemo(
-  { outputs }: ResolvedTemplate,
-  services: Services,
-  file: string | undefined,
-): Promise<DemoCredentials> {
-  const client = new DynamoDBClient({ region, endpoint: services.dynamoDb.endpoint, credentials: localCredentials });
-  try {
-    return await ensureDemo({
-      dynamo: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
-      clientsTable: requiredOutput(outputs, 'ClientsTable'),
-      userTables: {
-        users: requiredOutput(outputs, 'UsersTable'),
-        credentials: requiredOutput(outputs, 'CredentialsTable'),
-      },
-      ...(file === undefined ? {} : { file }),
-    });
   } finally {
     client.destroy();
   }
@@ -104,3 +80,12 @@ function concurrencyOf(resources: ResolvedTemplate['resources']): ReadonlyMap<st
   }
   return sums;
 }
+
+/** The function that a trigger runs when the stacks are deployed. @throws {StartError} */
+function triggeredFunctionOf(resource: LiveResource): string {
+  const name = functionNameIn(readProperties(triggerSchema, resource).HandlerArn);
+  if (name) return name;
+  throw new StartError(`${resource.stack}/${resource.logicalId} triggers no function.`);
+}
+
+const triggerSchema = z.object({ HandlerArn: z.string() });

@@ -1,12 +1,11 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { region } from '../assembly/identities.ts';
 import { ofType } from '../assembly/resources.ts';
-import { eventSourceOf, scheduleOf } from '../event-sources/definition.ts';
+import { eventSourceOf } from '../event-sources/mapping.ts';
 import { startQueueSource } from '../event-sources/queue-source.ts';
-import { startSchedule } from '../event-sources/schedule.ts';
-import { apisOf } from '../http-api/definition.ts';
+import { scheduleOf, startSchedule } from '../event-sources/schedule.ts';
 import { makeGateway, makeThrottle } from '../http-api/gateway.ts';
-import { makeRouteTable } from '../http-api/routes.ts';
+import { apisOf, makeRouteTable } from '../http-api/routes.ts';
 import type { HttpServer } from '../http-api/server.ts';
 import type { QueueService } from '../sqs/engine.ts';
 import type { Terminal } from '../terminal.ts';

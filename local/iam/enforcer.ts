@@ -1,5 +1,5 @@
 import { queueArn, tableArn } from '../assembly/identities.ts';
-import { type Interceptor, ServiceError, type ServiceRequest } from '../interceptors.ts';
+import { type Interceptor, ServiceError, type ServiceRequest } from '../emulator.ts';
 import { keyIn } from '../kms/wrapping.ts';
 import { type AccessRequest, isAllowed, type Statement } from './policies.ts';
 

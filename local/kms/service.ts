@@ -2,9 +2,8 @@ import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import * as z from 'zod';
 import { keyArn } from '../assembly/identities.ts';
-import { type Operation, startAwsJsonService } from '../aws-json-service.ts';
-import { type Interceptor, ServiceError } from '../interceptors.ts';
-import type { Emulator } from '../loopback-server.ts';
+import type { Emulator } from '../emulator.ts';
+import { type Interceptor, type Operation, ServiceError, startAwsJsonService } from '../emulator.ts';
 import { makeWrapping, type Wrapping } from './wrapping.ts';
 
 /** Emulates KMS: symmetric keys that encrypt data keys and key pairs. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Interceptor } from '../../../local/interceptors.ts';
+import type { Interceptor } from '../../../local/emulator.ts';
 import { type QueueService, startSqs } from '../../../local/sqs/engine.ts';
 import { runOpsInProcess } from '../../support/ops-in-process.ts';
 

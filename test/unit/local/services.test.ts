@@ -4,7 +4,7 @@ import { EncryptCommand, KMSClient } from '@aws-sdk/client-kms';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { expect, it } from 'vitest';
-import { ServiceError, type ServiceRequest } from '../../../local/interceptors.ts';
+import { ServiceError, type ServiceRequest } from '../../../local/emulator.ts';
 import { startServices } from '../../../local/services.ts';
 
 it('show every request to the interceptors, and answer with the error of the first that has one', async () => {

@@ -1,11 +1,8 @@
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import {
-  type QueueSource,
-  type QueueSourceDefinition,
-  startQueueSource,
-} from '../../../../local/event-sources/queue-source.ts';
+import type { EventSourceMapping } from '../../../../local/event-sources/mapping.ts';
+import { type QueueSource, startQueueSource } from '../../../../local/event-sources/queue-source.ts';
 import type { InvocationOutcome } from '../../../../local/lambda/invocation.ts';
 import { type QueueService, startSqs } from '../../../../local/sqs/engine.ts';
 
@@ -34,7 +31,7 @@ afterAll(async () => {
 const poll = async (
   bodies: readonly string[],
   handle: (event: SQSEvent) => Promise<unknown>,
-  changes: Partial<QueueSourceDefinition> = {},
+  changes: Partial<EventSourceMapping> = {},
   visibilityTimeout = '1',
   repeats?: () => boolean,
 ): Promise<string> => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { ServiceRequest } from '../../../../local/emulator.ts';
 import { makeIamEnforcer } from '../../../../local/iam/enforcer.ts';
 import { policyDocumentSchema } from '../../../../local/iam/policies.ts';
-import type { ServiceRequest } from '../../../../local/interceptors.ts';
 import { makeWrapping } from '../../../../local/kms/wrapping.ts';
 
 /** Why a function without any permission may not do something. */

@@ -113,7 +113,7 @@ describe('an invocation', () => {
     const first = (await returned(local, { milliseconds: 0 })) as { process: number };
     expect(await returned(local, { milliseconds: 0 })).toEqual({ count: 2, process: first.process });
     const together = (await Promise.all(
-      [1, 2, 3, 4].map(() => returned(local, { milliseconds: 200 })),
+      [1, 2, 3, 4].map(() => returned(local, { milliseconds: 1_000 })),
     )) as (typeof first)[];
     expect(new Set(together.map(answer => answer.process)).size).toBe(2);
     await local.drain();

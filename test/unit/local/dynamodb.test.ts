@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient, GetItemCommand, ListTablesCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, expect, it } from 'vitest';
-import type { LiveResource } from '../../../../local/assembly/resources.ts';
-import { startDynamoDb } from '../../../../local/dynamodb/engine.ts';
-import { createTables, tableOf } from '../../../../local/dynamodb/tables.ts';
-import { makeFaultInterceptor } from '../../../../local/fault-injection.ts';
+import type { LiveResource } from '../../../local/assembly/resources.ts';
+import { createTables, startDynamoDb, tableOf } from '../../../local/dynamodb.ts';
+import { makeFaultInterceptor } from '../../../local/fault-injection.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'emissor-tables-'));
 const ends: (() => unknown)[] = [];

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { synthesise } from '../../../../local/assembly/synthesis.ts';
+import { synthesise } from '../../../../local/assembly/assembly.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'emissor-synthesis-'));
 mkdirSync(join(root, 'bin'));
