@@ -9,13 +9,13 @@ export interface DataDirectory {
   readonly queues: string;
   readonly masterKeyFile: string;
   readonly demoFile: string;
-  /** Lets others use it. */
+  /** Releases the lock. */
   release(): void;
 }
 
 /**
- * Makes a directory where there is none. Step by step: Node's own recursive mkdir never returns where the system pretends
- * that a parent is missing (/proc).
+ * Makes a directory where there is none. It does not use Node's recursive mkdir, which never returns below a directory in
+ * which none can be made although it exists (/proc).
  *
  * @throws {StartError}
  */
@@ -31,7 +31,7 @@ export function makeDirectory(directory: string): void {
 }
 
 /**
- * Opens a data directory for one run alone.
+ * Opens a data directory and locks it for this run.
  *
  * @throws {StartError} when it cannot be made or written to, or is in use.
  */
@@ -50,7 +50,7 @@ export function openDataDirectory(directory: string): DataDirectory {
 }
 
 /**
- * Makes a directory for the files of this run, named by the process id, and removes what killed runs have left.
+ * Makes a directory for the files of this run, named by the process id, and removes those of runs that were killed.
  *
  * @returns its path, and what removes it.
  */
@@ -68,7 +68,7 @@ export function makeRunDirectory(parent: string): { readonly path: string; remov
 /** On Windows a directory cannot be removed until the last process that works in it has exited. */
 const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 } as const;
 
-/** Makes a directory, or makes sure that files can be made in the one there is. */
+/** Makes a directory, or checks that files can be made in the one that exists. */
 function prepare(directory: string): void {
   makeDirectory(directory);
   try {
@@ -78,7 +78,7 @@ function prepare(directory: string): void {
   }
 }
 
-/** An exclusive transaction that is never ended: the system frees it with the process, even after a kill -9. */
+/** An exclusive transaction that is never committed: the system releases it with the process, even after SIGKILL. */
 function lock(directory: string): DatabaseSync {
   try {
     const database = new DatabaseSync(join(directory, 'lock'));

@@ -47,7 +47,7 @@ export async function startDynamoDb({
   };
 }
 
-/** What creates a table of the template. @throws {StartError} */
+/** Reads a table of the template. @throws {StartError} */
 export function tableOf(resource: LiveResource): CreateTableCommandInput {
   const { TableName, ...shape } = readProperties(tableSchema, resource);
   return {
@@ -58,7 +58,7 @@ export function tableOf(resource: LiveResource): CreateTableCommandInput {
 }
 
 /**
- * Creates the tables that are not there yet and waits until all of them can be used.
+ * Creates the tables that do not exist yet and waits until all are active.
  *
  * @throws {StartError} when a kept table has another key design than the template's.
  */
@@ -134,7 +134,7 @@ function errorBody({ code, message }: ServiceError): string {
 
 const keySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(['HASH', 'RANGE']) }));
 
-/** TTL, recovery, protection and encryption are inert: expiry is enforced in the functions. */
+/** TTL, recovery, protection and encryption have no effect: expiry is enforced in the functions. */
 const tableSchema = z.object({
   TableName: z.string().optional(),
   KeySchema: keySchema,
@@ -153,7 +153,7 @@ const tableSchema = z.object({
     .optional(),
 });
 
-/** What two tables must have in common to be taken for each other. */
+/** Keys and indexes, in a form that can be compared. */
 function designOf({ KeySchema, GlobalSecondaryIndexes }: Shape): string {
   const keys = (schema: CreateTableCommandInput['KeySchema']) =>
     (schema ?? []).map(({ AttributeName, KeyType }) => `${KeyType}:${AttributeName}`).sort();

@@ -1,17 +1,17 @@
 /**
- * Something the person at the terminal can mend (an option, a port, a template). It is printed as its one line,
- * without a stack; every other error is a bug of the local cloud.
+ * What the user can correct: an option, a port, a template. Its message is one line and is printed without a stack. Every
+ * other error is a bug of the local cloud.
  */
 export class StartError extends Error {
   override readonly name: string = 'StartError';
 }
 
-/** A command line that was not understood. */
+/** An invalid command line. */
 export class UsageError extends StartError {
   override readonly name = 'UsageError';
 }
 
-/** The message of whatever was thrown, on one line. */
+/** The first line of the message of an error. */
 export function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).trim().split('\n')[0] ?? '';
 }

@@ -1,11 +1,11 @@
-/** A line of a function's output, made readable: what to show, and how serious it is. */
+/** A line of a function's output in readable form. */
 export interface LogLine {
   readonly text: string;
   readonly level: 'debug' | 'info' | 'warn' | 'error';
 }
 
 /**
- * Makes one readable line of what a function wrote. Structured lines (Powertools, Lambda) become
+ * Makes a line of a function's output readable. Structured lines (Powertools, Lambda) become
  * `message key=value …`; metrics (CloudWatch embedded metric format) are hidden; anything else passes as it is.
  *
  * @returns `undefined` for a line that is not to be shown.
@@ -42,7 +42,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What every structured line carries and nobody at a terminal needs. */
+/** Fields of every structured line that are of no use in a terminal. */
 const routine = new Set([
   'level',
   'message',
@@ -59,7 +59,7 @@ const routine = new Set([
   'error',
 ]);
 
-/** `key=value`; quoted where a blank would blur the border. */
+/** `key=value`; values with blanks are quoted. */
 function pair([key, value]: readonly [string, unknown]): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return `${key}=${/^[^\s"]+$/.test(text) || typeof value !== 'string' ? text : JSON.stringify(text)}`;

@@ -9,7 +9,7 @@ export interface LoopbackServer {
   stop(): Promise<void>;
 }
 
-/** What a port that cannot be had means for the person at the terminal; any other error stays as it is. */
+/** Turns the error of a port that cannot be used into one that says what to do. Other errors are returned unchanged. */
 export function portError(error: unknown, port: number): unknown {
   if (codeOf(error) === 'EADDRINUSE') {
     return new StartError(
@@ -23,7 +23,7 @@ export function portError(error: unknown, port: number): unknown {
 
 /**
  * Lets an HTTP server listen on 127.0.0.1; port 0 takes any free one. Idle connections stay open as long as the client
- * wants, since a connection closed between two requests would look like a fault of the service.
+ * wants, because a connection closed between two requests would look like a failure of the service.
  *
  * @throws {StartError} when the port cannot be had.
  */

@@ -14,9 +14,9 @@ export interface LocalOptions {
   readonly mappings: ReadonlyMap<string, number>;
   /** File with more names, read again whenever it changes. */
   readonly hostsFile?: string;
-  /** File that says what goes wrong on purpose, read again whenever it changes. */
+  /** File with the faults to inject, read again whenever it changes. */
   readonly faultsFile?: string;
-  /** Whether queues hand out what quiet accounts have first, as SQS does, or everything as it came. */
+  /** Whether queues hand out the messages of quiet accounts first, as SQS does, or all in the order they came. */
   readonly queueOrder: 'fair' | 'arrival';
   /** Stage values to override, as the context of the CDK app. */
   readonly stageValues: Readonly<Record<string, string>>;
@@ -71,7 +71,7 @@ export function portsFrom(first: number): RunPorts {
 
 function makeCommand(defaultOutputsFile: string): Command {
   return new Command('npm start --')
-    .description('Synthesises the CDK app for stage "local" and runs that very template on this machine.')
+    .description('Synthesises the CDK app for stage "local" and runs its template on this machine.')
     .option(
       '--port <number>',
       'auth listens on N, the API on N+1, the receiver on N+2, SQS on N+3, DynamoDB on N+4; N+5 is kept for the console; 0: each on any free port',
@@ -86,10 +86,10 @@ function makeCommand(defaultOutputsFile: string): Command {
     )
     .option(
       '--faults <file>',
-      'JSON file of what is to go wrong and how often (local/README.md); re-read when it changes',
+      'JSON file of faults to inject and their shares (local/README.md); re-read when it changes',
     )
     .addOption(
-      new Option('--queue-order <order>', 'fair: quiet accounts first, as SQS does; arrival: everything as it came')
+      new Option('--queue-order <order>', 'fair: quiet accounts first, as SQS does; arrival: in the order they came')
         .choices(['fair', 'arrival'])
         .default('fair'),
     )
@@ -103,14 +103,14 @@ function makeCommand(defaultOutputsFile: string): Command {
     .exitOverride();
 }
 
-/** commander prefixes its one line with "error: " and breaks it where the parser's reason starts. */
+/** commander begins its message with "error: " and puts the parser's reason on a line of its own. */
 function asFault(error: unknown): unknown {
   return error instanceof CommanderError
     ? new UsageError(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)
     : error;
 }
 
-/** Refused here, stage values need no synthesis to be found wrong. */
+/** Checks stage values before the synthesis, which takes seconds. */
 function checkStageValues(values: Record<string, string>): Record<string, string> {
   const domain = ['authDomain', 'baseDomain'].find(key => key in values);
   if (domain !== undefined) throw new UsageError(`${domain}: a local run has no domain names of its own.`);
@@ -128,7 +128,7 @@ function parsePort(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 0 to ${lastFirstPort}: five more follow it.`);
 }
 
-/** The last port that a run may begin with: five more follow it. N+5 is kept for the console. */
+/** The highest first port: five more follow it, the last of which is reserved for a console. */
 const lastFirstPort = 65_530;
 
 function addMapping(text: string, earlier: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {

@@ -8,7 +8,7 @@ import { makeDirectory } from './directories.ts';
 import { messageOf, StartError } from './errors.ts';
 import type { Services } from './services.ts';
 
-/** A client with both grants and an admin user, there from the start. */
+/** A client with both grants and an admin user, which exist from the start. */
 export interface DemoCredentials {
   readonly ClientId: string;
   readonly ClientSecret: string;
@@ -17,7 +17,7 @@ export interface DemoCredentials {
   readonly AccountId: string;
 }
 
-/** What the outputs file says: all that a program needs in order to use this run. */
+/** The content of the outputs file: all that a program needs in order to use this run. */
 export interface RunOutputs {
   readonly AuthUrl: string;
   readonly BaseUrl: string;
@@ -45,14 +45,14 @@ export function stackOutputs(stacks: readonly Stack[], resolve: Resolve): Readon
   );
 }
 
-/** An output that the local run cannot do without. @throws {StartError} */
+/** An output that the local run needs. @throws {StartError} when there is none of that name */
 export function requiredOutput(outputs: Readonly<Record<string, string>>, name: string): string {
   const value = outputs[name];
   if (value === undefined) throw new StartError(`The stacks have no output "${name}", which the local run needs.`);
   return value;
 }
 
-/** All that a run says about itself. @throws {StartError} when the stacks lack an output. */
+/** The outputs of a run. @throws {StartError} when the stacks lack an output. */
 export function runOutputs(
   stacks: Readonly<Record<string, string>>,
   { endpoints, logs }: Pick<Services, 'endpoints'> & { readonly logs: Pick<Services['logs'], 'endpoint'> },
@@ -76,8 +76,8 @@ export function runOutputs(
 }
 
 /**
- * Finds out before all the work whether the outputs can be written after it, and are not those of a run that is up. What
- * a killed run has left is no hindrance.
+ * Checks at the very start that the outputs file can be written, and that it does not belong to another run that is up.
+ * The file of a run that was killed is overwritten.
  *
  * @throws {StartError}
  */
@@ -99,9 +99,9 @@ export async function claimOutputs(file: string): Promise<void> {
 }
 
 /**
- * Writes the outputs file, readable by its owner only, since it holds credentials. It appears in one piece.
+ * Writes the outputs file atomically. Only its owner can read it, because it holds credentials.
  *
- * @returns what removes it again, unless another run has written its own there meanwhile.
+ * @returns what removes it, unless another run has overwritten it.
  * @throws {StartError} when it cannot be written.
  */
 export function writeOutputs(file: string, outputs: RunOutputs): () => void {
@@ -123,7 +123,7 @@ export function writeOutputs(file: string, outputs: RunOutputs): () => void {
   };
 }
 
-/** Where the run that wrote an outputs file listens; `undefined` for a file that no local run wrote. */
+/** The address of the run that wrote an outputs file; `undefined` for a file that no local run wrote. */
 function addressIn(file: string): URL | undefined {
   try {
     const { AuthUrl } = JSON.parse(readFileSync(file, 'utf8'));

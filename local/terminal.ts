@@ -2,15 +2,15 @@ import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { type LogLine, readLogLine } from './log-line.ts';
 
-/** Where the local run speaks. */
+/** The output of the local run. */
 export interface Terminal {
-  /** A line as it is. */
+  /** Writes a line as it is. */
   say(text?: string): void;
-  /** A step of the start: what is being done and how long it took. */
+  /** Shows a step of the start and how long it took. */
   step<Result>(text: string, work: () => Promise<Result>): Promise<Result>;
-  /** A line from one part of the cloud, under its name. */
+  /** Writes a line of one part of the cloud, with its name. */
   note(source: string, text: string, level?: LogLine['level']): void;
-  /** A line of a function's output, under the function's name. */
+  /** Writes a line of a function's output, with the function's name. */
   log(source: string, line: string): void;
 }
 
@@ -33,10 +33,10 @@ export function openTerminal(
     styles.set(source, known);
     return known;
   };
-  /** The step under way; on a terminal it stays the last line. */
-  let under = '';
-  const draw = (): void => void (isColoured && under !== '' && output.write(paint('gray', `${under} …`)));
-  const erase = (): void => void (isColoured && under !== '' && output.write('\r\u001b[K'));
+  /** The current step. On a terminal it stays the last line. */
+  let currentStep = '';
+  const draw = (): void => void (isColoured && currentStep !== '' && output.write(paint('gray', `${currentStep} …`)));
+  const erase = (): void => void (isColoured && currentStep !== '' && output.write('\r\u001b[K'));
   const say = (text = ''): void => {
     erase();
     output.write(`${text}\n`);
@@ -58,24 +58,24 @@ export function openTerminal(
     },
     step: async (text, work) => {
       const startedAt = now().getTime();
-      under = text;
+      currentStep = text;
       draw();
       try {
         const result = await work();
         const seconds = ((now().getTime() - startedAt) / 1000).toFixed(1);
         erase();
-        under = '';
+        currentStep = '';
         say(`${text} ${paint('gray', `${seconds} s`)}`);
         return result;
       } finally {
         erase();
-        under = '';
+        currentStep = '';
       }
     },
   };
 }
 
-/** Whether colours are welcome: on a terminal, unless NO_COLOR is set (no-color.org). */
+/** Colours are used on a terminal, unless NO_COLOR is set (no-color.org). */
 function wantsColour(output: Output, variables: Record<string, string | undefined>): boolean {
   return output.isTTY === true && !variables.NO_COLOR;
 }
@@ -93,7 +93,7 @@ const levelStyles: Readonly<Record<LogLine['level'], Style | undefined>> = {
   error: 'red',
 };
 
-/** Control characters as escapes: a path, or what a function writes, may hold what a terminal would obey. */
+/** Escapes control characters: a path, or the output of a function, may contain terminal commands. */
 function inOneLine(text: string): string {
   return text.replace(/[^\P{Cc}\t]/gu, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

@@ -1,7 +1,7 @@
 import { StartError } from '../errors.ts';
 import type { Resource, Stack } from './assembly.ts';
 
-/** Whose attribute is asked for; `attribute` is `Ref` or the name that `Fn::GetAtt` gives. */
+/** The attribute of a resource. `attribute` is `Ref` or the name in `Fn::GetAtt`. */
 export interface AttributeQuery {
   readonly stack: string;
   readonly logicalId: string;
@@ -11,7 +11,7 @@ export interface AttributeQuery {
   readonly resolve: (node: unknown) => unknown;
 }
 
-/** The part of the world that templates cannot know: names, ARNs and addresses of this run. */
+/** What templates refer to and do not contain: names, ARNs and addresses of this run. */
 export interface Environment {
   readonly region: string;
   readonly account: string;
@@ -134,7 +134,7 @@ export function makeResolver(stacks: readonly Stack[], environment: Environment)
   return resolve;
 }
 
-/** `AWS::NoValue`: what holds it is left out. */
+/** `AWS::NoValue`: the property or item is left out. */
 const noValue = Symbol('AWS::NoValue');
 
 type Arguments = readonly unknown[];

@@ -5,7 +5,7 @@ import { type LiveResource, liveResources } from '../assembly/resources.ts';
 import { StartError } from '../errors.ts';
 import { requiredOutput, stackOutputs } from '../outputs.ts';
 
-/** What is to be brought to life: every resource and output of the assembly, resolved to addresses of this run. */
+/** The resources and outputs of all stacks, with the names, ARNs and addresses of this run. */
 export interface ResolvedTemplate {
   readonly resources: readonly LiveResource[];
   readonly outputs: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface ResolvedTemplate {
   attributeOf(resource: LiveResource, attribute: string): string;
 }
 
-/** Where things listen. */
+/** Where the APIs and queues listen. */
 export interface Ports {
   /** Of the API behind the output `AuthUrl`. */
   readonly auth: number;
@@ -28,9 +28,9 @@ export interface Ports {
 }
 
 /**
- * Draws the template of an assembly.
+ * Resolves the templates of an assembly.
  *
- * @throws {StartError} for what the local cloud does not know.
+ * @throws {StartError} for what the local cloud does not support.
  */
 export function resolveTemplate(assembly: Assembly, ports: Ports): ResolvedTemplate {
   const apiPorts = assignPorts(assembly, ports);
@@ -55,7 +55,7 @@ export function resolveTemplate(assembly: Assembly, ports: Ports): ResolvedTempl
   };
 }
 
-/** A first look at the outputs, with ids for addresses, tells which API is which. */
+/** Resolves the outputs with ids instead of addresses first, which shows which API is which. */
 function assignPorts(assembly: Assembly, ports: Ports): ReadonlyMap<string, number> {
   const symbolic = makeEnvironment({ queueUrl: name => name, apiEndpoint: id => `api:${id}` });
   const outputs = stackOutputs(assembly.stacks, makeResolver(assembly.stacks, symbolic));

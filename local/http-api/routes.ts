@@ -37,7 +37,7 @@ export type FindRoute<Target> = (method: string, path: string) => RouteMatch<Tar
  * Reads the HTTP APIs of the template.
  *
  * @param identityOf - the ids by which resolved properties refer to APIs and integrations
- * @throws {StartError} for anything that API Gateway knows and the local cloud does not.
+ * @throws {StartError} for what the local cloud does not support.
  */
 export function apisOf(
   resources: readonly LiveResource[],
@@ -71,7 +71,7 @@ export function apisOf(
   });
 }
 
-/** Makes the route table of an HTTP API; routes are chosen as API Gateway chooses them, whatever their order. */
+/** Makes the route table of an HTTP API; the most specific route is chosen, as API Gateway does. */
 export function makeRouteTable<Target>(routes: readonly Route<Target>[]): FindRoute<Target> {
   const fallback = routes.find(({ routeKey }) => routeKey === '$default');
   const patterns = routes
@@ -148,7 +148,7 @@ interface Pattern<Target> {
   readonly rank: string;
 }
 
-/** Literal before parameter before greedy parameter, segment by segment; a method of its own before `ANY`. */
+/** Literal before parameter before greedy parameter, segment by segment; a named method before `ANY`. */
 function rankOf(method: string, segments: readonly string[]): string {
   return (
     segments.map(segment => (isGreedy(segment) ? 'c' : isParameter(segment) ? 'b' : 'a')).join('') +

@@ -26,7 +26,7 @@ export async function startHttpServer(port: number): Promise<HttpServer> {
     const body = await readBody(request);
     if (!body) {
       send(response, tooLarge);
-      request.resume(); // a caller that is still sending would otherwise see a reset instead of the answer
+      request.resume(); // or a caller that is still sending would see a reset instead of the response
       return;
     }
     const { method = '', httpVersion, rawHeaders, socket } = request;
@@ -42,7 +42,7 @@ export async function startHttpServer(port: number): Promise<HttpServer> {
   };
 
   const server = createServer({ maxHeaderSize: 8 * largestHead }, (request, response) => {
-    serve(request, response).catch(() => response.destroy()); // the caller went away
+    serve(request, response).catch(() => response.destroy()); // the caller has disconnected
   });
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
@@ -87,7 +87,7 @@ const largestHead = 10_240;
 
 const headTooLarge = gatewayMessage(431, 'Request Header Fields Too Large');
 
-/** Reads the body as far as it is allowed; `undefined` when it is too large. */
+/** Reads the body; `undefined` when it is too large. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > largestBody) return undefined;
   const chunks: Buffer[] = [];
@@ -103,7 +103,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 const tooLarge = gatewayMessage(413, 'Request Entity Too Large');
 const internalError = gatewayMessage(500, 'Internal Server Error');
 
-/** API Gateway hands paths over decoded; what cannot be decoded stays as it is. */
+/** API Gateway decodes paths. What cannot be decoded stays as it is. */
 function decodePath(path: string): string {
   return path.replace(/(?:%[0-9a-f]{2})+/gi, encoded => {
     try {

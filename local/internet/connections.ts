@@ -2,8 +2,8 @@ import net from 'node:net';
 import type { HostMap } from './host-map.ts';
 
 /**
- * Makes connections to the addresses of mapped names land on the TLS terminator at 127.0.0.1, while they look to the
- * program as if they had gone to the address itself. Other connections are not touched.
+ * Diverts connections to the addresses of mapped names to the TLS terminator on 127.0.0.1. The program sees them as
+ * connections to the address itself. Other connections are not diverted.
  */
 export function divertConnections(hosts: HostMap, terminatorPort: number): void {
   const tcp = tcpPrototype();
@@ -38,7 +38,7 @@ function tcpPrototype(): TcpHandle {
   return prototype as TcpHandle;
 }
 
-/** Node's TCP handle: one place below net, tls, http, agents and Happy Eyeballs. */
+/** Node's TCP handle, the one place below net, tls, http, agents and Happy Eyeballs. */
 interface TcpHandle {
   connect(request: unknown, address: string, port: number): number;
   connect6(request: unknown, address: string, port: number): number;

@@ -7,7 +7,7 @@ import { StartError } from '../errors.ts';
 export interface FunctionDefinition {
   readonly name: string;
   readonly arn: string;
-  /** How people call it: `auth/token`. */
+  /** Its name in the terminal: `auth/token`. */
   readonly label: string;
   /** Directory of its bundle. */
   readonly directory: string;

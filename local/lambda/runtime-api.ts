@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { listenOnLoopback } from '../loopback-server.ts';
 import type { FunctionError } from './invocation.ts';
 
-/** One invocation as the runtime in the function's process is given it. */
+/** One invocation as the function's process gets it. */
 export interface RuntimeInvocation {
   readonly requestId: string;
   readonly payload: string;
@@ -14,10 +14,10 @@ export interface RuntimeInvocation {
   readonly traceId: string;
 }
 
-/** What a function's process tells its side of the Runtime API. */
+/** The calls of a function's process. */
 export interface RuntimeEvents {
-  /** The process asks for work: for the first time when its initialisation is over. */
-  onNext(hand: (invocation: RuntimeInvocation) => void): void;
+  /** The process asks for an invocation, for the first time when its initialisation has ended. */
+  onNext(respond: (invocation: RuntimeInvocation) => void): void;
   onResponse(requestId: string, payload: string): void;
   onError(requestId: string, error: FunctionError): void;
   onInitError(error: FunctionError): void;
@@ -54,7 +54,7 @@ export async function startRuntimeApi(events: RuntimeEvents): Promise<RuntimeApi
   };
 
   const server = createServer((request, response) => {
-    serve(request, response).catch(() => response.destroy()); // the process died while it was talking
+    serve(request, response).catch(() => response.destroy()); // the process died during the request
   });
   const { port, stop } = await listenOnLoopback(server);
   return { address: `127.0.0.1:${port}`, stop };
@@ -76,7 +76,7 @@ async function readError(request: IncomingMessage): Promise<FunctionError> {
   try {
     return errorSchema.parse(JSON.parse(await text(request)));
   } catch {
-    return { errorType: 'Unknown', errorMessage: 'The runtime reported an error that cannot be read.' };
+    return { errorType: 'Unknown', errorMessage: 'The runtime reported an error that cannot be parsed.' };
   }
 }
 

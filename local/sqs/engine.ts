@@ -6,8 +6,8 @@ import type { Emulator } from '../emulator.ts';
 import { callerOf, type Interceptor, intercept, type ServiceError } from '../emulator.ts';
 import { portError } from '../loopback-server.ts';
 import { keepGroups, makeFair } from './fair-queues.ts';
-import { countTruly, makeQueueEngine, type QueueApp, queueUrl } from './fauxqs.ts';
-import { refuseWhatAwsRefuses } from './limits.ts';
+import { correctCounts, makeQueueEngine, type QueueApp, queueUrl } from './fauxqs.ts';
+import { enforceLimits } from './limits.ts';
 
 /** A queue of the template. */
 export interface Queue {
@@ -65,7 +65,7 @@ export async function startSqs({
 }: QueueServiceOptions): Promise<QueueService> {
   const { app, queues, topics, keepIn } = await makeQueueEngine(region);
   addInterceptors(app, interceptors);
-  refuseWhatAwsRefuses(app);
+  enforceLimits(app);
   const keepGroup = keepGroups(app);
   app.addHook('preHandler', async request => {
     const { success, data } = publication.safeParse(request.body);
@@ -84,7 +84,7 @@ export async function startSqs({
       const kept = queues.getQueueByName(name);
       if (kept) kept.setAttributes(attributes);
       const queue = kept ?? queues.createQueue(name, queueUrl(port, name), queueArn(name), attributes);
-      countTruly(queue);
+      correctCounts(queue);
       keepGroup(queue);
       if (isFair) makeFair(queue, Date.now);
     },
