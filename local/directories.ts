@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { codeOf, LocalFault, messageOf } from './fault.ts';
+import { codeOf, messageOf, StartError } from './errors.ts';
 
 /** Where state is kept across restarts. */
 export interface DataDirectory {
@@ -9,15 +9,15 @@ export interface DataDirectory {
   readonly queues: string;
   readonly masterKeyFile: string;
   readonly demoFile: string;
-  /** Lets others use it. */
+  /** Releases the lock. */
   release(): void;
 }
 
 /**
- * Makes a directory where there is none. Step by step: Node's own recursive mkdir never returns where the system pretends
- * that a parent is missing (/proc).
+ * Makes a directory where there is none. It does not use Node's recursive mkdir, which never returns below a directory in
+ * which none can be made although it exists (/proc).
  *
- * @throws {LocalFault}
+ * @throws {StartError}
  */
 export function makeDirectory(directory: string): void {
   try {
@@ -25,15 +25,15 @@ export function makeDirectory(directory: string): void {
     if (dirname(directory) !== directory) makeDirectory(dirname(directory));
     mkdirSync(directory);
   } catch (error) {
-    if (error instanceof LocalFault) throw error;
-    throw new LocalFault(`The directory ${directory} cannot be made: ${messageOf(error)}`);
+    if (error instanceof StartError) throw error;
+    throw new StartError(`The directory ${directory} cannot be made: ${messageOf(error)}`);
   }
 }
 
 /**
- * Opens a data directory for one run alone.
+ * Opens a data directory and locks it for this run.
  *
- * @throws {LocalFault} when it cannot be made or written to, or is in use.
+ * @throws {StartError} when it cannot be made or written to, or is in use.
  */
 export function openDataDirectory(directory: string): DataDirectory {
   const tables = join(directory, 'dynamodb');
@@ -50,32 +50,35 @@ export function openDataDirectory(directory: string): DataDirectory {
 }
 
 /**
- * Makes a directory for the files of this run, named by the process id, and removes what killed runs have left.
+ * Makes a directory for the files of this run, named by the process id, and removes those of runs that were killed.
  *
  * @returns its path, and what removes it.
  */
 export function makeRunDirectory(parent: string): { readonly path: string; remove(): void } {
   makeDirectory(parent);
   for (const name of readdirSync(parent)) {
-    if (!isAlive(Number(name))) rmSync(join(parent, name), { recursive: true, force: true });
+    if (!isAlive(Number(name))) rmSync(join(parent, name), removal);
   }
   const path = join(parent, String(process.pid));
-  rmSync(path, { recursive: true, force: true });
+  rmSync(path, removal);
   makeDirectory(path);
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, remove: () => rmSync(path, removal) };
 }
 
-/** Makes a directory, or makes sure that files can be made in the one there is. */
+/** On Windows a directory cannot be removed until the last process that works in it has exited. */
+const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 } as const;
+
+/** Makes a directory, or checks that files can be made in the one that exists. */
 function prepare(directory: string): void {
   makeDirectory(directory);
   try {
     rmdirSync(mkdtempSync(join(directory, 'probe-')));
   } catch (error) {
-    throw new LocalFault(`The directory ${directory} cannot be written to: ${messageOf(error)}`);
+    throw new StartError(`The directory ${directory} cannot be written to: ${messageOf(error)}`);
   }
 }
 
-/** An exclusive transaction that is never ended: the system frees it with the process, even after a kill -9. */
+/** An exclusive transaction that is never committed: the system releases it with the process, even after SIGKILL. */
 function lock(directory: string): DatabaseSync {
   try {
     const database = new DatabaseSync(join(directory, 'lock'));
@@ -83,7 +86,7 @@ function lock(directory: string): DatabaseSync {
     return database;
   } catch (error) {
     const isTaken = error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
-    throw new LocalFault(
+    throw new StartError(
       isTaken
         ? `${directory} is in use by another local run: end that one, or name another directory with --data.`
         : `The directory ${directory} cannot be used: ${messageOf(error)}`,

@@ -1,177 +1,184 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nameProblem } from '../lambdas/platform/egress/host-name.ts';
-import { type Assembly, readAssembly } from './assembly/assembly.ts';
-import { drawBlueprint } from './deployment/blueprint.ts';
-import { provisionDemo, provisionFunctions, provisionState, runTriggers } from './deployment/provision.ts';
-import { startTraffic } from './deployment/traffic.ts';
+import { type Assembly, readAssembly, synthesise } from './assembly/assembly.ts';
+import { provisionDemo } from './deployment/demo-data.ts';
+import { provisionFunctions, provisionState, runDeploymentTriggers } from './deployment/provision.ts';
+import { resolveTemplate } from './deployment/resolved-template.ts';
+import { startTriggers } from './deployment/triggers.ts';
 import { type DataDirectory, makeRunDirectory, openDataDirectory } from './directories.ts';
-import { type Faults, faultsOf, noFaults, watchFaults } from './faults.ts';
-import { type HttpFront, startHttpFront } from './http-api/server.ts';
-import { startLoopbackInternet } from './internet/loopback-internet.ts';
+import { type FaultInjection, makeFaultInterceptor, readFaultInjection, watchFaults } from './fault-injection.ts';
+import { type HttpServer, startHttpServer } from './http-api/server.ts';
+import { makeIamEnforcer } from './iam/enforcer.ts';
+import { functionPolicies } from './iam/policies.ts';
+import { startInternet } from './internet/internet.ts';
 import type { ReceivedDelivery } from './internet/receiver.ts';
-import { writeRuntimeFiles } from './lambda/runtime-files.ts';
-import { startLogs } from './logs/server.ts';
+import { writeRuntimeFiles } from './lambda/runtime-context.ts';
 import type { LocalOptions } from './options.ts';
+import { portsFrom, type RunPorts } from './options.ts';
 import { claimOutputs, type RunOutputs, runOutputs, writeOutputs } from './outputs.ts';
-import { portsFrom, type RunPorts } from './ports.ts';
 import { startServices } from './services.ts';
-import { synthesise } from './synthesis.ts';
-import type { Terminal } from './terminal/terminal.ts';
+import type { Terminal } from './terminal.ts';
 
 /** What a local run is started with. */
 export interface LocalCloudRequest extends LocalOptions {
   /** Directory of the project. */
   readonly root: string;
   readonly terminal: Terminal;
-  /** Breaks off a start that is still under way. */
+  /** Cancels a start that is still in progress. */
   readonly signal: AbortSignal;
 }
 
 /** A local run that is ready. */
 export interface LocalCloud {
   readonly outputs: RunOutputs;
-  /** Lets what is under way end, for a few seconds at most, then ends everything. */
+  /** Gives running invocations a few seconds to end, then stops everything. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a local run: synthesises the CDK app for stage `local` and brings its template to life on 127.0.0.1.
+ * Starts a local run: synthesises the CDK app for stage `local` and runs its template on 127.0.0.1.
  *
- * @throws {LocalFault} for what the person at the terminal can mend; everything started so far is ended first.
+ * @throws {StartError} for what the user can correct; everything started so far is stopped first.
  */
 export async function startLocalCloud(request: LocalCloudRequest): Promise<LocalCloud> {
-  const undo: Undo = [];
+  const cleanup: Cleanup = [];
   const stop = async (): Promise<void> => {
-    for (let step = undo.pop(); step; step = undo.pop()) await step();
+    for (let step = cleanup.pop(); step; step = cleanup.pop()) await step();
   };
   try {
-    return { outputs: await start(request, undo), stop };
+    return { outputs: await start(request, cleanup), stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** Undoes, last first, whatever was started so far. */
-type Undo = (() => unknown)[];
+/** Stops what was started so far, last first. */
+type Cleanup = (() => unknown)[];
 
-async function start(request: LocalCloudRequest, undo: Undo): Promise<RunOutputs> {
+async function start(request: LocalCloudRequest, cleanup: Cleanup): Promise<RunOutputs> {
   const { root, terminal, dataDirectory, outputsFile } = request;
   await claimOutputs(outputsFile);
-  const fronts = await startFronts(portsFrom(request.port), undo);
+  const servers = await startServers(portsFrom(request.port), cleanup);
   const data = dataDirectory === undefined ? undefined : openDataDirectory(dataDirectory);
-  undo.push(() => data?.release());
+  cleanup.push(() => data?.release());
   const run = makeRunDirectory(join(root, '.local/runs'));
-  undo.push(run.remove);
+  cleanup.push(run.remove);
 
   const output = join(run.path, 'cdk.out');
-  const surroundings = await terminal.step('Synthesising the CDK app', () =>
-    prepare(request, output, () => startSurroundings(request, data, run.path, undo)),
+  const emulators = await terminal.step('Synthesising the CDK app', () =>
+    whileSynthesising(request, output, () => startEmulators(request, data, run.path, cleanup)),
   );
   return terminal.step('Starting the local cloud', () =>
-    deploy(request, surroundings, fronts, readAssembly(output), data?.demoFile, undo),
+    deploy(request, emulators, servers, readAssembly(output), data?.demoFile, cleanup),
   );
 }
 
-async function startFronts(ports: RunPorts, undo: Undo) {
-  const auth = await startHttpFront(ports.auth);
-  undo.push(auth.stop);
-  const base = await startHttpFront(ports.base);
-  undo.push(base.stop);
+/** The servers of the HTTP APIs listen from the start, so that a port in use is noticed before anything else is done. */
+async function startServers(ports: RunPorts, cleanup: Cleanup) {
+  const auth = await startHttpServer(ports.auth);
+  cleanup.push(auth.stop);
+  const base = await startHttpServer(ports.base);
+  cleanup.push(base.stop);
   return { auth, base };
 }
 
-/** Both take a while and neither needs the other. When one fails the other is waited for, so that it can be undone. */
-async function prepare(request: LocalCloudRequest, output: string, surroundings: () => Promise<Surroundings>) {
+/**
+ * Synthesises and starts the emulators at the same time: both take a while and neither needs the other. When one fails
+ * the other is awaited, so that it can be stopped.
+ */
+async function whileSynthesising(request: LocalCloudRequest, output: string, startOthers: () => Promise<Emulators>) {
   const { root, stageValues } = request;
-  const breaking = new AbortController();
-  const signal = AbortSignal.any([request.signal, breaking.signal]);
+  const failed = new AbortController();
+  const signal = AbortSignal.any([request.signal, failed.signal]);
   const logFile = join(root, '.local/synthesis.log');
-  const [surrounded, synthesised] = await Promise.allSettled([
-    surroundings().catch(error => {
-      breaking.abort();
+  const [started, synthesised] = await Promise.allSettled([
+    startOthers().catch(error => {
+      failed.abort();
       throw error;
     }),
     synthesise({ root, output, stageValues, logFile, signal }),
   ]);
-  if (surrounded.status === 'rejected') throw surrounded.reason;
+  if (started.status === 'rejected') throw started.reason;
   if (synthesised.status === 'rejected') throw synthesised.reason;
-  return surrounded.value;
+  return started.value;
 }
 
-/** Everything that the template does not decide: the Internet, the services, what function processes load. */
-async function startSurroundings(
+/** Starts all that does not depend on the template: the network, the services, and the files that function processes load. */
+async function startEmulators(
   request: LocalCloudRequest,
   data: DataDirectory | undefined,
   runPath: string,
-  undo: Undo,
+  cleanup: Cleanup,
 ) {
   const { terminal } = request;
   const ports = portsFrom(request.port);
-  const internet = await startLoopbackInternet(
+  const internet = await startInternet(
     { ...request, receiverPort: ports.receiver },
     {
       onDelivery: delivery => terminal.note('receiver', describeDelivery(delivery)),
       onHostsChange: change =>
-        'fault' in change
-          ? terminal.note('hosts', `${change.fault} The names stay as they were.`, 'warn')
+        'problem' in change
+          ? terminal.note('hosts', `${change.problem} The names stay as they were.`, 'warn')
           : terminal.note('hosts', `read again: ${change.names} names`),
-      onAbsence: (name, port) =>
+      onUnreachable: (name, port) =>
         terminal.note('internet', `nothing listens at http://127.0.0.1:${port} (${name}): start your receiver`, 'warn'),
     },
   );
-  undo.push(internet.stop);
+  cleanup.push(internet.stop);
   for (const name of request.mappings.keys()) {
     const fault = nameProblem(name, []);
     if (fault !== undefined) terminal.note('internet', `no webhook can lead to "${name}": ${fault}`, 'warn');
   }
-  const faults = openFaults(request, undo);
-  const listeners = {
-    onPublish: (topic: string, subject: string) => terminal.note('notification', `${topic}  ${subject}`),
-    onRefusal: (message: string) => terminal.note('iam', message, 'warn'),
-  };
-  const services = await startServices(data, listeners, { faults, ports, isFair: request.queueOrder === 'fair' });
-  undo.push(services.stop);
-  const files = await writeRuntimeFiles(runPath, internet.preload, internet.authorityCertificate);
-  return { internet, services, files, faults };
+  const iam = makeIamEnforcer(message => terminal.note('iam', message, 'warn'));
+  const faults = openFaultInjection(request, cleanup);
+  const services = await startServices({
+    interceptors: [iam.interceptor, ...(faults ? [makeFaultInterceptor(faults)] : [])],
+    data,
+    ports,
+    isFair: request.queueOrder === 'fair',
+    onPublish: (topic, subject) => terminal.note('notification', `${topic}  ${subject}`),
+  });
+  cleanup.push(services.stop);
+  const files = await writeRuntimeFiles(runPath, internet.settings, internet.authorityCertificate);
+  return { internet, iam, faults, services, files };
 }
 
-/** Brings the template to life and lets the world in. */
+/** Creates what the template describes, then lets requests, messages and schedules in. */
 async function deploy(
   request: LocalCloudRequest,
-  { internet, services, files, faults }: Surroundings,
-  { auth, base }: { auth: HttpFront; base: HttpFront },
+  { internet, iam, faults, services, files }: Emulators,
+  { auth, base }: { auth: HttpServer; base: HttpServer },
   assembly: Assembly,
   demoFile: string | undefined,
-  undo: Undo,
+  cleanup: Cleanup,
 ): Promise<RunOutputs> {
   const { terminal } = request;
-  const blueprint = drawBlueprint(assembly, { auth: auth.port, base: base.port, queueUrl: services.sqs.urlOf });
-  await provisionState(blueprint, services);
-  const logs = await startLogs();
-  undo.push(logs.stop);
-  const functions = provisionFunctions(blueprint, {
-    surroundings: { ...files, endpoints: services.endpoints },
+  const template = resolveTemplate(assembly, { auth: auth.port, base: base.port, queueUrl: services.sqs.urlOf });
+  iam.enforce(functionPolicies(template.resources, template.assets));
+  await provisionState(template, services);
+  const functions = provisionFunctions(template, {
+    runtimeContext: { ...files, endpoints: services.endpoints },
     onLine: ({ label, logGroup }, line) => {
-      logs.put(logGroup, line);
+      services.logs.put(logGroup, line);
       terminal.log(label, line);
     },
   });
-  undo.push(() => [...functions.values()].map(({ end }) => end()));
-  await runTriggers(blueprint, functions);
-  const demo = await provisionDemo(blueprint, services, demoFile);
+  cleanup.push(() => [...functions.values()].map(({ end }) => end()));
+  await runDeploymentTriggers(template, functions);
+  const demo = await provisionDemo(template, services.dynamoDb.endpoint, demoFile);
   request.signal.throwIfAborted();
 
-  const traffic = startTraffic({ blueprint, functions, services, fronts: [auth, base], terminal, faults });
-  undo.push(() => Promise.race([traffic.stop(), wait(grace)]));
-  const stacks = { ...blueprint.outputs, LogsEndpoint: logs.endpoint };
-  const outputs = runOutputs(stacks, services, internet.receiverUrl, demo);
-  undo.push(writeOutputs(request.outputsFile, outputs));
+  const repeats = () => faults?.happens('repeatedBatches') ?? false;
+  const triggers = startTriggers({ template, functions, sqs: services.sqs, servers: [auth, base], terminal, repeats });
+  cleanup.push(() => Promise.race([triggers.stop(), wait(grace)]));
+  const outputs = runOutputs(template.outputs, services, internet.receiverUrl, demo);
+  cleanup.push(writeOutputs(request.outputsFile, outputs));
   return outputs;
 }
 
-type Surroundings = Awaited<ReturnType<typeof startSurroundings>>;
+type Emulators = Awaited<ReturnType<typeof startEmulators>>;
 
 function describeDelivery({ method, path, headers, body, status }: ReceivedDelivery): string {
   const event = /"event"\s*:\s*"([\w.]+)"/.exec(body)?.[1] ?? '';
@@ -180,19 +187,19 @@ function describeDelivery({ method, path, headers, body, status }: ReceivedDeliv
     .join('  ');
 }
 
-function openFaults({ faultsFile, terminal }: LocalCloudRequest, undo: Undo): Faults {
-  if (faultsFile === undefined) return noFaults;
-  const faults = faultsOf(faultsFile, Math.random, kind =>
+function openFaultInjection({ faultsFile, terminal }: LocalCloudRequest, cleanup: Cleanup): FaultInjection | undefined {
+  if (faultsFile === undefined) return undefined;
+  const faults = readFaultInjection(faultsFile, Math.random, kind =>
     terminal.note('faults', `${kind}, as ${faultsFile} asks`, 'warn'),
   );
-  const unwatch = watchFaults(faultsFile, fault =>
-    fault === undefined
+  const unwatch = watchFaults(faultsFile, problem =>
+    problem === undefined
       ? terminal.note('faults', 'read again')
-      : terminal.note('faults', `${fault} The shares stay as they were.`, 'warn'),
+      : terminal.note('faults', `${problem} The shares stay as they were.`, 'warn'),
   );
-  undo.push(unwatch);
+  cleanup.push(unwatch);
   return faults;
 }
 
-/** Milliseconds that invocations under way are given when the run ends. */
+/** Milliseconds that running invocations are given when the run stops. */
 const grace = 5_000;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { codeOf, LocalFault } from './fault.ts';
+import { codeOf, StartError } from './errors.ts';
 
 /** Where a server listens on 127.0.0.1. */
 export interface LoopbackServer {
@@ -9,29 +9,23 @@ export interface LoopbackServer {
   stop(): Promise<void>;
 }
 
-/** A stand-in for an AWS service, with the endpoint that SDK clients are given. */
-export interface ServiceStandIn {
-  /** `http://127.0.0.1:port` */
-  readonly endpoint: string;
-  stop(): Promise<void>;
-}
-
-/** What a port that cannot be had means for the person at the terminal; any other error stays as it is. */
-export function portFault(error: unknown, port: number): unknown {
+/** Turns the error of a port that cannot be used into one that says what to do. Other errors are returned unchanged. */
+export function portError(error: unknown, port: number): unknown {
   if (codeOf(error) === 'EADDRINUSE') {
-    return new LocalFault(
+    return new StartError(
       `Port ${port} is in use: free it, or choose others with --port N (a run takes N to N+5; 0 takes any free ones).`,
     );
   }
-  if (codeOf(error) === 'EACCES') return new LocalFault(`Port ${port} is not open to you: choose --port from 1024 up.`);
+  if (codeOf(error) === 'EACCES')
+    return new StartError(`The system does not allow you to use port ${port}: choose another --port, from 1024 up.`);
   return error;
 }
 
 /**
  * Lets an HTTP server listen on 127.0.0.1; port 0 takes any free one. Idle connections stay open as long as the client
- * wants, since a connection closed between two requests would look like a fault of the service.
+ * wants, because a connection closed between two requests would look like a failure of the service.
  *
- * @throws {LocalFault} when the port cannot be had.
+ * @throws {StartError} when the port cannot be had.
  */
 export async function listenOnLoopback(server: Server, port = 0): Promise<LoopbackServer> {
   server.keepAliveTimeout = 0;
@@ -39,7 +33,7 @@ export async function listenOnLoopback(server: Server, port = 0): Promise<Loopba
   try {
     await once(server, 'listening');
   } catch (error) {
-    throw portFault(error, port);
+    throw portError(error, port);
   }
   return {
     port: (server.address() as AddressInfo).port,

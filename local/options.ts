@@ -1,13 +1,12 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ConfigurationError, stageConfiguration } from '../lib/config.ts';
-import { messageOf, UsageFault } from './fault.ts';
+import { messageOf, UsageError } from './errors.ts';
 import { parseMapping } from './internet/hosts-file.ts';
-import { lastFirstPort } from './ports.ts';
 
-/** How a local run is to be: the command line, parsed. */
+/** The options of a local run: the command line, parsed. */
 export interface LocalOptions {
-  /** {auth_url} listens here, the other parts on the next ports (`ports.ts`); of 0 each takes any free one. */
+  /** {auth_url} listens here, the other parts on the next ports ({@link portsFrom}); with 0 each takes any free one. */
   readonly port: number;
   /** Directory that keeps tables, queues, keys and the demo data across restarts; in memory without it. */
   readonly dataDirectory?: string;
@@ -15,9 +14,9 @@ export interface LocalOptions {
   readonly mappings: ReadonlyMap<string, number>;
   /** File with more names, read again whenever it changes. */
   readonly hostsFile?: string;
-  /** File that says what goes wrong on purpose, read again whenever it changes. */
+  /** File with the faults to inject, read again whenever it changes. */
   readonly faultsFile?: string;
-  /** Whether queues hand out what quiet accounts have first, as SQS does, or everything as it came. */
+  /** Whether queues hand out the messages of quiet accounts first, as SQS does, or all in the order they came. */
   readonly queueOrder: 'fair' | 'arrival';
   /** Stage values to override, as the context of the CDK app. */
   readonly stageValues: Readonly<Record<string, string>>;
@@ -25,11 +24,20 @@ export interface LocalOptions {
   readonly outputsFile: string;
 }
 
+/** Where the parts of a run listen; 0 takes any free port. */
+export interface RunPorts {
+  readonly auth: number;
+  readonly base: number;
+  readonly receiver: number;
+  readonly sqs: number;
+  readonly dynamoDb: number;
+}
+
 /**
  * Parses the command line (without node and script).
  *
  * @returns `undefined` when help was asked for and has been printed.
- * @throws {UsageFault} for anything unknown or malformed.
+ * @throws {UsageError} for anything unknown or malformed.
  */
 export function parseOptions(words: readonly string[], defaultOutputsFile: string): LocalOptions | undefined {
   const command = makeCommand(defaultOutputsFile);
@@ -55,9 +63,15 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
   };
 }
 
+/** The ports of a run that begins at `first`, one after the other; of 0, each part takes any free one. */
+export function portsFrom(first: number): RunPorts {
+  const at = (offset: number) => (first === 0 ? 0 : first + offset);
+  return { auth: at(0), base: at(1), receiver: at(2), sqs: at(3), dynamoDb: at(4) };
+}
+
 function makeCommand(defaultOutputsFile: string): Command {
   return new Command('npm start --')
-    .description('Synthesises the CDK app for stage "local" and runs that very template on this machine.')
+    .description('Synthesises the CDK app for stage "local" and runs its template on this machine.')
     .option(
       '--port <number>',
       'auth listens on N, the API on N+1, the receiver on N+2, SQS on N+3, DynamoDB on N+4; N+5 is kept for the console; 0: each on any free port',
@@ -72,10 +86,10 @@ function makeCommand(defaultOutputsFile: string): Command {
     )
     .option(
       '--faults <file>',
-      'JSON file of what is to go wrong and how often (local/README.md); re-read when it changes',
+      'JSON file of faults to inject and their shares (local/README.md); re-read when it changes',
     )
     .addOption(
-      new Option('--queue-order <order>', 'fair: quiet accounts first, as SQS does; arrival: everything as it came')
+      new Option('--queue-order <order>', 'fair: quiet accounts first, as SQS does; arrival: in the order they came')
         .choices(['fair', 'arrival'])
         .default('fair'),
     )
@@ -89,22 +103,22 @@ function makeCommand(defaultOutputsFile: string): Command {
     .exitOverride();
 }
 
-/** commander prefixes its one line with "error: " and breaks it where the parser's reason starts. */
+/** commander begins its message with "error: " and puts the parser's reason on a line of its own. */
 function asFault(error: unknown): unknown {
   return error instanceof CommanderError
-    ? new UsageFault(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)
+    ? new UsageError(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)
     : error;
 }
 
-/** Refused here, stage values need no synthesis to be found wrong. */
+/** Checks stage values before the synthesis, which takes seconds. */
 function checkStageValues(values: Record<string, string>): Record<string, string> {
   const domain = ['authDomain', 'baseDomain'].find(key => key in values);
-  if (domain !== undefined) throw new UsageFault(`${domain}: a local run has no domain names of its own.`);
+  if (domain !== undefined) throw new UsageError(`${domain}: a local run has no domain names of its own.`);
   try {
     stageConfiguration('local', values);
     return values;
   } catch (error) {
-    throw error instanceof ConfigurationError ? new UsageFault(error.message) : error;
+    throw error instanceof ConfigurationError ? new UsageError(error.message) : error;
   }
 }
 
@@ -113,6 +127,9 @@ function parsePort(text: string): number {
   if (/^\d+$/.test(text) && port <= lastFirstPort) return port;
   throw new InvalidArgumentError(`It must be a whole number from 0 to ${lastFirstPort}: five more follow it.`);
 }
+
+/** The highest first port: five more follow it, the last of which is reserved for a console. */
+const lastFirstPort = 65_530;
 
 function addMapping(text: string, earlier: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {
   try {

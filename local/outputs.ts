@@ -5,10 +5,10 @@ import type { Stack } from './assembly/assembly.ts';
 import { region } from './assembly/identities.ts';
 import type { Resolve } from './assembly/intrinsics.ts';
 import { makeDirectory } from './directories.ts';
-import { LocalFault, messageOf } from './fault.ts';
+import { messageOf, StartError } from './errors.ts';
 import type { Services } from './services.ts';
 
-/** A client with both grants and an admin user, there from the start. */
+/** A client with both grants and an admin user, which exist from the start. */
 export interface DemoCredentials {
   readonly ClientId: string;
   readonly ClientSecret: string;
@@ -17,7 +17,7 @@ export interface DemoCredentials {
   readonly AccountId: string;
 }
 
-/** What the outputs file says: all that a program needs in order to use this run. */
+/** The content of the outputs file: all that a program needs in order to use this run. */
 export interface RunOutputs {
   readonly AuthUrl: string;
   readonly BaseUrl: string;
@@ -26,6 +26,7 @@ export interface RunOutputs {
   readonly DynamoDbEndpoint: string;
   readonly SqsEndpoint: string;
   readonly KmsEndpoint: string;
+  readonly LogsEndpoint: string;
   readonly Region: string;
   readonly ReceiverUrl: string;
   readonly Demo: DemoCredentials;
@@ -44,17 +45,17 @@ export function stackOutputs(stacks: readonly Stack[], resolve: Resolve): Readon
   );
 }
 
-/** An output that the local run cannot do without. @throws {LocalFault} */
+/** An output that the local run needs. @throws {StartError} when there is none of that name */
 export function requiredOutput(outputs: Readonly<Record<string, string>>, name: string): string {
   const value = outputs[name];
-  if (value === undefined) throw new LocalFault(`The stacks have no output "${name}", which the local run needs.`);
+  if (value === undefined) throw new StartError(`The stacks have no output "${name}", which the local run needs.`);
   return value;
 }
 
-/** All that a run says about itself. @throws {LocalFault} when the stacks lack an output. */
+/** The outputs of a run. @throws {StartError} when the stacks lack an output. */
 export function runOutputs(
   stacks: Readonly<Record<string, string>>,
-  { endpoints }: Pick<Services, 'endpoints'>,
+  { endpoints, logs }: Pick<Services, 'endpoints'> & { readonly logs: Pick<Services['logs'], 'endpoint'> },
   receiverUrl: string,
   demo: DemoCredentials,
 ): RunOutputs {
@@ -67,6 +68,7 @@ export function runOutputs(
     DynamoDbEndpoint: endpoints.DYNAMODB,
     SqsEndpoint: endpoints.SQS,
     KmsEndpoint: endpoints.KMS,
+    LogsEndpoint: logs.endpoint,
     Region: region,
     ReceiverUrl: receiverUrl,
     Demo: demo,
@@ -74,21 +76,21 @@ export function runOutputs(
 }
 
 /**
- * Finds out before all the work whether the outputs can be written after it, and are not those of a run that is up. What
- * a killed run has left is no hindrance.
+ * Checks at the very start that the outputs file can be written, and that it does not belong to another run that is up.
+ * The file of a run that was killed is overwritten.
  *
- * @throws {LocalFault}
+ * @throws {StartError}
  */
 export async function claimOutputs(file: string): Promise<void> {
   const address = addressIn(file);
   if (address && (await isListening(address))) {
-    throw new LocalFault(
+    throw new StartError(
       `${file} belongs to a run that is up at ${address.origin}: end that one, or give this one its own --outputs and --port.`,
     );
   }
   try {
     makeDirectory(dirname(file));
-    if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new LocalFault('it is not a file');
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new StartError('it is not a file');
     writeFileSync(draftOf(file), '');
     rmSync(draftOf(file));
   } catch (error) {
@@ -97,10 +99,10 @@ export async function claimOutputs(file: string): Promise<void> {
 }
 
 /**
- * Writes the outputs file, readable by its owner only, since it holds credentials. It appears in one piece.
+ * Writes the outputs file atomically. Only its owner can read it, because it holds credentials.
  *
- * @returns what removes it again, unless another run has written its own there meanwhile.
- * @throws {LocalFault} when it cannot be written.
+ * @returns what removes it, unless another run has overwritten it.
+ * @throws {StartError} when it cannot be written.
  */
 export function writeOutputs(file: string, outputs: RunOutputs): () => void {
   const text = `${JSON.stringify(outputs, undefined, 2)}\n`;
@@ -121,7 +123,7 @@ export function writeOutputs(file: string, outputs: RunOutputs): () => void {
   };
 }
 
-/** Where the run that wrote an outputs file listens; `undefined` for a file that no local run wrote. */
+/** The address of the run that wrote an outputs file; `undefined` for a file that no local run wrote. */
 function addressIn(file: string): URL | undefined {
   try {
     const { AuthUrl } = JSON.parse(readFileSync(file, 'utf8'));
@@ -147,8 +149,8 @@ function draftOf(file: string): string {
   return `${file}.${process.pid}`;
 }
 
-function unwritable(file: string, reason: unknown): LocalFault {
-  return new LocalFault(
+function unwritable(file: string, reason: unknown): StartError {
+  return new StartError(
     `The outputs cannot be written to ${file}: ${messageOf(reason)}. Choose another file with --outputs.`,
   );
 }

@@ -1,64 +1,56 @@
 import type { DataDirectory } from './directories.ts';
-import { startDynamoDb } from './dynamodb/engine.ts';
-import type { Faults } from './faults.ts';
-import { type Gate, makeGate } from './iam/gate.ts';
-import { masterKey } from './kms/master-key.ts';
-import { type KeyService, startKms } from './kms/server.ts';
-import type { ServiceStandIn } from './loopback-server.ts';
-import type { RunPorts } from './ports.ts';
+import { startDynamoDb } from './dynamodb.ts';
+import type { Emulator, Interceptor } from './emulator.ts';
+import { type KeyService, startKms } from './kms/service.ts';
+import { masterKey } from './kms/wrapping.ts';
+import { type LogService, startLogs } from './logs.ts';
+import type { RunPorts } from './options.ts';
 import { type QueueService, startSqs } from './sqs/engine.ts';
 
-/** The stand-ins for AWS services that functions talk to. */
+/** The emulators of AWS services. */
 export interface Services {
-  readonly dynamoDb: ServiceStandIn;
+  readonly dynamoDb: Emulator;
   readonly sqs: QueueService;
   readonly kms: KeyService;
-  /** Enforces the template's policies on all of them. */
-  readonly gate: Gate;
-  /** By the names that the SDK's variables have for them. */
+  readonly logs: LogService;
+  /** The endpoints that functions are given, by the names that the SDK's variables have for them. */
   readonly endpoints: Readonly<Record<'DYNAMODB' | 'SQS' | 'SNS' | 'KMS', string>>;
   stop(): Promise<void>;
 }
 
-/** Who hears of what goes on in the services. */
-export interface ServiceListeners {
-  /** A notification (SNS), without its content. */
-  readonly onPublish: (topic: string, subject: string) => void;
-  /** A request that the policies of the template do not allow. */
-  readonly onRefusal: (message: string) => void;
-}
-
-/** How the services are to be. */
+/** How the services are started. */
 export interface ServiceOptions {
-  readonly faults: Faults;
+  /** What sees each request before the services do. */
+  readonly interceptors: readonly Interceptor[];
+  /** Where state is kept. @default - in memory */
+  readonly data: DataDirectory | undefined;
   readonly ports: Pick<RunPorts, 'sqs' | 'dynamoDb'>;
-  /** Whether queues hand out what quiet groups have first. */
+  /** Whether queues hand out the messages of quiet groups first. */
   readonly isFair: boolean;
+  /** Receives each notification (SNS), without its content. */
+  readonly onPublish: (topic: string, subject: string) => void;
 }
 
-/** Starts all of them, in memory or over kept data. @throws {LocalFault} when a port cannot be had */
-export async function startServices(
-  data: DataDirectory | undefined,
-  { onPublish, onRefusal }: ServiceListeners,
-  { faults, ports, isFair }: ServiceOptions,
-): Promise<Services> {
-  const gate = makeGate(onRefusal);
-  const [dynamoDb, sqs, kms] = await allOrNone([
-    startDynamoDb(gate, data?.tables, faults, ports.dynamoDb),
-    startSqs({ gate, faults, onPublish, port: ports.sqs, isFair, ...(data ? { directory: data.queues } : {}) }),
-    startKms(masterKey(data?.masterKeyFile), gate, faults),
+/** Starts all services. @throws {StartError} when a port cannot be had */
+export async function startServices(options: ServiceOptions): Promise<Services> {
+  const { interceptors, data, ports, isFair, onPublish } = options;
+  const [dynamoDb, sqs, kms, logs] = await allOrNone([
+    startDynamoDb({ interceptors, port: ports.dynamoDb, ...(data ? { directory: data.tables } : {}) }),
+    startSqs({ interceptors, port: ports.sqs, isFair, onPublish, ...(data ? { directory: data.queues } : {}) }),
+    startKms(masterKey(data?.masterKeyFile), interceptors),
+    startLogs(interceptors),
   ]);
   return {
     dynamoDb,
     sqs,
     kms,
-    gate,
+    logs,
     endpoints: { DYNAMODB: dynamoDb.endpoint, SQS: sqs.endpoint, SNS: sqs.endpoint, KMS: kms.endpoint },
-    stop: async () => void (await Promise.all([dynamoDb.stop(), sqs.stop(), kms.stop()])),
+    stop: async () => void (await Promise.all([dynamoDb.stop(), sqs.stop(), kms.stop(), logs.stop()])),
   };
 }
 
-/** Lets all of them end that have started, if one cannot. */
+/** Stops those that have started when one cannot start. */
 async function allOrNone<Started extends readonly { stop(): Promise<void> }[]>(
   starting: readonly [...{ [Key in keyof Started]: Promise<Started[Key]> }],
 ): Promise<Started> {

@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import * as z from 'zod';
-import { LocalFault, messageOf } from '../fault.ts';
+import { codeOf, messageOf, StartError } from '../errors.ts';
 
 /** A resource of a template, its properties unresolved. */
 export type Resource = z.output<typeof resourceSchema>;
@@ -24,9 +26,45 @@ export interface Assembly {
 }
 
 /**
+ * Synthesises the CDK app for stage `local`.
+ *
+ * @throws {StartError} with the app's own reason, in one line.
+ */
+export async function synthesise({
+  root,
+  output,
+  stageValues,
+  logFile,
+  signal,
+}: {
+  /** Directory of the project: of `cdk.json` and `bin/app.ts`. */
+  readonly root: string;
+  /** Directory of the cloud assembly; it is created. */
+  readonly output: string;
+  readonly stageValues: Readonly<Record<string, string>>;
+  /** Gets all that the app wrote, if it fails. */
+  readonly logFile: string;
+  readonly signal: AbortSignal;
+}): Promise<void> {
+  const context = { ...projectContext(root), stage: 'local', ...stageValues };
+  const child = spawn(process.execPath, [join(root, 'bin/app.ts')], {
+    cwd: root,
+    env: { ...process.env, CDK_OUTDIR: output, CDK_CONTEXT_JSON: JSON.stringify(context) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal,
+  });
+  const exited = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('exit', resolve));
+  const [code, ...written] = await Promise.all([exited, text(child.stderr), text(child.stdout)]);
+  if (code === 0) return;
+  const said = written.join('');
+  writeFileSync(logFile, said);
+  throw new StartError(`The CDK app does not synthesise: ${gist(said)} (all of it: ${logFile})`);
+}
+
+/**
  * Reads the cloud assembly in a directory.
  *
- * @throws {LocalFault} when it is not one.
+ * @throws {StartError} when it is not one.
  */
 export function readAssembly(directory: string): Assembly {
   const { artifacts } = readJson(manifestSchema, join(directory, 'manifest.json'));
@@ -46,8 +84,28 @@ export function readAssembly(directory: string): Assembly {
       }
     }
   }
-  if (stacks.length === 0) throw new LocalFault(`The assembly in ${directory} holds no stack.`);
+  if (stacks.length === 0) throw new StartError(`The assembly in ${directory} holds no stack.`);
   return { stacks, assets };
+}
+
+/** Feature flags and other context of the project, which otherwise the CDK's command line reads. */
+function projectContext(root: string): Record<string, unknown> {
+  try {
+    return JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')).context ?? {};
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return {};
+    throw new StartError('cdk.json cannot be read: it is not JSON.');
+  }
+}
+
+/** The line of an app's output that says what is wrong. */
+function gist(output: string): string {
+  const lines = output
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '' && !/^(Node\.js v|at |Bundling asset )/.test(line));
+  const telling = /^(✘ \[ERROR\]|\[?[\w«»]*(Error|Validation)[\w»]*\]?:|«\w+»)/;
+  return lines.find(line => telling.test(line)) ?? lines[0] ?? 'the app said nothing';
 }
 
 const resourceSchema = z.object({
@@ -68,7 +126,7 @@ function readJson<Schema extends z.ZodType>(schema: Schema, path: string): z.out
   try {
     return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (error) {
-    throw new LocalFault(`The synthesised ${path} cannot be read: ${messageOf(error)}`);
+    throw new StartError(`The synthesised ${path} cannot be read: ${messageOf(error)}`);
   }
 }
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { LocalFault } from '../fault.ts';
+import { StartError } from '../errors.ts';
 import type { AttributeQuery, Environment } from './intrinsics.ts';
 
-/** The account everything lives in; the one that the queue engine has built in. */
+/** The account of all resources. The queue engine has it built in. */
 export const account = '000000000000';
 
-/** The region everything lives in. */
+/** The region of all resources. */
 export const region = 'us-east-1';
 
 /** A name made of stack and logical id, the same on every run, so that kept data is found again. */
@@ -39,7 +39,7 @@ export function functionNameIn(text: string): string | undefined {
   return /:function:([A-Za-z0-9_-]+)/.exec(text)?.[1];
 }
 
-/** The addresses that only the run itself knows. */
+/** The addresses of this run. */
 export interface Addresses {
   /** URL of the queue with that name. */
   queueUrl(name: string): string;
@@ -48,8 +48,8 @@ export interface Addresses {
 }
 
 /**
- * The environment that templates are resolved in. Resources without attributes of their own here (roles, alarms, …) are
- * known by a name and an ARN that nothing looks behind.
+ * The environment that templates are resolved in. Resources without attributes of their own here (roles, alarms, …) have a
+ * name and an ARN that nothing uses.
  */
 export function makeEnvironment(addresses: Addresses): Environment {
   const known = makeAttributes(addresses);
@@ -63,7 +63,7 @@ export function makeEnvironment(addresses: Addresses): Environment {
       const name = physicalName(query.stack, query.logicalId);
       if (query.attribute === 'Ref') return name;
       if (!attributes && /Arn$|^Arn/.test(query.attribute)) return arn('local', name);
-      throw new LocalFault(
+      throw new StartError(
         `${query.stack}/${query.logicalId}: the local cloud has no attribute "${query.attribute}" for ${query.resource.Type}.`,
       );
     },

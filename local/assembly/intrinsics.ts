@@ -1,7 +1,7 @@
-import { LocalFault } from '../fault.ts';
+import { StartError } from '../errors.ts';
 import type { Resource, Stack } from './assembly.ts';
 
-/** Whose attribute is asked for; `attribute` is `Ref` or the name that `Fn::GetAtt` gives. */
+/** The attribute of a resource. `attribute` is `Ref` or the name in `Fn::GetAtt`. */
 export interface AttributeQuery {
   readonly stack: string;
   readonly logicalId: string;
@@ -11,7 +11,7 @@ export interface AttributeQuery {
   readonly resolve: (node: unknown) => unknown;
 }
 
-/** The part of the world that templates cannot know: names, ARNs and addresses of this run. */
+/** What templates refer to and do not contain: names, ARNs and addresses of this run. */
 export interface Environment {
   readonly region: string;
   readonly account: string;
@@ -25,7 +25,7 @@ export type Resolve = (node: unknown, stack: Stack) => unknown;
  * Makes the resolver of the intrinsic functions that the CDK puts into templates, across stacks
  * (`Fn::ImportValue` and `Fn::GetStackOutput`).
  *
- * Resolving throws a {@link LocalFault} that names the stack for an intrinsic it does not know and for references to nothing.
+ * Resolving throws a {@link StartError} that names the stack for an intrinsic it does not know and for references to nothing.
  */
 export function makeResolver(stacks: readonly Stack[], environment: Environment): Resolve {
   const pseudoParameters = (stack: Stack): Record<string, unknown> => ({
@@ -41,7 +41,7 @@ export function makeResolver(stacks: readonly Stack[], environment: Environment)
 
   const attribute = (stack: Stack, logicalId: string, name: string): string => {
     const resource = stack.template.Resources[logicalId];
-    if (!resource) throw new LocalFault(`${stack.name} refers to "${logicalId}", which it does not have.`);
+    if (!resource) throw new StartError(`${stack.name} refers to "${logicalId}", which it does not have.`);
     const resolveIn = (node: unknown) => resolve(node, stack);
     return environment.attributeOf({ stack: stack.name, logicalId, resource, attribute: name, resolve: resolveIn });
   };
@@ -52,7 +52,7 @@ export function makeResolver(stacks: readonly Stack[], environment: Environment)
     const parameter = stack.template.Parameters[name];
     if (!parameter) return attribute(stack, name, 'Ref');
     if (parameter.Default === undefined || parameter.Type.startsWith('AWS::SSM::')) {
-      throw new LocalFault(`${stack.name} has a parameter without a value of its own: ${name}.`);
+      throw new StartError(`${stack.name} has a parameter without a value of its own: ${name}.`);
     }
     return parameter.Default;
   };
@@ -60,7 +60,7 @@ export function makeResolver(stacks: readonly Stack[], environment: Environment)
   const list = (node: unknown, stack: Stack, intrinsic: string): Arguments => {
     const resolved = resolve(node, stack);
     if (Array.isArray(resolved)) return resolved;
-    throw new LocalFault(`${stack.name}: ${intrinsic} needs a list.`);
+    throw new StartError(`${stack.name}: ${intrinsic} needs a list.`);
   };
 
   const substitute = (argument: unknown, stack: Stack): string => {
@@ -79,7 +79,7 @@ export function makeResolver(stacks: readonly Stack[], environment: Environment)
         if (Export && resolve(Export.Name, stack) === exportName) return resolve(Value, stack);
       }
     }
-    throw new LocalFault(`No stack exports "${String(exportName)}".`);
+    throw new StartError(`No stack exports "${String(exportName)}".`);
   };
 
   const stackOutput = (argument: unknown, stack: Stack): unknown => {
@@ -87,7 +87,7 @@ export function makeResolver(stacks: readonly Stack[], environment: Environment)
     const owner = stacks.find(({ name }) => name === StackName);
     const output = owner?.template.Outputs[String(OutputName)];
     if (owner && output) return resolve(output.Value, owner);
-    throw new LocalFault(
+    throw new StartError(
       `${stack.name} refers to output ${String(OutputName)} of ${String(StackName)}, which is not there.`,
     );
   };
@@ -125,7 +125,7 @@ export function makeResolver(stacks: readonly Stack[], environment: Environment)
       const intrinsic = intrinsics[name];
       if (intrinsic) return intrinsic(argument, stack);
       if (name.startsWith('Fn::'))
-        throw new LocalFault(`${stack.name} uses ${name}, which the local cloud does not know.`);
+        throw new StartError(`${stack.name} uses ${name}, which the local cloud does not know.`);
     }
     return Object.fromEntries(
       entries.map(([key, value]) => [key, resolve(value, stack)] as const).filter(([, value]) => value !== noValue),
@@ -134,7 +134,7 @@ export function makeResolver(stacks: readonly Stack[], environment: Environment)
   return resolve;
 }
 
-/** `AWS::NoValue`: what holds it is left out. */
+/** `AWS::NoValue`: the property or item is left out. */
 const noValue = Symbol('AWS::NoValue');
 
 type Arguments = readonly unknown[];

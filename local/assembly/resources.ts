@@ -1,16 +1,16 @@
 import type * as z from 'zod';
-import { LocalFault } from '../fault.ts';
+import { StartError } from '../errors.ts';
 import type { Assembly } from './assembly.ts';
 import type { Resolve } from './intrinsics.ts';
 
-/** Resource types that change nothing on one machine, with the reason. Anything in neither list stops the run. */
+/** Resource types that need nothing to run locally, with the reason. A type in neither list stops the start. */
 export const inertTypes: Readonly<Record<string, string>> = {
   'AWS::CDK::Metadata': 'tells AWS which constructs were used',
   'AWS::CloudWatch::Alarm': 'nothing collects metrics locally',
   'AWS::CloudWatch::CompositeAlarm': 'nothing collects metrics locally',
   'AWS::CloudWatch::Dashboard': 'nothing collects metrics locally',
-  'AWS::IAM::ManagedPolicy': 'nobody takes it on locally',
-  'AWS::IAM::Role': 'a name that policies are enforced under',
+  'AWS::IAM::ManagedPolicy': 'nobody assumes it locally',
+  'AWS::IAM::Role': 'its policies are enforced under its name',
   'AWS::KMS::Alias': 'keys are known by their ARN locally',
   'AWS::Lambda::EventInvokeConfig': 'asynchronous invocations are not repeated locally',
   'AWS::Lambda::Permission': 'only what the template connects invokes a function locally',
@@ -22,10 +22,10 @@ export const inertTypes: Readonly<Record<string, string>> = {
   'AWS::SQS::QueuePolicy': 'only the policies of functions are enforced locally',
 };
 
-/** A type that the local cloud brings to life. */
+/** A type that the local cloud runs. */
 export type LiveType = (typeof liveTypes)[number];
 
-/** A live resource, its properties resolved. */
+/** A resource of such a type, its properties resolved. */
 export interface LiveResource {
   readonly stack: string;
   readonly logicalId: string;
@@ -34,19 +34,21 @@ export interface LiveResource {
 }
 
 /**
- * All live resources of an assembly, stack by stack in the order of their dependencies.
+ * All resources of an assembly that the local cloud runs, stack by stack in the order of their dependencies.
  *
- * @throws {LocalFault} for a resource of a type in neither list, naming it.
+ * @throws {StartError} for a resource of a type in neither list, naming it.
  */
 export function liveResources(assembly: Assembly, resolve: Resolve): readonly LiveResource[] {
   return assembly.stacks.flatMap(stack =>
     Object.entries(stack.template.Resources).flatMap(([logicalId, { Type: type, Properties, Condition }]) => {
       if (type in inertTypes) return [];
       if (!isLive(type)) {
-        throw new LocalFault(`The local cloud does not know the resource type ${type} (${stack.name}/${logicalId}).`);
+        throw new StartError(`The local cloud does not know the resource type ${type} (${stack.name}/${logicalId}).`);
       }
       if (Condition !== undefined) {
-        throw new LocalFault(`The local cloud knows no conditions, but ${stack.name}/${logicalId} depends on one.`);
+        throw new StartError(
+          `The local cloud does not support conditions, but ${stack.name}/${logicalId} depends on one.`,
+        );
       }
       const properties = resolve(Properties, stack) as Record<string, unknown>;
       return [{ stack: stack.name, logicalId, type, properties }];
@@ -60,20 +62,20 @@ export function ofType(resources: readonly LiveResource[], type: LiveType): read
 }
 
 /**
- * Reads a resource's properties. What the schema does not name is inert locally.
+ * Reads a resource's properties. Properties that the schema does not name have no effect locally.
  *
- * @throws {LocalFault} that names resource, property and fault.
+ * @throws {StartError} that names the resource, the property and the reason.
  */
 export function readProperties<Schema extends z.ZodType>(schema: Schema, resource: LiveResource): z.output<Schema> {
   const result = schema.safeParse(resource.properties);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new LocalFault(
+  throw new StartError(
     `${resource.stack}/${resource.logicalId} (${resource.type}): ${issue?.path.join('.')}: ${issue?.message}`,
   );
 }
 
-/** Resource types that the local cloud brings to life. */
+/** Resource types that the local cloud runs. */
 const liveTypes = [
   'AWS::ApiGatewayV2::Api',
   'AWS::ApiGatewayV2::Integration',

@@ -1,53 +1,43 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Invoke } from '../lambda/invocation.ts';
-import { succeeded } from './batch-response.ts';
-import { makePlaces } from './places.ts';
-import { queueEvent } from './queue-record.ts';
-
-/** An SQS event source mapping of the template. */
-export interface QueueSourceDefinition {
-  readonly queueArn: string;
-  readonly batchSize: number;
-  /** Seconds that a batch may wait to fill up, counted from its first message. */
-  readonly batchingWindow: number;
-  readonly reportsItemFailures: boolean;
-  /** Batches under way at once, at most. */
-  readonly concurrency: number;
-}
-
-/** What a queue source stands on. */
-export interface QueueSourceDependencies {
-  readonly client: Pick<SQSClient, 'send'>;
-  readonly queueUrl: string;
-  readonly invoke: Invoke;
-  /** Whether a batch is handed over a second time, as SQS may do at any moment. Never, unless told otherwise. */
-  readonly repeats?: () => boolean;
-}
+import { queueEvent, succeeded } from './batch.ts';
+import { type EventSourceMapping, makeScaling } from './mapping.ts';
 
 /** A running event source. */
 export interface QueueSource {
-  /** Takes no more messages; resolves when the batches under way have ended. */
+  /** Receives no more messages; resolves when the batches that are being processed have ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Polls a queue and invokes a function with what it finds: five batches at once at first, and more, up to
- * `concurrency`, while messages remain. Messages of a failed batch, and the failed ones of a partly failed batch, stay
- * hidden until their visibility timeout ends, as on AWS.
+ * Polls a queue and invokes a function with batches of its messages: five at once at first, and more, up to `concurrency`,
+ * while messages remain. Messages of a failed batch, and the failed ones of a partly failed batch, stay hidden until their
+ * visibility timeout ends, as on AWS.
  */
 export function startQueueSource(
-  { queueArn, batchSize, batchingWindow, reportsItemFailures, concurrency }: QueueSourceDefinition,
-  { client, queueUrl, invoke, repeats = () => false }: QueueSourceDependencies,
+  { queueArn, batchSize, batchingWindow, reportsItemFailures, concurrency }: Omit<EventSourceMapping, 'functionName'>,
+  {
+    client,
+    queueUrl,
+    invoke,
+    repeats = () => false,
+  }: {
+    readonly client: Pick<SQSClient, 'send'>;
+    readonly queueUrl: string;
+    readonly invoke: Invoke;
+    /** Whether a batch is passed on a second time, as SQS may do at any moment. @default - never */
+    readonly repeats?: () => boolean;
+  },
 ): QueueSource {
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
-  const places = makePlaces(concurrency);
+  const processing = new Set<Promise<void>>();
+  const scaling = makeScaling(concurrency);
 
   const receive = async (most: number, seconds: number): Promise<readonly Message[]> => {
     const command = new ReceiveMessageCommand({
       QueueUrl: queueUrl,
-      MaxNumberOfMessages: Math.min(most, mostReceived),
+      MaxNumberOfMessages: Math.min(most, maxReceived),
       WaitTimeSeconds: seconds,
       MessageSystemAttributeNames: ['All'],
       MessageAttributeNames: ['All'],
@@ -56,7 +46,7 @@ export function startQueueSource(
     return messages;
   };
 
-  /** Receives once, and goes on until the batch or its window is full; what was received is never dropped. */
+  /** Receives messages until the batch is full or its window has ended. Messages that were received are never dropped. */
   const collect = async (): Promise<readonly Message[]> => {
     const batch = [...(await receive(batchSize, longestPoll))];
     const deadline = Date.now() + batchingWindow * 1000;
@@ -77,7 +67,7 @@ export function startQueueSource(
     return batch;
   };
 
-  /** The copy has no say in what becomes of the messages; it comes with or after them. */
+  /** Passes a batch on a second time, during the first invocation or after it. The result is ignored. */
   const repeat = async (payload: string): Promise<void> => {
     await wait(Math.random() * longestLag);
     await invoke(payload);
@@ -91,24 +81,24 @@ export function startQueueSource(
     const entries = batch
       .filter(({ MessageId = '' }) => done.has(MessageId))
       .map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-    for (let start = 0; start < entries.length; start += mostReceived) {
-      const Entries = entries.slice(start, start + mostReceived);
+    for (let start = 0; start < entries.length; start += maxReceived) {
+      const Entries = entries.slice(start, start + maxReceived);
       await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
     }
   };
 
-  /** Resolves when a batch has ended, or when there may be a place more. */
-  const placeChange = async (): Promise<void> => {
-    const left = places.untilMore();
-    if (left === 0) return places.addOne();
-    const growth = left === undefined ? [] : [wait(left, undefined, { ref: false })];
-    await Promise.race([...underWay, ...growth]);
+  /** Resolves when a batch has ended, or when the limit has risen. */
+  const capacityChange = async (): Promise<void> => {
+    const left = scaling.untilIncrease();
+    if (left === 0) return scaling.increase();
+    const increase = left === undefined ? [] : [wait(left, undefined, { ref: false })];
+    await Promise.race([...processing, ...increase]);
   };
 
   const poll = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      if (underWay.size >= places.count) {
-        await placeChange();
+      if (processing.size >= scaling.limit) {
+        await capacityChange();
         continue;
       }
       const batch = await collect().catch(async () => {
@@ -117,10 +107,10 @@ export function startQueueSource(
       });
       if (batch.length === 0) continue;
       const run: Promise<void> = process(batch)
-        .catch(() => undefined) // what could not be deleted is delivered again
-        .finally(() => underWay.delete(run));
-      underWay.add(run);
-      places.received(underWay.size, batch.length >= batchSize);
+        .catch(() => undefined) // messages that could not be deleted are received again
+        .finally(() => processing.delete(run));
+      processing.add(run);
+      scaling.received(processing.size, batch.length >= batchSize);
     }
   };
 
@@ -129,13 +119,13 @@ export function startQueueSource(
     stop: async () => {
       stopping.abort();
       await polling;
-      await Promise.all(underWay);
+      await Promise.all(processing);
     },
   };
 }
 
-/** SQS hands out at most this many messages at once. */
-const mostReceived = 10;
+/** Messages that SQS hands out at once. */
+const maxReceived = 10;
 
 /** Seconds; the longest that SQS lets a receiver wait. */
 const longestPoll = 20;
@@ -144,14 +134,14 @@ function payloadSize(messages: readonly Message[]): number {
   return Buffer.byteLength(JSON.stringify(messages));
 }
 
-/** Bytes; Lambda takes 6 MiB, and up to ten messages more may come with the next receipt. */
+/** Bytes. Lambda accepts 6 MiB, and the next receipt may add up to ten messages. */
 const fullPayload = 4 * 1024 * 1024;
 
-/** Milliseconds between two looks at a queue in the last second of a window: SQS waits for whole seconds. */
+/** Milliseconds between two receipts in the last second of a window: SQS waits for whole seconds only. */
 const shortPause = 50;
 
-/** Milliseconds by which a batch that is handed over a second time may lag behind. */
+/** The longest delay of a batch that is passed on a second time, in milliseconds. */
 const longestLag = 1_000;
 
-/** Milliseconds to wait after the queue could not be reached. */
+/** Milliseconds to wait when the queue could not be reached. */
 const pause = 1_000;

@@ -1,15 +1,39 @@
 import { randomUUID } from 'node:crypto';
-import { account, region } from '../assembly/identities.ts';
+import * as z from 'zod';
+import { account, functionNameIn, region } from '../assembly/identities.ts';
+import { type LiveResource, readProperties } from '../assembly/resources.ts';
+import { StartError } from '../errors.ts';
 import type { Invoke } from '../lambda/invocation.ts';
 
-/** What a schedule stands on. */
-export interface ScheduleDependencies {
+/** A rule that runs functions at a fixed rate. */
+export interface ScheduleDefinition {
   readonly ruleArn: string;
   /** Milliseconds. */
   readonly period: number;
-  /** The JSON handed to the function instead of the event. */
-  readonly input?: string;
-  readonly invoke: Invoke;
+  readonly targets: readonly { readonly functionName: string; readonly input?: string }[];
+}
+
+/** Reads a schedule of the template; `undefined` when it is disabled. @throws {StartError} */
+export function scheduleOf(resource: LiveResource, ruleArn: string): ScheduleDefinition | undefined {
+  const { State, ScheduleExpression, Targets } = readProperties(ruleSchema, resource);
+  if (State === 'DISABLED') return undefined;
+  const name = `${resource.stack}/${resource.logicalId}`;
+  const period = periodOf(ScheduleExpression);
+  if (period === undefined)
+    throw new StartError(`${name}: locally only rate(…) schedules run, not ${ScheduleExpression}.`);
+  const targets = Targets.map(({ Arn, Input }) => {
+    const functionName = functionNameIn(Arn);
+    if (!functionName) throw new StartError(`${name}: locally schedules run functions only, not ${Arn}.`);
+    return { functionName, ...(Input === undefined ? {} : { input: Input }) };
+  });
+  return { ruleArn, period, targets };
+}
+
+/** Milliseconds of `rate(5 minutes)`; `undefined` for anything else. */
+export function periodOf(expression: string): number | undefined {
+  const [, count, unit] = /^rate\(([1-9]\d*) (minute|hour|day)s?\)$/.exec(expression) ?? [];
+  const milliseconds = unitMilliseconds[unit ?? ''];
+  return milliseconds === undefined ? undefined : Number(count) * milliseconds;
 }
 
 /** The event that EventBridge makes of a schedule that is due. */
@@ -27,8 +51,20 @@ export function scheduledEvent(ruleArn: string, moment: Date) {
   };
 }
 
-/** Starts a schedule; its function runs first when one period has passed. @returns what stops it. */
-export function startSchedule({ ruleArn, period, input, invoke }: ScheduleDependencies): () => void {
+/** Starts a schedule; its function runs for the first time after one period. @returns what stops it. */
+export function startSchedule({
+  ruleArn,
+  period,
+  input,
+  invoke,
+}: {
+  readonly ruleArn: string;
+  /** Milliseconds. */
+  readonly period: number;
+  /** The JSON that the function gets instead of the event. */
+  readonly input?: string;
+  readonly invoke: Invoke;
+}): () => void {
   let timer: NodeJS.Timeout;
   const waitFor = (milliseconds: number): void => {
     const part = Math.min(milliseconds, longestTimer);
@@ -42,5 +78,13 @@ export function startSchedule({ ruleArn, period, input, invoke }: ScheduleDepend
   return () => clearTimeout(timer);
 }
 
-/** Timers take no longer waits. */
+/** The longest wait of a timer, in milliseconds. */
 const longestTimer = 2_147_483_647;
+
+const unitMilliseconds: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+
+const ruleSchema = z.object({
+  State: z.enum(['ENABLED', 'DISABLED']).default('ENABLED'),
+  ScheduleExpression: z.string(),
+  Targets: z.array(z.object({ Arn: z.string(), Input: z.string().optional() })).default([]),
+});

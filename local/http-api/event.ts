@@ -22,7 +22,7 @@ export interface IncomingRequest {
   readonly receivedAt: number;
 }
 
-/** Where an API lives. */
+/** The address of an API. */
 export interface ApiAddress {
   readonly apiId: string;
   /** `127.0.0.1:port` */
@@ -88,7 +88,7 @@ function collectHeaders(rawHeaders: readonly string[]): Map<string, string[]> {
   return headers;
 }
 
-/** They concern the connection to the gateway and go no further (RFC 9110 section 7.6.1). */
+/** These headers concern the connection to the gateway and are not forwarded (RFC 9110 section 7.6.1). */
 const hopByHop = new Set(
   'connection keep-alive proxy-connection te trailer transfer-encoding upgrade expect content-length'.split(' '),
 );
@@ -104,11 +104,11 @@ function gatewayHeaders(request: IncomingRequest, headers: Map<string, string[]>
   };
 }
 
-/** API Gateway takes these bodies for text; all others, forms and bodies without a type among them, become base64. */
+/** API Gateway passes these bodies as text, all others as base64, forms and bodies without a type among them. */
 function isText(contentType: string, body: Buffer): boolean {
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   const isTextual = type.startsWith('text/') || /^application\/(json|xml|javascript)$/.test(type);
-  return isTextual && isUtf8(body); // bytes that are no text at all must not be made to look like some
+  return isTextual && isUtf8(body); // other bytes would be replaced
 }
 
 /** Leaves out what API Gateway leaves out when it is empty. */

@@ -3,21 +3,31 @@ import type { Invoke } from '../lambda/invocation.ts';
 import { type ApiAddress, makeEvent } from './event.ts';
 import { gatewayMessage, makeResponse } from './response.ts';
 import type { FindRoute } from './routes.ts';
-import type { Answer } from './server.ts';
-import type { Throttle } from './throttle.ts';
+import type { RequestHandler } from './server.ts';
 
-/** What an HTTP API is made of. */
-export interface GatewayDependencies {
+/** Whether a request may pass now. A request that passes is counted. */
+export type Throttle = () => boolean;
+
+/** A stage's throttling: requests per second in the long run, and at once. */
+export interface ThrottleSettings {
+  readonly rate: number;
+  readonly burst: number;
+}
+
+/** Makes an HTTP API: throttling, routing, and the function's answer, or the gateway's own where there is none. */
+export function makeGateway({
+  address,
+  findRoute,
+  throttle,
+  onAnswered,
+}: {
   readonly address: ApiAddress;
   readonly findRoute: FindRoute<Integration>;
   readonly throttle: Throttle;
-  /** Told of every answered request: method, path (never the query, which may hold secrets), status, milliseconds. */
+  /** Receives each answered request: method, path (never the query, which may hold secrets), status, milliseconds. */
   readonly onAnswered: (method: string, path: string, status: number, milliseconds: number) => void;
-}
-
-/** Makes the HTTP API: throttling, routing, and the function's answer, or the gateway's own where there is none. */
-export function makeGateway({ address, findRoute, throttle, onAnswered }: GatewayDependencies): Answer {
-  const answer: Answer = async request => {
+}): RequestHandler {
+  const answer: RequestHandler = async request => {
     if (!throttle()) return gatewayMessage(429, 'Too Many Requests');
     const route = findRoute(request.method, request.path);
     if (!route) return gatewayMessage(404, 'Not Found');
@@ -38,11 +48,25 @@ export function makeGateway({ address, findRoute, throttle, onAnswered }: Gatewa
   };
 }
 
+/** The token bucket of API Gateway: it holds `burst` tokens and gains `rate` a second. */
+export function makeThrottle({ rate, burst }: ThrottleSettings, now: () => number): Throttle {
+  let tokens = burst;
+  let filledAt = now();
+  return function throttle() {
+    const moment = now();
+    tokens = Math.min(burst, tokens + ((moment - filledAt) / 1000) * rate);
+    filledAt = moment;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  };
+}
+
 /** What a route leads to. */
 interface Integration {
   readonly invoke: Invoke;
   readonly timeoutMilliseconds: number;
 }
 
-/** How API Gateway answers for a Lambda function that takes longer than the integration may. */
+/** API Gateway's answer when a function takes longer than the integration's timeout. */
 const timedOut = gatewayMessage(503, 'Service Unavailable');

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { InvocationOutcome } from '../lambda/invocation.ts';
 
-/** What goes back to the caller. */
+/** The response to the caller. */
 export interface GatewayResponse {
   readonly status: number;
   /** In the order sent; `set-cookie` may occur several times. */
@@ -46,7 +46,7 @@ export function makeResponse(outcome: InvocationOutcome): GatewayResponse {
 
 const internalError = gatewayMessage(500, 'Internal Server Error');
 
-/** A result without a status code is taken for the body of a 200. */
+/** A result without a status code is the body of a 200. */
 function inferred(result: unknown): GatewayResponse {
   return {
     status: 200,

@@ -1,3 +1,23 @@
+import * as z from 'zod';
+import { functionNameIn } from '../assembly/identities.ts';
+import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
+import { StartError } from '../errors.ts';
+import type { ThrottleSettings } from './gateway.ts';
+
+/** An HTTP API of the template. */
+export interface ApiDefinition {
+  readonly apiId: string;
+  readonly throttle: ThrottleSettings;
+  readonly routes: readonly RouteDefinition[];
+}
+
+/** A route of the template: which function it leads to, and how long that may take. */
+interface RouteDefinition {
+  readonly routeKey: string;
+  readonly functionName: string;
+  readonly timeoutMilliseconds: number;
+}
+
 /** A route of an HTTP API and what it leads to. */
 export interface Route<Target> {
   /** `GET /path/{parameter}`, `ANY /path/{proxy+}` or `$default`. */
@@ -13,7 +33,45 @@ export interface RouteMatch<Target> extends Route<Target> {
 /** Finds the route of a request, by its method and its decoded path. */
 export type FindRoute<Target> = (method: string, path: string) => RouteMatch<Target> | undefined;
 
-/** Makes the route table of an HTTP API; routes are chosen as API Gateway chooses them, whatever their order. */
+/**
+ * Reads the HTTP APIs of the template.
+ *
+ * @param identityOf - the ids by which resolved properties refer to APIs and integrations
+ * @throws {StartError} for what the local cloud does not support.
+ */
+export function apisOf(
+  resources: readonly LiveResource[],
+  identityOf: (resource: LiveResource) => string,
+): readonly ApiDefinition[] {
+  const integrations = new Map(
+    ofType(resources, 'AWS::ApiGatewayV2::Integration').map(resource => {
+      const { IntegrationUri, TimeoutInMillis } = readProperties(integrationSchema, resource);
+      const functionName = functionNameIn(IntegrationUri);
+      if (!functionName) throw new StartError(`${resource.stack}/${resource.logicalId} leads to no function.`);
+      return [`integrations/${identityOf(resource)}`, { functionName, timeoutMilliseconds: TimeoutInMillis }];
+    }),
+  );
+  const routes = ofType(resources, 'AWS::ApiGatewayV2::Route').map(resource => {
+    const { ApiId, RouteKey, Target } = readProperties(routeSchema, resource);
+    const integration = integrations.get(Target);
+    if (!integration) throw new StartError(`${resource.stack}/${resource.logicalId} has no integration.`);
+    return { apiId: ApiId, routeKey: RouteKey, ...integration };
+  });
+  const stages = ofType(resources, 'AWS::ApiGatewayV2::Stage').map(resource => readProperties(stageSchema, resource));
+
+  return ofType(resources, 'AWS::ApiGatewayV2::Api').map(resource => {
+    readProperties(apiSchema, resource);
+    const apiId = identityOf(resource);
+    const settings = stages.find(stage => stage.ApiId === apiId)?.DefaultRouteSettings ?? unthrottled;
+    return {
+      apiId,
+      throttle: { rate: settings.ThrottlingRateLimit, burst: settings.ThrottlingBurstLimit },
+      routes: routes.filter(route => route.apiId === apiId),
+    };
+  });
+}
+
+/** Makes the route table of an HTTP API; the most specific route is chosen, as API Gateway does. */
 export function makeRouteTable<Target>(routes: readonly Route<Target>[]): FindRoute<Target> {
   const fallback = routes.find(({ routeKey }) => routeKey === '$default');
   const patterns = routes
@@ -31,6 +89,35 @@ export function makeRouteTable<Target>(routes: readonly Route<Target>[]): FindRo
     return fallback && { ...fallback, pathParameters: {} };
   };
 }
+
+const integrationSchema = z.object({
+  IntegrationType: z.literal('AWS_PROXY'),
+  PayloadFormatVersion: z.literal('2.0'),
+  IntegrationUri: z.string(),
+  TimeoutInMillis: z.number().default(30_000),
+});
+const routeSchema = z.object({
+  ApiId: z.string(),
+  RouteKey: z.string(),
+  Target: z.string().startsWith('integrations/'),
+  AuthorizationType: z.literal('NONE').default('NONE'),
+});
+
+/** API Gateway's own limits, where a stage sets none. */
+const unthrottled = { ThrottlingRateLimit: 10_000, ThrottlingBurstLimit: 5_000 };
+
+const stageSchema = z.object({
+  ApiId: z.string(),
+  StageName: z.literal('$default'),
+  DefaultRouteSettings: z
+    .object({
+      ThrottlingRateLimit: z.number().default(unthrottled.ThrottlingRateLimit),
+      ThrottlingBurstLimit: z.number().default(unthrottled.ThrottlingBurstLimit),
+    })
+    .default(unthrottled),
+});
+
+const apiSchema = z.object({ ProtocolType: z.literal('HTTP') });
 
 function parse<Target>(route: Route<Target>): Pattern<Target> {
   const [method = '', path = ''] = route.routeKey.split(' ');
@@ -61,7 +148,7 @@ interface Pattern<Target> {
   readonly rank: string;
 }
 
-/** Literal before parameter before greedy parameter, segment by segment; a method of its own before `ANY`. */
+/** Literal before parameter before greedy parameter, segment by segment; a named method before `ANY`. */
 function rankOf(method: string, segments: readonly string[]): string {
   return (
     segments.map(segment => (isGreedy(segment) ? 'c' : isParameter(segment) ? 'b' : 'a')).join('') +

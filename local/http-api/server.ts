@@ -4,19 +4,19 @@ import type { IncomingRequest } from './event.ts';
 import { type GatewayResponse, gatewayMessage } from './response.ts';
 
 /** Answers a complete request. */
-export type Answer = (request: IncomingRequest) => Promise<GatewayResponse>;
+export type RequestHandler = (request: IncomingRequest) => Promise<GatewayResponse>;
 
-/** The front of an HTTP API, listening from the start so that a taken port is noticed before anything else is done. */
-export interface HttpFront extends LoopbackServer {
-  /** From now on requests are answered; before, they get 503. */
-  open(answer: Answer): void;
-  /** Takes no more requests, lets those under way end. */
+/** The HTTP server of an API. */
+export interface HttpServer extends LoopbackServer {
+  /** Begins to answer requests; before, they get 503. */
+  open(handler: RequestHandler): void;
+  /** Accepts no more requests and lets running ones end. */
   close(): void;
 }
 
-/** Starts the front on a port of 127.0.0.1; 0 takes any free one. @throws {LocalFault} when the port is taken. */
-export async function startHttpFront(port: number): Promise<HttpFront> {
-  let answer: Answer = async () => unavailable;
+/** Starts the server on a port of 127.0.0.1; 0 takes any free one. @throws {StartError} when the port is in use. */
+export async function startHttpServer(port: number): Promise<HttpServer> {
+  let handle: RequestHandler = async () => unavailable;
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const receivedAt = Date.now();
@@ -26,13 +26,13 @@ export async function startHttpFront(port: number): Promise<HttpFront> {
     const body = await readBody(request);
     if (!body) {
       send(response, tooLarge);
-      request.resume(); // a caller that is still sending would otherwise see a reset instead of the answer
+      request.resume(); // or a caller that is still sending would see a reset instead of the response
       return;
     }
     const { method = '', httpVersion, rawHeaders, socket } = request;
     const sourceIp = socket.remoteAddress ?? '127.0.0.1';
     const protocol = `HTTP/${httpVersion}`;
-    const answered = await answer({ ...target, method, protocol, rawHeaders, body, sourceIp, receivedAt });
+    const answered = await handle({ ...target, method, protocol, rawHeaders, body, sourceIp, receivedAt });
     try {
       send(response, answered);
     } catch {
@@ -42,7 +42,7 @@ export async function startHttpFront(port: number): Promise<HttpFront> {
   };
 
   const server = createServer({ maxHeaderSize: 8 * largestHead }, (request, response) => {
-    serve(request, response).catch(() => response.destroy()); // the caller went away
+    serve(request, response).catch(() => response.destroy()); // the caller has disconnected
   });
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
@@ -50,8 +50,8 @@ export async function startHttpFront(port: number): Promise<HttpFront> {
   const listening = await listenOnLoopback(server, port);
   return {
     ...listening,
-    open: given => {
-      answer = given;
+    open: handler => {
+      handle = handler;
     },
     close: () => {
       server.close();
@@ -87,7 +87,7 @@ const largestHead = 10_240;
 
 const headTooLarge = gatewayMessage(431, 'Request Header Fields Too Large');
 
-/** Reads the body as far as it is allowed; `undefined` when it is too large. */
+/** Reads the body; `undefined` when it is too large. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > largestBody) return undefined;
   const chunks: Buffer[] = [];
@@ -103,7 +103,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 const tooLarge = gatewayMessage(413, 'Request Entity Too Large');
 const internalError = gatewayMessage(500, 'Internal Server Error');
 
-/** API Gateway hands paths over decoded; what cannot be decoded stays as it is. */
+/** API Gateway decodes paths. What cannot be decoded stays as it is. */
 function decodePath(path: string): string {
   return path.replace(/(?:%[0-9a-f]{2})+/gi, encoded => {
     try {

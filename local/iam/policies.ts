@@ -1,12 +1,24 @@
 import * as z from 'zod';
 import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
 import { functionOf } from '../lambda/definition.ts';
-import { policyDocumentSchema, type Statement } from './statement.ts';
+
+/** What a role may do, on which resources, under which conditions. */
+export type Statement = z.output<typeof statementSchema>;
+
+/** One action on one resource. */
+export interface AccessRequest {
+  /** `dynamodb:GetItem` */
+  readonly action: string;
+  /** ARN */
+  readonly resource: string;
+  /** Condition keys, such as `dynamodb:LeadingKeys`, with their values. */
+  readonly context?: Readonly<Record<string, readonly string[]>>;
+}
 
 /**
- * What each function's role may do, by the function's name.
+ * The statements of each function's role, by the function's name.
  *
- * @throws {LocalFault} for a policy that the local cloud cannot read.
+ * @throws {StartError} for a policy that the local cloud cannot read.
  */
 export function functionPolicies(
   resources: readonly LiveResource[],
@@ -22,5 +34,63 @@ export function functionPolicies(
   );
 }
 
+/** Whether any of the statements allows the request. IAM denies everything else. */
+export function isAllowed(statements: readonly Statement[], { action, resource, context }: AccessRequest): boolean {
+  return statements.some(
+    statement =>
+      statement.Action.some(pattern => covers(pattern, action)) &&
+      statement.Resource.some(pattern => covers(pattern, resource)) &&
+      holds(statement, context),
+  );
+}
+
+const oneOrMore = z
+  .union([z.string(), z.array(z.string())])
+  .transform(value => (Array.isArray(value) ? value : [value]));
+
+/** Operators that are not implemented here are refused rather than ignored. */
+const statementSchema = z.strictObject({
+  Sid: z.string().optional(),
+  Effect: z.literal('Allow'),
+  Action: oneOrMore,
+  Resource: oneOrMore,
+  Condition: z
+    .strictObject({
+      StringEquals: z.record(z.string(), oneOrMore).optional(),
+      'ForAllValues:StringEquals': z.record(z.string(), oneOrMore).optional(),
+    })
+    .optional(),
+});
+
+/** The document of a policy. */
+export const policyDocumentSchema = z.object({ Statement: z.array(statementSchema) });
+
 const policySchema = z.object({ PolicyDocument: policyDocumentSchema, Roles: z.array(z.string()) });
 const roleSchema = z.object({ Role: z.string() });
+
+/** Whether a statement's pattern (`*` for anything) covers a name. */
+function covers(pattern: string, name: string): boolean {
+  return pattern.includes('*') ? expressionOf(pattern).test(name) : pattern === name;
+}
+
+function expressionOf(pattern: string): RegExp {
+  const known = expressions.get(pattern) ?? new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`);
+  expressions.set(pattern, known);
+  return known;
+}
+
+/** Compiled patterns. There are no more than the template has. */
+const expressions = new Map<string, RegExp>();
+
+function holds({ Condition: condition }: Statement, context: AccessRequest['context'] = {}): boolean {
+  const single = Object.entries(condition?.StringEquals ?? {});
+  const each = Object.entries(condition?.['ForAllValues:StringEquals'] ?? {});
+  return (
+    single.every(([key, allowed]) => (context[key]?.length ?? 0) > 0 && includesAll(allowed, context[key] ?? [])) &&
+    each.every(([key, allowed]) => includesAll(allowed, context[key] ?? [])) // holds for an absent key, as in IAM
+  );
+}
+
+function includesAll(allowed: readonly string[], values: readonly string[]): boolean {
+  return values.every(value => allowed.includes(value));
+}

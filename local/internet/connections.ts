@@ -1,18 +1,18 @@
 import net from 'node:net';
-import type { AddressBook } from './address-book.ts';
+import type { HostMap } from './host-map.ts';
 
 /**
- * Makes connections to the addresses of mapped names land on the TLS terminator at 127.0.0.1, while they look to the
- * program as if they had gone to the address itself. Other connections are not touched.
+ * Diverts connections to the addresses of mapped names to the TLS terminator on 127.0.0.1. The program sees them as
+ * connections to the address itself. Other connections are not diverted.
  */
-export function divertConnections(book: AddressBook, terminatorPort: number): void {
+export function divertConnections(hosts: HostMap, terminatorPort: number): void {
   const tcp = tcpPrototype();
   const { connect, connect6, getpeername } = tcp;
   const peers = new WeakMap<object, object>();
 
   const divert = (original: TcpHandle['connect']): TcpHandle['connect'] =>
     function (this: TcpHandle, request, address, port) {
-      if (book.nameAt(address) === undefined) return original.call(this, request, address, port);
+      if (hosts.nameAt(address) === undefined) return original.call(this, request, address, port);
       if (!isServed(port)) return connect.call(this, request, '127.0.0.1', 1); // refused, as a closed port is
       peers.set(this, { address, port, family: 'IPv4' });
       return connect.call(this, request, '127.0.0.1', terminatorPort);
@@ -34,11 +34,11 @@ function tcpPrototype(): TcpHandle {
   const handle: unknown = '_handle' in socket ? socket._handle : undefined;
   const prototype: unknown = handle && Object.getPrototypeOf(handle);
   socket.destroy();
-  if (!prototype) throw new Error('This Node has no TCP handles where the loopback Internet expects them.');
+  if (!prototype) throw new Error('This version of Node has no TCP handles where the local cloud expects them.');
   return prototype as TcpHandle;
 }
 
-/** Node's TCP handle: one place below net, tls, http, agents and Happy Eyeballs. */
+/** Node's TCP handle, the one place below net, tls, http, agents and Happy Eyeballs. */
 interface TcpHandle {
   connect(request: unknown, address: string, port: number): number;
   connect6(request: unknown, address: string, port: number): number;

@@ -55,7 +55,7 @@ export function readHosts(path: string): HostTable {
 }
 
 /**
- * What a name of the loopback Internet leads to: a plain HTTP server's port on 127.0.0.1, or the addresses to answer
+ * What a name leads to: the port of a plain HTTP server on 127.0.0.1, or the addresses that it resolves to
  * (which lead nowhere of ours; none at all means that the name does not exist).
  */
 type HostEntry = { readonly port: number } | { readonly addresses: readonly string[] };

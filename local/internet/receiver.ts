@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listenOnLoopback } from '../loopback-server.ts';
-import { renderDeliveries } from './receiver-page.ts';
 
-/** One request as the built-in receiver got it. */
+/** A request that the built-in receiver got. */
 export interface ReceivedDelivery {
   /** RFC 3339, UTC. */
   readonly at: string;
@@ -19,18 +18,18 @@ export interface ReceivedDelivery {
 /** The receiver behind `https://receiver.example.com`. */
 export interface Receiver {
   readonly port: number;
-  /** Where a person or a test sees what it got. */
+  /** The page with what it got; with `/deliveries`, the same as JSON. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** The name the built-in receiver answers for. */
+/** The host name of the built-in receiver. */
 export const receiverName = 'receiver.example.com';
 
 /**
- * Starts the receiver on a port of 127.0.0.1; 0 takes any free one. `onDelivery` hears of each delivery as it comes.
+ * Starts the receiver on a port of 127.0.0.1; 0 takes any free one. `onDelivery` receives each delivery.
  *
- * @throws {LocalFault} when the port cannot be had.
+ * @throws {StartError} when the port cannot be had.
  */
 export async function startReceiver(
   wantedPort: number,
@@ -60,9 +59,9 @@ export async function startReceiver(
   };
 
   const server = createServer((request, response) => {
-    const isAskedHere = request.headers.host === `127.0.0.1:${port}` || request.headers.host === `localhost:${port}`;
-    if (isAskedHere && show(request, response)) return;
-    receive(request, response).catch(() => response.destroy()); // cut off in the middle
+    const isForPage = request.headers.host === `127.0.0.1:${port}` || request.headers.host === `localhost:${port}`;
+    if (isForPage && show(request, response)) return;
+    receive(request, response).catch(() => response.destroy()); // cut off
   });
   const { port, stop } = await listenOnLoopback(server, wantedPort);
   return { port, url: `http://127.0.0.1:${port}`, stop };
@@ -95,3 +94,41 @@ async function readStart(request: IncomingMessage): Promise<string> {
 
 const keptDeliveries = 2_000;
 const keptBytes = 16 * 1024;
+
+/** The page that shows deliveries, newest first; it reloads itself every two seconds. */
+function renderDeliveries(deliveries: readonly ReceivedDelivery[]): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="2">
+<title>${deliveries.length} received</title><style>${style}</style></head>
+<body><h1>What receiver.example.com got</h1>
+<p>Register <code>https://receiver.example.com/…</code> as a webhook's URL and its deliveries appear here.
+<code>https://receiver.example.com/status/503</code> answers 503. The same as JSON: <a href="/deliveries">/deliveries</a>.</p>
+${deliveries.length === 0 ? '<p>Nothing yet.</p>' : [...deliveries].reverse().map(renderDelivery).join('\n')}
+</body></html>
+`;
+}
+
+const style = `
+  body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c2733 }
+  article { border: 1px solid #d5dde5; border-radius: 6px; padding: .75rem 1rem; margin: 1rem 0 }
+  h2 { font-size: 1rem; margin: 0 }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .5rem 0 0; font-size: .85rem }
+  pre.headers { color: #5c6b7a }`;
+
+function renderDelivery({ at, method, path, headers, body, status }: ReceivedDelivery): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return `<article><h2>${escapeHtml(`${at}  ${method} ${path}  answered ${status}`)}</h2>
+<pre>${escapeHtml(body)}</pre><pre class="headers">${escapeHtml(lines.join('\n'))}</pre></article>`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, character => escapes[character] ?? '');
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};

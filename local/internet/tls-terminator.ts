@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
-import { codeOf } from '../fault.ts';
-import type { AddressBook } from './address-book.ts';
-import type { CertificateAuthority } from './certificates.ts';
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import { generate } from 'selfsigned';
+import { codeOf } from '../errors.ts';
+import type { HostMap } from './host-map.ts';
 
 /** The TLS side of every mapped host, on one port of 127.0.0.1. */
 export interface TlsTerminator {
@@ -11,16 +11,24 @@ export interface TlsTerminator {
   stop(): Promise<void>;
 }
 
-/** Hears that nothing listens behind a mapped name: once, until something does. */
-export type OnAbsence = (name: string, port: number) => void;
+/** Called when nothing listens behind a mapped name: once, until something does. */
+export type OnUnreachable = (name: string, port: number) => void;
 
-/** Starts the terminator on a free port. Which host a connection is for is told by its SNI (RFC 6066 section 3). */
+/** A certificate authority that exists for one local run only. */
+export interface CertificateAuthority {
+  /** PEM. Function processes trust it through NODE_EXTRA_CA_CERTS. */
+  readonly certificate: string;
+  /** The certificate of that name; issued at its first use. */
+  contextFor(name: string): Promise<SecureContext>;
+}
+
+/** Starts the terminator on a free port. The SNI of a connection tells its host (RFC 6066 section 3). */
 export async function startTlsTerminator(
-  book: AddressBook,
+  hosts: HostMap,
   authority: CertificateAuthority,
-  onAbsence: OnAbsence,
+  onUnreachable: OnUnreachable,
 ): Promise<TlsTerminator> {
-  const strangers = await authority.contextFor(nobody);
+  const unknown = await authority.contextFor(unmapped);
   const open = new Set<Socket>();
   const absent = new Map<string, number>();
 
@@ -28,7 +36,7 @@ export async function startTlsTerminator(
     if (isThere) absent.delete(name);
     else if (absent.get(name) !== port) {
       absent.set(name, port);
-      onAbsence(name, port);
+      onUnreachable(name, port);
     }
   };
 
@@ -38,10 +46,10 @@ export async function startTlsTerminator(
     raw.on('error', () => raw.destroy());
     const secure = new TLSSocket(raw, {
       isServer: true,
-      secureContext: strangers, // without one, each connection would make its own
+      secureContext: unknown, // without it, each connection would create one
       ALPNProtocols: ['http/1.1'],
       SNICallback: (name, answer) => {
-        if (book.portOf(name) === undefined) return answer(null, strangers);
+        if (hosts.portOf(name) === undefined) return answer(null, unknown);
         authority.contextFor(name).then(
           context => answer(null, context),
           error => answer(error),
@@ -51,7 +59,7 @@ export async function startTlsTerminator(
     secure.on('error', () => raw.destroy());
     secure.on('secure', () => {
       const name = 'servername' in secure ? String(secure.servername) : '';
-      const port = book.portOf(name);
+      const port = hosts.portOf(name);
       if (port === undefined) raw.resetAndDestroy();
       else join(secure, raw, port, isThere => note(name, port, isThere));
     });
@@ -69,12 +77,56 @@ export async function startTlsTerminator(
   };
 }
 
-/** The name in the certificate for clients that name no host or one that is not mapped: it fits nobody. */
-const nobody = 'unmapped.invalid';
+/** Makes a certificate authority with fresh keys (P-256). */
+export async function makeCertificateAuthority(): Promise<CertificateAuthority> {
+  const authority = await generate([{ name: 'commonName', value: 'Emissor local run' }], {
+    ...elliptic,
+    notBeforeDate: anHourAgo(),
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  const contexts = new Map<string, Promise<SecureContext>>();
+
+  const issue = async (name: string): Promise<SecureContext> => {
+    const leaf = await generate([{ name: 'commonName', value: name.slice(0, 64) }], {
+      ...elliptic,
+      notBeforeDate: anHourAgo(),
+      ca: { key: authority.private, cert: authority.cert },
+      extensions: [
+        { name: 'basicConstraints', cA: false, critical: true },
+        { name: 'keyUsage', digitalSignature: true, critical: true },
+        { name: 'extKeyUsage', serverAuth: true },
+        { name: 'subjectAltName', altNames: [{ type: 2, value: name }] },
+      ],
+    });
+    return createSecureContext({ key: leaf.private, cert: leaf.cert });
+  };
+
+  return {
+    certificate: authority.cert,
+    contextFor: name => {
+      const known = contexts.get(name) ?? issue(name);
+      contexts.set(name, known);
+      return known;
+    },
+  };
+}
+
+const elliptic = { keyType: 'ec', algorithm: 'sha256' } as const;
+
+/** Certificates must be valid on a clock that is a little slow, too. */
+function anHourAgo(): Date {
+  return new Date(Date.now() - 3_600_000);
+}
+
+/** The name in the certificate for connections without SNI or to a name that is not mapped. It matches no host. */
+const unmapped = 'unmapped.invalid';
 
 /**
- * Joins a TLS connection and a plain one, byte for byte: half-closed and reset ends arrive as such on the other side,
- * so that a test server may hang, trickle, talk nonsense or tear the connection and the client sees just that.
+ * Connects a TLS socket and a plain one, byte for byte. Half-closes and resets are passed on, so that the client sees exactly
+ * what a test server does: hang, trickle, send garbage or reset the connection.
  */
 function join(secure: TLSSocket, raw: Socket, port: number, onConnect: (isThere: boolean) => void): void {
   const plain = connect({ host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true });

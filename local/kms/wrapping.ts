@@ -1,15 +1,32 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { keyArn } from '../assembly/identities.ts';
+import { codeOf, StartError } from '../errors.ts';
 
-/** What KMS does with a key that never leaves it. */
+/** Encryption under KMS keys, which never leave the service. */
 export interface Wrapping {
   wrap(keyId: string, plaintext: Uint8Array, context: EncryptionContext): Buffer;
   /** `undefined` when the ciphertext was altered, or made under another context or another master key. */
   unwrap(ciphertext: Uint8Array, context: EncryptionContext): Unwrapped | undefined;
 }
 
-/** The id of the key that a ciphertext says it was made with; empty when it does not say. */
-export function keyIdIn(ciphertext: Buffer): string {
-  return ciphertext[0] === version ? ciphertext.toString('utf8', 2, 2 + (ciphertext[1] ?? 0)) : '';
+/**
+ * The secret from which all KMS keys are derived; kept in a file of mode 0600 where state is to survive.
+ *
+ * @throws {StartError} when the kept file is not a key: everything encrypted under it would be lost silently.
+ */
+export function masterKey(file?: string): Buffer {
+  if (file === undefined) return randomBytes(masterKeyLength);
+  try {
+    const kept = readFileSync(file);
+    if (kept.length === masterKeyLength) return kept;
+    throw new StartError(`${file} is damaged: the data kept beside it cannot be decrypted, use a fresh --data.`);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    const fresh = randomBytes(masterKeyLength);
+    writeFileSync(file, fresh, { mode: 0o600, flag: 'wx' });
+    return fresh;
+  }
 }
 
 /**
@@ -45,21 +62,32 @@ export function makeWrapping(master: Uint8Array): Wrapping {
   };
 }
 
-/** Names and values bound to a ciphertext: it opens under exactly these only. */
+/** ARN of the key that a request is about: the one it names, or the one its ciphertext was made with. */
+export function keyIn({ KeyId, CiphertextBlob }: Readonly<Record<string, unknown>>): string {
+  const named = typeof KeyId === 'string' ? KeyId : keyIdIn(Buffer.from(String(CiphertextBlob), 'base64'));
+  return named.startsWith('arn:') ? named : keyArn(named);
+}
+
+/** Names and values bound to a ciphertext: it decrypts under exactly these only. */
 type EncryptionContext = Readonly<Record<string, string>>;
 
-/** A ciphertext taken apart again. */
 interface Unwrapped {
   readonly keyId: string;
   readonly plaintext: Buffer;
 }
 
-const version = 1;
-const nonceLength = 12;
+const masterKeyLength = 32;
 
 /** The order of the pairs does not matter to KMS. */
 function bound(keyId: string, context: EncryptionContext): Buffer {
   return Buffer.from(JSON.stringify([keyId, Object.entries(context).sort(([one], [other]) => (one < other ? -1 : 1))]));
 }
 
+const version = 1;
+const nonceLength = 12;
 const tagLength = 16;
+
+/** The key id in a ciphertext; empty when there is none. */
+function keyIdIn(ciphertext: Buffer): string {
+  return ciphertext[0] === version ? ciphertext.toString('utf8', 2, 2 + (ciphertext[1] ?? 0)) : '';
+}

@@ -5,17 +5,17 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 
 /**
- * The runtime's half of the Lambda Runtime API: loads the handler, asks for work, answers. It runs in a function's
- * process and has no other task; Lambda's own runtime for Node.js is what it stands in for.
+ * The client of the Lambda Runtime API, as Lambda's own runtime for Node.js: loads the handler, asks for invocations,
+ * responds. It is the main script of each function process.
  */
 const { AWS_LAMBDA_RUNTIME_API: api = '', _HANDLER: handlerName = '', LAMBDA_TASK_ROOT: root = '' } = process.env;
 
 type Handler = (event: unknown, context: object) => unknown;
 
-/** The runner is gone, even by SIGKILL: leave no orphan. */
+/** The local run has ended, even by SIGKILL: leave no orphan. */
 process.once('disconnect', () => process.exit(0));
 
-/** Signals reach the whole process group; the runner decides when its functions end. */
+/** Ctrl-C reaches the whole process group. The local run decides when its functions end. */
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -33,7 +33,7 @@ try {
   process.exit(1);
 }
 
-/** What nobody caught ends the process, as it does in Lambda, after the invocation has been told. */
+/** An uncaught error ends the process, as in Lambda, after it was reported. */
 function endBy(title: string, exitCode: number) {
   return (error: unknown) => {
     const path = current === undefined ? 'init/error' : `invocation/${current}/error`;

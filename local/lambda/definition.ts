@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { functionArn, physicalName } from '../assembly/identities.ts';
 import { type LiveResource, readProperties } from '../assembly/resources.ts';
-import { LocalFault } from '../fault.ts';
+import { StartError } from '../errors.ts';
 
 /** A function of the template. */
 export interface FunctionDefinition {
   readonly name: string;
   readonly arn: string;
-  /** How people call it: `auth/token`. */
+  /** Its name in the terminal: `auth/token`. */
   readonly label: string;
   /** Directory of its bundle. */
   readonly directory: string;
@@ -27,14 +27,14 @@ export interface FunctionDefinition {
  * Reads a function of the template.
  *
  * @param assets - directory of each bundle, by object key
- * @throws {LocalFault}
+ * @throws {StartError}
  */
 export function functionOf(resource: LiveResource, assets: ReadonlyMap<string, string>): FunctionDefinition {
   const properties = readProperties(functionSchema, resource);
   const name = properties.FunctionName ?? physicalName(resource.stack, resource.logicalId, 64);
   const directory = assets.get(properties.Code.S3Key);
   if (directory === undefined)
-    throw new LocalFault(`${resource.stack}/${resource.logicalId} has no code in the assembly.`);
+    throw new StartError(`${resource.stack}/${resource.logicalId} has no code in the assembly.`);
   const { LogFormat, LogGroup, ApplicationLogLevel } = properties.LoggingConfig;
   return {
     name,

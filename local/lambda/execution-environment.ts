@@ -2,44 +2,50 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import type { FunctionDefinition } from './definition.ts';
-import { exitFault, type FunctionFault, type InvocationOutcome, timeoutFault } from './invocation.ts';
-import { type HandedInvocation, startRuntimeApi } from './runtime-api.ts';
-import { functionVariables, type RuntimeSurroundings } from './variables.ts';
+import { exitError, type FunctionError, type InvocationOutcome, timeoutError } from './invocation.ts';
+import { type RuntimeInvocation, startRuntimeApi } from './runtime-api.ts';
+import { functionVariables, type RuntimeContext } from './runtime-context.ts';
 
-/** One process of a function; it serves one invocation at a time. */
+/** One process of a function. It runs one invocation at a time. */
 export interface ExecutionEnvironment {
   invoke(payload: string): Promise<InvocationOutcome>;
   /** Ends the process at once. */
   end(): void;
 }
 
-/** What the owner of an environment is told. */
+/** What the owner of an environment is told of. */
 export interface EnvironmentEvents {
   /** The environment can take an invocation. */
   onIdle(environment: ExecutionEnvironment): void;
-  /** The process is gone. `fault` is set when it never became ready. */
-  onGone(environment: ExecutionEnvironment, fault: FunctionFault | undefined): void;
+  /** The process has exited. `error` is set when it was never ready. */
+  onExit(environment: ExecutionEnvironment, error: FunctionError | undefined): void;
   /** A line the function wrote to either output. */
   onLine(line: string): void;
 }
 
-/** Starts a process for a function; it reports itself idle once it is ready. */
+/** A lock that one starting process holds at a time. */
+export interface StartLock {
+  /** Waits for the lock, first come, first served. @returns what releases it; releasing it again does nothing. */
+  acquire(): Promise<() => void>;
+}
+
+/** Starts a process for a function; `onIdle` is called once it is ready. */
 export async function startExecutionEnvironment(
   definition: FunctionDefinition,
-  surroundings: RuntimeSurroundings,
+  runtimeContext: RuntimeContext,
   events: EnvironmentEvents,
 ): Promise<ExecutionEnvironment> {
   let current: { readonly requestId: string; settle(outcome: InvocationOutcome): void } | undefined;
-  let hand: ((invocation: HandedInvocation) => void) | undefined;
+  let takeWork: ((invocation: RuntimeInvocation) => void) | undefined;
   let isReady = false;
   let isEnding = false;
-  let startFault: FunctionFault | undefined;
+  let startError: FunctionError | undefined;
 
   const end = (): void => {
     isEnding = true;
     child.kill('SIGKILL');
   };
-  const logFault = ({ errorMessage }: FunctionFault): void =>
+  const logError = ({ errorMessage }: FunctionError): void =>
     events.onLine(JSON.stringify({ level: 'ERROR', message: errorMessage }));
 
   const settle = (requestId: string, outcome: InvocationOutcome): void => {
@@ -53,36 +59,36 @@ export async function startExecutionEnvironment(
     onNext: take => {
       isReady = true;
       clearTimeout(initialisation);
-      hand = take;
+      takeWork = take;
       events.onIdle(environment);
     },
     onResponse: (requestId, payload) => settle(requestId, { outcome: 'returned', payload }),
-    onError: (requestId, fault) => settle(requestId, { outcome: 'failed', fault }),
-    onInitError: fault => {
-      startFault = fault;
+    onError: (requestId, error) => settle(requestId, { outcome: 'failed', error }),
+    onInitError: error => {
+      startError = error;
     },
   });
-  const child = spawnFunction(definition, surroundings, api.address);
+  const child = spawnFunction(definition, runtimeContext, api.address);
   for (const output of [child.stdout, child.stderr]) {
     if (output) createInterface({ input: output }).on('line', events.onLine);
   }
   const initialisation = setTimeout(() => {
-    startFault = timeoutFault('init', initialisationSeconds);
-    logFault(startFault);
+    startError = timeoutError('init', initialisationSeconds);
+    logError(startError);
     end();
   }, initialisationSeconds * 1000);
 
-  const onGone = (code: number | null, signal: string | null): void => {
+  const onExit = (code: number | null, signal: string | null): void => {
     clearTimeout(initialisation);
     const requestId = current?.requestId ?? 'init';
-    const fault = startFault ?? exitFault(requestId, code, signal);
-    if (!isEnding) logFault(fault);
-    settle(requestId, { outcome: 'failed', fault });
-    events.onGone(environment, isReady ? undefined : fault);
+    const error = startError ?? exitError(requestId, code, signal);
+    if (!isEnding) logError(error);
+    settle(requestId, { outcome: 'failed', error });
+    events.onExit(environment, isReady ? undefined : error);
     void api.stop();
   };
-  child.once('exit', onGone);
-  child.once('error', () => onGone(1, null));
+  child.once('exit', onExit);
+  child.once('error', () => onExit(1, null));
 
   const environment: ExecutionEnvironment = {
     invoke: payload =>
@@ -90,9 +96,9 @@ export async function startExecutionEnvironment(
         const requestId = randomUUID();
         const milliseconds = definition.timeoutSeconds * 1000;
         const timeout = setTimeout(() => {
-          const fault = timeoutFault(requestId, definition.timeoutSeconds);
-          logFault(fault);
-          settle(requestId, { outcome: 'failed', fault });
+          const error = timeoutError(requestId, definition.timeoutSeconds);
+          logError(error);
+          settle(requestId, { outcome: 'failed', error });
           end();
         }, milliseconds);
         current = {
@@ -103,29 +109,46 @@ export async function startExecutionEnvironment(
           },
         };
         const deadline = Date.now() + milliseconds;
-        hand?.({ requestId, payload, deadline, functionArn: definition.arn, traceId: traceId() });
-        hand = undefined;
+        takeWork?.({ requestId, payload, deadline, functionArn: definition.arn, traceId: traceId() });
+        takeWork = undefined;
       }),
     end,
   };
   return environment;
 }
 
-function spawnFunction(definition: FunctionDefinition, surroundings: RuntimeSurroundings, api: string): ChildProcess {
-  const words = [
+/**
+ * Makes the lock for the processes of a run. Loading a bundle keeps a processor busy for a while: many starts at once on a
+ * busy machine would all take too long.
+ */
+export function makeStartLock(): StartLock {
+  let previous: Promise<void> = Promise.resolve();
+  return {
+    acquire: async () => {
+      const before = previous;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      previous = promise;
+      await before;
+      return resolve;
+    },
+  };
+}
+
+function spawnFunction(definition: FunctionDefinition, runtimeContext: RuntimeContext, api: string): ChildProcess {
+  const parameters = [
     '--import',
-    surroundings.preloadUrl,
+    runtimeContext.preloadUrl,
     `--max-old-space-size=${Math.floor(definition.memory * 0.9)}`, // as Lambda's own runtime sets it
-    surroundings.bootstrapFile,
+    runtimeContext.bootstrapFile,
   ];
-  return spawn(process.execPath, words, {
+  return spawn(process.execPath, parameters, {
     cwd: definition.directory,
-    env: functionVariables(definition, surroundings, api),
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel tells the process when the runner is gone
+    env: functionVariables(definition, runtimeContext, api),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel closes when this process ends, even by SIGKILL
   });
 }
 
-/** Lambda gives initialisation ten seconds; a machine that is busy with other things needs more for the same work. */
+/** Lambda allows ten seconds; a busy machine needs more for the same work. */
 const initialisationSeconds = 60;
 
 function traceId(): string {

@@ -1,38 +1,42 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FunctionDefinition } from './definition.ts';
+import type { StartLock } from './execution-environment.ts';
 import { type ExecutionEnvironment, startExecutionEnvironment } from './execution-environment.ts';
-import type { FunctionFault, InvocationOutcome, Invoke } from './invocation.ts';
-import type { StartGate } from './start-gate.ts';
-import type { RuntimeSurroundings } from './variables.ts';
+import type { FunctionError, InvocationOutcome, Invoke } from './invocation.ts';
+import type { RuntimeContext } from './runtime-context.ts';
 
 /** A function of the template, running on demand. */
 export interface LocalFunction {
   readonly definition: FunctionDefinition;
-  /** Invocations that may be under way at once; more wait. */
+  /** Invocations that may run at once; more wait. */
   readonly concurrency: number;
   readonly invoke: Invoke;
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no invocation is running or waiting. */
   drain(): Promise<void>;
-  /** Ends all processes; what is under way or waiting fails. */
+  /** Ends all processes; running and waiting invocations fail. */
   end(): void;
 }
 
-/** What a function runs on. */
+/** What functions need to run. */
 export interface FunctionHost {
-  readonly surroundings: RuntimeSurroundings;
+  readonly runtimeContext: RuntimeContext;
   /** The same for all functions of a run. */
-  readonly startGate: StartGate;
+  readonly startLock: StartLock;
   readonly onLine: (definition: FunctionDefinition, line: string) => void;
 }
 
 /**
- * Makes a function that starts processes as invocations come, keeps idle ones for a while, and replaces dead ones. What
- * was in use last is used first, so that those which nobody needs can end.
+ * Makes a function that starts processes as invocations come, keeps idle ones for a while, and replaces those that died.
+ * The most recently used process is used first, so that superfluous ones become idle and end.
  *
- * @param places - batches that its event sources may have under way at once, where the template says so
+ * @param eventSourceConcurrency - batches that its event sources may process at once; 0 when the template sets no maximum
  */
-export function makeLocalFunction(definition: FunctionDefinition, host: FunctionHost, places = 0): LocalFunction {
-  const most = places > 0 ? places : mostProcesses;
+export function makeLocalFunction(
+  definition: FunctionDefinition,
+  host: FunctionHost,
+  eventSourceConcurrency = 0,
+): LocalFunction {
+  const most = eventSourceConcurrency > 0 ? eventSourceConcurrency : mostProcesses;
   const concurrency = Math.min(definition.reservedConcurrency ?? most, most);
   const waiting: Waiting[] = [];
   const idle: Idle[] = [];
@@ -47,7 +51,7 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
 
   const keep = (environment: ExecutionEnvironment): void => {
     const ending = setTimeout(() => {
-      forget(environment); // nothing may be handed to it while it ends
+      forget(environment); // it must not be used while it ends
       environment.end();
     }, idleLifetime).unref();
     idle.push({ environment, ending });
@@ -58,8 +62,8 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
     if (at >= 0) clearTimeout(idle.splice(at, 1)[0]?.ending);
   };
 
-  /** An invocation that waited for a process which could not start fails with its fault. */
-  const failOne = (fault: FunctionFault): void => waiting.shift()?.resolve({ outcome: 'failed', fault });
+  /** When a process cannot start, one of the invocations that wait for it fails with its error. */
+  const failOne = (error: FunctionError): void => waiting.shift()?.resolve({ outcome: 'failed', error });
 
   const startProcess = (hasStarted: () => void): void => {
     processes += 1;
@@ -70,17 +74,17 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
         else keep(environment);
         hasStarted();
       },
-      onGone: (environment: ExecutionEnvironment, fault: FunctionFault | undefined) => {
+      onExit: (environment: ExecutionEnvironment, error: FunctionError | undefined) => {
         processes -= 1;
         alive.delete(environment);
         forget(environment);
-        if (fault) failOne(fault);
+        if (error) failOne(error);
         hasStarted();
         startNeeded();
       },
       onLine: (line: string) => host.onLine(definition, line),
     };
-    startExecutionEnvironment(definition, host.surroundings, events).then(
+    startExecutionEnvironment(definition, host.runtimeContext, events).then(
       environment => {
         if (hasEnded) environment.end();
         else alive.add(environment);
@@ -96,19 +100,19 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
   const needsProcess = (): boolean => !hasEnded && waiting.length > 0 && processes < concurrency;
 
   /**
-   * One of this function waits at the gate at most, so that no function holds up the others for long. The next one comes
-   * after a pause as long as this start took: what runs already needs the processors too, and may serve what waits.
+   * At most one start of this function waits for the lock, so that no function delays the others for long. The next start
+   * follows after a pause as long as this one took: running processes need the processors too, and may become idle.
    */
   const startNeeded = (): void => {
     if (isStarting || !needsProcess()) return;
     isStarting = true;
-    void host.startGate.enter().then(leave => {
+    void host.startLock.acquire().then(release => {
       const startedAt = performance.now();
       let isOver = false;
       const hasStarted = async (): Promise<void> => {
         if (isOver) return;
         isOver = true;
-        leave();
+        release();
         if (alive.size > 0) await wait(performance.now() - startedAt, undefined, { ref: false });
         isStarting = false;
         startNeeded();
@@ -147,7 +151,7 @@ export function makeLocalFunction(definition: FunctionDefinition, host: Function
   };
 }
 
-/** Processes of a function that the template gives no number of places: they share this machine. */
+/** Processes of a function without event sources that set a maximum. */
 const mostProcesses = 16;
 
 interface Waiting {
@@ -161,12 +165,12 @@ interface Idle {
 }
 
 /**
- * Milliseconds after which a process that nobody needs is ended. Lambda takes five minutes or more; here they share the
- * memory of one machine. What runs every minute stays, and so do those that `npm run chaos` has started beforehand.
+ * Milliseconds after which an idle process is ended. Lambda waits five minutes or more; here all processes share one
+ * machine's memory. A function that runs every minute keeps its process.
  */
 const idleLifetime = 180_000;
 
 const ended: InvocationOutcome = {
   outcome: 'failed',
-  fault: { errorType: 'Sandbox.Ended', errorMessage: 'The local run is ending.' },
+  error: { errorType: 'Sandbox.Ended', errorMessage: 'The local run is ending.' },
 };

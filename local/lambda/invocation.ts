@@ -1,27 +1,27 @@
 /** Why an invocation failed, as Lambda reports it. */
-export interface FunctionFault {
+export interface FunctionError {
   readonly errorType: string;
   readonly errorMessage: string;
 }
 
-/** How an invocation ended. A fault is an outcome: nothing is thrown for what a function did. */
+/** How an invocation ended. A function's error is a value and never thrown. */
 export type InvocationOutcome =
   | { readonly outcome: 'returned'; readonly payload: string }
-  | { readonly outcome: 'failed'; readonly fault: FunctionFault };
+  | { readonly outcome: 'failed'; readonly error: FunctionError };
 
 /** Invokes a function with a JSON payload and waits for its end. */
 export type Invoke = (payload: string) => Promise<InvocationOutcome>;
 
-/** The fault of a function that did not answer in time. */
-export function timeoutFault(requestId: string, seconds: number): FunctionFault {
+/** A function that did not answer in time. */
+export function timeoutError(requestId: string, seconds: number): FunctionError {
   return {
     errorType: 'Sandbox.Timedout',
     errorMessage: `RequestId: ${requestId} Error: Task timed out after ${seconds.toFixed(2)} seconds`,
   };
 }
 
-/** The fault of a function whose process ended by itself. */
-export function exitFault(requestId: string, code: number | null, signal: string | null): FunctionFault {
+/** A function whose process exited. */
+export function exitError(requestId: string, code: number | null, signal: string | null): FunctionError {
   return {
     errorType: 'Runtime.ExitError',
     errorMessage: `RequestId: ${requestId} Error: Runtime exited with error: ${

@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import * as z from 'zod';
 import { listenOnLoopback } from '../loopback-server.ts';
-import type { FunctionFault } from './invocation.ts';
+import type { FunctionError } from './invocation.ts';
 
-/** One invocation as the runtime in the function's process is given it. */
-export interface HandedInvocation {
+/** One invocation as the function's process gets it. */
+export interface RuntimeInvocation {
   readonly requestId: string;
   readonly payload: string;
   /** Milliseconds since the epoch. */
@@ -14,13 +14,13 @@ export interface HandedInvocation {
   readonly traceId: string;
 }
 
-/** What a function's process tells its side of the Runtime API. */
+/** The calls of a function's process. */
 export interface RuntimeEvents {
-  /** The process asks for work: for the first time when its initialisation is over. */
-  onNext(hand: (invocation: HandedInvocation) => void): void;
+  /** The process asks for an invocation, for the first time when its initialisation has ended. */
+  onNext(respond: (invocation: RuntimeInvocation) => void): void;
   onResponse(requestId: string, payload: string): void;
-  onError(requestId: string, fault: FunctionFault): void;
-  onInitError(fault: FunctionFault): void;
+  onError(requestId: string, error: FunctionError): void;
+  onInitError(error: FunctionError): void;
 }
 
 /** The Lambda Runtime API (2018-06-01) for one function process. */
@@ -39,9 +39,9 @@ export async function startRuntimeApi(events: RuntimeEvents): Promise<RuntimeApi
       ) ?? [];
     if (call === 'invocation/next') return events.onNext(invocation => handOver(response, invocation));
     if (call === 'init/error') {
-      events.onInitError(await readFault(request));
+      events.onInitError(await readError(request));
     } else if (kind === 'error') {
-      events.onError(requestId, await readFault(request));
+      events.onError(requestId, await readError(request));
     } else if (kind === 'response') {
       const payload = await text(request);
       if (Buffer.byteLength(payload) > largestResponse) events.onError(requestId, tooLarge);
@@ -54,13 +54,13 @@ export async function startRuntimeApi(events: RuntimeEvents): Promise<RuntimeApi
   };
 
   const server = createServer((request, response) => {
-    serve(request, response).catch(() => response.destroy()); // the process died while it was talking
+    serve(request, response).catch(() => response.destroy()); // the process died during the request
   });
   const { port, stop } = await listenOnLoopback(server);
   return { address: `127.0.0.1:${port}`, stop };
 }
 
-function handOver(response: ServerResponse, invocation: HandedInvocation): void {
+function handOver(response: ServerResponse, invocation: RuntimeInvocation): void {
   response
     .writeHead(200, {
       'Content-Type': 'application/json',
@@ -72,18 +72,18 @@ function handOver(response: ServerResponse, invocation: HandedInvocation): void 
     .end(invocation.payload);
 }
 
-async function readFault(request: IncomingMessage): Promise<FunctionFault> {
+async function readError(request: IncomingMessage): Promise<FunctionError> {
   try {
-    return faultSchema.parse(JSON.parse(await text(request)));
+    return errorSchema.parse(JSON.parse(await text(request)));
   } catch {
-    return { errorType: 'Unknown', errorMessage: 'The runtime reported a fault that cannot be read.' };
+    return { errorType: 'Unknown', errorMessage: 'The runtime reported an error that cannot be parsed.' };
   }
 }
 
 /** Lambda's limit for the payload of a synchronous answer, in bytes. */
 const largestResponse = 6 * 1024 * 1024;
 
-const tooLarge: FunctionFault = {
+const tooLarge: FunctionError = {
   errorType: 'Function.ResponseSizeTooLarge',
   errorMessage: `Response payload size exceeded maximum allowed payload size (${largestResponse} bytes).`,
 };
@@ -92,4 +92,4 @@ function accept(response: ServerResponse): void {
   response.writeHead(202, { 'Content-Type': 'application/json' }).end('{"status":"OK"}');
 }
 
-const faultSchema = z.object({ errorType: z.string().default('Error'), errorMessage: z.string().default('') });
+const errorSchema = z.object({ errorType: z.string().default('Error'), errorMessage: z.string().default('') });

@@ -2,14 +2,12 @@ import type { AddressInfo } from 'node:net';
 import * as z from 'zod';
 import { physicalName, queueArn, region } from '../assembly/identities.ts';
 import { type LiveResource, readProperties } from '../assembly/resources.ts';
-import { type Faults, noFaults } from '../faults.ts';
-import { snsAccess, sqsAccess } from '../iam/access-requests.ts';
-import type { Gate } from '../iam/gate.ts';
-import { portFault, type ServiceStandIn } from '../loopback-server.ts';
-import { makeFair } from './fair-order.ts';
-import { countTruly, makeQueueEngine, queueUrl } from './fauxqs.ts';
-import { refuseWhatAwsRefuses } from './limits.ts';
-import { keepGroups } from './message-groups.ts';
+import type { Emulator } from '../emulator.ts';
+import { callerOf, type Interceptor, intercept, type ServiceError } from '../emulator.ts';
+import { portError } from '../loopback-server.ts';
+import { keepGroups, makeFair } from './fair-queues.ts';
+import { correctCounts, makeQueueEngine, type QueueApp, queueUrl } from './fauxqs.ts';
+import { enforceLimits } from './limits.ts';
 
 /** A queue of the template. */
 export interface Queue {
@@ -18,28 +16,28 @@ export interface Queue {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** The SQS engine, which also stands in for SNS. */
-export interface QueueService extends ServiceStandIn {
+/** Emulates SQS and SNS (fauxqs). */
+export interface QueueService extends Emulator {
   urlOf(name: string): string;
   /** Creates a queue, or gives the kept one the attributes that the template has now. */
   ensureQueue(queue: Queue): void;
   ensureTopic(name: string): void;
 }
 
-/** Where the engine keeps its state, and who hears of notifications. */
+/** How the engine is started. */
 export interface QueueServiceOptions {
-  readonly gate: Gate;
+  readonly interceptors?: readonly Interceptor[];
+  /** Where queues and messages are kept. @default - in memory */
   readonly directory?: string;
-  readonly faults?: Faults;
   /** @default 0 - any free one */
   readonly port?: number;
-  /** Whether quiet groups go first, as on AWS; otherwise messages are handed out as they came. @default true */
+  /** Whether quiet message groups go first, as on AWS; otherwise messages are received in the order they came. @default true */
   readonly isFair?: boolean;
-  /** Told of each notification; not of its content. */
+  /** Receives each notification, without its content. */
   readonly onPublish: (topic: string, subject: string) => void;
 }
 
-/** Reads a queue of the template. @throws {LocalFault} */
+/** Reads a queue of the template. @throws {StartError} */
 export function queueOf(resource: LiveResource): Queue {
   const { QueueName: name, ...attributes } = readProperties(queueSchema, resource);
   const strings = Object.entries(attributes).map(([key, value]) => [
@@ -52,47 +50,29 @@ export function queueOf(resource: LiveResource): Queue {
   };
 }
 
-/** Reads the name of a topic of the template. @throws {LocalFault} */
+/** Reads the name of a topic of the template. @throws {StartError} */
 export function topicOf(resource: LiveResource): string {
   return readProperties(topicSchema, resource).TopicName ?? physicalName(resource.stack, resource.logicalId, 256);
 }
 
-/** Starts the engine on 127.0.0.1. @throws {LocalFault} when the port cannot be had */
+/** Starts the engine on 127.0.0.1. @throws {StartError} when the port cannot be had */
 export async function startSqs({
+  interceptors = [],
   directory,
-  gate,
-  faults = noFaults,
   port: wantedPort = 0,
   isFair = true,
   onPublish,
 }: QueueServiceOptions): Promise<QueueService> {
   const { app, queues, topics, keepIn } = await makeQueueEngine(region);
-  app.addHook('preHandler', async (request, reply) => {
-    const target = String(request.headers['x-amz-target'] ?? '');
-    const body = (request.body ?? {}) as Record<string, unknown>;
-    const access = () => (target === '' ? snsAccess(body) : sqsAccess(target, body));
-    const message = gate.refusal(request.headers, access);
-    if (message === undefined) return;
-    const error = { __type: 'com.amazonaws.sqs#AccessDeniedException', message };
-    return reply.status(403).header('content-type', 'application/x-amz-json-1.0').send(error);
-  });
-  refuseWhatAwsRefuses(app);
+  addInterceptors(app, interceptors);
+  enforceLimits(app);
   const keepGroup = keepGroups(app);
-  app.addHook('preHandler', async (request, reply) => {
-    const isSend = /^AmazonSQS\.SendMessage/.test(String(request.headers['x-amz-target']));
-    if (!isSend || !faults.strikesRequest('refusedSends', request.headers)) return;
-    const error = { __type: 'com.amazonaws.sqs#RequestThrottled', message: 'The request was denied: throttling.' };
-    return reply.status(400).header('content-type', 'application/x-amz-json-1.0').send(error);
-  });
-  app.addHook('preHandler', async (request, reply) => {
+  app.addHook('preHandler', async request => {
     const { success, data } = publication.safeParse(request.body);
-    if (!success) return;
-    if (faults.strikesRequest('failedNotifications', request.headers))
-      return reply.status(500).header('content-type', 'text/xml').send(failedNotification);
-    onPublish(data.TopicArn.split(':').at(-1) ?? '', data.Subject);
+    if (success) onPublish(data.TopicArn.split(':').at(-1) ?? '', data.Subject);
   });
   await app.listen({ host: '127.0.0.1', port: wantedPort }).catch(error => {
-    throw portFault(error, wantedPort);
+    throw portError(error, wantedPort);
   });
   const port = (app.server.address() as AddressInfo).port;
   const stopKeeping = directory === undefined ? () => undefined : keepIn(directory, port);
@@ -104,7 +84,7 @@ export async function startSqs({
       const kept = queues.getQueueByName(name);
       if (kept) kept.setAttributes(attributes);
       const queue = kept ?? queues.createQueue(name, queueUrl(port, name), queueArn(name), attributes);
-      countTruly(queue);
+      correctCounts(queue);
       keepGroup(queue);
       if (isFair) makeFair(queue, Date.now);
     },
@@ -115,6 +95,33 @@ export async function startSqs({
     },
   };
 }
+
+/** SQS requests are JSON and name their operation in a header; SNS requests are forms that hold it, and get XML. */
+function addInterceptors(app: QueueApp, interceptors: readonly Interceptor[]): void {
+  app.addHook('preHandler', async ({ headers, body }, reply) => {
+    const [, target] = String(headers['x-amz-target'] ?? '').split('.');
+    const input = Object(body) as Record<string, unknown>;
+    const caller = callerOf(headers.authorization);
+    const error = target
+      ? intercept(interceptors, { service: 'sqs', operation: target, input, caller })
+      : intercept(interceptors, { service: 'sns', operation: String(input.Action), input, caller });
+    if (!error) return;
+    const { status, code, message } = error;
+    if (!target) return reply.status(status).header('content-type', 'text/xml').send(xmlOf(error));
+    const type = 'application/x-amz-json-1.0';
+    return reply
+      .status(status)
+      .header('content-type', type)
+      .send({ __type: `com.amazonaws.sqs#${code}`, message });
+  });
+}
+
+function xmlOf({ status, code, message }: ServiceError): string {
+  const type = status < 500 ? 'Sender' : 'Receiver';
+  return `<ErrorResponse><Error><Type>${type}</Type><Code>${code}</Code><Message>${message.replaceAll(/[<&]/g, '')}</Message></Error></ErrorResponse>`;
+}
+
+const publication = z.object({ Action: z.literal('Publish'), TopicArn: z.string(), Subject: z.string().default('') });
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -131,9 +138,3 @@ const queueSchema = z.object({
 });
 
 const topicSchema = z.object({ TopicName: z.string().optional() });
-
-const publication = z.object({ Action: z.literal('Publish'), TopicArn: z.string(), Subject: z.string().default('') });
-
-/** What SNS answers when the fault is its own. */
-const failedNotification =
-  '<ErrorResponse><Error><Type>Receiver</Type><Code>InternalError</Code><Message>See the terminal.</Message></Error></ErrorResponse>';

@@ -4,7 +4,7 @@ import { account } from '../assembly/identities.ts';
 /** One queue of the engine. */
 export type EngineQueue = NonNullable<ReturnType<QueueStore['getQueueByName']>>;
 
-/** The engine's web server. */
+/** The engine's web server (Fastify). */
 export type QueueApp = ReturnType<typeof buildApp>;
 
 /** The engine, not yet listening. */
@@ -13,9 +13,9 @@ export interface QueueEngine {
   readonly queues: QueueStore;
   readonly topics: TopicStore;
   /**
-   * Loads what was kept and keeps every change from now on; the URLs of queues are those of `port`.
+   * Loads the kept state and keeps every change from now on. The URLs of queues get the port.
    *
-   * @returns what closes the store, once the server is closed.
+   * @returns what closes the store; the server must be closed before.
    */
   keepIn(directory: string, port: number): () => void;
 }
@@ -26,10 +26,10 @@ export function queueUrl(port: number, name: string): string {
 }
 
 /**
- * As it comes, the engine counts a message as delayed or in flight until somebody receives after its time has come: with
- * all consumers busy, a queue that is full says that nothing waits.
+ * Corrects the message counts of a queue. The engine counts a message as delayed or in flight until the next receipt, even
+ * when its time has passed: while all consumers are busy, a full queue seems to be empty.
  */
-export function countTruly(queue: EngineQueue): void {
+export function correctCounts(queue: EngineQueue): void {
   const { getAllAttributes } = queue;
   queue.getAllAttributes = names => {
     queue.processTimers();
@@ -40,7 +40,7 @@ export function countTruly(queue: EngineQueue): void {
 /** Makes the queue engine. The package's own `startFauxqs` would listen on all interfaces. */
 export async function makeQueueEngine(region: string): Promise<QueueEngine> {
   const { SqsStore, SnsStore, S3Store, PersistenceManager, INVALID_MESSAGE_BODY_CHAR } = await importInternals();
-  mendWideCharacters(INVALID_MESSAGE_BODY_CHAR);
+  allowWideCharacters(INVALID_MESSAGE_BODY_CHAR);
   const stores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() };
   const { sqsStore: queues, snsStore: topics } = stores;
   const app = buildApp({ logger: false, stores, defaultRegion: region });
@@ -52,7 +52,7 @@ export async function makeQueueEngine(region: string): Promise<QueueEngine> {
     topics,
     keepIn: (directory, port) => {
       const persistence = new PersistenceManager(directory);
-      mendVisibilityZero(persistence);
+      correctVisibilityZero(persistence);
       persistence.loadSqsAndSns(queues, topics);
       queues.persistence = persistence;
       topics.persistence = persistence;
@@ -72,7 +72,7 @@ type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>
 /** The engine's topics. */
 type TopicStore = Stores['snsStore'];
 
-/** The package exports its app factory only; its stores and its persistence are reached by their files. */
+/** The package exports only its app factory. Its stores and its persistence are imported by their files. */
 async function importInternals(): Promise<Internals> {
   const main = import.meta.resolve('fauxqs');
   const files = ['./sqs/sqsStore.js', './sns/snsStore.js', './s3/s3Store.js', './persistence.js', './sqs/sqsTypes.js'];
@@ -80,17 +80,17 @@ async function importInternals(): Promise<Internals> {
   return Object.assign({}, ...modules);
 }
 
-/** As it comes, the engine takes both halves of a character beyond U+FFFF for faults; SQS takes such characters. */
-function mendWideCharacters(invalid: RegExp): void {
+/** Accepts characters beyond U+FFFF, as SQS does. The engine refuses both halves of their surrogate pairs. */
+function allowWideCharacters(invalid: RegExp): void {
   const refused = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
   invalid.test = text => refused.test(text);
 }
 
 /**
- * As it comes, the engine writes NULL over a message's receive count when its visibility is set to 0, which its own
- * schema refuses; the message is then lost until a restart.
+ * Corrects setting a message's visibility to 0. The engine overwrites the receive count with NULL, which its own schema
+ * refuses; the message is then lost until a restart.
  */
-function mendVisibilityZero(persistence: Persistence): void {
+function correctVisibilityZero(persistence: Persistence): void {
   const { db } = persistence as unknown as { db: { prepare(sql: string): { run(...values: string[]): unknown } } };
   const statement = db.prepare(
     'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?',

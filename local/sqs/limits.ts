@@ -2,10 +2,10 @@ import * as z from 'zod';
 import type { QueueApp } from './fauxqs.ts';
 
 /**
- * Makes the queue engine refuse delays that AWS refuses. It takes any, so that a delay over 15 minutes would work here
- * and fail in production only.
+ * Refuses delays that SQS refuses. The engine accepts any, so that a delay over 15 minutes would work locally and fail in
+ * production.
  */
-export function refuseWhatAwsRefuses(app: QueueApp): void {
+export function enforceLimits(app: QueueApp): void {
   app.addHook('preHandler', async (request, reply) => {
     const parsed = bodySchema.safeParse(request.body);
     if (!parsed.success || !String(request.headers['x-amz-target']).startsWith('AmazonSQS.')) return;
@@ -48,7 +48,7 @@ const values = {
 
 const bodySchema = z.object({ ...values, Entries: z.array(z.looseObject({ ...values, Id: z.unknown() })).optional() });
 
-/** AWS reads these as 32-bit integers: a fraction does not even reach the range check. */
+/** AWS parses these as 32-bit integers before it checks their range. */
 function fractional({ DelaySeconds, VisibilityTimeout, WaitTimeSeconds }: Values): string | undefined {
   return Object.entries({ DelaySeconds, VisibilityTimeout, WaitTimeSeconds }).find(
     ([, value]) => value !== undefined && !Number.isInteger(value),
@@ -64,10 +64,10 @@ const refusals = new WeakMap<object, readonly FailedEntry[]>();
 
 type Values = z.output<z.ZodObject<typeof values>>;
 
-/** Seconds. */
+/** The longest delay, in seconds. */
 const longestDelay = 900;
 
-/** An entry of a batch that SQS would not have taken. */
+/** An entry of a batch that SQS would refuse. */
 interface FailedEntry {
   readonly Id: unknown;
   readonly SenderFault: true;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import { queueEvent } from '../../local/event-sources/queue-record.ts';
+import { queueEvent } from '../../local/event-sources/batch.ts';
+import { makeStartLock } from '../../local/lambda/execution-environment.ts';
 import { makeLocalFunction } from '../../local/lambda/function.ts';
-import { makeStartGate } from '../../local/lambda/start-gate.ts';
-import type { RuntimeSurroundings } from '../../local/lambda/variables.ts';
+import type { RuntimeContext } from '../../local/lambda/runtime-context.ts';
 import { processorTime } from '../support/function-processes.ts';
 import type { LocalOutputs } from '../support/local-run.ts';
 
@@ -33,7 +33,7 @@ export function makeConsumer(
   what: string,
   bundle: string,
   variables: Readonly<Record<string, string>>,
-  surroundings: RuntimeSurroundings,
+  runtimeContext: RuntimeContext,
 ) {
   const name = `Bench-${process.pid}-${what}`;
   const { invoke, end } = makeLocalFunction(
@@ -50,7 +50,7 @@ export function makeConsumer(
       logFormat: 'JSON',
       logGroup: name,
     },
-    { surroundings, startGate: makeStartGate(), onLine: () => undefined },
+    { runtimeContext, startLock: makeStartLock(), onLine: () => undefined },
   );
   const processes = new RegExp(`^${name}$`);
   let handedOver = 0;
@@ -69,7 +69,7 @@ export function makeConsumer(
         const start = performance.now();
         const result = await invoke(payload);
         times.push(performance.now() - start);
-        const answer = result.outcome === 'returned' ? result.payload : result.fault.errorMessage;
+        const answer = result.outcome === 'returned' ? result.payload : result.error.errorMessage;
         if (answer !== '{"batchItemFailures":[]}') throw new Error(`${what} did not process a batch: ${answer}`);
         deliveries += messages;
       }

@@ -10,10 +10,10 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { DeliverEnvironment } from '../../lambdas/delivery/environment.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { bundleHandler } from '../../lib/constructs/bundle.ts';
-import { makeAddressBook } from '../../local/internet/address-book.ts';
-import type { PreloadSettings } from '../../local/internet/preload-settings.ts';
-import { writeRuntimeFiles } from '../../local/lambda/runtime-files.ts';
-import type { RuntimeSurroundings } from '../../local/lambda/variables.ts';
+import type { NetworkSettings } from '../../local/internet/host-map.ts';
+import { makeHostMap } from '../../local/internet/host-map.ts';
+import type { RuntimeContext } from '../../local/lambda/runtime-context.ts';
+import { writeRuntimeFiles } from '../../local/lambda/runtime-context.ts';
 import { type LocalOutputs, startLocalRun } from '../support/local-run.ts';
 import { type Consumer, makeConsumer } from './consumer.ts';
 import { startNameServer } from './name-server.ts';
@@ -63,8 +63,8 @@ export async function startDeliveryBed(): Promise<DeliveryBed> {
     const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'bench-retries' }));
 
     const mappings = [host, ...hostsOfOneEvent].map(name => [name, receiver.port] as const);
-    const settings: PreloadSettings = { terminatorPort: receiver.port, builtIn: [], mappings };
-    const book = makeAddressBook({ builtIn: new Map(), mappings: new Map(mappings) });
+    const settings: NetworkSettings = { terminatorPort: receiver.port, builtIn: [], mappings };
+    const book = makeHostMap({ builtIn: new Map(), mappings: new Map(mappings) });
     const nameServer = await startNameServer(name => book.addressesOf(name)?.[0]);
     undo.push(nameServer.stop);
 
@@ -74,7 +74,7 @@ export async function startDeliveryBed(): Promise<DeliveryBed> {
     };
     const files = await writeRuntimeFiles(directory, settings, receiver.authorityCertificate);
     const endpoints = { DYNAMODB: outputs.DynamoDbEndpoint, SQS: outputs.SqsEndpoint, KMS: outputs.KmsEndpoint };
-    const surroundingsOf: Record<Surroundings, RuntimeSurroundings> = {
+    const surroundingsOf: Record<Surroundings, RuntimeContext> = {
       'stand-ins': { ...files, endpoints },
       'real DNS and TLS': {
         ...files,

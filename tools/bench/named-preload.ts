@@ -4,12 +4,12 @@
  */
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
-import { makeAddressBook } from '../../local/internet/address-book.ts';
 import { divertConnections } from '../../local/internet/connections.ts';
-import type { PreloadSettings } from '../../local/internet/preload-settings.ts';
+import type { NetworkSettings } from '../../local/internet/host-map.ts';
+import { makeHostMap } from '../../local/internet/host-map.ts';
 
 /** What it is told in its own URL. */
-export interface NamedSettings extends PreloadSettings {
+export interface NamedSettings extends NetworkSettings {
   readonly nameServerPort: number;
 }
 
@@ -45,7 +45,7 @@ Object.assign(dns, {
 syncBuiltinESMExports();
 
 divertConnections(
-  makeAddressBook({ builtIn: new Map(settings.builtIn), mappings: new Map(settings.mappings) }),
+  makeHostMap({ builtIn: new Map(settings.builtIn), mappings: new Map(settings.mappings) }),
   settings.terminatorPort,
 );
 

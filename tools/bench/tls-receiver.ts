@@ -8,7 +8,7 @@ import { createServer } from 'node:https';
 import { type AddressInfo, connect, type Server } from 'node:net';
 import { pipeline } from 'node:stream';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import { makeCertificateAuthority } from '../../local/internet/certificates.ts';
+import { makeCertificateAuthority } from '../../local/internet/tls-terminator.ts';
 
 /** What it tells its parent: first where it listens and who certifies it, then, when asked, how many requests came. */
 export type ReceiverTold =

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FaultKind } from '../../local/faults.ts';
+import type { FaultKind } from '../../local/fault-injection.ts';
 import { startLocalRun } from '../support/local-run.ts';
 import { makeRandom, type Random, shuffled } from '../support/random.ts';
 import { auditAnnouncements, subscribeToOperations } from './announcements.ts';

@@ -1,4 +1,4 @@
-import { makeAddressBook } from '../../local/internet/address-book.ts';
+import { makeHostMap } from '../../local/internet/host-map.ts';
 import { type AccountPlan, hostOf } from './population.ts';
 
 /** What the names lead to: a receiver while webhooks are registered, then whatever the receiver's kind says. */
@@ -11,7 +11,7 @@ export function hostTables(plans: readonly AccountPlan[], port: number) {
   const stays = places.filter(({ kind }) => kind.nameAfterwards === undefined).map(({ host }) => host);
   // The name then leads to the address of another receiver, which has no certificate for it.
   const builtIn = new Map([['receiver.example.com', port]]);
-  const book = makeAddressBook({ builtIn, mappings: new Map(stays.map(host => [host, port])) });
+  const book = makeHostMap({ builtIn, mappings: new Map(stays.map(host => [host, port])) });
   const addresses = {
     nothing: [],
     loopback: ['127.0.0.1'],

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
-import type { FaultKind } from '../../local/faults.ts';
+import type { FaultKind } from '../../local/fault-injection.ts';
 import type { LocalRun } from '../support/local-run.ts';
 import { isLeftToSweeper, isWaitingOut } from './audit.ts';
 import type { ChaosPlan } from './chaos-run.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FaultKind } from '../../local/faults.ts';
+import type { FaultKind } from '../../local/fault-injection.ts';
 import { functionProcesses } from '../support/function-processes.ts';
 import type { LocalRun } from '../support/local-run.ts';
 import { pick, type Random } from '../support/random.ts';

@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -61,4 +61,23 @@ describe('npm start ends', { timeout: 30_000 }, () => {
     rmSync(dirname(file), { recursive: true });
     expect(outcome).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(stderr) });
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'with the shell that npm runs it in: npm signals only the shell',
+    async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'emissor-command-'));
+      const words = `--port 0 --outputs "${directory}/outputs.json" --data "${directory}/data"`;
+      const shell = spawn('sh', ['-c', `"${process.execPath}" bin/local.ts ${words}; true`], {
+        cwd: root,
+        env: { ...process.env, npm_lifecycle_event: 'start' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const closed = once(shell, 'close'); // the run holds the output open, too
+      await vi.waitFor(() => expect(existsSync(join(directory, 'data/lock'))).toBe(true), { timeout: 20_000 });
+      shell.kill('SIGTERM');
+      shell.stdout.resume();
+      await closed;
+      rmSync(directory, { recursive: true });
+    },
+  );
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type LocalCloud, type LocalCloudRequest, startLocalCloud } from '../../../local/local-cloud.ts';
-import { openTerminal } from '../../../local/terminal/terminal.ts';
+import { openTerminal } from '../../../local/terminal.ts';
 import { makeAssembly } from './fixture-assembly.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine

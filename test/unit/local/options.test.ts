@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { UsageFault } from '../../../local/fault.ts';
+import { UsageError } from '../../../local/errors.ts';
 import { parseOptions } from '../../../local/options.ts';
 
 const parse = (...words: string[]) => parseOptions(words, '/project/.local/outputs.json');
@@ -70,7 +70,7 @@ describe('the command line', () => {
     [['--set', 'demandsUrl=http://insecure'], /demandsUrl must be an https URL/],
     [['--retry-schedule', '1s,soon'], /retrySchedule must be/],
   ])('%j is refused in one line', (words, message) => {
-    expect(() => parse(...words)).toThrow(UsageFault);
+    expect(() => parse(...words)).toThrow(UsageError);
     expect(() => parse(...words)).toThrow(message);
     expect(() => parse(...words)).not.toThrow(/\n/);
   });

@@ -11,9 +11,10 @@ const directory = mkdtempSync(join(tmpdir(), 'emissor-outputs-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const endpoints = { DYNAMODB: 'd', SQS: 'q', SNS: 'q', KMS: 'k' };
+const services = { endpoints, logs: { endpoint: 'w' } };
 const demo = { ClientId: 'c', ClientSecret: 's', Username: 'u', Password: 'p', AccountId: 'a' };
 const given = { AuthUrl: 'a', BaseUrl: 'b', EventsQueueUrl: 'e', DeadLetterQueueUrl: 'l', ClientsTable: 't' };
-const outputs = runOutputs(given, { endpoints }, 'r', demo);
+const outputs = runOutputs(given, services, 'r', demo);
 
 it('say all that a program needs', () => {
   expect(outputs).toEqual({
@@ -21,11 +22,12 @@ it('say all that a program needs', () => {
     DynamoDbEndpoint: 'd',
     SqsEndpoint: 'q',
     KmsEndpoint: 'k',
+    LogsEndpoint: 'w',
     Region: 'us-east-1',
     ReceiverUrl: 'r',
     Demo: demo,
   });
-  expect(() => runOutputs({ AuthUrl: 'a' }, { endpoints }, 'r', demo)).toThrow('no output "BaseUrl"');
+  expect(() => runOutputs({ AuthUrl: 'a' }, services, 'r', demo)).toThrow('no output "BaseUrl"');
 });
 
 it("are the stacks' own, without the exports that only link stacks", () => {

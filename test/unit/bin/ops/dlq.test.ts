@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Interceptor } from '../../../../local/emulator.ts';
 import { type QueueService, startSqs } from '../../../../local/sqs/engine.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops-in-process.ts';
 
@@ -15,11 +16,11 @@ let beforeReceive: () => void;
 beforeEach(async () => {
   shortenWaits();
   beforeReceive = () => undefined;
-  const refusal = (_headers: unknown, access: () => readonly { action: string }[]) => {
-    if (access().some(({ action }) => action === 'sqs:ReceiveMessage')) beforeReceive();
+  const observe: Interceptor = ({ operation }) => {
+    if (operation === 'ReceiveMessage') beforeReceive();
     return undefined;
   };
-  engine = await startSqs({ gate: { refusal, enforce: () => undefined }, onPublish: () => undefined });
+  engine = await startSqs({ interceptors: [observe], onPublish: () => undefined });
   for (const name of ['events', 'dead']) engine.ensureQueue({ name, attributes: {} });
   urls = { events: engine.urlOf('events'), dead: engine.urlOf('dead') };
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Stack, Template } from '../../../../local/assembly/assembly.ts';
 import { makeEnvironment } from '../../../../local/assembly/identities.ts';
 import { makeResolver } from '../../../../local/assembly/intrinsics.ts';
-import { LocalFault } from '../../../../local/fault.ts';
+import { StartError } from '../../../../local/errors.ts';
 
 const stack = (name: string, template: Partial<Template>): Stack => ({
   name,
@@ -111,7 +111,7 @@ describe('what the local cloud cannot resolve is named', () => {
     [{ 'Fn::GetStackOutput': { StackName: 'Gone', OutputName: 'X' } }, /output X of Gone/],
     [{ 'Fn::Join': ['-', 'not a list'] }, /Fn::Join needs a list/],
   ])('%j', (node, message) => {
-    expect(() => resolve(node, auth)).toThrow(LocalFault);
+    expect(() => resolve(node, auth)).toThrow(StartError);
     expect(() => resolve(node, auth)).toThrow(message);
   });
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import type { Assembly } from '../../../../local/assembly/assembly.ts';
 import { inertTypes, liveResources, ofType, readProperties } from '../../../../local/assembly/resources.ts';
-import { LocalFault } from '../../../../local/fault.ts';
+import { StartError } from '../../../../local/errors.ts';
 
 const assembly = (type: string, more: object = {}): Assembly => ({
   assets: new Map(),
@@ -29,7 +29,7 @@ it.each(Object.entries(inertTypes))('%s is inert: %s', (type, reason) => {
 
 it('an unknown type stops the run and is named, with its place', () => {
   const read = () => liveResources(assembly('AWS::S3::Bucket'), asIs);
-  expect(read).toThrow(LocalFault);
+  expect(read).toThrow(StartError);
   expect(read).toThrow('does not know the resource type AWS::S3::Bucket (App-Data/Thing)');
 });
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { LiveResource } from '../../../../local/assembly/resources.ts';
-import type { Blueprint } from '../../../../local/deployment/blueprint.ts';
-import { provisionFunctions } from '../../../../local/deployment/provision.ts';
+import { provisionFunctions, runDeploymentTriggers } from '../../../../local/deployment/provision.ts';
+import type { ResolvedTemplate } from '../../../../local/deployment/resolved-template.ts';
 
 const resource = (logicalId: string, type: LiveResource['type'], properties: object): LiveResource => ({
   stack: 'App-local-Delivery',
@@ -26,7 +26,7 @@ const mapping = (FunctionName: string, MaximumConcurrency: number) =>
     ScalingConfig: { MaximumConcurrency },
   });
 
-it('functions have as many processes as their event sources have places, and 16 without any', () => {
+it('functions have as many processes as their event sources process batches at once, and 16 by default', () => {
   const resources = [
     functionResource('Api'),
     functionResource('Deliver'),
@@ -36,9 +36,9 @@ it('functions have as many processes as their event sources have places, and 16 
     mapping('Redeliver', 8),
   ];
   const functions = provisionFunctions(
-    { resources, assets: new Map([['asset.zip', '/nowhere']]) } as unknown as Blueprint,
+    { resources, assets: new Map([['asset.zip', '/nowhere']]) } as unknown as ResolvedTemplate,
     {
-      surroundings: { endpoints: {}, authorityFile: '', bootstrapFile: '', preloadUrl: '' },
+      runtimeContext: { endpoints: {}, authorityFile: '', bootstrapFile: '', preloadUrl: '' },
       onLine: () => undefined,
     },
   );
@@ -47,4 +47,28 @@ it('functions have as many processes as their event sources have places, and 16 
     ['Deliver', 50],
     ['Redeliver', 20],
   ]);
+});
+
+it('triggers of the deployment run the function behind a version, and stop the start when it fails', async () => {
+  const invoked: string[] = [];
+  const functions = new Map(
+    ['RotateKeys', 'Broken'].map(name => {
+      const error = { errorType: 'Error', errorMessage: 'no keys' };
+      const invoke = async () => {
+        invoked.push(name);
+        return name === 'Broken' ? { outcome: 'failed', error } : { outcome: 'returned', payload: 'null' };
+      };
+      return [name, { definition: { label: `auth/${name}` }, invoke }];
+    }),
+  ) as unknown as Parameters<typeof runDeploymentTriggers>[1];
+  const run = (HandlerArn: string) => {
+    const resources = [resource('Trigger', 'Custom::Trigger', { HandlerArn })];
+    return runDeploymentTriggers({ resources } as unknown as ResolvedTemplate, functions);
+  };
+  await run('arn:aws:lambda:us-east-1:000000000000:function:RotateKeys:1');
+  expect(invoked).toEqual(['RotateKeys']);
+  await expect(run('arn:aws:lambda:us-east-1:000000000000:function:Broken:1')).rejects.toThrow(
+    "The deployment's trigger auth/Broken failed: no keys",
+  );
+  await expect(run('x')).rejects.toThrow('App-local-Delivery/Trigger triggers no function.');
 });

@@ -1,16 +1,10 @@
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import {
-  type QueueSource,
-  type QueueSourceDefinition,
-  startQueueSource,
-} from '../../../../local/event-sources/queue-source.ts';
-import { makeGate } from '../../../../local/iam/gate.ts';
+import type { EventSourceMapping } from '../../../../local/event-sources/mapping.ts';
+import { type QueueSource, startQueueSource } from '../../../../local/event-sources/queue-source.ts';
 import type { InvocationOutcome } from '../../../../local/lambda/invocation.ts';
 import { type QueueService, startSqs } from '../../../../local/sqs/engine.ts';
-
-const openGate = makeGate(() => undefined);
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // visibility timeouts pass slowly on a busy machine
 
@@ -20,7 +14,7 @@ let source: QueueSource | undefined;
 let queues = 0;
 
 beforeAll(async () => {
-  sqs = await startSqs({ gate: openGate, onPublish: () => undefined });
+  sqs = await startSqs({ onPublish: () => undefined });
   client = new SQSClient({
     region: 'us-east-1',
     endpoint: sqs.endpoint,
@@ -37,7 +31,7 @@ afterAll(async () => {
 const poll = async (
   bodies: readonly string[],
   handle: (event: SQSEvent) => Promise<unknown>,
-  changes: Partial<QueueSourceDefinition> = {},
+  changes: Partial<EventSourceMapping> = {},
   visibilityTimeout = '1',
   repeats?: () => boolean,
 ): Promise<string> => {
@@ -53,7 +47,7 @@ const poll = async (
     try {
       return { outcome: 'returned', payload: JSON.stringify(await handle(JSON.parse(payload))) ?? 'null' };
     } catch {
-      return { outcome: 'failed', fault: { errorType: 'Error', errorMessage: '' } };
+      return { outcome: 'failed', error: { errorType: 'Error', errorMessage: '' } };
     }
   };
   source = startQueueSource(

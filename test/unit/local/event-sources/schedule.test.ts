@@ -1,12 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LiveResource } from '../../../../local/assembly/resources.ts';
-import {
-  eventSourceOf,
-  periodOf,
-  scheduleOf,
-  triggeredFunctionOf,
-} from '../../../../local/event-sources/definition.ts';
-import { scheduledEvent, startSchedule } from '../../../../local/event-sources/schedule.ts';
+import { eventSourceOf } from '../../../../local/event-sources/mapping.ts';
+import { periodOf, scheduledEvent, scheduleOf, startSchedule } from '../../../../local/event-sources/schedule.ts';
 
 const arn = 'arn:aws:lambda:us-east-1:000000000000:function:sweep';
 const resource = (type: LiveResource['type'], properties: Record<string, unknown>): LiveResource => ({
@@ -104,11 +99,8 @@ describe('definitions', () => {
     const kinesis = { ...mapping, EventSourceArn: 'arn:aws:kinesis:x' };
     expect(() => eventSourceOf(resource('AWS::Lambda::EventSourceMapping', kinesis))).toThrow(/only SQS queues/);
     const filtered = { ...mapping, FilterCriteria: { Filters: [] } };
-    expect(() => eventSourceOf(resource('AWS::Lambda::EventSourceMapping', filtered))).toThrow(/filters are not known/);
-  });
-
-  it('a trigger names the function behind its version', () => {
-    expect(triggeredFunctionOf(resource('Custom::Trigger', { HandlerArn: `${arn}:1` }))).toBe('sweep');
-    expect(() => triggeredFunctionOf(resource('Custom::Trigger', { HandlerArn: 'x' }))).toThrow(/triggers no function/);
+    expect(() => eventSourceOf(resource('AWS::Lambda::EventSourceMapping', filtered))).toThrow(
+      /filters are not supported/,
+    );
   });
 });

@@ -46,7 +46,7 @@ describe('what a function returned becomes the response', () => {
   });
 });
 
-describe('a fault and a malformed result become 500', () => {
+describe('an error and a malformed result become 500', () => {
   const internal = { status: 500, headers: [json], body: '{"message":"Internal Server Error"}' };
   it.each([
     [{ statusCode: 'abc' }],
@@ -59,9 +59,9 @@ describe('a fault and a malformed result become 500', () => {
     expect(returned(result)).toEqual(internal);
   });
 
-  it('a fault says nothing of itself', () => {
-    const fault = { errorType: 'TypeError', errorMessage: 'secret' };
-    expect(makeResponse({ outcome: 'failed', fault }).body.toString()).toBe(internal.body);
+  it('an error says nothing of itself', () => {
+    const error = { errorType: 'TypeError', errorMessage: 'secret' };
+    expect(makeResponse({ outcome: 'failed', error }).body.toString()).toBe(internal.body);
     expect(makeResponse({ outcome: 'returned', payload: 'not json' }).status).toBe(500);
   });
 });

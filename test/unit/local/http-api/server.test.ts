@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeGateway } from '../../../../local/http-api/gateway.ts';
 import { makeRouteTable } from '../../../../local/http-api/routes.ts';
-import { type HttpFront, startHttpFront } from '../../../../local/http-api/server.ts';
+import { type HttpServer, startHttpServer } from '../../../../local/http-api/server.ts';
 
-let front: HttpFront;
+let server: HttpServer;
 let isThrottled = false;
 const answered: unknown[][] = [];
 
@@ -23,7 +23,7 @@ const echo = async (payload: string) => {
 
 /** Sends bytes as they are and gives all that comes back. */
 const raw = async (request: string): Promise<string> => {
-  const socket = connect({ port: front.port, host: '127.0.0.1' });
+  const socket = connect({ port: server.port, host: '127.0.0.1' });
   await once(socket, 'connect');
   socket.write(request);
   return text(socket);
@@ -31,9 +31,9 @@ const raw = async (request: string): Promise<string> => {
 
 const open = () => {
   const target = { invoke: echo, timeoutMilliseconds: 50 };
-  front.open(
+  server.open(
     makeGateway({
-      address: { apiId: 'x', host: `127.0.0.1:${front.port}` },
+      address: { apiId: 'x', host: `127.0.0.1:${server.port}` },
       findRoute: makeRouteTable([{ routeKey: 'ANY /{proxy+}', target }]),
       throttle: () => !isThrottled,
       onAnswered: (...words) => answered.push(words),
@@ -42,12 +42,12 @@ const open = () => {
 };
 
 beforeAll(async () => {
-  front = await startHttpFront(0);
+  server = await startHttpServer(0);
 });
-afterAll(() => front.stop());
+afterAll(() => server.stop());
 
 it('before it is opened it answers 503', async () => {
-  const response = await fetch(`http://127.0.0.1:${front.port}/x`);
+  const response = await fetch(`http://127.0.0.1:${server.port}/x`);
   expect([response.status, await response.text()]).toEqual([503, '{"message":"Service Unavailable"}']);
   open();
 });
@@ -58,20 +58,20 @@ describe("the gateway's own answers", () => {
     ['/slow', 503, 'Service Unavailable'],
     ['/split', 500, 'Internal Server Error'],
   ])('%s', async (path, status, message) => {
-    const response = await fetch(`http://127.0.0.1:${front.port}${path}`);
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
     expect([response.status, await response.json()]).toEqual([status, { message }]);
     expect(response.headers.get('content-type')).toBe('application/json');
   });
 
   it('429 when the stage throttles', async () => {
     isThrottled = true;
-    const response = await fetch(`http://127.0.0.1:${front.port}/x`);
+    const response = await fetch(`http://127.0.0.1:${server.port}/x`);
     isThrottled = false;
     expect([response.status, await response.json()]).toEqual([429, { message: 'Too Many Requests' }]);
   });
 
   it('413 for more than 10 MiB, with and without a length; not for exactly as much', async () => {
-    const url = `http://127.0.0.1:${front.port}/x`;
+    const url = `http://127.0.0.1:${server.port}/x`;
     const bytes = new Uint8Array(10 * 1024 * 1024 + 1);
     const tooLarge = { message: 'Request Entity Too Large' };
     const declared = await fetch(url, { method: 'POST', body: bytes });
@@ -87,7 +87,7 @@ describe("the gateway's own answers", () => {
 
   it('431 for more than 10,240 bytes of request line and headers', async () => {
     const get = (length: number) =>
-      fetch(`http://127.0.0.1:${front.port}/x`, { headers: { 'x-long': 'a'.repeat(length) } });
+      fetch(`http://127.0.0.1:${server.port}/x`, { headers: { 'x-long': 'a'.repeat(length) } });
     expect((await get(9_000)).status).toBe(200);
     expect((await get(10_241)).status).toBe(431);
   });
@@ -126,10 +126,10 @@ describe('request targets', () => {
 });
 
 it('what was answered is told, without the query string', async () => {
-  await fetch(`http://127.0.0.1:${front.port}/told?secret=1`, { method: 'DELETE' });
+  await fetch(`http://127.0.0.1:${server.port}/told?secret=1`, { method: 'DELETE' });
   expect(answered.at(-1)).toEqual(['DELETE', '/told', 200, expect.any(Number)]);
 });
 
-it('a port in use is a fault in one line', async () => {
-  await expect(startHttpFront(front.port)).rejects.toThrow(`Port ${front.port} is in use`);
+it('a port in use is an error in one line', async () => {
+  await expect(startHttpServer(server.port)).rejects.toThrow(`Port ${server.port} is in use`);
 });

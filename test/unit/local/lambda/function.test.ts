@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { FunctionDefinition } from '../../../../local/lambda/definition.ts';
+import { makeStartLock } from '../../../../local/lambda/execution-environment.ts';
 import { type LocalFunction, makeLocalFunction } from '../../../../local/lambda/function.ts';
-import { writeRuntimeFiles } from '../../../../local/lambda/runtime-files.ts';
-import { makeStartGate } from '../../../../local/lambda/start-gate.ts';
-import type { RuntimeSurroundings } from '../../../../local/lambda/variables.ts';
+import type { RuntimeContext } from '../../../../local/lambda/runtime-context.ts';
+import { writeRuntimeFiles } from '../../../../local/lambda/runtime-context.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
 
 const directory = mkdtempSync(join(tmpdir(), 'emissor-function-'));
-let surroundings: RuntimeSurroundings;
+let runtimeContext: RuntimeContext;
 const made: LocalFunction[] = [];
 const lines: string[] = [];
-const startGate = makeStartGate();
+const startLock = makeStartLock();
 
 /** A function whose module is `code`. */
 const functionOf = (
@@ -40,7 +40,7 @@ const functionOf = (
   };
   const local = makeLocalFunction(
     definition,
-    { surroundings, startGate, onLine: (_, line) => lines.push(line) },
+    { runtimeContext, startLock, onLine: (_, line) => lines.push(line) },
     places,
   );
   made.push(local);
@@ -49,19 +49,19 @@ const functionOf = (
 
 const returned = async (local: LocalFunction, event: unknown = {}): Promise<unknown> => {
   const result = await local.invoke(JSON.stringify(event));
-  if (result.outcome === 'failed') throw new Error(result.fault.errorMessage);
+  if (result.outcome === 'failed') throw new Error(result.error.errorMessage);
   return JSON.parse(result.payload);
 };
 
-const faultOf = async (local: LocalFunction, event: unknown = {}) => {
+const errorOf = async (local: LocalFunction, event: unknown = {}) => {
   const result = await local.invoke(JSON.stringify(event));
-  return result.outcome === 'failed' ? result.fault : result;
+  return result.outcome === 'failed' ? result.error : result;
 };
 
 beforeAll(async () => {
   const preload = { terminatorPort: 1, builtIn: [], mappings: [] };
   const files = await writeRuntimeFiles(directory, preload, '');
-  surroundings = { ...files, endpoints: { DYNAMODB: 'http://127.0.0.1:8000' } };
+  runtimeContext = { ...files, endpoints: { DYNAMODB: 'http://127.0.0.1:8000' } };
 });
 afterAll(() => {
   for (const { end } of made) end();
@@ -113,7 +113,7 @@ describe('an invocation', () => {
     const first = (await returned(local, { milliseconds: 0 })) as { process: number };
     expect(await returned(local, { milliseconds: 0 })).toEqual({ count: 2, process: first.process });
     const together = (await Promise.all(
-      [1, 2, 3, 4].map(() => returned(local, { milliseconds: 200 })),
+      [1, 2, 3, 4].map(() => returned(local, { milliseconds: 1_000 })),
     )) as (typeof first)[];
     expect(new Set(together.map(answer => answer.process)).size).toBe(2);
     await local.drain();
@@ -182,7 +182,7 @@ describe('processes', () => {
     const after = functionOf('after', "export const handler = async () => 'well';");
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const result = faultOf(local);
+      const result = errorOf(local);
       const next = returned(after);
       await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0), { timeout: 10_000 });
       vi.advanceTimersByTime(60_000);
@@ -251,7 +251,7 @@ describe('a function that fails', () => {
       `export const handler = async ({ bad }) => { if (bad) throw new RangeError('too far'); return process.pid; };`,
     );
     const before = await returned(local);
-    expect(await faultOf(local, { bad: true })).toEqual({ errorType: 'RangeError', errorMessage: 'too far' });
+    expect(await errorOf(local, { bad: true })).toEqual({ errorType: 'RangeError', errorMessage: 'too far' });
     expect(await returned(local)).toBe(before);
     expect(lines.some(line => line.includes('"Invoke Error"') && line.includes('too far'))).toBe(true);
   });
@@ -263,7 +263,7 @@ describe('a function that fails', () => {
       { timeoutSeconds: 1 },
     );
     const before = await returned(local);
-    expect(await faultOf(local, { loop: true })).toEqual({
+    expect(await errorOf(local, { loop: true })).toEqual({
       errorType: 'Sandbox.Timedout',
       errorMessage: expect.stringMatching(/^RequestId: [0-9a-f-]{36} Error: Task timed out after 1\.00 seconds$/),
     });
@@ -295,7 +295,7 @@ describe('a function that fails', () => {
       name.replace(' ', '-'),
       `export const handler = async ({ bad }) => { if (bad) { ${code} } return 'well'; };`,
     );
-    expect(await faultOf(local, { bad: true })).toEqual({
+    expect(await errorOf(local, { bad: true })).toEqual({
       errorType,
       errorMessage: expect.stringMatching(errorMessage),
     });
@@ -308,7 +308,7 @@ describe('a function that fails', () => {
       'const kept = []; export const handler = async () => { for (;;) kept.push(new Array(1e5).fill(1.5)); };',
       { timeoutSeconds: 20 },
     );
-    expect(await faultOf(local)).toMatchObject({
+    expect(await errorOf(local)).toMatchObject({
       errorType: 'Runtime.ExitError',
       errorMessage: expect.stringMatching(/SIGABRT$|134$/),
     });
@@ -319,13 +319,13 @@ describe('a function that fails', () => {
     ['empty', 'export const other = 1;', 'TypeError', 'empty.handler is undefined or not exported'],
   ])('that cannot be loaded (%s) says so to every invocation', async (name, code, errorType, errorMessage) => {
     const local = functionOf(name, code);
-    expect(await faultOf(local)).toEqual({ errorType, errorMessage });
-    expect(await faultOf(local)).toEqual({ errorType, errorMessage });
+    expect(await errorOf(local)).toEqual({ errorType, errorMessage });
+    expect(await errorOf(local)).toEqual({ errorType, errorMessage });
   });
 
   it('may not answer more than 6 MiB', async () => {
     const local = functionOf('verbose', "export const handler = async () => 'x'.repeat(6 * 1024 * 1024);");
-    expect(await faultOf(local)).toMatchObject({ errorType: 'Function.ResponseSizeTooLarge' });
+    expect(await errorOf(local)).toMatchObject({ errorType: 'Function.ResponseSizeTooLarge' });
   });
 });
 
@@ -337,5 +337,5 @@ it('ends its processes with the run; what waits fails', async () => {
   await wait(300);
   local.end();
   expect((await Promise.all(both)).map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
-  expect(await faultOf(local)).toMatchObject({ errorType: 'Sandbox.Ended' });
+  expect(await errorOf(local)).toMatchObject({ errorType: 'Sandbox.Ended' });
 });

@@ -13,17 +13,14 @@ import {
 } from '@aws-sdk/client-sqs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LiveResource } from '../../../../local/assembly/resources.ts';
-import { makeGate } from '../../../../local/iam/gate.ts';
+import { makeFaultInterceptor } from '../../../../local/fault-injection.ts';
 import { type QueueService, queueOf, startSqs } from '../../../../local/sqs/engine.ts';
-
-const openGate = makeGate(() => undefined);
 
 const directory = mkdtempSync(join(tmpdir(), 'emissor-sqs-'));
 const ends: (() => unknown)[] = [];
 
 const start = async (kept?: string): Promise<{ sqs: QueueService; client: SQSClient; stop(): Promise<void> }> => {
   const sqs = await startSqs({
-    gate: openGate,
     onPublish: () => undefined,
     ...(kept === undefined ? {} : { directory: kept }),
   });
@@ -147,9 +144,9 @@ it('gives up on a message after its last receive', async () => {
   expect(await receive(client, sqs.urlOf('dead'))).toHaveLength(1);
 });
 
-it('tells of notifications by topic and subject', async () => {
+it('reports notifications by topic and subject', async () => {
   const told: string[][] = [];
-  const sqs = await startSqs({ gate: openGate, onPublish: (...words) => told.push(words) });
+  const sqs = await startSqs({ onPublish: (...words) => told.push(words) });
   ends.push(sqs.stop);
   sqs.ensureTopic('Operations');
   const body = new URLSearchParams({
@@ -179,9 +176,11 @@ it('reads a queue as the CDK writes it', () => {
   });
 });
 
-it('refuses what functions send when the run is told to, and nothing else', async () => {
-  const faults = { strikes: () => false, strikesRequest: () => true };
-  const sqs = await startSqs({ gate: openGate, faults, onPublish: () => undefined });
+/** Every fault that may happen happens. */
+const injectAll = makeFaultInterceptor({ happens: () => true });
+
+it('refuses messages of functions when that fault is injected, and nothing else', async () => {
+  const sqs = await startSqs({ interceptors: [injectAll], onPublish: () => undefined });
   ends.push(() => sqs.stop());
   sqs.ensureQueue({ name: 'q', attributes: {} });
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
@@ -192,10 +191,9 @@ it('refuses what functions send when the run is told to, and nothing else', asyn
   client.destroy();
 });
 
-it('fails notifications of functions when the run is told to: nobody is told of them', async () => {
+it('fails notifications of functions when that fault is injected: they are not reported', async () => {
   const told: string[] = [];
-  const faults = { strikes: () => false, strikesRequest: () => true };
-  const sqs = await startSqs({ gate: openGate, faults, onPublish: topic => told.push(topic) });
+  const sqs = await startSqs({ interceptors: [injectAll], onPublish: topic => told.push(topic) });
   ends.push(() => sqs.stop());
   sqs.ensureTopic('Operations');
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
@@ -252,9 +250,9 @@ it('keeps the group of a message on a standard queue: the engine dropped it, and
   ]);
 });
 
-it('hands messages out as they came where fair order is off', async () => {
+it('hands messages out in the order they came when fair queues are off', async () => {
   const orderOf = async (isFair: boolean) => {
-    const sqs = await startSqs({ gate: openGate, isFair, onPublish: () => undefined });
+    const sqs = await startSqs({ isFair, onPublish: () => undefined });
     ends.push(() => sqs.stop());
     const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
     const client = new SQSClient({ region: 'us-east-1', endpoint: sqs.endpoint, credentials });
@@ -279,10 +277,10 @@ it('hands messages out as they came where fair order is off', async () => {
   expect(await orderOf(false)).toBe('loud');
 });
 
-it('on a port that is taken is a fault in one line', async () => {
+it('on a port in use fails with one line', async () => {
   const { sqs } = await start();
   const port = Number(new URL(sqs.endpoint).port);
-  await expect(startSqs({ gate: openGate, port, onPublish: () => undefined })).rejects.toThrow(
+  await expect(startSqs({ port, onPublish: () => undefined })).rejects.toThrow(
     `Port ${port} is in use: free it, or choose others with --port N`,
   );
 });

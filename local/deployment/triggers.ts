@@ -1,0 +1,97 @@
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { region } from '../assembly/identities.ts';
+import { ofType } from '../assembly/resources.ts';
+import { eventSourceOf } from '../event-sources/mapping.ts';
+import { startQueueSource } from '../event-sources/queue-source.ts';
+import { scheduleOf, startSchedule } from '../event-sources/schedule.ts';
+import { makeGateway, makeThrottle } from '../http-api/gateway.ts';
+import { apisOf, makeRouteTable } from '../http-api/routes.ts';
+import type { HttpServer } from '../http-api/server.ts';
+import type { QueueService } from '../sqs/engine.ts';
+import type { Terminal } from '../terminal.ts';
+import { type Functions, functionNamed, localCredentials } from './provision.ts';
+import type { ResolvedTemplate } from './resolved-template.ts';
+
+/** All that invokes functions: requests, messages and schedules. */
+export interface Triggers {
+  /** Accepts nothing more; resolves when all running invocations have ended. */
+  stop(): Promise<void>;
+}
+
+/** Opens the APIs, polls the queues and starts the schedules. @throws {StartError} */
+export function startTriggers(context: TriggerContext): Triggers {
+  const stopSchedules = startSchedules(context);
+  const stopSources = startSources(context);
+  openApis(context);
+  return {
+    stop: async () => {
+      for (const server of context.servers) server.close();
+      for (const stopSchedule of stopSchedules) stopSchedule();
+      await stopSources();
+      await Promise.all([...context.functions.values()].map(({ drain }) => drain()));
+    },
+  };
+}
+
+interface TriggerContext {
+  readonly template: ResolvedTemplate;
+  readonly functions: Functions;
+  readonly sqs: QueueService;
+  readonly servers: readonly HttpServer[];
+  readonly terminal: Terminal;
+  /** Whether a batch is passed to its function a second time. */
+  readonly repeats: () => boolean;
+}
+
+function startSchedules({ template, functions }: TriggerContext): readonly (() => void)[] {
+  return ofType(template.resources, 'AWS::Events::Rule').flatMap(resource => {
+    const schedule = scheduleOf(resource, template.attributeOf(resource, 'Arn'));
+    return (schedule?.targets ?? []).map(({ functionName, input }) =>
+      startSchedule({
+        ruleArn: schedule?.ruleArn ?? '',
+        period: schedule?.period ?? 0,
+        invoke: functionNamed(functions, functionName).invoke,
+        ...(input === undefined ? {} : { input }),
+      }),
+    );
+  });
+}
+
+function startSources({ template, functions, sqs, repeats }: TriggerContext) {
+  const client = new SQSClient({ region, endpoint: sqs.endpoint, credentials: localCredentials });
+  const sources = ofType(template.resources, 'AWS::Lambda::EventSourceMapping').map(resource => {
+    const source = eventSourceOf(resource);
+    const { invoke, concurrency } = functionNamed(functions, source.functionName);
+    return startQueueSource(
+      { ...source, concurrency: Math.min(source.concurrency, concurrency) }, // more batches would only wait here
+      {
+        client,
+        invoke,
+        queueUrl: sqs.urlOf(source.queueArn.split(':').at(-1) ?? ''),
+        repeats,
+      },
+    );
+  });
+  return async () => {
+    await Promise.all(sources.map(source => source.stop()));
+    client.destroy();
+  };
+}
+
+function openApis({ template, functions, servers, terminal }: TriggerContext): void {
+  for (const api of apisOf(template.resources, resource => template.attributeOf(resource, 'Ref'))) {
+    const port = template.apiPorts.get(api.apiId);
+    const routes = api.routes.map(({ routeKey, functionName, timeoutMilliseconds }) => ({
+      routeKey,
+      target: { invoke: functionNamed(functions, functionName).invoke, timeoutMilliseconds },
+    }));
+    const gateway = makeGateway({
+      address: { apiId: api.apiId, host: `127.0.0.1:${port}` },
+      findRoute: makeRouteTable(routes),
+      throttle: makeThrottle(api.throttle, () => performance.now()),
+      onAnswered: (method, path, status, milliseconds) =>
+        terminal.note('gateway', `${method} ${path}  ${status}  ${milliseconds} ms`, 'debug'),
+    });
+    servers.find(server => server.port === port)?.open(gateway);
+  }
+}

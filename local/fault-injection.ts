@@ -1,0 +1,157 @@
+import { readFileSync, statSync, unwatchFile, watchFile } from 'node:fs';
+import * as z from 'zod';
+import { type Interceptor, ServiceError, type ServiceRequest } from './emulator.ts';
+import { messageOf, StartError } from './errors.ts';
+
+/** What can be made to fail. */
+export type FaultKind = keyof z.output<typeof faultsSchema>;
+
+/** Faults that a local run injects from outside: the bundles do not know of them. */
+export interface FaultInjection {
+  /** Draws whether a fault of this kind happens now. The caller must then let it happen. */
+  happens(kind: FaultKind): boolean;
+}
+
+const range = 'must be a number from 0 to 1';
+const share = z.number(range).min(0, range).max(1, range).default(0);
+
+/** The faults file: the share of each kind that fails, from 0 (the default) to 1. */
+const faultsSchema = z.strictObject({
+  /** Requests of functions to tables that are throttled. */
+  throttledReadsAndWrites: share,
+  /** Messages of functions that a queue does not accept. */
+  refusedSends: share,
+  /** Requests of functions to KMS that are throttled. */
+  throttledKeyUses: share,
+  /** Requests of functions to KMS that fail with an internal error (5xx). */
+  failedKeyUses: share,
+  /** Notifications of functions that fail with an internal error of SNS (5xx). */
+  failedNotifications: share,
+  /** Batches that are passed to their function a second time, during the first invocation or after it. */
+  repeatedBatches: share,
+});
+
+/** All kinds of faults. */
+export const faultKinds: readonly FaultKind[] = faultsSchema.keyof().options;
+
+/**
+ * Reads faults from a file. The file is checked for changes at every draw; while it is malformed, for instance because
+ * it is being written, the last good shares stay in force.
+ *
+ * @param onFault - receives each fault that happens
+ * @throws {StartError} when the file cannot be used at the start.
+ */
+export function readFaultInjection(
+  file: string,
+  random: () => number,
+  onFault: (kind: FaultKind) => void,
+): FaultInjection {
+  let seen = '';
+  let shares: z.output<typeof faultsSchema>;
+  try {
+    shares = readShares(file);
+  } catch (error) {
+    throw new StartError(`The faults file ${file} cannot be used: ${messageOf(error)}`);
+  }
+  const current = () => {
+    const status = statSync(file, { bigint: true, throwIfNoEntry: false });
+    const version = status ? `${status.ino}:${status.size}:${status.mtimeNs}` : seen;
+    if (version === seen) return shares;
+    seen = version;
+    try {
+      shares = readShares(file);
+    } catch {
+      seen = ''; // read it again at the next draw
+    }
+    return shares;
+  };
+  return {
+    happens: kind => {
+      if (random() >= current()[kind]) return false;
+      onFault(kind);
+      return true;
+    },
+  };
+}
+
+/** Fails requests of functions. Requests of the run itself and of `npm run ops` never fail on purpose. */
+export function makeFaultInterceptor({ happens }: FaultInjection): Interceptor {
+  return function injectFaults(request) {
+    if (request.caller === 'local') return undefined;
+    return failures.find(({ kind, concerns }) => concerns(request) && happens(kind))?.error;
+  };
+}
+
+/**
+ * Reports each change of a faults file: what is wrong with it, or `undefined` when it is good.
+ *
+ * @returns what ends the watch.
+ */
+export function watchFaults(file: string, onChange: (problem: string | undefined) => void): () => void {
+  const look = (): void => {
+    try {
+      readShares(file);
+      onChange(undefined);
+    } catch (error) {
+      onChange(messageOf(error));
+    }
+  };
+  watchFile(file, { interval: 500 }, look);
+  return () => unwatchFile(file, look);
+}
+
+/** @throws {TypeError | NodeJS.ErrnoException} with one sentence that says what is wrong. */
+function readShares(file: string): z.output<typeof faultsSchema> {
+  let content: unknown;
+  const text = readFileSync(file, 'utf8');
+  try {
+    content = JSON.parse(text);
+  } catch {
+    throw new TypeError('It is not JSON.');
+  }
+  const { success, data, error } = faultsSchema.safeParse(content);
+  if (success) return data;
+  const [issue] = error.issues;
+  if (issue?.code === 'unrecognized_keys') {
+    const names = faultKinds.join(', ');
+    throw new TypeError(`It names "${issue.keys[0]}", which is none of ${names}.`);
+  }
+  if (!issue?.path.length) throw new TypeError('It must be one JSON object of shares.');
+  throw new TypeError(`"${issue.path.join('.')}" ${issue.message}.`);
+}
+
+/** Which requests a fault concerns, and what the service answers then. */
+const failures: readonly {
+  readonly kind: FaultKind;
+  readonly concerns: (request: ServiceRequest) => boolean;
+  readonly error: ServiceError;
+}[] = [
+  {
+    kind: 'throttledReadsAndWrites',
+    concerns: ({ service }) => service === 'dynamodb',
+    error: new ServiceError(
+      'ProvisionedThroughputExceededException',
+      'The level of configured provisioned throughput for the table was exceeded.',
+    ),
+  },
+  {
+    kind: 'refusedSends',
+    concerns: ({ service, operation }) => service === 'sqs' && operation.startsWith('SendMessage'),
+    error: new ServiceError('RequestThrottled', 'The request was denied due to throttling.'),
+  },
+  {
+    kind: 'throttledKeyUses',
+    concerns: ({ service }) => service === 'kms',
+    error: new ServiceError('ThrottlingException', 'The rate at which KMS may be called is exceeded.'),
+  },
+  {
+    kind: 'failedKeyUses',
+    concerns: ({ service }) => service === 'kms',
+    error: new ServiceError('KMSInternalException', 'A fault that was injected on purpose.', 500),
+  },
+  {
+    kind: 'failedNotifications',
+    concerns: ({ service, operation }) => service === 'sns' && operation === 'Publish',
+    error: new ServiceError('InternalError', 'A fault that was injected on purpose.', 500),
+  },
+];

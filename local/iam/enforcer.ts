@@ -1,0 +1,99 @@
+import { queueArn, tableArn } from '../assembly/identities.ts';
+import { type Interceptor, ServiceError, type ServiceRequest } from '../emulator.ts';
+import { keyIn } from '../kms/wrapping.ts';
+import { type AccessRequest, isAllowed, type Statement } from './policies.ts';
+
+/** Enforces the policies of the template on what functions ask of the emulators. */
+export interface IamEnforcer {
+  /** Refuses what no policy of the calling function allows. Callers that have no policies here are not restricted. */
+  readonly interceptor: Interceptor;
+  /** Puts policies in force: statements by access key id. Before, nobody is restricted. */
+  enforce(policies: ReadonlyMap<string, readonly Statement[]>): void;
+}
+
+/** Makes the enforcer. `onDenial` receives the message of each refusal: the template lacks a permission. */
+export function makeIamEnforcer(onDenial: (message: string) => void): IamEnforcer {
+  let inForce: ReadonlyMap<string, readonly Statement[]> = new Map();
+  return {
+    enforce: policies => {
+      inForce = policies;
+    },
+    interceptor: function enforceIam(request) {
+      const statements = inForce.get(request.caller);
+      const denied = statements && accessRequests(request).find(needed => !isAllowed(statements, needed));
+      if (!denied) return undefined;
+      const context = Object.entries(denied.context ?? {}).map(([key, values]) => ` ${key}=${values.join(',')}`);
+      const message = `${request.caller} is not authorized to perform: ${denied.action} on resource: ${denied.resource}${context.join('')}`;
+      onDenial(message);
+      return denial(request.service, message);
+    },
+  };
+}
+
+/** All that must be allowed for a request to pass. */
+function accessRequests({ service, operation, input }: ServiceRequest): readonly AccessRequest[] {
+  switch (service) {
+    case 'dynamodb':
+      return dynamoDbAccess(operation, input);
+    case 'sqs':
+      // A batch needs the permission of its entries.
+      return [{ action: `sqs:${operation.replace(/Batch$/, '')}`, resource: queueArn(queueName(input)) }];
+    case 'sns':
+      return [{ action: `sns:${operation}`, resource: String(input.TopicArn) }];
+    case 'kms':
+      return [{ action: `kms:${operation}`, resource: keyIn(input), context: encryptionContext(input) }];
+    case 'logs':
+      return [{ action: `logs:${operation}`, resource: '*' }];
+  }
+}
+
+function dynamoDbAccess(operation: string, input: Input): AccessRequest[] {
+  const action = `dynamodb:${operation}`;
+  if (isObject(input.RequestItems)) {
+    return Object.keys(input.RequestItems).map(table => ({ action, resource: tableArn(table) }));
+  }
+  const table = tableArn(String(input.TableName));
+  const resource = typeof input.IndexName === 'string' ? `${table}/index/${input.IndexName}` : table;
+  if (!input.KeyConditionExpression) return [{ action, resource }];
+  return [{ action, resource, context: { 'dynamodb:LeadingKeys': leadingKeys(input) } }];
+}
+
+type Input = ServiceRequest['input'];
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+/**
+ * The partition key values that a query asks for, as IAM's condition key `dynamodb:LeadingKeys` has them. Conditions on
+ * it are only used with queries here.
+ */
+function leadingKeys({ KeyConditionExpression: expression, ExpressionAttributeValues: values }: Input): string[] {
+  const placeholder = /^\s*[#\w]+\s*=\s*(:\w+)/.exec(String(expression))?.[1];
+  return placeholder && isObject(values) ? [plainValue(values[placeholder])] : [];
+}
+
+/** `{"S":"signing"}` → `signing` */
+function plainValue(value: unknown): string {
+  return isObject(value) ? String(Object.values(value)[0]) : String(value);
+}
+
+/** The last part of the queue's URL, or its name. */
+function queueName({ QueueUrl, QueueName }: Input): string {
+  return (
+    String(QueueUrl ?? QueueName)
+      .split('/')
+      .at(-1) ?? ''
+  );
+}
+
+/** IAM's condition keys `kms:EncryptionContext:…`. */
+function encryptionContext({ EncryptionContext: context }: Input): Record<string, string[]> {
+  const pairs = isObject(context) ? Object.entries(context) : [];
+  return Object.fromEntries(pairs.map(([name, value]) => [`kms:EncryptionContext:${name}`, [String(value)]]));
+}
+
+function denial(service: ServiceRequest['service'], message: string): ServiceError {
+  if (service === 'sns') return new ServiceError('AuthorizationError', message, 403);
+  return new ServiceError('AccessDeniedException', message, service === 'sqs' ? 403 : 400);
+}

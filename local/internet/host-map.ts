@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { type HostTable, normaliseName, readHosts } from './hosts-file.ts';
+
+/**
+ * The emulated DNS: which names lead to which addresses and ports. The hosts file is checked for changes at every query, so
+ * that a change takes effect at once in every process.
+ */
+export interface HostMap {
+  /** The addresses of a name; `undefined` for names that the machine's own resolver answers. */
+  addressesOf(name: string): readonly string[] | undefined;
+  /** The mapped name that has an address. */
+  nameAt(address: string): string | undefined;
+  /** The port on 127.0.0.1 of the plain HTTP server behind a mapped name. */
+  portOf(name: string): number | undefined;
+}
+
+/** What a host map is made of. */
+export interface HostMapSource {
+  /** Names that always exist; the others override them. */
+  readonly builtIn: ReadonlyMap<string, number>;
+  /** The mappings of the command line; they override the file. */
+  readonly mappings: ReadonlyMap<string, number>;
+  readonly hostsFile?: string;
+}
+
+/** What the preload module of a function process needs. It is passed as JSON in the module's own URL. */
+export interface NetworkSettings {
+  /** Where connections to mapped names are diverted to. */
+  readonly terminatorPort: number;
+  /** Pairs of name and port, see {@link HostMapSource}. */
+  readonly builtIn: readonly (readonly [string, number])[];
+  readonly mappings: readonly (readonly [string, number])[];
+  readonly hostsFile?: string;
+}
+
+/**
+ * Makes the host map. A hosts file that is unreadable or malformed, for instance because it is being written, leaves
+ * the last good one in force.
+ */
+export function makeHostMap({ builtIn, mappings, hostsFile }: HostMapSource): HostMap {
+  const snapshotOf = (file: HostTable): Snapshot =>
+    makeSnapshot(new Map([...toTable(builtIn), ...file, ...toTable(mappings)]));
+  let snapshot = snapshotOf(new Map());
+  let seen = '';
+
+  const current = (): Snapshot => {
+    if (hostsFile === undefined) return snapshot;
+    const status = statSync(hostsFile, { bigint: true, throwIfNoEntry: false });
+    const version = status ? `${status.ino}:${status.size}:${status.mtimeNs}` : '';
+    if (version === seen || !status) return snapshot;
+    try {
+      snapshot = snapshotOf(readHosts(hostsFile));
+    } catch {
+      return snapshot;
+    }
+    if (Date.now() - Number(status.mtimeMs) > timeStampSettles) seen = version;
+    return snapshot;
+  };
+
+  return {
+    addressesOf: text => {
+      const name = normaliseName(text);
+      if (name === undefined) return undefined;
+      const { table, addresses } = current();
+      const entry = table.get(name);
+      if (!entry) return undefined;
+      return 'addresses' in entry ? entry.addresses : [addresses.get(name) ?? ''];
+    },
+    nameAt: address => current().names.get(address),
+    portOf: text => {
+      const name = normaliseName(text);
+      const entry = name === undefined ? undefined : current().table.get(name);
+      return entry && 'port' in entry ? entry.port : undefined;
+    },
+  };
+}
+
+interface Snapshot {
+  readonly table: HostTable;
+  readonly addresses: ReadonlyMap<string, string>;
+  readonly names: ReadonlyMap<string, string>;
+}
+
+function makeSnapshot(table: HostTable): Snapshot {
+  const mapped = [...table].flatMap(([name, entry]) => ('port' in entry ? [name] : []));
+  const addresses = assignAddresses(mapped);
+  return { table, addresses, names: new Map([...addresses].map(([name, address]) => [address, name])) };
+}
+
+function toTable(mappings: ReadonlyMap<string, number>): HostTable {
+  return new Map([...mappings].map(([name, port]) => [name, { port }]));
+}
+
+/** Milliseconds: a file that changed within them may change again without a new time stamp. */
+const timeStampSettles = 50;
+
+/**
+ * Gives every mapped name an address of its own. It depends on the names only, so that all processes agree without
+ * talking to each other; on a clash the next free address is used.
+ */
+function assignAddresses(names: readonly string[]): ReadonlyMap<string, string> {
+  const taken = new Map<string, string>();
+  for (const name of [...names].sort()) {
+    let slot = createHash('sha256').update(name).digest().readUInt16BE(0);
+    const address = () => `${blockPrefix}.${slot >> 8}.${slot & 255}`;
+    while (taken.has(address())) slot = (slot + 1) % blockSize;
+    taken.set(address(), name);
+  }
+  return new Map([...taken].map(([address, name]) => [name, address]));
+}
+
+/** A block of global unicast addresses, so that the production guard sees nothing unusual. */
+const blockPrefix = '93.184';
+const blockSize = 65_536;

@@ -1,0 +1,90 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build, stop } from 'esbuild';
+import { region } from '../assembly/identities.ts';
+import type { NetworkSettings } from '../internet/host-map.ts';
+import type { FunctionDefinition } from './definition.ts';
+
+/** What all function processes of a run have in common. */
+export interface RuntimeContext {
+  /** Endpoints of the emulators, by their names in the SDK's variables: `DYNAMODB`, `SQS`, `KMS`, `SNS`. */
+  readonly endpoints: Readonly<Record<string, string>>;
+  /** PEM file of the certificate authority of this run. */
+  readonly authorityFile: string;
+  /** The script that runs a handler: the client of the Runtime API. */
+  readonly bootstrapFile: string;
+  /** URL of `internet/preload.ts`, compiled, with its settings. */
+  readonly preloadUrl: string;
+}
+
+/**
+ * Writes the files that function processes load besides their bundle. They are compiled once per run, because stripping
+ * types would cost every process 30 ms.
+ */
+export async function writeRuntimeFiles(
+  directory: string,
+  network: NetworkSettings,
+  authorityCertificate: string,
+): Promise<Omit<RuntimeContext, 'endpoints'>> {
+  await build({
+    entryPoints: sources,
+    outdir: directory,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    logLevel: 'silent',
+  });
+  await stop(); // ends esbuild's process
+  const authorityFile = join(directory, 'authority.pem');
+  writeFileSync(authorityFile, authorityCertificate);
+  const preloadUrl = pathToFileURL(join(directory, 'preload.mjs'));
+  preloadUrl.searchParams.set('settings', JSON.stringify(network));
+  return { authorityFile, bootstrapFile: join(directory, 'bootstrap.mjs'), preloadUrl: preloadUrl.href };
+}
+
+/**
+ * The environment of a function process: what Lambda sets, the template's variables, and the endpoints. Nothing
+ * of this process's own environment, so that no bundle can depend on the machine it runs on.
+ */
+export function functionVariables(
+  definition: FunctionDefinition,
+  context: RuntimeContext,
+  runtimeApi: string,
+): Record<string, string> {
+  return {
+    ...definition.variables,
+    ...Object.fromEntries(
+      Object.entries(context.endpoints).map(([service, endpoint]) => [`AWS_ENDPOINT_URL_${service}`, endpoint]),
+    ),
+    AWS_ACCESS_KEY_ID: definition.name, // identifies the caller to the emulators
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_SESSION_TOKEN: 'local',
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    AWS_LAMBDA_FUNCTION_NAME: definition.name,
+    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memory),
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    AWS_LAMBDA_LOG_FORMAT: definition.logFormat,
+    ...(definition.logLevel === undefined ? {} : { AWS_LAMBDA_LOG_LEVEL: definition.logLevel }),
+    AWS_LAMBDA_LOG_GROUP_NAME: definition.logGroup,
+    AWS_LAMBDA_LOG_STREAM_NAME: 'local',
+    AWS_LAMBDA_RUNTIME_API: runtimeApi,
+    LAMBDA_TASK_ROOT: definition.directory,
+    LAMBDA_RUNTIME_DIR: '/var/runtime',
+    LANG: 'en_US.UTF-8',
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    TZ: ':UTC',
+    _HANDLER: definition.handler,
+    NODE_EXTRA_CA_CERTS: context.authorityFile,
+  };
+}
+
+const sources = {
+  bootstrap: fileURLToPath(import.meta.resolve('./bootstrap.ts')),
+  preload: fileURLToPath(import.meta.resolve('../internet/preload.ts')),
+};

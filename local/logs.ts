@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import * as z from 'zod';
+import type { Emulator } from './emulator.ts';
+import { type Interceptor, type Operation, ServiceError, startAwsJsonService } from './emulator.ts';
+
+/** Emulates CloudWatch Logs: what the functions wrote in this run, for `npm run ops` to search. */
+export interface LogService extends Emulator {
+  put(group: string, line: string): void;
+}
+
+/** A line that a function wrote, and when. Milliseconds since the epoch. */
+interface StoredLine {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** The lines of log groups, each with its latest. */
+export interface LogStore {
+  put(group: string, text: string): void;
+  /** The moment from which on all lines of a group are kept. */
+  since(group: string): number;
+  /** The lines of groups in a span that contain a text, the newest first. */
+  find(groups: readonly string[], text: string, from: number, to: number): readonly StoredLine[];
+}
+
+/** Starts the emulator on a free port of 127.0.0.1. */
+export async function startLogs(interceptors: readonly Interceptor[] = []): Promise<LogService> {
+  const store = makeLogStore(keptLines);
+  const service = await startAwsJsonService(
+    'logs',
+    makeOperations(store),
+    interceptors,
+    error => new ServiceError('InvalidParameterException', error instanceof Error ? error.message : String(error)),
+  );
+  return { ...service, put: store.put };
+}
+
+/** Makes a store in memory. It keeps at least `least` lines of each group, and at most twice as many. */
+export function makeLogStore(least: number, now: () => number = Date.now): LogStore {
+  const startedAt = now();
+  const groups = new Map<string, { lines: StoredLine[]; since: number }>();
+  return {
+    put: (name, text) => {
+      const group = groups.get(name) ?? { lines: [], since: startedAt };
+      groups.set(name, group);
+      group.lines.push({ at: now(), text });
+      if (group.lines.length <= 2 * least) return;
+      group.lines = group.lines.slice(-least);
+      group.since = group.lines[0]?.at ?? startedAt;
+    },
+    since: name => groups.get(name)?.since ?? startedAt,
+    find: (names, text, from, to) =>
+      names
+        .flatMap(name => groups.get(name)?.lines ?? [])
+        .filter(line => line.at >= from && line.at <= to && line.text.includes(text))
+        .reverse()
+        .toSorted((one, other) => other.at - one.at),
+  };
+}
+
+/** Lines of a log group that a run keeps. */
+const keptLines = 20_000;
+
+function makeOperations(store: LogStore): Readonly<Record<string, Operation>> {
+  const queries = new Map<string, readonly StoredLine[]>();
+  return {
+    DescribeLogGroups: input => {
+      const { logGroupNamePrefix: logGroupName } = describeInput.parse(input);
+      return { logGroups: [{ logGroupName, creationTime: store.since(logGroupName) }] };
+    },
+    StartQuery: input => {
+      const { logGroupNames, startTime, endTime, queryString, limit } = queryInput.parse(input);
+      const [, text = ''] = /@message like "([^"]*)"/.exec(queryString) ?? [];
+      const queryId = randomUUID();
+      queries.set(queryId, store.find(logGroupNames, text, startTime * 1_000, endTime * 1_000 + 999).slice(0, limit));
+      const [oldest] = queries.keys();
+      if (queries.size > keptQueries && oldest !== undefined) queries.delete(oldest);
+      return { queryId };
+    },
+    GetQueryResults: input => {
+      const lines = queries.get(resultsInput.parse(input).queryId);
+      if (!lines) throw new ServiceError('ResourceNotFoundException', 'There is no such query.');
+      const statistics = { recordsMatched: lines.length, recordsScanned: lines.length, bytesScanned: 0 };
+      return { status: 'Complete', results: lines.map(rowOf), statistics };
+    },
+  };
+}
+
+const describeInput = z.object({ logGroupNamePrefix: z.string() });
+
+const queryInput = z.object({
+  logGroupNames: z.array(z.string()),
+  /** Seconds since the epoch, both included. */
+  startTime: z.number(),
+  endTime: z.number(),
+  /** Of the query language only this filter is evaluated. */
+  queryString: z.string().regex(/@message like "[^"]*"/),
+  limit: z.number().default(1_000),
+});
+
+/** Queries whose results can still be fetched. */
+const keptQueries = 100;
+
+const resultsInput = z.object({ queryId: z.string() });
+
+function rowOf({ at, text }: StoredLine) {
+  return [
+    { field: '@timestamp', value: timestamp(at) },
+    { field: '@message', value: text },
+  ];
+}
+
+/** `2026-11-21 17:00:00.000`, in UTC. */
+function timestamp(at: number): string {
+  return new Date(at).toISOString().replace('T', ' ').replace('Z', '');
+}
