@@ -1,6 +1,7 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
-import { createClient, newAccount, unique } from '../support/e2e-accounts.ts';
+import { unique } from '../../tools/support/accounts.ts';
+import { createClient, newAccount } from '../support/e2e-accounts.ts';
 import { ops, runOps } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
 import { deliveryId, send, sendDeadLetter, takeDeadLetters } from '../support/e2e-queues.ts';

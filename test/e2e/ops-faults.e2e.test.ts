@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { unique } from '../support/e2e-accounts.ts';
+import { unique } from '../../tools/support/accounts.ts';
+import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { type OpsSettings, runOps } from '../support/e2e-ops.ts';
 import { run } from '../support/e2e-target.ts';
-import { runOpsInProcess } from '../../tools/support/ops-in-process.ts';
 
 /** One line on standard error, nothing on standard output, and no stack trace: of a process where `settings` say so. */
 const expectOneLine = async (code: number, message: RegExp, args: string[], settings?: OpsSettings) => {

@@ -1,10 +1,10 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
+import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { runOps } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
 import { describeWith } from '../support/e2e-target.ts';
-import { type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
-import { runOpsInProcess } from '../../tools/support/ops-in-process.ts';
 
 // Keys concern everybody who has a token, so these suites have a run of their own. Functions keep the keyring for half a
 // minute. What a rotation does is therefore looked for in functions that have not been called before it, and in further

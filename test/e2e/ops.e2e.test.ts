@@ -1,15 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  createClient,
-  createUser,
-  getTokens,
-  logIn,
-  passwordGrant,
-  postToken,
-  refreshGrant,
-  type Tokens,
-  unique,
-} from '../support/e2e-accounts.ts';
+import { unique } from '../../tools/support/accounts.ts';
+import { passwordGrant, refreshGrant, type Tokens } from '../../tools/support/service-client.ts';
+import { createClient, createUser, getTokens, logIn, postToken } from '../support/e2e-accounts.ts';
 import { ops, runOps } from '../support/e2e-ops.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { describeWith, plant, run } from '../support/e2e-target.ts';

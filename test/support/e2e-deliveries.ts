@@ -1,6 +1,6 @@
+import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { until } from './e2e-poll.ts';
 import { run } from './e2e-target.ts';
-import { runOpsInProcess } from '../../tools/support/ops-in-process.ts';
 
 /** A delivery as `ops deliveries show` reports it. */
 export interface Delivery {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type QueueService, startSqs } from '../../../local/sqs/engine.ts';
-import { runOpsInProcess } from '../../../tools/support/ops-in-process.ts';
+import { runOpsInProcess } from '../../../tools/support/ops.ts';
 
 let directory: string;
 let engine: QueueService;
