@@ -103,10 +103,9 @@ export async function runChaos(settings: ChaosSettings, say: Say = () => undefin
     } finally {
       publishingIsOver.abort();
     }
-    const kills = await injecting;
-
     say('Everything is published.');
-    await deleteWebhooks(registrations, published, dynamo, run, deadline);
+    const deleting = deleteWebhooks(registrations, published, dynamo, run, deadline);
+    const [kills] = await Promise.all([injecting, deleting]);
     const outstanding = await untilIdle({ settings, run, sqs, dynamo, published, faultsFile, deadline, say });
 
     const stored = await readStored(dynamo, run.outputs);

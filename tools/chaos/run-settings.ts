@@ -48,7 +48,7 @@ export const shortRun: ChaosSettings = {
   attemptTimeout: 1_500,
   waits: [1_000, 1_000],
   retryAfter: 3_000,
-  longRetryAfter: 20_000, // what a killed process had received itself comes back after 12 s
+  longRetryAfter: 15_000, // what a killed process had received itself comes back after 12 s
   visibility: 3,
   waitsForRecovery: false,
   faults: {
