@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Client, createClient, createUser, getTokens, passwordGrant } from '../support/e2e-accounts.ts';
+import type { Client } from '../../tools/support/accounts.ts';
+import { passwordGrant } from '../../tools/support/service-client.ts';
+import { createClient, createUser, getTokens } from '../support/e2e-accounts.ts';
 import { ops } from '../support/e2e-ops.ts';
 import { callApi, expectProblem, openSession } from '../support/e2e-webhooks.ts';
 

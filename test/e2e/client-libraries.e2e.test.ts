@@ -2,7 +2,8 @@ import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { ResourceOwnerPassword } from 'simple-oauth2';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Client, createClient, createUser, type User } from '../support/e2e-accounts.ts';
+import type { Client, User } from '../../tools/support/accounts.ts';
+import { createClient, createUser } from '../support/e2e-accounts.ts';
 import { authUrl, baseUrl, plant } from '../support/e2e-target.ts';
 
 // What integrators use, as they find it: nothing here speaks HTTP by itself. On this machine {auth_url} is plain HTTP,

@@ -1,7 +1,9 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
-import { createClient, newAccount, unique } from '../support/e2e-accounts.ts';
-import { ops, runOps } from '../support/e2e-ops.ts';
+import { unique } from '../../tools/support/accounts.ts';
+import { runOpsInProcess } from '../../tools/support/ops.ts';
+import { createClient, newAccount } from '../support/e2e-accounts.ts';
+import { ops } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
 import { deliveryId, send, sendDeadLetter, takeDeadLetters } from '../support/e2e-queues.ts';
 import { startReceiver } from '../support/e2e-receiver.ts';
@@ -76,7 +78,7 @@ describe('ops dlq', () => {
     });
     expect(await ops(['dlq', 'show', messageId])).toEqual({ ...letter, copies: 1 });
     expect(await ops(['dlq', 'discard', messageId, '--yes'])).toEqual({ discarded: 1 });
-    expect((await runOps(['--outputs', run.outputsFile, 'dlq', 'show', messageId])).code).toBe(1);
+    expect((await runOpsInProcess(['--outputs', run.outputsFile, 'dlq', 'show', messageId])).code).toBe(1);
   });
 });
 

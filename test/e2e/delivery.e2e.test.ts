@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Client, createClient, newAccount, unique } from '../support/e2e-accounts.ts';
+import { type Client, unique } from '../../tools/support/accounts.ts';
+import { createClient, newAccount } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
 import { deliveryId, type PublishedEvent, publish, send } from '../support/e2e-queues.ts';
 import { type Received, type Receiver, startReceiver } from '../support/e2e-receiver.ts';

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { createClient } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
-import { ops, runOps } from '../support/e2e-ops.ts';
+import { ops } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
 import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
@@ -112,7 +113,7 @@ describeWith(['names'], 'the history', () => {
   it('says to the operator when a queue did not take what is sent again', async () => {
     const id = deliveryId(account(), evento, await publish(account(), { event: evento, id_demanda: 4 }));
     expect(await settled(id)).toMatchObject({ state: 'entregue' });
-    const resent = await runOps(['--outputs', await withoutQueues(), 'deliveries', 'resend', id]);
+    const resent = await runOpsInProcess(['--outputs', await withoutQueues(), 'deliveries', 'resend', id]);
     expect(resent).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/queue did not take it/) });
   });
 
@@ -125,7 +126,7 @@ describeWith(['names'], 'the history', () => {
     const suspended = await ops<object[]>(['webhooks', 'list', '--account', account(), '--status', 'suspenso']);
     expect(suspended).toMatchObject([{ evento, status: 'suspenso', suspensionReason: 'operador' }]);
 
-    const refused = await runOps(['--outputs', run.outputsFile, 'deliveries', 'resend', id]);
+    const refused = await runOpsInProcess(['--outputs', run.outputsFile, 'deliveries', 'resend', id]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(/^error: .*suspended.*\n$/);
     expect(await ops(['webhooks', 'show', ...options])).toMatchObject({ suspensionReason: 'operador' });

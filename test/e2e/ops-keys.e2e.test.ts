@@ -1,8 +1,7 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
-import { runOpsInProcess } from '../../tools/support/ops-in-process.ts';
-import { runOps } from '../support/e2e-ops.ts';
+import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { until } from '../support/e2e-poll.ts';
 import { describeWith } from '../support/e2e-target.ts';
 
@@ -27,7 +26,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => run.stop());
 
-const call = (...args: string[]) => runOps(['--outputs', run.outputsFile, 'keys', ...args]);
+const call = (...args: string[]) => runOpsInProcess(['--outputs', run.outputsFile, 'keys', ...args]);
 const keys = async <Answer = Key[]>(...args: string[]): Promise<Answer> => {
   const words = ['--outputs', run.outputsFile, '--json', 'keys', ...args];
   const { code, stdout, stderr } = await runOpsInProcess(words);

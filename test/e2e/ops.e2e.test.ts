@@ -1,21 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  createClient,
-  createUser,
-  getTokens,
-  logIn,
-  passwordGrant,
-  postToken,
-  refreshGrant,
-  type Tokens,
-  unique,
-} from '../support/e2e-accounts.ts';
+import { unique } from '../../tools/support/accounts.ts';
+import { runOpsInProcess } from '../../tools/support/ops.ts';
+import { passwordGrant, refreshGrant, type Tokens } from '../../tools/support/service-client.ts';
+import { createClient, createUser, getTokens, logIn, postToken } from '../support/e2e-accounts.ts';
 import { ops, runOps } from '../support/e2e-ops.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { describeWith, plant, run } from '../support/e2e-target.ts';
 import { openSession, register } from '../support/e2e-webhooks.ts';
 
-const here = (...args: string[]) => runOps(['--outputs', run.outputsFile, ...args]);
+const here = (...args: string[]) => runOpsInProcess(['--outputs', run.outputsFile, ...args]);
 
 describe('ops clients', () => {
   it('creates, lists, disables and enables a client', async () => {
@@ -188,19 +181,8 @@ describe('ops users', () => {
   });
 
   it('has one user per e-mail address', async () => {
-    const args = [
-      '--outputs',
-      run.outputsFile,
-      'users',
-      'create',
-      '--email',
-      email,
-      '--account',
-      'a',
-      '--role',
-      'admin',
-    ];
-    const refused = await runOps(args, { input: 'x'.repeat(15) });
+    const args = ['users', 'create', '--email', email, '--account', 'a', '--role', 'admin'];
+    const refused = await runOpsInProcess(['--outputs', run.outputsFile, ...args], 'x'.repeat(15));
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(/^error: .*exists already.*\n$/);
   });
@@ -209,7 +191,8 @@ describe('ops users', () => {
     ['short', 'quatorze letra', 'at least 15'],
     ['common', 'passwordpassword', 'common'],
   ])('refuses a %s password', async (_, input, reason) => {
-    const refused = await runOps(['--outputs', run.outputsFile, 'users', 'set-password', email], { input });
+    const args = ['--outputs', run.outputsFile, 'users', 'set-password', email];
+    const refused = await runOpsInProcess(args, input);
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(reason) });
     expect(refused.stderr).not.toContain(input);
   });

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Client, createClient, newAccount, unique } from '../support/e2e-accounts.ts';
+import { type Client, unique } from '../../tools/support/accounts.ts';
+import { createClient, newAccount } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
 import { deliveryId, type PublishedEvent, publish } from '../support/e2e-queues.ts';
 import { type Answer, mapHost, type Receiver, startReceiver } from '../support/e2e-receiver.ts';

@@ -1,15 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Client,
-  createClient,
-  createUser,
-  type Form,
-  logIn,
-  postToken,
-  refreshGrant,
-  type User,
-} from '../support/e2e-accounts.ts';
-import { authUrl } from '../support/e2e-target.ts';
+import type { Client, User } from '../../tools/support/accounts.ts';
+import { type Form, refreshGrant } from '../../tools/support/service-client.ts';
+import { createClient, createUser, logIn, postForm, postToken } from '../support/e2e-accounts.ts';
 import { callApi } from '../support/e2e-webhooks.ts';
 
 let client: Client;
@@ -27,19 +19,15 @@ beforeAll(async () => {
   ]);
 });
 
-const post = async (path: string, form: Form) => {
-  const response = await fetch(`${authUrl}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams(form as Record<string, string>).toString(),
-  });
+const post = async (endpoint: 'revoke' | 'introspect', form: Form) => {
+  const response = await postForm(endpoint, form);
   const text = await response.text();
   return { status: response.status, json: text === '' ? undefined : JSON.parse(text) };
 };
 
 const as = ({ clientId, clientSecret }: Client) => ({ client_id: clientId, client_secret: clientSecret });
-const revoke = (who: Client, token: string) => post('/oauth/v1/revoke', { ...as(who), token });
-const introspect = (who: Client, token: string) => post('/oauth/v1/introspect', { ...as(who), token });
+const revoke = (who: Client, token: string) => post('revoke', { ...as(who), token });
+const introspect = (who: Client, token: string) => post('introspect', { ...as(who), token });
 
 describe('revocation (RFC 7009)', () => {
   it.each(['refresh_token', 'access_token'] as const)('of a %s ends the whole session', async kind => {
@@ -88,7 +76,7 @@ describe('introspection (RFC 7662)', () => {
   });
 
   it('wants to know the client (section 2.1)', async () => {
-    const refused = await post('/oauth/v1/introspect', { token: 'x' });
+    const refused = await post('introspect', { token: 'x' });
     expect(refused).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
   });
 });

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { createClient, createUser, logIn, postToken, refreshGrant, unique } from '../support/e2e-accounts.ts';
+import { unique } from '../../tools/support/accounts.ts';
+import { refreshGrant } from '../../tools/support/service-client.ts';
+import { createClient, createUser, logIn, postToken } from '../support/e2e-accounts.ts';
 import { until } from '../support/e2e-poll.ts';
 import { send } from '../support/e2e-queues.ts';
 import { describeWith, plant, run } from '../support/e2e-target.ts';

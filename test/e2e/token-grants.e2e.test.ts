@@ -1,17 +1,8 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Client,
-  createClient,
-  createUser,
-  getTokens,
-  logIn,
-  passwordGrant,
-  postToken,
-  refreshGrant,
-  type Tokens,
-  type User,
-} from '../support/e2e-accounts.ts';
+import type { Client, User } from '../../tools/support/accounts.ts';
+import { passwordGrant, refreshGrant, type Tokens } from '../../tools/support/service-client.ts';
+import { createClient, createUser, getTokens, logIn, postToken } from '../support/e2e-accounts.ts';
 import { authUrl, baseUrl, plant } from '../support/e2e-target.ts';
 
 let client: Client;

@@ -1,13 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Client,
-  createClient,
-  createUser,
-  logIn,
-  passwordGrant,
-  postToken,
-  type User,
-} from '../support/e2e-accounts.ts';
+import type { Client, User } from '../../tools/support/accounts.ts';
+import { passwordGrant } from '../../tools/support/service-client.ts';
+import { createClient, createUser, logIn, postToken } from '../support/e2e-accounts.ts';
 import { until } from '../support/e2e-poll.ts';
 
 let client: Client;

@@ -1,15 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Client,
-  createClient,
-  createUser,
-  logIn,
-  passwordGrant,
-  refreshGrant,
-  type Tokens,
-  type User,
-  unique,
-} from '../support/e2e-accounts.ts';
+import { type Client, type User, unique } from '../../tools/support/accounts.ts';
+import { passwordGrant, refreshGrant, type Tokens } from '../../tools/support/service-client.ts';
+import { createClient, createUser, logIn } from '../support/e2e-accounts.ts';
 import { ops } from '../support/e2e-ops.ts';
 import { authUrl } from '../support/e2e-target.ts';
 

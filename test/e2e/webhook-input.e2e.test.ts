@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '../../tools/support/service-client.ts';
 import { createClient } from '../support/e2e-accounts.ts';
-import { type Answer, callApi, expectProblem, openSession, publicHost, type Session } from '../support/e2e-webhooks.ts';
+import { callApi, expectProblem, openSession, publicHost, type Session } from '../support/e2e-webhooks.ts';
 
 let admin: Session;
 let url: string;

@@ -1,13 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Client, createClient, getTokens, passwordGrant } from '../support/e2e-accounts.ts';
-import {
-  type ApiRequest,
-  callApi,
-  expectProblem,
-  openSession,
-  publicHost,
-  type Session,
-} from '../support/e2e-webhooks.ts';
+import type { Client } from '../../tools/support/accounts.ts';
+import { type ApiRequest, passwordGrant } from '../../tools/support/service-client.ts';
+import { createClient, getTokens } from '../support/e2e-accounts.ts';
+import { callApi, expectProblem, openSession, publicHost, type Session } from '../support/e2e-webhooks.ts';
 
 let client: Client;
 let admin: Session;

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Client, createClient } from '../support/e2e-accounts.ts';
+import type { Client } from '../../tools/support/accounts.ts';
+import { createClient } from '../support/e2e-accounts.ts';
 import { callApi, openSession, publicHost, type Session } from '../support/e2e-webhooks.ts';
 
 let client: Client;

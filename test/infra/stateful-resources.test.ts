@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { tableDefinition, tableNames } from '../support/tables.ts';
 import { resourcesOf, type StackName, stageTemplates } from './templates.ts';
 
 const stateful = ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key', 'AWS::SQS::Queue', 'AWS::ApiGatewayV2::Api'];
@@ -59,6 +60,23 @@ describe('a stateful resource', () => {
     for (const [id, table] of resourcesOf(prod.Data, 'AWS::DynamoDB::GlobalTable')) {
       expect(table.Properties.TimeToLiveSpecification, id).toEqual({ AttributeName: 'ttl', Enabled: true });
     }
+  });
+
+  it('has the keys and indexes that unit tests make their tables with', () => {
+    const inTemplate = resourcesOf(prod.Data, 'AWS::DynamoDB::GlobalTable').map(([id, { Properties }]) => {
+      const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes } = Properties;
+      const indexes = GlobalSecondaryIndexes?.map(({ IndexName, KeySchema, Projection }: Record<string, unknown>) => ({
+        IndexName,
+        KeySchema,
+        Projection,
+      }));
+      return [
+        id.slice(0, -8),
+        { AttributeDefinitions, KeySchema, ...(indexes && { GlobalSecondaryIndexes: indexes }) },
+      ];
+    });
+    const inTests = tableNames().map(name => [name, tableDefinition(name)]);
+    expect(Object.fromEntries(inTemplate)).toEqual(Object.fromEntries(inTests));
   });
 
   it('is deleted with its stack in dev', () => {

@@ -2,17 +2,9 @@ import { EventEmitter, once } from 'node:events';
 import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import {
-  type AttributeDefinition,
-  CreateTableCommand,
-  DescribeTableCommand,
-  DynamoDBClient,
-  type KeySchemaElement,
-} from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-
-/** The name of a table, in tests. */
-export type TableName = keyof typeof tables;
+import { type TableName, tableDefinition } from './tables.ts';
 
 /** A DynamoDB of this test file alone, in memory, on a free port of 127.0.0.1. */
 export interface Dynalite {
@@ -76,71 +68,6 @@ export async function startDynalite(...names: TableName[]): Promise<Dynalite> {
   };
 }
 
-/** The tables of the service by the names tests use: keys and indexes as the data stack makes them. */
-const tables = {
-  Clients: { key: [['clientId', 'S']] },
-  Users: { key: [['userId', 'S']] },
-  Credentials: { key: [['email', 'S']] },
-  Sessions: {
-    key: [
-      ['userId', 'S'],
-      ['sessionId', 'S'],
-    ],
-    indexes: {
-      byClient: [
-        ['clientId', 'S'],
-        ['sessionId', 'S'],
-      ],
-    },
-  },
-  Lockouts: { key: [['pk', 'S']] },
-  Webhooks: {
-    key: [
-      ['accountId', 'S'],
-      ['eventName', 'S'],
-    ],
-    indexes: {
-      announcements: [
-        ['announcementShard', 'S'],
-        ['announcementAt', 'S'],
-      ],
-    },
-  },
-  Deliveries: {
-    key: [['id', 'S']],
-    indexes: {
-      due: [
-        ['dueShard', 'S'],
-        ['dueAt', 'S'],
-      ],
-      byWebhook: [
-        ['listShard', 'S'],
-        ['listKey', 'S'],
-      ],
-      undelivered: [
-        ['stateShard', 'S'],
-        ['listKey', 'S'],
-      ],
-    },
-  },
-  Keyring: {
-    key: [
-      ['kind', 'S'],
-      ['generation', 'N'],
-    ],
-  },
-} as const satisfies Record<string, TableDefinition>;
-
-interface TableDefinition {
-  /** Partition key, then range key if there is one. */
-  readonly key: Key;
-  readonly indexes?: Record<string, Key>;
-}
-
-type Key = readonly (readonly [name: string, type: KeyType])[];
-
-type KeyType = 'S' | 'N';
-
 // dynalite carries no types
 const dynalite = createRequire(import.meta.url)('dynalite') as (options: { createTableMs: number }) => Server;
 
@@ -181,23 +108,8 @@ function inProcess(server: Server) {
 }
 
 async function createTable(client: DynamoDBClient, name: TableName): Promise<void> {
-  const { key, indexes = {} }: TableDefinition = tables[name];
-  const attributes = new Map([...key, ...Object.values(indexes).flat()]);
-  const secondary = Object.entries(indexes).map(([index, indexKey]) => ({
-    IndexName: index,
-    KeySchema: keySchema(indexKey),
-    Projection: { ProjectionType: 'KEYS_ONLY' as const },
-  }));
   await client.send(
-    new CreateTableCommand({
-      TableName: name,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: [...attributes].map(
-        ([attribute, type]): AttributeDefinition => ({ AttributeName: attribute, AttributeType: type }),
-      ),
-      KeySchema: keySchema(key),
-      ...(secondary.length > 0 ? { GlobalSecondaryIndexes: secondary } : {}),
-    }),
+    new CreateTableCommand({ TableName: name, BillingMode: 'PAY_PER_REQUEST', ...tableDefinition(name) }),
   );
 }
 
@@ -213,8 +125,4 @@ interface Sent {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body?: string | Uint8Array;
-}
-
-function keySchema(key: Key): KeySchemaElement[] {
-  return key.map(([name], position) => ({ AttributeName: name, KeyType: position === 0 ? 'HASH' : 'RANGE' }));
 }

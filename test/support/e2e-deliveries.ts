@@ -1,4 +1,4 @@
-import { runOpsInProcess } from '../../tools/support/ops-in-process.ts';
+import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { until } from './e2e-poll.ts';
 import { run } from './e2e-target.ts';
 

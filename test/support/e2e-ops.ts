@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { type OpsResult, runOpsInProcess } from '../../tools/support/ops-in-process.ts';
+import { askOps, type OpsResult } from '../../tools/support/ops.ts';
 import { run } from './e2e-target.ts';
 
 /** Settings of one call beyond its arguments. */
@@ -36,17 +36,9 @@ export function runOps(
   });
 }
 
-/**
- * Runs a command against the run under test and gives its `--json` answer. It starts no process: what a command does is
- * the same without one, in a tenth of the time.
- *
- * @throws when the command fails.
- */
-export async function ops<Answer>(args: readonly string[], input?: string): Promise<Answer> {
-  const words = ['--outputs', run.outputsFile, '--json', ...args];
-  const { code, stdout, stderr } = await runOpsInProcess(words, input);
-  if (code !== 0) throw new Error(`ops ${args.slice(0, 2).join(' ')} ended with ${code}: ${stderr}`);
-  return JSON.parse(stdout);
+/** Runs a command against the run under test and gives its `--json` answer; it starts no process. @throws when it fails. */
+export function ops<Answer>(args: readonly string[], input?: string): Promise<Answer> {
+  return askOps(run.outputsFile, args, input);
 }
 
 const root = path.join(import.meta.dirname, '../..');

@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  DeleteMessageCommand,
-  type Message,
-  ReceiveMessageCommand,
-  SendMessageCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs';
+import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { sqsClientOf } from '../../tools/support/engines.ts';
 import { output, outputs } from './e2e-target.ts';
 
 /** Sends a message to the events queue, as a publisher does; gives the queue's message id. */
@@ -63,11 +58,4 @@ export function deliveryId(account: string, event: string, id: string): string {
     .slice(0, 27)}`;
 }
 
-/** A client for the queues of the run under test; local engines take any credentials. */
-const queues = new SQSClient({
-  ...(outputs.Region !== undefined && { region: outputs.Region }),
-  ...(outputs.SqsEndpoint !== undefined && {
-    endpoint: outputs.SqsEndpoint,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  }),
-});
+const queues = sqsClientOf(outputs);

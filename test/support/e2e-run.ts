@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { TestProject } from 'vitest/node';
 import type { Run } from './e2e-target.ts';
 
@@ -13,10 +12,13 @@ import type { Run } from './e2e-target.ts';
 //   EMISSOR_ATTEMPTS=N    with it, where the attempts of a delivery are a second apart: how many there are.
 // Without them a local run is started on free ports, and ended with the suites.
 
-/** Starts or finds the run under test and tells every test file about it. */
-export async function setup(project: TestProject): Promise<void> {
+/**
+ * Starts or finds the run under test and tells every test file about it. A run that starts is not waited for here, since no
+ * project's tests begin before all set-ups have ended: `e2e-target.ts` waits for it.
+ */
+export function setup(project: TestProject): void {
   const outputsFile = process.env.EMISSOR_OUTPUTS;
-  project.provide('run', outputsFile ? existingRun(outputsFile) : await startRun(project));
+  project.provide('run', outputsFile ? existingRun(outputsFile) : startRun(project));
 }
 
 /** Ends the run that `setup` started, and fails if it wrote a planted secret. */
@@ -32,31 +34,33 @@ function existingRun(outputsFile: string): Run {
     outputsFile: path.resolve(outputsFile),
     hostsFile: hostsFile === undefined ? null : path.resolve(hostsFile),
     logFile: null,
+    processId: null,
     canaryFile: path.join(folder, 'canaries'),
     attempts: Number(process.env.EMISSOR_ATTEMPTS) || null,
   };
 }
 
-async function startRun(project: TestProject): Promise<Run> {
+function startRun(project: TestProject): Run {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-e2e-'));
   const file = (name: string) => path.join(folder, name);
   const logFile = file('run.log');
-  const run: Run = {
-    outputsFile: file('outputs.json'),
-    hostsFile: file('hosts.json'),
-    logFile,
-    canaryFile: file('canaries'),
-    attempts: retrySchedule.split(',').length + 1,
-  };
   writeFileSync(file('hosts.json'), '{}');
-  writeFileSync(run.canaryFile, '');
+  writeFileSync(file('canaries'), '');
   const log = openSync(logFile, 'a');
-  const options = ['--port', '0', '--outputs', run.outputsFile, '--hosts', file('hosts.json')];
+  const options = ['--port', '0', '--outputs', file('outputs.json'), '--hosts', file('hosts.json')];
   const settings = ['--retry-schedule', retrySchedule, '--set', 'attemptTimeout=2s'];
   const child = spawn(process.execPath, ['bin/local.ts', ...options, ...settings], {
     cwd: root,
     stdio: ['ignore', log, log],
   });
+  const run: Run = {
+    outputsFile: file('outputs.json'),
+    hostsFile: file('hosts.json'),
+    logFile,
+    processId: child.pid ?? null,
+    canaryFile: file('canaries'),
+    attempts: retrySchedule.split(',').length + 1,
+  };
   // If vitest itself is ended early, the run goes with it.
   const endNow = () => child.kill('SIGKILL');
   process.once('exit', endNow);
@@ -73,12 +77,6 @@ async function startRun(project: TestProject): Promise<Run> {
     }
     if (found.length > 0) throw new Error(`${found.length} planted secrets are in the run's output: ${logFile}`);
   };
-  try {
-    await untilReady(child, run, logFile);
-  } catch (error) {
-    await end(child);
-    throw error;
-  }
   return run;
 }
 
@@ -115,29 +113,4 @@ function tail(text: string, lines: number): string {
   return text.trimEnd().split('\n').slice(-lines).join('\n');
 }
 
-async function untilReady(child: ChildProcess, run: Run, logFile: string): Promise<void> {
-  const deadline = Date.now() + startLimit;
-  while (!(await answers(run.outputsFile))) {
-    const failed = child.exitCode !== null || child.signalCode !== null;
-    if (failed || Date.now() > deadline) {
-      const what = failed ? `ended with ${child.exitCode ?? child.signalCode}` : `was not ready in ${startLimit} ms`;
-      throw new Error(`The local run ${what}. It said:\n${tail(readLog(logFile), 60)}`);
-    }
-    await pause(100);
-  }
-}
-
 const stopLimit = 10_000;
-
-/** Synthesis, bundling and start-up together, in milliseconds; generous, since tests share the machine. */
-const startLimit = 120_000;
-
-async function answers(outputsFile: string): Promise<boolean> {
-  try {
-    const { AuthUrl } = JSON.parse(readFileSync(outputsFile, 'utf8'));
-    const response = await fetch(`${AuthUrl}/.well-known/jwks.json`, { signal: AbortSignal.timeout(5_000) });
-    return response.ok;
-  } catch {
-    return false;
-  }
-}

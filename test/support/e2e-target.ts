@@ -1,4 +1,5 @@
 import { appendFileSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, inject } from 'vitest';
 
 /** What the global set-up knows of the run under test; a feature that is `null` is not to be had there. */
@@ -8,11 +9,16 @@ export interface Run {
   readonly hostsFile: string | null;
   /** All output of the run. */
   readonly logFile: string | null;
+  /** The process of the run; `null` for one that was up before. */
+  readonly processId: number | null;
   /** Secrets that the run's output may not contain, one a line. */
   readonly canaryFile: string;
   /** Attempts a delivery gets, a second apart; `null` where they are hours apart. */
   readonly attempts: number | null;
 }
+
+/** Synthesis, bundling and start-up together, in milliseconds; generous, since tests share the machine. */
+const startLimit = 120_000;
 
 /** The run under test. */
 export const run: Run = inject('run');
@@ -24,7 +30,7 @@ declare module 'vitest' {
 }
 
 /** The outputs of the run under test: all that the suites know of it. */
-export const outputs: Readonly<Record<string, string>> = JSON.parse(readFileSync(run.outputsFile, 'utf8'));
+export const outputs: Readonly<Record<string, string>> = await untilReady(run);
 
 /** {auth_url} and {base_url} of the interface. */
 export const authUrl = output('AuthUrl');
@@ -66,4 +72,43 @@ export function describeWith(needs: readonly (keyof typeof features)[], title: s
   }
   console.warn(`SKIPPED "${title}": ${lacks.join('; ')}.`);
   describe.skip(`${title} [skipped: ${lacks.join('; ')}]`, suite);
+}
+
+/**
+ * Waits until the run answers. Gives its outputs.
+ *
+ * @throws with the end of the run's log, when it has ended or does not answer in time.
+ */
+async function untilReady({ outputsFile, logFile, processId }: Run): Promise<Readonly<Record<string, string>>> {
+  const deadline = Date.now() + (processId === null ? 0 : startLimit);
+  for (;;) {
+    const found = await answering(outputsFile);
+    if (found) return found;
+    if (Date.now() > deadline || !isAlive(processId)) {
+      const log = logFile === null ? '' : readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-60).join('\n');
+      throw new Error(`The run of ${outputsFile} does not answer.\n${log}`);
+    }
+    await pause(100);
+  }
+}
+
+async function answering(outputsFile: string): Promise<Readonly<Record<string, string>> | undefined> {
+  try {
+    const content = JSON.parse(readFileSync(outputsFile, 'utf8'));
+    // `cdk deploy --outputs-file` groups outputs by stack.
+    const found = 'AuthUrl' in content ? content : Object.assign({}, ...Object.values(content));
+    const response = await fetch(`${found.AuthUrl}/.well-known/jwks.json`, { signal: AbortSignal.timeout(5_000) });
+    return response.ok ? found : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(processId: number | null): boolean {
+  if (processId === null) return false;
+  try {
+    return process.kill(processId, 0);
+  } catch {
+    return false;
+  }
 }

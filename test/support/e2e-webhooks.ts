@@ -1,47 +1,14 @@
 import { expect } from 'vitest';
-import { type Client, createUser, logIn, type User } from './e2e-accounts.ts';
+import type { Client, NewUser, User } from '../../tools/support/accounts.ts';
+import { type Answer, makeServiceClient, type NewWebhook } from '../../tools/support/service-client.ts';
+import { createUser, logIn } from './e2e-accounts.ts';
 import { mapHost } from './e2e-receiver.ts';
-import { baseUrl, plant, run } from './e2e-target.ts';
+import { authUrl, baseUrl, plant, run } from './e2e-target.ts';
 
-/** An answer of {base_url}, read. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** The body as JSON; `undefined` where there is none. */
-  readonly json: Record<string, unknown> | undefined;
-}
-
-/** What a request to {base_url} may bring along. */
-export interface ApiRequest {
-  readonly token?: string;
-  readonly headers?: Record<string, string>;
-  /** Sent as JSON; a string or bytes are sent as they are, without a content type. */
-  readonly body?: unknown;
-}
+const service = makeServiceClient({ AuthUrl: authUrl, BaseUrl: baseUrl });
 
 /** Sends a request to {base_url} and reads the answer. */
-export async function callApi(
-  method: string,
-  path: string,
-  { token, headers, body }: ApiRequest = {},
-): Promise<Answer> {
-  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
-  const json = body === undefined || isRaw ? undefined : JSON.stringify(body);
-  const bytes =
-    typeof body === 'string' ? new TextEncoder().encode(body) : (body as Uint8Array<ArrayBuffer> | undefined);
-  const response = await fetch(`${baseUrl}${path}`, {
-    method,
-    headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: json ?? bytes }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: parse(text) };
-}
+export const { callApi } = service;
 
 /** Expects a problem with the members that every one has here (RFC 9457 section 3.1). */
 export function expectProblem(answer: Answer, status: number, code: string): void {
@@ -62,21 +29,16 @@ export interface Session {
 }
 
 /** Creates an admin (of an account of their own, unless told otherwise) and logs them in. */
-export async function openSession(client: Client, options: Parameters<typeof createUser>[0] = {}): Promise<Session> {
-  const user = await createUser(options);
+export async function openSession(client: Client, description: NewUser = {}): Promise<Session> {
+  const user = await createUser(description);
   const { access_token } = await logIn(client, user);
   return { user, token: access_token };
 }
 
 /** Registers a webhook and gives its signing secret. */
-export async function register(
-  { token }: Session,
-  webhook: { evento: string; url: string; autorizacao?: string },
-): Promise<string> {
+export async function register({ token }: Session, webhook: NewWebhook): Promise<string> {
   if (webhook.autorizacao !== undefined) plant(webhook.autorizacao);
-  const answer = await callApi('POST', '/v1/webhooks', { token, body: webhook });
-  if (answer.status !== 201) throw new Error(`Registering ${webhook.evento}: ${answer.status} ${answer.text}`);
-  return plant(String(answer.json?.segredo));
+  return plant(await service.register(token, webhook));
 }
 
 /** A public host that the run under test takes without looking it up on the real Internet. */
@@ -85,12 +47,4 @@ export async function publicHost(): Promise<string> {
   if (run.hostsFile === null) return address;
   await mapHost('public.example.com', [address]);
   return 'public.example.com';
-}
-
-function parse(text: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-/** `npm run bench`: what the functions weigh and cost, written to docs/performance.md; see `options.ts`. */
+/** `npm run bench`: measures the size and cost of the functions and writes docs/performance.md; see `options.ts`. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -14,7 +14,7 @@ import { measureService } from './service.ts';
 const root = join(import.meta.dirname, '../..');
 const file = join(root, 'docs/performance.md');
 
-/** How much is measured. */
+/** How many rounds and requests are measured. */
 const sizes = {
   whole: {
     coldRuns: 15,
@@ -30,9 +30,9 @@ const sizes = {
   },
 };
 
-/** What a part found: its figures, and a section of the page that tells them. */
+/** The result of a part, and the section of the page that describes it. */
 interface Measured {
-  readonly figures: unknown;
+  readonly result: unknown;
   readonly text: string;
 }
 
@@ -47,20 +47,20 @@ const titles: Readonly<Record<PartName, string>> = {
 
 const measure: Readonly<Record<PartName, (size: typeof sizes.whole, progress: Progress) => Promise<Measured>>> = {
   bundles: async ({ coldRuns }, progress) => {
-    const figures = measureBundles(coldRuns, progress);
-    return { figures, text: describeBundles(figures, coldRuns) };
+    const result = measureBundles(coldRuns, progress);
+    return { result, text: describeBundles(result, coldRuns) };
   },
   service: async ({ requests }) => {
-    const figures = await measureService(requests);
-    return { figures, text: describeService(figures) };
+    const result = await measureService(requests);
+    return { result, text: describeService(result) };
   },
   delivery: async ({ delivery }, progress) => {
-    const figures = await measureDelivery(delivery, progress);
-    return { figures, text: describeDelivery(figures, delivery) };
+    const result = await measureDelivery(delivery, progress);
+    return { result, text: describeDelivery(result, delivery) };
   },
   comparison: async ({ comparison }) => {
-    const figures = await measureComparison(comparison);
-    return { figures, text: describeComparison(figures, comparison) };
+    const result = await measureComparison(comparison);
+    return { result, text: describeComparison(result, comparison) };
   },
 };
 
@@ -98,7 +98,7 @@ async function main({ parts, json, quick }: BenchOptions): Promise<void> {
   else if (!quick) writePage(measured);
 }
 
-/** One object for comparing two commits. */
+/** The result of `--json`, for comparing two commits. */
 function describeRun(quick: boolean, measured: ReadonlyMap<PartName, Measured>) {
   return {
     commit: execFileSync('git', ['describe', '--always', '--dirty', '--exclude=*'], {
@@ -108,7 +108,7 @@ function describeRun(quick: boolean, measured: ReadonlyMap<PartName, Measured>) 
     node: process.version,
     processors: cpus().map(({ model }) => model.trim()),
     quick,
-    ...Object.fromEntries([...measured].map(([part, { figures }]) => [part, figures])),
+    ...Object.fromEntries([...measured].map(([part, { result }]) => [part, result])),
   };
 }
 

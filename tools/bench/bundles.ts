@@ -11,7 +11,7 @@ import { addStage } from '../../lib/stage.ts';
 import { median, rotated } from '../support/statistics.ts';
 
 /** One function's bundle beside a plain bundle that imports the same SDK clients and nothing else. */
-export interface BundleFigures {
+export interface BundleResult {
   readonly name: string;
   readonly kibibytes: number;
   readonly importMs: number;
@@ -25,7 +25,7 @@ export interface BundleFigures {
 }
 
 /** Measures every function's bundle, `runs` cold processes each, in turn with its plain counterparts. */
-export function measureBundles(runs: number, progress: (what: string) => void): BundleFigures[] {
+export function measureBundles(runs: number, progress: (what: string) => void): BundleResult[] {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
   try {
     return functions().map(({ name, entry, environment }) => {

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Stands before an AWS service and counts what it is asked. */
+/** A proxy of an AWS service that counts requests. */
 export interface CallCounter {
   /** `http://127.0.0.1:port` */
   readonly endpoint: string;
-  /** Requests by operation since the last time it was asked. */
+  /** Requests by operation since the last call. */
   take(): ReadonlyMap<string, number>;
   stop(): void;
 }
 
-/** Starts a counter before the service at an endpoint. */
+/** Starts a counting proxy of the service at an endpoint. */
 export async function startCallCounter(service: string): Promise<CallCounter> {
   const agent = new Agent({ keepAlive: true });
   let calls = new Map<string, number>();

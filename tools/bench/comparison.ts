@@ -9,7 +9,7 @@ import type { TokenEnvironment } from '../../lambdas/auth/environment.ts';
 import { bundleHandler } from '../../lib/constructs/bundle.ts';
 import { type LocalOutputs, startLocalRun } from '../support/local-run.ts';
 import { median, rotated } from '../support/statistics.ts';
-import type { Told } from './under-measurement.ts';
+import type { ServerMessage } from './measured-server.ts';
 
 /** Processor time of one kind of request, in milliseconds; of oidc-provider over DynamoDB and over its own memory. */
 export interface ComparisonRow {
@@ -85,10 +85,10 @@ async function start(
 ): Promise<Contender> {
   const child = fork(join(import.meta.dirname, script), args, {
     env: { NODE_ENV: 'production', ...environment },
-    execArgv: ['--import', join(import.meta.dirname, 'remembered-hash.ts')],
+    execArgv: ['--import', join(import.meta.dirname, 'cached-hash.ts')],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  const listening = await told(child);
+  const listening = await nextMessage(child);
   if (!('port' in listening)) throw new Error(`${script} did not say where it listens.`);
   const { port } = listening;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -109,7 +109,7 @@ async function start(
       return answer;
     },
     cpuMs: async () => {
-      const answer = told(child);
+      const answer = nextMessage(child);
       child.send('processor time');
       const time = await answer;
       return 'cpuMs' in time ? time.cpuMs : Number.NaN;
@@ -189,8 +189,8 @@ async function compare(
 
 type Form = Record<string, string>;
 
-async function told(child: ChildProcess): Promise<Told> {
-  return (await once(child, 'message'))[0] as Told;
+async function nextMessage(child: ChildProcess): Promise<ServerMessage> {
+  return (await once(child, 'message'))[0] as ServerMessage;
 }
 
 function credentialsOf({ Demo }: LocalOutputs): Form {

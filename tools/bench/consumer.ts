@@ -19,7 +19,7 @@ export interface Batch {
 /** Makes the next batch; what it takes is not measured. */
 export type MakeBatch = () => Batch | Promise<Batch>;
 
-/** What one consumer process makes of a series of batches, one after the other. */
+/** Measurements of one consumer process over a series of batches, one after the other. */
 export interface Series {
   readonly deliveries: number;
   /** Processor time of all of them in milliseconds. */

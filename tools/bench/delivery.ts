@@ -1,62 +1,72 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type EventName, webhookKey } from '../../lambdas/webhooks/webhook.ts';
+import { demoOf } from '../support/local-run.ts';
+import { makeServiceClient, passwordGrant } from '../support/service-client.ts';
 import { median } from '../support/statistics.ts';
 import { startCallCounter } from './call-counter.ts';
-import { makeCaller } from './caller.ts';
 import { batchesOf, batchSize, type Consumer, type MakeBatch } from './consumer.ts';
-import { type DeliveryBed, host, hostOf, type Surroundings, startDeliveryBed } from './delivery-bed.ts';
-import { type HangingFigures, measureHanging } from './hanging.ts';
-import { cpuPerDelivery, type DeliverySize, inTurn, type Pace, paceOf, perSecond } from './pace.ts';
+import { type DeliveryTestbed, host, hostOf, type Network, startDeliveryTestbed } from './delivery-testbed.ts';
+import { type HangingReceiverResult, measureHangingReceiver } from './hanging-receiver.ts';
+import {
+  alternate,
+  cpuPerDelivery,
+  type DeliverySize,
+  perSecond,
+  type Throughput,
+  throughputOf,
+} from './throughput.ts';
 
 /** One scenario: our consumer beside the plain one. */
 export interface DeliveryRow {
   readonly what: string;
-  readonly ours: Pace;
-  readonly plain: Pace;
+  readonly ours: Throughput;
+  readonly plain: Throughput;
   /** Medians of the ratios of neighbouring rounds: they hold when the machine's speed drifts. */
   readonly cpuRatio: number;
   readonly speedRatio: number;
 }
 
-/** All that is measured of delivery. */
-export interface DeliveryFigures {
+/** The measurements of delivery. */
+export interface DeliveryResult {
   readonly rows: readonly DeliveryRow[];
-  readonly hanging: HangingFigures;
+  readonly hanging: HangingReceiverResult;
   /** DynamoDB calls per successful first attempt, by operation. */
   readonly calls: readonly { readonly operation: string; readonly perDelivery: number }[];
 }
 
 /** Measures what a delivery costs one consumer process, and how long it takes. */
-export async function measureDelivery(size: DeliverySize, progress: (what: string) => void): Promise<DeliveryFigures> {
-  const bed = await startDeliveryBed();
+export async function measureDelivery(size: DeliverySize, progress: (what: string) => void): Promise<DeliveryResult> {
+  const testbed = await startDeliveryTestbed();
   try {
-    const caller = makeCaller(bed.outputs);
-    const { access_token: token } = await caller.login();
-    for (const [eventName, path] of Object.entries(receivers))
-      await caller.register(token, eventName, `https://${host}/${path}`);
+    const { getTokens, register } = makeServiceClient(testbed.outputs);
+    const { client, user } = demoOf(testbed.outputs);
+    const { access_token: token } = await getTokens(passwordGrant(client, user));
+    const autorizacao = 'Bearer the-receivers-own-secret';
+    for (const [evento, path] of Object.entries(receivers))
+      await register(token, { evento, url: `https://${host}/${path}`, autorizacao });
 
-    const pairs = new Map<Surroundings, Pair>();
+    const pairs = new Map<Network, Pair>();
     const rows: DeliveryRow[] = [];
     for (const scenario of scenarios) {
       progress(scenario.what);
-      const { surroundings } = scenario;
-      const pair = pairs.get(surroundings) ?? beginPair(bed, surroundings);
-      pairs.set(surroundings, pair);
-      rows.push(await compare(scenario, pair, bed, size));
+      const { network } = scenario;
+      const pair = pairs.get(network) ?? beginPair(testbed, network);
+      pairs.set(network, pair);
+      rows.push(await compare(scenario, pair, testbed, size));
       const expected = [...pairs.values()].reduce(
         (sum, { ours, plain }) => sum + ours.handedOver() + plain.handedOver(),
         0,
       );
-      const received = await bed.received();
+      const received = await testbed.received();
       if (received !== expected)
         throw new Error(`${scenario.what}: ${received} requests came, not ${expected} by now.`);
     }
     progress('calls');
-    const calls = await countCalls(bed, size.batches);
+    const calls = await countCalls(testbed, size.batches);
     progress('beside a receiver that hangs');
-    return { rows, hanging: await measureHanging(bed, { quickEvent, hangingEvent }, size), calls };
+    return { rows, hanging: await measureHangingReceiver(testbed, { quickEvent, hangingEvent }, size), calls };
   } finally {
-    await bed.stop();
+    await testbed.stop();
   }
 }
 
@@ -73,37 +83,37 @@ interface Pair {
   readonly plain: Consumer;
 }
 
-const standIns = { surroundings: 'stand-ins' } as const;
+const emulated = { network: 'emulated' } as const;
 
 const scenarios: readonly Scenario[] = [
-  { what: 'batches of 10', event: quickEvent, messages: batchSize, ...standIns },
-  { what: 'batches of 10, answered after 200 ms', event: slowEvent, messages: batchSize, ...standIns },
-  { what: 'message by message', event: quickEvent, messages: 1, ...standIns },
-  { what: 'message by message, a host each', event: scatteredEvent, messages: 1, hostEach: true, ...standIns },
+  { what: 'batches of 10', event: quickEvent, messages: batchSize, ...emulated },
+  { what: 'batches of 10, answered after 200 ms', event: slowEvent, messages: batchSize, ...emulated },
+  { what: 'message by message', event: quickEvent, messages: 1, ...emulated },
+  { what: 'message by message, a host each', event: scatteredEvent, messages: 1, hostEach: true, ...emulated },
   {
     what: 'batches of 10, real DNS, TLS to the store',
     event: quickEvent,
     messages: batchSize,
-    surroundings: 'real DNS and TLS',
+    network: 'real DNS and TLS',
   },
 ];
 
-function beginPair({ begin }: DeliveryBed, surroundings: Surroundings): Pair {
+function beginPair({ begin }: DeliveryTestbed, network: Network): Pair {
   return {
-    ours: begin('ours', surroundings),
-    plain: begin('plain', surroundings),
+    ours: begin('ours', network),
+    plain: begin('plain', network),
   };
 }
 
 async function compare(
   { what, event, messages, hostEach = false }: Scenario,
   { ours, plain }: Pair,
-  bed: DeliveryBed,
+  testbed: DeliveryTestbed,
   size: DeliverySize,
 ): Promise<DeliveryRow> {
-  const makeBatch = batchesOf(bed.outputs, Array<EventName>(messages).fill(event));
-  const next = hostEach ? movingHosts(bed, event, makeBatch) : makeBatch;
-  const { ours: ourRounds, plain: plainRounds } = await inTurn(
+  const makeBatch = batchesOf(testbed.outputs, Array<EventName>(messages).fill(event));
+  const next = hostEach ? movingHosts(testbed, event, makeBatch) : makeBatch;
+  const { ours: ourRounds, plain: plainRounds } = await alternate(
     { ours: counts => ours.consume(counts, next), plain: counts => plain.consume(counts, next) },
     messages === 1 ? { ...size, batches: size.batches * 4, warmUp: size.warmUp * 4 } : size,
   );
@@ -113,18 +123,18 @@ async function compare(
   });
   return {
     what,
-    ours: paceOf(ourRounds),
-    plain: paceOf(plainRounds),
+    ours: throughputOf(ourRounds),
+    plain: throughputOf(plainRounds),
     cpuRatio: median(ratios.map(({ cpu }) => cpu)),
     speedRatio: median(ratios.map(({ speed }) => speed)),
   };
 }
 
 /** DynamoDB calls per successful first attempt, by operation. */
-async function countCalls({ begin, outputs }: DeliveryBed, batches: number): Promise<DeliveryFigures['calls']> {
+async function countCalls({ begin, outputs }: DeliveryTestbed, batches: number): Promise<DeliveryResult['calls']> {
   const counter = await startCallCounter(outputs.DynamoDbEndpoint);
   try {
-    const counted = begin('ours', 'stand-ins', counter.endpoint);
+    const counted = begin('ours', 'emulated', counter.endpoint);
     const quick = batchesOf(outputs, Array<EventName>(batchSize).fill(quickEvent));
     await counted.consume(1, quick); // reads the keyring, once in 30 s
     counter.take();
@@ -140,11 +150,11 @@ interface Scenario {
   readonly event: EventName;
   readonly messages: number;
   readonly hostEach?: boolean;
-  readonly surroundings: Surroundings;
+  readonly network: Network;
 }
 
 /** Moves an event's webhook to another host before each batch. */
-function movingHosts({ dynamo, outputs }: DeliveryBed, event: EventName, makeBatch: MakeBatch): MakeBatch {
+function movingHosts({ dynamo, outputs }: DeliveryTestbed, event: EventName, makeBatch: MakeBatch): MakeBatch {
   let moved = 0;
   return async () => {
     const url = `https://${hostOf(moved++)}/${receivers[event as keyof typeof receivers]}`;

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { HttpRequest, HttpResponse } from '../../lambdas/platform/http.ts';
-import { serveUnderMeasurement } from './under-measurement.ts';
+import { serveMeasured } from './measured-server.ts';
 
 const bundle = process.argv[2] ?? '';
 
@@ -21,7 +21,7 @@ const { handler } = (await import(bundle)) as {
   handler: (event: HttpRequest, context: object) => Promise<HttpResponse>;
 };
 
-await serveUnderMeasurement(
+await serveMeasured(
   createServer(async (request, response) => {
     const { statusCode = 500, headers = {}, body = '' } = await handler(await toEvent(request), context);
     response.writeHead(statusCode, headers as Record<string, string>).end(body);

@@ -7,8 +7,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { errors, Provider } from 'oidc-provider';
 import { passwordHashing } from '../../lambdas/auth/principals/password-hash.ts';
+import { serveMeasured } from './measured-server.ts';
 import { adapterOver, makeDynamoStore, makeMapStore } from './oidc-storage.ts';
-import { serveUnderMeasurement } from './under-measurement.ts';
 
 const {
   BENCH_CLIENT_ID: clientId = '',
@@ -91,4 +91,4 @@ provider.registerGrantType(
   ['username', 'password', 'scope'],
 );
 
-await serveUnderMeasurement(createServer(provider.callback()));
+await serveMeasured(createServer(provider.callback()));

@@ -9,15 +9,15 @@ export type PartName = (typeof partNames)[number];
 /** What `npm run bench -- --help` says. */
 export const usage = `npm run bench [-- PART… OPTIONS]
 
-Measures what the functions weigh and cost, and writes docs/performance.md. Parts: ${partNames.join(', ')};
-all of them, where none is named. Nothing else should run on the machine meanwhile.
+Measures the size and cost of the functions and writes docs/performance.md. Parts: ${partNames.join(', ')};
+all of them by default. Nothing else should run on the machine meanwhile.
 
-  --json    one JSON object on standard output, for comparing two commits; the page is left alone
-  --quick   fewer rounds, to see that it works; the page is left alone
+  --json    one JSON object on standard output, for comparing two commits; the page is not written
+  --quick   fewer rounds, to see that it works; the page is not written
   --help    this text
 `;
 
-/** What a benchmark was asked for. */
+/** The options of a benchmark. */
 export interface BenchOptions {
   /** In the order of the page, each once. */
   readonly parts: readonly PartName[];

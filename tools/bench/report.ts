@@ -1,14 +1,14 @@
 import { markdownTable } from '../support/markdown-table.ts';
 import type { Percentiles } from '../support/statistics.ts';
-import type { BundleFigures } from './bundles.ts';
+import type { BundleResult } from './bundles.ts';
 import type { ComparisonRow, ComparisonSize } from './comparison.ts';
 import { batchSize } from './consumer.ts';
-import type { DeliveryFigures } from './delivery.ts';
-import type { DeliverySize } from './pace.ts';
-import type { ServiceFigures } from './service.ts';
+import type { DeliveryResult } from './delivery.ts';
+import type { ServiceResult } from './service.ts';
+import type { DeliverySize } from './throughput.ts';
 
-/** What the bundles weigh, and how long they take to import. */
-export function describeBundles(bundles: readonly BundleFigures[], coldRuns: number): string {
+/** The sizes and import times of the bundles. */
+export function describeBundles(bundles: readonly BundleResult[], coldRuns: number): string {
   return `Each function's production bundle beside two plain ones, bundled alike, with the same reader of credentials: one imports the
 same AWS SDK clients and does nothing else, the other also makes them, as any function must. Medians of ${coldRuns} fresh
 processes each, in turn. Targets: at most 430 KiB, ratio at most 1.15.
@@ -28,8 +28,8 @@ ${markdownTable(
 )}`;
 }
 
-/** What tokens cost in the whole service. */
-export function describeService(service: ServiceFigures): string {
+/** The times of tokens in the whole service. */
+export function describeService(service: ServiceResult): string {
   return markdownTable(
     ['what', 'figure'],
     [
@@ -43,9 +43,9 @@ export function describeService(service: ServiceFigures): string {
   );
 }
 
-/** What one consumer process makes of deliveries. */
+/** The throughput of one consumer process. */
 export function describeDelivery(
-  { rows, hanging, calls }: DeliveryFigures,
+  { rows, hanging, calls }: DeliveryResult,
   { rounds, batches, warmUp }: DeliverySize,
 ): string {
   const perDelivery = calls.reduce((sum, call) => sum + call.perDelivery, 0);

@@ -1,10 +1,10 @@
 import { processorTime } from '../support/function-processes.ts';
-import { startLocalRun } from '../support/local-run.ts';
+import { demoOf, startLocalRun } from '../support/local-run.ts';
+import { makeServiceClient, passwordGrant, refreshGrant } from '../support/service-client.ts';
 import { type Percentiles, percentilesOf } from '../support/statistics.ts';
-import { makeCaller } from './caller.ts';
 
-/** What one run of the whole service shows; times in milliseconds. */
-export interface ServiceFigures {
+/** Times of one run of the whole service, in milliseconds. */
+export interface ServiceResult {
   readonly readyMs: number;
   readonly coldLoginMs: number;
   readonly warmLoginMs: Percentiles;
@@ -13,17 +13,19 @@ export interface ServiceFigures {
   readonly cpuPerRefresh: number;
 }
 
-/** Runs the whole service and measures what a token costs it. */
-export async function measureService(count: number): Promise<ServiceFigures> {
+/** Runs the whole service and measures its logins and refreshes. */
+export async function measureService(count: number): Promise<ServiceResult> {
   const service = await startLocalRun();
   try {
     const { outputs, readyMs } = service;
-    const caller = makeCaller(outputs);
-    const coldLoginMs = await timed(caller.login);
-    const logins = await series(count, /Token/, caller.login);
-    let { refresh_token: refreshToken } = await caller.login();
+    const { getTokens } = makeServiceClient(outputs);
+    const { client, user } = demoOf(outputs);
+    const logIn = () => getTokens(passwordGrant(client, user));
+    const coldLoginMs = await timed(logIn);
+    const logins = await series(count, /Token/, logIn);
+    let { refresh_token: refreshToken } = await logIn();
     const refreshes = await series(count, /Token/, async () => {
-      refreshToken = (await caller.refresh(refreshToken)).refresh_token;
+      refreshToken = (await getTokens(refreshGrant(client, refreshToken))).refresh_token;
     });
     return {
       readyMs,

@@ -10,8 +10,8 @@ import { pipeline } from 'node:stream';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { makeCertificateAuthority } from '../../local/internet/tls-terminator.ts';
 
-/** What it tells its parent: first where it listens and who certifies it, then, when asked, how many requests came. */
-export type ReceiverTold =
+/** Its messages to the parent: first its ports and its certificate authority, then the number of requests when asked. */
+export type ReceiverMessage =
   | { readonly port: number; readonly storePort: number; readonly authorityCertificate: string }
   | { readonly received: number };
 
@@ -40,8 +40,8 @@ process.on('message', () => tell({ received }));
 process.on('disconnect', () => process.exit());
 tell({ port: await listen(receiver), storePort: await listen(store), authorityCertificate: certificate });
 
-function tell(told: ReceiverTold): void {
-  return void process.send?.(told);
+function tell(message: ReceiverMessage): void {
+  return void process.send?.(message);
 }
 
 async function listen(server: Server): Promise<number> {

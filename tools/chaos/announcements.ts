@@ -2,10 +2,10 @@ import { SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
 import { CreateQueueCommand, GetQueueAttributesCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
 import type { PublishedAnnouncement } from '../../lambdas/delivery/sweeper/announcements.ts';
 import type { LocalOutputs } from '../support/local-run.ts';
-import type { Stored } from './engines.ts';
 import type { PublishedEvent } from './publisher.ts';
+import type { StoredState } from './run-state.ts';
 
-/** Makes a queue that gets whatever a run publishes on its operations topic. Gives the queue's URL. */
+/** Subscribes a new queue to a run's operations topic. Gives the queue's URL. */
 export async function subscribeToOperations(
   sqs: SQSClient,
   { Region, SqsEndpoint, OperationsTopicArn }: LocalOutputs,
@@ -20,13 +20,10 @@ export async function subscribeToOperations(
   return QueueUrl;
 }
 
-/**
- * Whether every webhook whose receiver was gone is announced as suspended, or that is still to be announced, and
- * no other one is.
- */
+/** Every webhook whose receiver was gone must be announced as suspended, or wait for its announcement, and no other one. */
 export function auditAnnouncements(
   published: readonly PublishedEvent[],
-  { deliveries, notices }: Stored,
+  { deliveries, announcing }: StoredState,
   messages: readonly Message[],
 ): readonly string[] {
   const announced = messages.map(({ Body = '{}' }) => JSON.parse(Body) as PublishedAnnouncement);
@@ -40,9 +37,9 @@ export function auditAnnouncements(
     announced.filter(({ reason }) => reason === 'gone').map(({ accountId, event }) => nameOf(accountId, event)),
   );
   return [
-    ...[...gone].filter(name => !told.has(name) && !notices.has(name)).map(name => `LOST suspension of ${name}`),
+    ...[...gone].filter(name => !told.has(name) && !announcing.has(name)).map(name => `LOST suspension of ${name}`),
     ...announced
       .filter(({ accountId, event }) => !gone.has(nameOf(accountId, event)))
-      .map(({ type, accountId, event }) => `announced as ${type}: ${nameOf(accountId, event)}, which is well`),
+      .map(({ type, accountId, event }) => `announced as ${type}: ${nameOf(accountId, event)}, which is healthy`),
   ];
 }

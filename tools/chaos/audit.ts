@@ -1,28 +1,28 @@
 import { Webhook } from 'standardwebhooks';
 import type { AttemptRecord, Delivery } from '../../lambdas/delivery/delivery.ts';
-import type { Kind } from './kinds.ts';
-import type { Registration } from './population.ts';
 import type { PublishedEvent } from './publisher.ts';
+import type { ReceiverBehaviour } from './receiver-behaviours.ts';
 import type { Arrival, Inspect } from './receivers.ts';
+import type { Registration } from './registrations.ts';
 
-/** All that is known when the run is over. */
+/** What an audit reads, when the run is over. */
 export interface Evidence {
-  readonly kinds: readonly Kind[];
+  readonly behaviours: readonly ReceiverBehaviour[];
   readonly published: readonly PublishedEvent[];
   /** The table `Deliveries`, by id. */
   readonly deliveries: ReadonlyMap<string, Delivery>;
   readonly arrivals: readonly Arrival[];
   /** Waits between attempts in milliseconds. */
   readonly schedule: readonly number[];
-  /** How long an attempt may take, in milliseconds. */
+  /** The deadline of an attempt, in milliseconds. */
   readonly attemptTimeout: number;
-  /** When all this was found, in milliseconds since the epoch. */
+  /** The time of the audit, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** One line of the table: what became of the events that were sent to one kind of receiver. */
-export interface KindRow {
-  readonly kind: string;
+/** One row of the table: the events of receivers with one behaviour. */
+export interface ReceiverRow {
+  readonly behaviour: string;
   readonly published: number;
   readonly delivered: number;
   readonly failed: number;
@@ -32,28 +32,28 @@ export interface KindRow {
   readonly unstored: number;
   /** Requests that arrived. */
   readonly requests: number;
-  /** Requests beyond the attempts that are recorded: made once more, since the first one's outcome was not stored. */
+  /** Requests beyond the recorded attempts: repeated, since the outcome of the first was not stored. */
   readonly duplicates: number;
-  /** Attempts that our own faults kept from being made. */
-  readonly ownFaults: number;
-  /** Waiting still, since the last of these. */
-  readonly waitingOut: number;
-  /** Waiting still, their message lost with the process that was to send it: the sweeper will bring them back. */
+  /** Attempts that internal errors kept from being made. */
+  readonly internalErrors: number;
+  /** Deliveries that still wait after an internal error. */
+  readonly delayed: number;
+  /** Deliveries that still wait, since their message was lost with the process that was to send it: the sweeper sends it again. */
   readonly leftToSweeper: number;
-  /** Events without the end that they must have. */
+  /** Events that did not end in the state of their behaviour. */
   readonly lost: number;
 }
 
-/** What an audit gives. */
+/** The result of an audit. */
 export interface Audit {
-  readonly rows: readonly KindRow[];
+  readonly rows: readonly ReceiverRow[];
   /** What is wrong, one line each. */
   readonly findings: readonly string[];
   /** How much later than due the attempts after a wait began, in milliseconds, in ascending order. */
   readonly lateness: readonly number[];
 }
 
-/** Makes the inspection of arrivals: each must have come as it was registered, and signed. */
+/** Makes the inspection of arrivals: each must carry the registered authorization and a valid signature. */
 export function inspectionOf(registrations: readonly Registration[]): Inspect {
   const byHost = new Map(registrations.map(registration => [registration.host, registration]));
   return (headers, body) => {
@@ -69,19 +69,19 @@ export function inspectionOf(registrations: readonly Registration[]): Inspect {
   };
 }
 
-/** Whether a delivery is overdue, but stands in the index that the sweeper reads and is not its to act on yet. */
+/** Whether a delivery is overdue, but in the index that the sweeper reads, and too young for the sweeper. */
 export function isLeftToSweeper(delivery: Delivery | undefined, now: number): boolean {
   return delivery?.wait !== undefined && delivery.wait.nextAttemptAt + 2_000 < now && delivery.wait.sweepAt > now;
 }
 
-/** Whether a delivery waits since a fault of our own kept its last attempt from being made. */
-export function isWaitingOut(delivery: Delivery | undefined, now: number): boolean {
+/** Whether a delivery waits since an internal error kept its last attempt from being made. */
+export function isDelayedByError(delivery: Delivery | undefined, now: number): boolean {
   return delivery?.wait !== undefined && delivery.internalErrors > 0 && delivery.wait.nextAttemptAt > now;
 }
 
 /** Accounts for every event that was published, and for everything that arrived. */
 export function audit(evidence: Evidence): Audit {
-  const { kinds, published, deliveries, arrivals, at } = evidence;
+  const { behaviours, published, deliveries, arrivals, at } = evidence;
   const findings: string[] = [];
   const lateness: number[] = [];
   const events = new Map(published.map(event => [event.deliveryId, event]));
@@ -90,28 +90,29 @@ export function audit(evidence: Evidence): Audit {
   for (const arrival of arrivals) {
     const id = String(arrival.headers['webhook-id']);
     arrived.set(id, (arrived.get(id) ?? 0) + 1);
-    const fault = auditArrival(arrival, events.get(id));
-    if (fault) findings.push(`arrival of ${id}: ${fault}`);
+    const problem = auditArrival(arrival, events.get(id));
+    if (problem) findings.push(`arrival of ${id}: ${problem}`);
   }
   for (const id of deliveries.keys()) if (!events.has(id)) findings.push(`delivery ${id}: nobody published it`);
 
-  const rows = kinds.map((kind): KindRow => {
-    const own = [...events.values()].filter(({ registration }) => registration.kind === kind);
+  const rows = behaviours.map((behaviour): ReceiverRow => {
+    const own = [...events.values()].filter(({ registration }) => registration.behaviour === behaviour);
     const found = own.map(({ deliveryId }) => deliveries.get(deliveryId));
     const lost = own.filter(({ deliveryId }, index) => {
       const delivery = found[index];
-      if (isLeftToSweeper(delivery, at) || isWaitingOut(delivery, at)) return false;
-      const isMissed = !isIn(delivery, kind.state) || (kind.state === 'delivered' && !arrived.has(deliveryId));
+      if (isLeftToSweeper(delivery, at) || isDelayedByError(delivery, at)) return false;
+      const isMissed =
+        !isIn(delivery, behaviour.state) || (behaviour.state === 'delivered' && !arrived.has(deliveryId));
       if (isMissed) {
         const made = delivery?.attempts.map(({ result, durationMs }) => `${result} in ${durationMs} ms`).join(', ');
-        const became = `${delivery?.state ?? 'not stored'}, not ${kind.state}: ${made || 'no attempt'}`;
-        findings.push(`LOST ${deliveryId} (${kind.name}): ${became}`);
+        const became = `${delivery?.state ?? 'not stored'}, not ${behaviour.state}: ${made || 'no attempt'}`;
+        findings.push(`LOST ${deliveryId} (${behaviour.name}): ${became}`);
       }
       return isMissed;
     });
     for (const delivery of found.filter(value => value !== undefined)) {
-      const faults = auditAttempts(delivery, kind, evidence, milliseconds => lateness.push(milliseconds));
-      findings.push(...faults.map(fault => `${delivery.id} (${kind.name}): ${fault}`));
+      const problems = auditAttempts(delivery, behaviour, evidence, milliseconds => lateness.push(milliseconds));
+      findings.push(...problems.map(problem => `${delivery.id} (${behaviour.name}): ${problem}`));
     }
     const inState = (state: string) => found.filter(delivery => delivery?.state === state).length;
     const made = found.flatMap(delivery => delivery?.attempts ?? []);
@@ -120,7 +121,7 @@ export function audit(evidence: Evidence): Audit {
     const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
     const charged = sum(found.map(chargedOf));
     return {
-      kind: kind.name,
+      behaviour: behaviour.name,
       published: own.length,
       delivered: inState('delivered'),
       failed: inState('failed'),
@@ -131,8 +132,8 @@ export function audit(evidence: Evidence): Audit {
       duplicates: sum(
         own.map(({ deliveryId }, index) => Math.max(0, requestsOf(deliveryId) - chargedOf(found[index]))),
       ),
-      ownFaults: made.length - charged,
-      waitingOut: found.filter(delivery => isWaitingOut(delivery, at)).length,
+      internalErrors: made.length - charged,
+      delayed: found.filter(delivery => isDelayedByError(delivery, at)).length,
       leftToSweeper: found.filter(delivery => isLeftToSweeper(delivery, at)).length,
       lost: lost.length,
     };
@@ -141,23 +142,23 @@ export function audit(evidence: Evidence): Audit {
 }
 
 /** Whether a delivery came as the event was published, to the receiver it was registered for. */
-function auditArrival({ fault, headers, body }: Arrival, event: PublishedEvent | undefined): string | undefined {
+function auditArrival({ problem, headers, body }: Arrival, event: PublishedEvent | undefined): string | undefined {
   if (!event) return 'nobody published it';
   const { registration, idDemanda } = event;
   if (headers.host !== registration.host) return `it came to ${headers.host}`;
   const said = JSON.parse(body);
   if (said.event !== registration.eventName || said.id_demanda !== idDemanda) return 'the body is another event’s';
-  return fault;
+  return problem;
 }
 
-function isIn(delivery: Delivery | undefined, state: Kind['state']): boolean {
+function isIn(delivery: Delivery | undefined, state: ReceiverBehaviour['state']): boolean {
   return state === 'not stored' ? delivery === undefined : delivery?.state === state;
 }
 
-/** Checks the attempts of one delivery against its receiver's kind and the schedule. */
+/** Checks the attempts of one delivery against its receiver's behaviour and the schedule. */
 function auditAttempts(
   { attempts, state, charged: stored }: Delivery,
-  kind: Kind,
+  behaviour: ReceiverBehaviour,
   { schedule, attemptTimeout }: Evidence,
   late: (milliseconds: number) => void,
 ): readonly string[] {
@@ -168,14 +169,14 @@ function auditAttempts(
     if (isCompleted(record)) charged += 1;
     // On a busy machine every receiver may time out, but only after the whole deadline.
     const isLate = result === 'timeout' && record.durationMs >= attemptTimeout - rounding;
-    const isExpected = !isCompleted(record) || isLate || kind.results.includes(result);
+    const isExpected = !isCompleted(record) || isLate || behaviour.results.includes(result);
     if (!isExpected) findings.push(`attempt ${number}: ${result}`);
     const next = attempts[index + 1];
     if (!next) continue;
     if (next.number <= number) findings.push(`attempt ${next.number} comes after ${number}`);
     if (result === 'delivered') findings.push(`attempt ${next.number} after a success`);
-    const asked = status === 429 || status === 503 ? (kind.askedMs ?? 0) : 0;
-    const scheduled = result === 'internal' ? shortestFaultWait : (schedule[charged - 1] ?? 0);
+    const asked = status === 429 || status === 503 ? (behaviour.retryAfterMs ?? 0) : 0;
+    const scheduled = result === 'internal' ? shortestErrorWait : (schedule[charged - 1] ?? 0);
     if (result === 'slow') continue; // repeated as soon as its webhook has a turn
     const earliest = result === 'internal' ? scheduled : Math.max(scheduled * 0.8, asked);
     const waited = startOf(next) - endOf(record);
@@ -189,7 +190,7 @@ function auditAttempts(
   return findings;
 }
 
-/** Whether an attempt came to an end: not kept from being made by a fault of our own, nor given up and repeated in the slow lane. */
+/** Whether an attempt was completed: not prevented by an internal error, nor given up and repeated in the slow lane. */
 function isCompleted({ result }: AttemptRecord): boolean {
   return result !== 'internal' && result !== 'slow';
 }
@@ -197,8 +198,8 @@ function isCompleted({ result }: AttemptRecord): boolean {
 /** The clock that attempts are recorded by has milliseconds, and durations are rounded. */
 const rounding = 3;
 
-/** A fault of our own is waited out for this long at least, in milliseconds. */
-const shortestFaultWait = 60_000;
+/** The shortest wait after an internal error, in milliseconds. */
+const shortestErrorWait = 60_000;
 
 function startOf({ startedAt }: AttemptRecord): number {
   return Date.parse(startedAt);
@@ -208,7 +209,7 @@ function endOf(record: AttemptRecord): number {
   return startOf(record) + record.durationMs;
 }
 
-/** Whether an attempt is one of those that a delivery has a number of: it was made, and its receiver failed. */
+/** Whether an attempt counts towards the attempts that a delivery has: it was made, and its receiver failed. */
 function isChargeable(record: AttemptRecord): boolean {
   return isCompleted(record) && record.result !== 'delivered' && record.status !== 410;
 }

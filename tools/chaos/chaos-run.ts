@@ -2,173 +2,134 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { FaultKind } from '../../local/fault-injection.ts';
-import { startLocalRun } from '../support/local-run.ts';
+import { dynamoClientOf, sqsClientOf } from '../support/engines.ts';
+import { type LocalOutputs, type LocalRun, startLocalRun } from '../support/local-run.ts';
 import { makeRandom, type Random, shuffled } from '../support/random.ts';
 import { auditAnnouncements, subscribeToOperations } from './announcements.ts';
 import { type Audit, audit, inspectionOf } from './audit.ts';
-import { readStored, setVisibility, takeAll, workQueuesOf } from './engines.ts';
+import { type FaultPlan, type InjectedFaults, injectedIn, injectFaults, writeFaults } from './fault-injection.ts';
 import { hostTables } from './hosts.ts';
-import { type Kind, receiverKinds } from './kinds.ts';
-import { type AccountPlan, documentsOf, type Registration, settle } from './population.ts';
-import { type PublishedEvent, publishEvents, queuesOf, sendAll } from './publisher.ts';
+import { type PublishedEvent, publishEvents, sendAll } from './publisher.ts';
+import { type ReceiverBehaviour, receiverBehaviours } from './receiver-behaviours.ts';
 import { startReceivers } from './receivers.ts';
-import { untilSettled } from './settling.ts';
-import { type Damage, damageIn, rage, type StormPlan, writeFaults } from './storm.ts';
+import { type AccountPlan, type Registration, registerWebhooks } from './registrations.ts';
+import { readStored, setVisibility, takeAll, workQueuesOf } from './run-state.ts';
+import { untilIdle } from './until-idle.ts';
 
-/** A run to be. Times in milliseconds unless said otherwise. */
-export interface ChaosPlan {
+/** The settings of a chaos run. Times in milliseconds unless said otherwise. */
+export interface ChaosSettings {
   readonly events: number;
   readonly accounts: number;
   readonly seed: number;
-  /** The run ends after this long, come what may. */
+  /** The run gives up after this long. */
   readonly limit: number;
-  /** Events are published evenly over this time; the storm lasts as long. */
+  /** Events are published evenly over this time, and faults are injected meanwhile. */
   readonly publishing: number;
-  /** An attempt takes this long at most. */
+  /** The deadline of an attempt. */
   readonly attemptTimeout: number;
   /** Waits between attempts, as `--retry-schedule` takes them. In whole seconds. */
   readonly waits: readonly number[];
-  /** What receivers that ask for time ask for: whole seconds. */
-  readonly patience: number;
+  /** The Retry-After of receivers that ask for time, in whole seconds. */
+  readonly retryAfter: number;
   /** The same, of those whose webhook is deleted meanwhile. */
-  readonly longPatience: number;
-  /** Seconds that a message stays hidden: how long it takes to come back from a process that was killed. */
+  readonly longRetryAfter: number;
+  /** Seconds that a message stays hidden: it comes back so long after its process was killed. */
   readonly visibility: number;
   /**
-   * Whether it is waited for what takes minutes to mend: faults of our own are waited out for one, the sweeper brings back
-   * what was lost between storing and sending after two or three, and announces suspensions after one or two.
+   * Whether the run waits for recoveries that take minutes: an internal error is waited out for one, the sweeper sends what
+   * was lost between storing and sending after two or three, and announces suspensions after one or two.
    */
-  readonly waitsForMending: boolean;
-  readonly storm: StormPlan;
+  readonly waitsForRecovery: boolean;
+  readonly faults: FaultPlan;
 }
 
-/** What came of it. */
+/** The result of a chaos run. */
 export interface ChaosReport extends Audit {
-  readonly damage: Damage;
+  readonly injected: InjectedFaults;
   /** Messages that are no events, and of those the ones in the dead-letter queue. */
   readonly malformed: number;
   readonly deadLettered: number;
-  /** Events that were published once more, with the publisher's own id. */
+  /** Events that were published twice, with the publisher's own id. */
   readonly republished: number;
   /** Announcements of suspensions. */
   readonly announced: number;
   readonly seconds: number;
 }
 
-/** Runs the local cloud through a storm and accounts for every event. Always ends: within its limit, or soon after. */
-export async function runChaos(plan: ChaosPlan, say: Say = () => undefined): Promise<ChaosReport> {
+/** Publishes events while faults are injected, and accounts for every event. Ends within its limit, or soon after. */
+export async function runChaos(settings: ChaosSettings, say: Say = () => undefined): Promise<ChaosReport> {
   const startedAt = Date.now();
-  const random = makeRandom(plan.seed);
-  const kinds = receiverKinds(plan.patience, plan.longPatience);
-  const plans = planAccounts(plan.accounts, kinds, `chaos-${plan.seed}-`);
+  const deadline = startedAt + settings.limit;
+  const random = makeRandom(settings.seed);
+  const behaviours = receiverBehaviours(settings.retryAfter, settings.longRetryAfter);
+  const plans = planAccounts(settings, behaviours);
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-chaos-'));
   const [hostsFile, faultsFile] = [path.join(folder, 'hosts.json'), path.join(folder, 'faults.json')];
-  const receivers = await startReceivers(kinds);
+  const receivers = await startReceivers(behaviours);
   const hosts = hostTables(plans, receivers.port);
   writeFileSync(hostsFile, JSON.stringify(hosts.before));
   writeFaults(faultsFile, {});
 
   say('Starting the local cloud …');
-  const waits = plan.waits.map(wait => `${wait / 1_000}s`).join(',');
   const run = await startLocalRun(
-    ...['--hosts', hostsFile, '--faults', faultsFile, '--retry-schedule', waits],
-    ...['--set', `attemptTimeout=${plan.attemptTimeout}ms`],
+    ...['--hosts', hostsFile, '--faults', faultsFile],
+    ...['--retry-schedule', settings.waits.map(wait => `${wait / 1_000}s`).join(',')],
+    ...['--set', `attemptTimeout=${settings.attemptTimeout}ms`],
   ).catch(error => {
     receivers.stop();
     throw error;
   });
-  const sqs = queuesOf(run.outputs);
-  const dynamo = documentsOf(run.outputs);
-  const { EventsQueueUrl, DeadLetterQueueUrl } = run.outputs;
-  const deadline = startedAt + plan.limit;
-
-  const published: PublishedEvent[] = [];
-  const garbled = new Set<string>();
-  let republished = 0;
-
-  const publish = async (batch: readonly Registration[], firstId: number) => {
-    const made = await publishEvents(sqs, run.outputs, batch, firstId, () => random() < 0.3);
-    published.push(...made);
-    const again = made.filter(({ hasOwnId }) => hasOwnId && random() < 0.3);
-    const bad = random() < 0.1 ? [garbage(firstId, batch[0]?.account ?? '')] : [];
-    for (const body of bad) garbled.add(body);
-    republished += again.length;
-    const extra = [
-      ...again.map(({ message, registration }) => ({ body: message, account: registration.account })),
-      ...bad.map(body => ({ body, account: 'nobody' })),
-    ];
-    if (extra.length > 0) await sendAll(sqs, EventsQueueUrl, extra.slice(0, 10));
-  };
-
-  /** Deletes the webhooks that are to be deleted, once all of their events wait. */
-  const deleteDoomed = async (registrations: readonly Registration[]) => {
-    const doomed = registrations.filter(({ kind }) => kind.isDeleted);
-    const ids = published.filter(({ registration }) => registration.kind.isDeleted).map(event => event.deliveryId);
-    for (;;) {
-      const { deliveries } = await readStored(dynamo, run.outputs);
-      if (ids.every(id => deliveries.has(id))) break;
-      if (Date.now() > deadline) return;
-      await pause(1_000);
-    }
-    for (const { remove } of doomed) await remove();
-  };
-
+  const sqs = sqsClientOf(run.outputs);
+  const dynamo = dynamoClientOf(run.outputs);
   try {
-    say(`Registering the webhooks of ${plan.accounts} accounts …`);
-    const registrations = await settle(run.outputs, plans, receivers.pathOf);
+    say(`Registering the webhooks of ${settings.accounts} accounts …`);
+    const registrations = await registerWebhooks(run, plans, receivers.pathOf);
     receivers.inspectWith(inspectionOf(registrations));
-    for (const url of workQueuesOf(run.outputs)) await setVisibility(sqs, url, plan.visibility);
+    for (const url of workQueuesOf(run.outputs)) await setVisibility(sqs, url, settings.visibility);
     const operationsQueueUrl = await subscribeToOperations(sqs, run.outputs);
     writeFileSync(hostsFile, JSON.stringify(hosts.after));
 
-    say(`Publishing ${plan.events} events in ${plan.publishing / 1_000} s, in a storm …`);
-    const calm = new AbortController();
-    const storm = rage(run, faultsFile, plan.storm, random, () => receivers.arrivals.length > 0, calm.signal);
+    say(`Publishing ${settings.events} events in ${settings.publishing / 1_000} s, while faults are injected …`);
+    const publisher = makeChaosPublisher(sqs, run.outputs, random);
+    const { published, malformed } = publisher;
+    const isAtWork = () => receivers.arrivals.length > 0;
+    const publishingIsOver = new AbortController();
+    const injecting = injectFaults(run, faultsFile, settings.faults, random, isAtWork, publishingIsOver.signal);
     try {
-      await publishAll(plan, registrations, random, publish);
+      await publishAll(settings, registrations, random, publisher.publish);
     } finally {
-      calm.abort();
+      publishingIsOver.abort();
     }
-    const kills = await storm;
-    say('Everything is published, and the storm is over.');
-    await deleteDoomed(registrations);
-    const whatIsLeft = await untilSettled({ plan, run, sqs, dynamo, published, faultsFile, deadline, say });
+    say('Everything is published.');
+    const deleting = deleteWebhooks(registrations, published, dynamo, run, deadline);
+    const [kills] = await Promise.all([injecting, deleting]);
+    const outstanding = await untilIdle({ settings, run, sqs, dynamo, published, faultsFile, deadline, say });
 
     const stored = await readStored(dynamo, run.outputs);
-    const result = audit({
-      kinds,
-      published,
-      deliveries: stored.deliveries,
-      arrivals: receivers.arrivals,
-      schedule: plan.waits,
-      attemptTimeout: plan.attemptTimeout,
-      at: Date.now(),
-    });
+    const { waits: schedule, attemptTimeout } = settings;
+    const evidence = { behaviours, published, arrivals: receivers.arrivals, schedule, attemptTimeout, at: Date.now() };
+    const result = audit({ ...evidence, deliveries: stored.deliveries });
     const announcements = await takeAll(sqs, operationsQueueUrl);
-    const findings = [...result.findings, ...whatIsLeft, ...auditAnnouncements(published, stored, announcements)];
-    const dead = await takeAll(sqs, DeadLetterQueueUrl);
-    const deadBodies = new Set(dead.map(({ Body = '' }) => Body));
-    for (const body of deadBodies) if (!garbled.has(body)) findings.push(`in the dead-letter queue: ${body}`);
-    for (const body of garbled) if (!deadBodies.has(body)) findings.push(`LOST, not in the dead-letter queue: ${body}`);
-    if (receivers.followed() > 0) findings.push(`${receivers.followed()} redirects were followed`);
-    const log = readFileSync(run.logFile, 'utf8');
-    const damage = damageIn(run, kills, faultKinds);
-    if (plan.waitsForMending) {
-      findings.push(...faultKinds.filter(kind => !damage.strikes[kind]).map(kind => `no ${kind} happened`));
-      if (damage.keptByKms === 0) findings.push('KMS kept no attempt from being made');
-      if (damage.movedToSlowLane === 0) findings.push('no attempt was left to the slow lane');
-    }
-    const secrets = registrations.flatMap(({ secret, authorization }) => [secret, authorization]).filter(Boolean);
-    const leaked = secrets.filter(secret => log.includes(secret)).length + (log.includes('"id_demanda":') ? 1 : 0);
-    if (leaked > 0) findings.push(`${leaked} secrets or payloads are in the run's log`);
+    const deadLetters = new Set((await takeAll(sqs, run.outputs.DeadLetterQueueUrl)).map(({ Body = '' }) => Body));
+    const injected = injectedIn(run, kills, faultKinds);
     return {
       ...result,
-      findings,
-      damage,
-      malformed: garbled.size,
-      deadLettered: deadBodies.size,
-      republished,
+      findings: [
+        ...result.findings,
+        ...outstanding,
+        ...auditAnnouncements(published, stored, announcements),
+        ...auditDeadLetters(malformed, deadLetters),
+        ...(receivers.followed() > 0 ? [`${receivers.followed()} redirects were followed`] : []),
+        ...(settings.waitsForRecovery ? auditFaults(injected) : []),
+        ...auditLog(run, registrations),
+      ],
+      injected,
+      malformed: malformed.size,
+      deadLettered: deadLetters.size,
+      republished: publisher.republished(),
       announced: announcements.length,
       seconds: (Date.now() - startedAt) / 1_000,
     };
@@ -183,16 +144,44 @@ export async function runChaos(plan: ChaosPlan, say: Say = () => undefined): Pro
 
 type Say = (line: string) => void;
 
-function planAccounts(count: number, kinds: readonly Kind[], prefix: string): readonly AccountPlan[] {
-  return Array.from({ length: count }, (_, index) => ({
-    account: `${prefix}${index}`,
-    kinds: Array.from({ length: placesPerAccount }, (__, place) => {
-      return kinds[(index * placesPerAccount + place) % kinds.length] as Kind;
+function planAccounts(
+  { accounts, seed }: ChaosSettings,
+  behaviours: readonly ReceiverBehaviour[],
+): readonly AccountPlan[] {
+  return Array.from({ length: accounts }, (_, account) => ({
+    account: `chaos-${seed}-${account}`,
+    behaviours: Array.from({ length: webhooksPerAccount }, (__, webhook) => {
+      return behaviours[(account * webhooksPerAccount + webhook) % behaviours.length] as ReceiverBehaviour;
     }),
   }));
 }
 
-function garbage(index: number, account: string): string {
+const webhooksPerAccount = 4;
+
+/** Publishes events, some of them twice, and now and then a message that is no event; it keeps what it published. */
+function makeChaosPublisher(sqs: SQSClient, outputs: LocalOutputs, random: Random) {
+  const published: PublishedEvent[] = [];
+  const malformed = new Set<string>();
+  let republished = 0;
+
+  async function publish(batch: readonly Registration[], firstId: number): Promise<void> {
+    const events = await publishEvents(sqs, outputs, batch, firstId, () => random() < 0.3);
+    published.push(...events);
+    const again = events.filter(({ hasOwnId }) => hasOwnId && random() < 0.3);
+    const bad = random() < 0.1 ? [malformedMessage(firstId, batch[0]?.account ?? '')] : [];
+    for (const body of bad) malformed.add(body);
+    republished += again.length;
+    const extra = [
+      ...again.map(({ message, registration }) => ({ body: message, account: registration.account })),
+      ...bad.map(body => ({ body, account: 'nobody' })),
+    ];
+    if (extra.length > 0) await sendAll(sqs, outputs.EventsQueueUrl, extra.slice(0, 10));
+  }
+
+  return { publish, published, malformed, republished: () => republished };
+}
+
+function malformedMessage(index: number, account: string): string {
   return index % 2 === 0
     ? `no event at all, ${index}`
     : JSON.stringify({ id_conta: account, event: 'nobody.knows', id_demanda: index + 1 });
@@ -200,17 +189,17 @@ function garbage(index: number, account: string): string {
 
 /** Publishes everything, evenly over time. */
 async function publishAll(
-  { events, publishing }: ChaosPlan,
+  { events, publishing }: ChaosSettings,
   registrations: readonly Registration[],
   random: Random,
   publish: (registrations: readonly Registration[], firstId: number) => Promise<void>,
 ): Promise<void> {
   // Webhooks that are to be deleted get theirs first, so that all of these are waiting by then.
-  const doomed = registrations.filter(({ kind }) => kind.isDeleted);
-  const others = registrations.filter(({ kind }) => !kind.isDeleted);
-  const share = Math.round((events * doomed.length) / registrations.length);
+  const toBeDeleted = registrations.filter(({ behaviour }) => behaviour.isDeleted);
+  const others = registrations.filter(({ behaviour }) => !behaviour.isDeleted);
+  const share = Math.round((events * toBeDeleted.length) / registrations.length);
   const targets = Array.from({ length: events }, (_, index) => {
-    const list = index < share ? doomed : others;
+    const list = index < share ? toBeDeleted : others;
     return list[index % list.length] as Registration;
   });
   const order = [...shuffled(targets.slice(0, share), random), ...shuffled(targets.slice(share), random)];
@@ -219,6 +208,41 @@ async function publishAll(
     await publish(order.slice(first, first + 10), first + 1);
     await pause(Math.max(0, start + (publishing * (first + 10)) / events - Date.now()));
   }
+}
+
+/** Deletes the webhooks that are to be deleted, once all of their events are stored. */
+async function deleteWebhooks(
+  registrations: readonly Registration[],
+  published: readonly PublishedEvent[],
+  dynamo: DynamoDBDocumentClient,
+  { outputs }: LocalRun,
+  deadline: number,
+): Promise<void> {
+  const ids = published.filter(({ registration }) => registration.behaviour.isDeleted).map(event => event.deliveryId);
+  for (;;) {
+    const { deliveries } = await readStored(dynamo, outputs);
+    if (ids.every(id => deliveries.has(id))) break;
+    if (Date.now() > deadline) return;
+    await pause(1_000);
+  }
+  for (const { behaviour, remove } of registrations) if (behaviour.isDeleted) await remove();
+}
+
+/** The dead-letter queue must hold all malformed messages, and nothing else. */
+function auditDeadLetters(malformed: ReadonlySet<string>, deadLetters: ReadonlySet<string>): readonly string[] {
+  return [
+    ...[...deadLetters.difference(malformed)].map(body => `in the dead-letter queue: ${body}`),
+    ...[...malformed.difference(deadLetters)].map(body => `LOST, not in the dead-letter queue: ${body}`),
+  ];
+}
+
+/** A long run must have had every fault, and its consequences. */
+function auditFaults({ counts, keptByKms, movedToSlowLane }: InjectedFaults): readonly string[] {
+  return [
+    ...faultKinds.filter(fault => !counts[fault]).map(fault => `no ${fault} happened`),
+    ...(keptByKms === 0 ? ['KMS kept no attempt from being made'] : []),
+    ...(movedToSlowLane === 0 ? ['no attempt was left to the slow lane'] : []),
+  ];
 }
 
 const faultKinds: readonly FaultKind[] = [
@@ -230,5 +254,10 @@ const faultKinds: readonly FaultKind[] = [
   'repeatedBatches',
 ];
 
-/** Each account has webhooks for so many events. */
-const placesPerAccount = 4;
+/** The log must hold neither secrets nor payloads. */
+function auditLog({ logFile }: LocalRun, registrations: readonly Registration[]): readonly string[] {
+  const log = readFileSync(logFile, 'utf8');
+  const secrets = registrations.flatMap(({ secret, authorization }) => [secret, authorization]).filter(Boolean);
+  const leaked = secrets.filter(secret => log.includes(secret)).length + (log.includes('"id_demanda":') ? 1 : 0);
+  return leaked > 0 ? [`${leaked} secrets or payloads are in the run's log`] : [];
+}

@@ -1,25 +1,25 @@
 /**
- * `npm run chaos`: thousands of events through the local cloud while receivers misbehave, consumers are killed, the
- * store throttles and the queues deliver twice; then, what attacks do to those beside them, and how far guesses of a password
- * outrun the lockout. Ends with 1 if an event is lost, ends wrongly or cannot be accounted for, if others feel an attack, or
- * if the guesses get too far.
+ * `npm run chaos`: publishes thousands of events to the local cloud while receivers misbehave, consumers are killed, the
+ * store throttles and the queues deliver twice. Then it measures how attacks delay other accounts, and how many guesses of a
+ * password get in before the lockout. Ends with 1 if an event is lost, ends in the wrong state or cannot be accounted for,
+ * if an attack delays others too long, or if too many guesses get in.
  */
 import { parseArgs } from 'node:util';
 import { runChaos } from './chaos-run.ts';
-import { describeGuesses, guessPlan, measureGuesses } from './guesses.ts';
 import { measureIsolation } from './isolation.ts';
-import { fullPlan, isolationPlan } from './plans.ts';
+import { describeGuesses, guessRun, measureGuesses } from './password-guesses.ts';
 import { describeChaos, describeIsolation } from './report.ts';
+import { fullRun, isolationRun } from './run-settings.ts';
 
 const usage = `npm run chaos -- [--events N] [--accounts N] [--seed N] [--minutes N] [--isolation | --guesses] [--help]
-  --events     how many are published (default ${fullPlan.events})
-  --accounts   of how many accounts (default ${fullPlan.accounts})
-  --seed       repeats the same choices (default ${fullPlan.seed})
-  --minutes    gives up after so long (default ${fullPlan.limit / 60_000})
+  --events     number of events (default ${fullRun.events})
+  --accounts   number of accounts (default ${fullRun.accounts})
+  --seed       seed of the random choices (default ${fullRun.seed})
+  --minutes    gives up after so many minutes (default ${fullRun.limit / 60_000})
   --isolation  measures isolation only
   --guesses    measures the lockout only`;
 
-// Whoever ends this ends the local run too: it hears of `exit`, not of signals.
+// A signal becomes an `exit`, which ends the local run too.
 for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
@@ -34,23 +34,23 @@ process.exit(
 );
 
 async function main(): Promise<number> {
-  const { help, isolation, guesses, plan } = options();
+  const { help, isolation, guesses, settings } = options();
   if (help) {
     console.log(usage);
     return 0;
   }
   if (guesses) return (await isLockoutHeld()) ? 0 : 1;
-  let isWell = true;
+  let isComplete = true;
   if (!isolation) {
-    const report = await runChaos(plan, say);
-    console.log(`\n# Nothing is lost\n\n${describeChaos(report)}`);
-    isWell = report.findings.length === 0;
+    const report = await runChaos(settings, say);
+    console.log(`\n# No event is lost\n\n${describeChaos(report)}`);
+    isComplete = report.findings.length === 0;
   }
   say('Measuring isolation …');
-  const { text, isFelt } = describeIsolation(await measureIsolation(isolationPlan, say), isolationPlan);
-  console.log(`\n# Nobody waits for a neighbour\n\n${text}`);
+  const { text, isTooLate } = describeIsolation(await measureIsolation(isolationRun, say), isolationRun);
+  console.log(`\n# Isolation between accounts\n\n${text}`);
   const isHeld = isolation || (await isLockoutHeld());
-  return isWell && !isFelt && isHeld ? 0 : 1;
+  return isComplete && !isTooLate && isHeld ? 0 : 1;
 }
 
 function options() {
@@ -58,21 +58,20 @@ function options() {
   const flag = { type: 'boolean', default: false } as const;
   const all = { events: text, accounts: text, seed: text, minutes: text, isolation: flag, guesses: flag, help: flag };
   const { values } = parseArgs({ options: all });
-  const plan = {
-    ...fullPlan,
-    events: wholeNumber(values.events, fullPlan.events),
-    accounts: wholeNumber(values.accounts, fullPlan.accounts),
-    seed: wholeNumber(values.seed, fullPlan.seed),
-    limit: wholeNumber(values.minutes, fullPlan.limit / 60_000) * 60_000,
+  const settings = {
+    ...fullRun,
+    events: wholeNumber(values.events, fullRun.events),
+    accounts: wholeNumber(values.accounts, fullRun.accounts),
+    seed: wholeNumber(values.seed, fullRun.seed),
+    limit: wholeNumber(values.minutes, fullRun.limit / 60_000) * 60_000,
   };
-  return { ...values, plan };
+  return { ...values, settings };
 }
 
-/** Whether the lockout holds. */
 async function isLockoutHeld(): Promise<boolean> {
   say('Guessing passwords …');
-  const { text, isTooFar } = describeGuesses(await measureGuesses(guessPlan, say), guessPlan);
-  console.log(`\n# A burst of guesses is locked out\n\n${text}`);
+  const { text, isTooFar } = describeGuesses(await measureGuesses(guessRun, say), guessRun);
+  console.log(`\n# Lockout\n\n${text}`);
   return !isTooFar;
 }
 

@@ -1,14 +1,14 @@
 import { makeHostMap } from '../../local/internet/host-map.ts';
-import { type AccountPlan, hostOf } from './population.ts';
+import { type AccountPlan, hostOf } from './registrations.ts';
 
-/** What the names lead to: a receiver while webhooks are registered, then whatever the receiver's kind says. */
+/** The targets of the host names: receivers while webhooks are registered, afterwards as the receivers' behaviours say. */
 export function hostTables(plans: readonly AccountPlan[], port: number) {
-  const places = plans.flatMap(({ account, kinds }) =>
-    kinds.map((kind, place) => ({ kind, host: hostOf(account, place) })),
+  const hosts = plans.flatMap(({ account, behaviours }) =>
+    behaviours.map((behaviour, index) => ({ behaviour, host: hostOf(account, index) })),
   );
   const receiver = `http://127.0.0.1:${port}`;
-  const before = Object.fromEntries(places.map(({ host }) => [host, receiver]));
-  const stays = places.filter(({ kind }) => kind.nameAfterwards === undefined).map(({ host }) => host);
+  const before = Object.fromEntries(hosts.map(({ host }) => [host, receiver]));
+  const stays = hosts.filter(({ behaviour }) => behaviour.nameChange === undefined).map(({ host }) => host);
   // The name then leads to the address of another receiver, which has no certificate for it.
   const builtIn = new Map([['receiver.example.com', port]]);
   const book = makeHostMap({ builtIn, mappings: new Map(stays.map(host => [host, port])) });
@@ -17,6 +17,9 @@ export function hostTables(plans: readonly AccountPlan[], port: number) {
     loopback: ['127.0.0.1'],
     'someone-elses': book.addressesOf(stays[0] ?? '') ?? [],
   };
-  const after = places.map(({ kind, host }) => [host, kind.nameAfterwards ? addresses[kind.nameAfterwards] : receiver]);
+  const after = hosts.map(({ behaviour, host }) => [
+    host,
+    behaviour.nameChange ? addresses[behaviour.nameChange] : receiver,
+  ]);
   return { before, after: Object.fromEntries(after) };
 }

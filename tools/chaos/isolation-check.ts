@@ -3,11 +3,12 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { isSlow } from '../../lambdas/delivery/isolation/slowness.ts';
 import { slownessId, slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import { fewestSlowAttempts } from '../../lambdas/delivery/limits.ts';
-import type { Kind } from './kinds.ts';
-import { documentsOf, type Registration } from './population.ts';
-import { accountsOf, startSettledRun } from './settled-run.ts';
+import { dynamoClientOf } from '../support/engines.ts';
+import { startPreparedRun } from './prepared-run.ts';
+import type { ReceiverBehaviour } from './receiver-behaviours.ts';
+import { accountsOf, type Registration } from './registrations.ts';
 
-/** How the attempts of a quiet account fared beside a hanging one. */
+/** The attempts of an account beside one whose receiver hangs. */
 export interface IsolationCheck {
   /** Attempts of the quiet account that arrived while the first hanging attempt was under way. */
   readonly arrivedMeanwhile: number;
@@ -15,14 +16,14 @@ export interface IsolationCheck {
 }
 
 /**
- * Checks, by order and not by time, that nobody waits for a receiver that is known to hang: once its first attempts have shown
- * that it does, far more of its events than there are places are published, then the events of another account. The first
- * attempts and the retries of all of those must arrive while those first attempts are still under way.
+ * Checks, by order and not by time, that nobody waits for a receiver that is known to hang. Once its first attempts have shown
+ * that it hangs, far more of its events are published than there are places, then the events of another account. All first
+ * attempts and retries of the other account must arrive while those first attempts are still under way.
  */
 export async function checkIsolation(): Promise<IsolationCheck> {
   let ended = 0;
   let arrivedMeanwhile = 0;
-  const quick: Kind = {
+  const quick: ReceiverBehaviour = {
     name: 'quick, and failing once',
     state: 'delivered',
     results: ['http', 'delivered'],
@@ -31,7 +32,7 @@ export async function checkIsolation(): Promise<IsolationCheck> {
       response.writeHead(earlier === 0 ? 500 : 204).end();
     },
   };
-  const hanging: Kind = {
+  const hanging: ReceiverBehaviour = {
     name: 'hanging',
     state: 'failed',
     results: ['timeout'],
@@ -42,14 +43,14 @@ export async function checkIsolation(): Promise<IsolationCheck> {
       });
     },
   };
-  const settled = await startSettledRun(
+  const prepared = await startPreparedRun(
     [quick, hanging],
     [...accountsOf('quiet', 1, quick), ...accountsOf('hanging', 1, hanging)],
     ...['first', 'retry', 'slow'].flatMap(lane => ['--set', `${lane}Concurrency=${places}`]),
     ...['--set', 'attemptTimeout=20s', '--retry-schedule', '1s'],
   );
-  const { run, publish, registrationsOf, receivers } = settled;
-  const dynamo = documentsOf(run.outputs);
+  const { run, publish, registrationsOf, receivers } = prepared;
+  const dynamo = dynamoClientOf(run.outputs);
   const [quietOne, hangingOne] = [...registrationsOf('quiet'), ...registrationsOf('hanging')] as [
     Registration,
     Registration,
@@ -70,11 +71,11 @@ export async function checkIsolation(): Promise<IsolationCheck> {
     return { arrivedMeanwhile, wanted: quietAttempts };
   } finally {
     dynamo.destroy();
-    await settled.stop();
+    await prepared.stop();
   }
 }
 
-/** What ends sooner was given up in a quick lane, which is how nobody waits for it. Milliseconds. */
+/** An attempt that ends sooner was given up in a quick lane, as it should be. Milliseconds. */
 const longestGivenUp = 10_000;
 
 /** The fewest that a lane can have: the first hanging attempt has one of them in the first lane. */

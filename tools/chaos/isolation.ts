@@ -1,15 +1,15 @@
 import { cpus } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { functionProcesses } from '../support/function-processes.ts';
-import type { Kind, Visit } from './kinds.ts';
-import type { Registration } from './population.ts';
-import { accountsOf, type SettledRun, startSettledRun } from './settled-run.ts';
+import { type PreparedRun, startPreparedRun } from './prepared-run.ts';
+import type { ReceiverBehaviour, Visit } from './receiver-behaviours.ts';
+import { accountsOf, type Registration } from './registrations.ts';
 
-/** How isolation is measured. Times in milliseconds. */
-export interface IsolationPlan {
-  /** Accounts that are well: what is measured is their first attempts. */
+/** The settings of an isolation measurement. Times in milliseconds. */
+export interface IsolationSettings {
+  /** Accounts with healthy receivers: their first attempts are measured. */
   readonly healthy: number;
-  /** Accounts whose receivers fail once on every event: what is measured is their second attempts. */
+  /** Accounts whose receivers fail once on every event: their second attempts are measured. */
   readonly failing: number;
   /** Events a second of each of these. */
   readonly rate: number;
@@ -19,7 +19,7 @@ export interface IsolationPlan {
   readonly places: Readonly<Record<'first' | 'retry' | 'slow', number>>;
   /** The deadline of an attempt. */
   readonly attemptTimeout: number;
-  /** How long receivers take to answer that are well. */
+  /** How long healthy receivers take to answer. */
   readonly answersAfter: number;
   /** The wait before the second attempt, in whole seconds, as the queue takes it. */
   readonly wait: number;
@@ -27,8 +27,8 @@ export interface IsolationPlan {
   readonly longestExtra: number;
 }
 
-/** One situation's figures. */
-export interface SituationFigures {
+/** The measurements of one situation. */
+export interface SituationResult {
   readonly order: QueueOrder;
   readonly situation: string;
   /** From publishing to the arrival of the first attempt, in milliseconds. */
@@ -46,10 +46,10 @@ export interface SituationFigures {
  * arrival, and second attempts from when they are due, alone and beside each attack. Every attack has accounts of its own
  * that nothing is known of.
  */
-export async function measureIsolation(plan: IsolationPlan, say: Say): Promise<readonly SituationFigures[]> {
-  const figures: SituationFigures[] = [];
-  for (const order of queueOrders) figures.push(...(await measureInOrder(order, plan, say)));
-  return figures;
+export async function measureIsolation(settings: IsolationSettings, say: Say): Promise<readonly SituationResult[]> {
+  const results: SituationResult[] = [];
+  for (const order of queueOrders) results.push(...(await measureInOrder(order, settings, say)));
+  return results;
 }
 
 /** How the local queues hand messages out; see `--queue-order`. */
@@ -58,35 +58,43 @@ const queueOrders = ['fair', 'arrival'] as const;
 
 type Say = (line: string) => void;
 
-async function measureInOrder(order: QueueOrder, plan: IsolationPlan, say: Say): Promise<readonly SituationFigures[]> {
-  const kinds = kindsOf(plan.answersAfter);
-  const settled = await startSettledRun(
-    Object.values(kinds),
+async function measureInOrder(
+  order: QueueOrder,
+  settings: IsolationSettings,
+  say: Say,
+): Promise<readonly SituationResult[]> {
+  const behaviours = behavioursOf(settings.answersAfter);
+  const prepared = await startPreparedRun(
+    Object.values(behaviours),
     [
-      ...accountsOf('healthy', plan.healthy, kinds.quick),
-      ...accountsOf('failing', plan.failing, kinds.failing),
-      ...attacks.flatMap(({ accounts, kind }, index) => accountsOf(`attack${index}-`, accounts, kinds[kind])),
+      ...accountsOf('healthy', settings.healthy, behaviours.quick),
+      ...accountsOf('failing', settings.failing, behaviours.failing),
+      ...attacks.flatMap(({ accounts, behaviour }, index) =>
+        accountsOf(`attack${index}-`, accounts, behaviours[behaviour]),
+      ),
     ],
-    ...['--retry-schedule', `${plan.wait / 1_000}s`, '--queue-order', order],
-    ...['--set', `attemptTimeout=${plan.attemptTimeout}ms`],
-    ...Object.entries(plan.places).flatMap(([lane, places]) => ['--set', `${lane}Concurrency=${places}`]),
+    ...['--retry-schedule', `${settings.wait / 1_000}s`, '--queue-order', order],
+    ...['--set', `attemptTimeout=${settings.attemptTimeout}ms`],
+    ...Object.entries(settings.places).flatMap(([lane, places]) => ['--set', `${lane}Concurrency=${places}`]),
   );
-  const { registrationsOf } = settled;
+  const { registrationsOf } = prepared;
   try {
     say(`  starting processes (${order}) …`);
-    await warmUp(settled, plan);
-    const figures = [await measure(settled, plan, order)];
+    await warmUp(prepared, settings);
+    const results = [await measure(prepared, settings, order)];
     for (const [index, attack] of attacks.entries()) {
       say(`  ${attack.name} (${order}) …`);
-      figures.push(await measure(settled, plan, order, { ...attack, attackers: registrationsOf(`attack${index}-`) }));
+      results.push(
+        await measure(prepared, settings, order, { ...attack, attackers: registrationsOf(`attack${index}-`) }),
+      );
     }
-    return figures;
+    return results;
   } finally {
-    await settled.stop();
+    await prepared.stop();
   }
 }
 
-function kindsOf(answersAfter: number) {
+function behavioursOf(answersAfter: number) {
   const after = (milliseconds: number, { response }: Visit, status: number) =>
     void setTimeout(() => response.writeHead(status).end(), milliseconds);
   return {
@@ -117,54 +125,55 @@ function kindsOf(answersAfter: number) {
       results: ['delivered'],
       answer: visit => after(1_900, visit, 204),
     },
-  } satisfies Record<string, Kind>;
+  } satisfies Record<string, ReceiverBehaviour>;
 }
 
 const attacks: readonly Attack[] = [
-  { name: 'always hangs, 3/s', accounts: 1, kind: 'hanging', rate: 3 },
-  { name: 'hangs half of the time, 3/s', accounts: 1, kind: 'halfHanging', rate: 3 },
-  { name: 'always hangs, 3/s, PUT every 2 s', accounts: 1, kind: 'hanging', rate: 3, putEvery: 2_000 },
-  { name: 'always hangs, burst of 600', accounts: 1, kind: 'hanging', burst: 600 },
-  { name: '12 accounts: always hangs, 1/s', accounts: 12, kind: 'hanging', rate: 1 },
-  { name: 'answers in 1.9 s, 6/s', accounts: 1, kind: 'almostSlow', rate: 6 },
+  { name: 'always hangs, 3/s', accounts: 1, behaviour: 'hanging', rate: 3 },
+  { name: 'hangs half of the time, 3/s', accounts: 1, behaviour: 'halfHanging', rate: 3 },
+  { name: 'always hangs, 3/s, PUT every 2 s', accounts: 1, behaviour: 'hanging', rate: 3, putEvery: 2_000 },
+  { name: 'always hangs, burst of 600', accounts: 1, behaviour: 'hanging', burst: 600 },
+  { name: '12 accounts: always hangs, 1/s', accounts: 12, behaviour: 'hanging', rate: 1 },
+  { name: 'answers in 1.9 s, 6/s', accounts: 1, behaviour: 'almostSlow', rate: 6 },
 ];
 
-/** Has the run start the processes of the quick lanes, which do not share a processor on AWS. */
-async function warmUp(settled: SettledRun, plan: IsolationPlan): Promise<void> {
-  const { run, publish, registrationsOf } = settled;
+/** Publishes until the processes of the quick lanes have started: on AWS they do not share a processor. */
+async function warmUp(prepared: PreparedRun, settings: IsolationSettings): Promise<void> {
+  const { run, publish, registrationsOf } = prepared;
   const started = (name: string) => functionProcesses(run.processId, new RegExp(`-${name}[0-9A-F]{8}$`)).length;
-  const isWarm = () => started('DeliverFirst') >= plan.places.first && started('DeliverRetry') >= plan.places.retry;
+  const isWarm = () =>
+    started('DeliverFirst') >= settings.places.first && started('DeliverRetry') >= settings.places.retry;
   const limit = Date.now() + longestWarmUp;
   while (!isWarm() && Date.now() < limit) {
     const all = [...registrationsOf('failing'), ...registrationsOf('healthy')];
     await Promise.all(all.map(registration => publish(registration, warmUpEvents)));
     await pause(1_000);
   }
-  await pause(3 * plan.wait);
+  await pause(3 * settings.wait);
 }
 
 async function measure(
-  settled: SettledRun,
-  plan: IsolationPlan,
+  prepared: PreparedRun,
+  settings: IsolationSettings,
   order: QueueOrder,
   attack?: Attack & { readonly attackers: readonly Registration[] },
-): Promise<SituationFigures> {
-  const { registrationsOf } = settled;
+): Promise<SituationResult> {
+  const { registrationsOf } = prepared;
   const before = processorTimes();
-  const length = attack?.burst === undefined ? plan.length : 3 * plan.length;
+  const length = attack?.burst === undefined ? settings.length : 3 * settings.length;
   const [quick, failing] = await Promise.all([
-    publishFor(settled, registrationsOf('healthy'), plan.rate, length),
-    publishFor(settled, registrationsOf('failing'), plan.rate, length),
-    attack && carryOut(settled, attack, attack.attackers, length),
+    publishFor(prepared, registrationsOf('healthy'), settings.rate, length),
+    publishFor(prepared, registrationsOf('failing'), settings.rate, length),
+    attack && runAttack(prepared, attack, attack.attackers, length),
   ]);
   const now = processorTimes();
-  const first = [...(await arrivalsOf(settled, quick, 1, plan.length))].flatMap(([id, [arrival]]) =>
+  const first = [...(await arrivalsOf(prepared, quick, 1, settings.length))].flatMap(([id, [arrival]]) =>
     arrival === undefined ? [] : [arrival - (quick.get(id) ?? 0)],
   );
-  const second = [...(await arrivalsOf(settled, failing, 2, plan.length)).values()].flatMap(([one, other]) =>
-    one === undefined || other === undefined ? [] : [other - (one + plan.answersAfter + plan.wait)],
+  const second = [...(await arrivalsOf(prepared, failing, 2, settings.length)).values()].flatMap(([one, other]) =>
+    one === undefined || other === undefined ? [] : [other - (one + settings.answersAfter + settings.wait)],
   );
-  await Promise.all((attack?.attackers ?? []).map(({ remove }) => remove())); // what is waiting ends at its next turn
+  await Promise.all((attack?.attackers ?? []).map(({ remove }) => remove())); // ends what still waits
   return {
     order,
     situation: attack?.name ?? 'alone',
@@ -175,11 +184,11 @@ async function measure(
   };
 }
 
-/** An attack: accounts with a receiver of one kind each, and what is published for them. */
+/** An attack: accounts with a receiver of one behaviour each, and what is published for them. */
 interface Attack {
   readonly name: string;
   readonly accounts: number;
-  readonly kind: 'hanging' | 'halfHanging' | 'almostSlow';
+  readonly behaviour: 'hanging' | 'halfHanging' | 'almostSlow';
   /** Events a second of each account; or all at once. */
   readonly rate?: number;
   readonly burst?: number;
@@ -199,7 +208,7 @@ function processorTimes() {
 
 /** Publishes events evenly, one account after the other, so many a second of each. Gives their moments. */
 async function publishFor(
-  { publish }: SettledRun,
+  { publish }: PreparedRun,
   registrations: readonly Registration[],
   rate: number,
   length: number,
@@ -216,8 +225,8 @@ async function publishFor(
   return new Map(await Promise.all(published));
 }
 
-async function carryOut(
-  settled: SettledRun,
+async function runAttack(
+  prepared: PreparedRun,
   { rate, burst = 0, putEvery }: Attack,
   attackers: readonly Registration[],
   length: number,
@@ -231,15 +240,15 @@ async function carryOut(
   };
   const publishBurst = async () => {
     for (const attacker of attackers) {
-      const batches = Array.from({ length: burst / publishBatch }, () => settled.publish(attacker, publishBatch));
+      const batches = Array.from({ length: burst / publishBatch }, () => prepared.publish(attacker, publishBatch));
       await Promise.all(batches);
     }
   };
-  await Promise.all([rate && publishFor(settled, attackers, rate, length), publishBurst(), putAgain()]);
+  await Promise.all([rate && publishFor(prepared, attackers, rate, length), publishBurst(), putAgain()]);
 }
 
 /** Waits for `wanted` attempts of each event to arrive, for so long at most. Gives all arrivals, oldest first. */
-async function arrivalsOf({ receivers }: SettledRun, moments: Moments, wanted: number, longest: number) {
+async function arrivalsOf({ receivers }: PreparedRun, moments: Moments, wanted: number, longest: number) {
   const limit = Date.now() + longest;
   for (;;) {
     const found = new Map([...moments.keys()].map(id => [id, [] as number[]]));

@@ -1,7 +1,7 @@
-import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { deliveryIdOf } from '../../lambdas/delivery/event.ts';
 import type { LocalOutputs } from '../support/local-run.ts';
-import type { Registration } from './population.ts';
+import type { Registration } from './registrations.ts';
 
 /** An event as it was published. */
 export interface PublishedEvent {
@@ -13,15 +13,6 @@ export interface PublishedEvent {
   readonly message: string;
   /** Whether the message holds the publisher's own id, so that another one like it is the same event. */
   readonly hasOwnId: boolean;
-}
-
-/** A client of a run's queues. */
-export function queuesOf({ Region, SqsEndpoint }: LocalOutputs): SQSClient {
-  return new SQSClient({
-    region: Region,
-    endpoint: SqsEndpoint,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
 }
 
 /** Sends up to ten messages. Gives their ids. @throws when the queue does not take all of them. */

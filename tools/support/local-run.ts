@@ -4,8 +4,9 @@ import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Client, User } from './accounts.ts';
 
-/** What the outputs file of a local run says, as far as anybody asks. */
+/** The outputs of a local run that programs and tests use. */
 export interface LocalOutputs {
   readonly AuthUrl: string;
   readonly BaseUrl: string;
@@ -30,11 +31,11 @@ export interface LocalOutputs {
   readonly OperationsTopicArn: string;
 }
 
-/** A local run of somebody's own; nobody else sends it anything. */
+/** A local run with one user: whoever started it. */
 export interface LocalRun {
   readonly outputs: LocalOutputs;
   readonly outputsFile: string;
-  /** All that it wrote; gone when it has stopped. */
+  /** Its output; removed when the run stops. */
   readonly logFile: string;
   /** The functions' processes are this one's children. */
   readonly processId: number;
@@ -77,6 +78,15 @@ export async function startLocalRun(...options: string[]): Promise<LocalRun> {
   const readyMs = performance.now() - start;
   const outputs = JSON.parse(readFileSync(outputsFile, 'utf8'));
   return { outputs, outputsFile, logFile, processId: run.pid ?? 0, readyMs, stop };
+}
+
+/** The demo client and the demo admin of a local run. */
+export function demoOf({ Demo }: LocalOutputs): { readonly client: Client; readonly user: User } {
+  const { ClientId, ClientSecret, Username, Password, AccountId } = Demo;
+  return {
+    client: { clientId: ClientId, clientSecret: ClientSecret },
+    user: { userId: '', email: Username, account: AccountId, password: Password },
+  };
 }
 
 const root = path.join(import.meta.dirname, '../..');

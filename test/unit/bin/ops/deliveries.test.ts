@@ -5,7 +5,7 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/delivery-item.ts';
-import { runOpsInProcess } from '../../../../tools/support/ops-in-process.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
 import { aDelivery, noon } from '../../delivery/builders.ts';
 

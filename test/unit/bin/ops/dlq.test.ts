@@ -5,7 +5,7 @@ import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } fr
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Interceptor } from '../../../../local/emulator.ts';
 import { type QueueService, startSqs } from '../../../../local/sqs/engine.ts';
-import { runOpsInProcess } from '../../../../tools/support/ops-in-process.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 let directory: string;
 let engine: QueueService;

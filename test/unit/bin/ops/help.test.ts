@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runOpsInProcess } from '../../../../tools/support/ops-in-process.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 const nouns = ['clients', 'users', 'sessions', 'keys', 'webhooks', 'publish', 'deliveries', 'events', 'dlq'];

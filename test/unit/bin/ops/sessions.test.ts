@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeSessionStore } from '../../../../lambdas/auth/sessions/session-store.ts';
-import { runOpsInProcess } from '../../../../tools/support/ops-in-process.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
 
 const tables = ['Clients', 'Users', 'Credentials', 'Sessions'] as const;

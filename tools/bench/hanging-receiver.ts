@@ -2,11 +2,11 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { slownessId } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { batchesOf, batchSize } from './consumer.ts';
-import type { DeliveryBed } from './delivery-bed.ts';
-import { cpuPerDelivery, type DeliverySize, inTurn, type Pace, paceOf } from './pace.ts';
+import type { DeliveryTestbed } from './delivery-testbed.ts';
+import { alternate, cpuPerDelivery, type DeliverySize, type Throughput, throughputOf } from './throughput.ts';
 
-/** What a receiver that never answers does to one consumer process. */
-export interface HangingFigures {
+/** The cost of a receiver that never answers to one consumer process. */
+export interface HangingReceiverResult {
   /** Until the first batch is over, in milliseconds: all of its attempts have timed out. */
   readonly firstBatchMs: number;
   /** From then until the webhook's events were left to the slow lane, in milliseconds from the batch's beginning. */
@@ -14,20 +14,20 @@ export interface HangingFigures {
   /** Per attempt that times out. */
   readonly cpuMs: number;
   /** Its events after that: none is attempted here. */
-  readonly moved: Pace;
+  readonly moved: Throughput;
   /** From then on: batches of healthy events, and the same with two of the hanging webhook's among them. */
-  readonly alone: Pace;
-  readonly beside: Pace;
+  readonly alone: Throughput;
+  readonly beside: Throughput;
 }
 
 /** Measures what a receiver that never answers costs a process, and what it costs others' events there. */
-export async function measureHanging(
-  bed: DeliveryBed,
+export async function measureHangingReceiver(
+  testbed: DeliveryTestbed,
   { quickEvent, hangingEvent }: Events,
   size: DeliverySize,
-): Promise<HangingFigures> {
-  const { begin, dynamo, outputs } = bed;
-  const consumer = begin('ours', 'stand-ins');
+): Promise<HangingReceiverResult> {
+  const { begin, dynamo, outputs } = testbed;
+  const consumer = begin('ours', 'emulated');
   const healthyEvents = Array<EventName>(batchSize - 2).fill(quickEvent);
   const healthy = batchesOf(outputs, healthyEvents);
   const mixed = batchesOf(outputs, [...healthyEvents, hangingEvent, hangingEvent]);
@@ -41,7 +41,7 @@ export async function measureHanging(
   const { Item } = await dynamo.send(new GetCommand({ TableName: outputs.DeliveriesTable, Key }));
 
   const moved = await consumer.consume(size.batches, hangingOnly);
-  const { alone, beside } = await inTurn(
+  const { alone, beside } = await alternate(
     { alone: counts => consumer.consume(counts, healthy), beside: counts => consumer.consume(counts, mixed) },
     { ...size, warmUp: 1 },
   );
@@ -49,9 +49,9 @@ export async function measureHanging(
     firstBatchMs,
     movedAfterMs: Number(Item?.slowSince) - startedAt,
     cpuMs: cpuPerDelivery(first),
-    moved: paceOf([moved]),
-    alone: paceOf(alone),
-    beside: paceOf(beside),
+    moved: throughputOf([moved]),
+    alone: throughputOf(alone),
+    beside: throughputOf(beside),
   };
 }
 

@@ -1,8 +1,8 @@
 import { median, type Percentiles, percentilesOf, rotated } from '../support/statistics.ts';
 import type { Series } from './consumer.ts';
 
-/** What a consumer makes of a scenario: medians over the rounds, and the spread of all its batches' times. */
-export interface Pace {
+/** A consumer's throughput in a scenario: medians over the rounds, and percentiles of all its batches' times. */
+export interface Throughput {
   /** Processor time per delivery in milliseconds. */
   readonly cpuMs: number;
   readonly perSecond: number;
@@ -10,17 +10,17 @@ export interface Pace {
   readonly times: Percentiles;
 }
 
-/** How much is measured, in batches of ten; of batches of one there are four times as many. */
+/** How much is measured, in batches of ten; scenarios with batches of one have four times as many. */
 export interface DeliverySize {
   readonly rounds: number;
-  /** In a row to our consumer, and to the plain one. */
+  /** Batches in a row for one consumer, then for the other. */
   readonly batches: number;
-  /** Before anything is measured, so that both consumers' code is compiled. */
+  /** Batches that are not measured, so that both consumers' code is compiled. */
   readonly warmUp: number;
 }
 
-/** Lets each do so many batches in each round, another one first each time; what opens connections again is not counted. */
-export async function inTurn<Name extends string>(
+/** Measures each contender in every round, in rotating order. The first batch of a turn, which opens connections again, does not count. */
+export async function alternate<Name extends string>(
   contenders: Readonly<Record<Name, (batches: number) => Promise<Series>>>,
   { rounds, batches, warmUp }: DeliverySize,
 ): Promise<Record<Name, Series[]>> {
@@ -36,7 +36,7 @@ export async function inTurn<Name extends string>(
   return measured;
 }
 
-/** Processor time of one of a series' deliveries, in milliseconds. */
+/** Processor time per delivery of a series, in milliseconds. */
 export function cpuPerDelivery({ cpuMs, deliveries }: Series): number {
   return cpuMs / deliveries;
 }
@@ -46,8 +46,8 @@ export function perSecond({ times, deliveries }: Series): number {
   return (deliveries * 1_000) / times.reduce((sum, time) => sum + time, 0);
 }
 
-/** What several rounds come to. */
-export function paceOf(rounds: readonly Series[]): Pace {
+/** The throughput of several rounds. */
+export function throughputOf(rounds: readonly Series[]): Throughput {
   return {
     cpuMs: median(rounds.map(cpuPerDelivery)),
     perSecond: median(rounds.map(perSecond)),

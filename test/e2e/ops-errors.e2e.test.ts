@@ -2,14 +2,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runOpsInProcess } from '../../tools/support/ops-in-process.ts';
-import { unique } from '../support/e2e-accounts.ts';
-import { type OpsSettings, runOps } from '../support/e2e-ops.ts';
+import { unique } from '../../tools/support/accounts.ts';
+import { type OpsResult, runOpsInProcess } from '../../tools/support/ops.ts';
+import { runOps } from '../support/e2e-ops.ts';
 import { run } from '../support/e2e-target.ts';
 
-/** One line on standard error, nothing on standard output, and no stack trace: of a process where `settings` say so. */
-const expectOneLine = async (code: number, message: RegExp, args: string[], settings?: OpsSettings) => {
-  const result = await (settings ? runOps(args, settings) : runOpsInProcess(args));
+/** One line on standard error, nothing on standard output, and no stack trace. */
+const expectOneLine = async (
+  code: number,
+  message: RegExp,
+  args: string[],
+  call: (args: string[]) => Promise<OpsResult> = words => runOpsInProcess(words),
+) => {
+  const result = await call(args);
   expect(result).toMatchObject({ code, stdout: '' });
   expect(result.stderr).toMatch(message);
   expect(result.stderr.trimEnd().split('\n')).toHaveLength(1);
@@ -82,13 +87,14 @@ describe('ops says what is wrong in one line', () => {
   ])('%s', (_title, args, message) => expectOneLine(2, message, args));
 
   it.concurrent('an unknown client or user', async () => {
-    await expectOneLine(1, /no client "nobody"/, ['--outputs', run.outputsFile, 'clients', 'disable', 'nobody'], {});
+    const disable = ['--outputs', run.outputsFile, 'clients', 'disable', 'nobody'];
+    await expectOneLine(1, /no client "nobody"/, disable, runOps);
     await expectOneLine(1, /no user "nobody@x"/, ['--outputs', run.outputsFile, 'users', 'disable', 'nobody@x']);
   });
 
   it.concurrent('as a process: what it does not understand, and a password that it was given where all can see', async () => {
-    await expectOneLine(2, /unknown command 'clinets' \(Did you mean clients\?\)/, ['clinets', 'list'], {});
-    await expectOneLine(2, /unknown option '--password'$/m, [...create, '--password=secret'], {});
+    await expectOneLine(2, /unknown command 'clinets' \(Did you mean clients\?\)/, ['clinets', 'list'], runOps);
+    await expectOneLine(2, /unknown option '--password'$/m, [...create, '--password=secret'], runOps);
   });
 
   it.concurrent.each([
@@ -96,10 +102,18 @@ describe('ops says what is wrong in one line', () => {
     ['a password with NUL', 'a\0b', /NUL/],
     ['a password over 1,024 bytes', 'é'.repeat(513), /longer than 1024 bytes/],
   ])('%s', (_title, input, message) =>
-    expectOneLine(1, message, ['--outputs', run.outputsFile, ...create, '--email', `${unique()}@e2e.example.com`], {
-      input,
-    }),
+    expectOneLine(
+      1,
+      message,
+      ['--outputs', run.outputsFile, ...create, '--email', `${unique()}@e2e.example.com`],
+      words => runOpsInProcess(words, input),
+    ),
   );
+
+  it.concurrent('as a process: a password that is no password', () =>
+    expectOneLine(1, /password is empty/, ['--outputs', run.outputsFile, ...create], words =>
+      runOps(words, { input: '\n' }),
+    ));
 
   it.concurrent.each([
     ['an outputs file that is missing', undefined, /cannot be read/],
@@ -121,12 +135,14 @@ describe('ops says what is wrong in one line', () => {
       AWS_EC2_METADATA_DISABLED: 'true',
     };
     const list = ['--stage', 'dev', 'clients', 'list'];
-    await expectOneLine(1, /no usable AWS credentials: sign in/, list, { environment });
+    await expectOneLine(1, /no usable AWS credentials: sign in/, list, words => runOps(words, { environment }));
     const noRegion = { ...environment, AWS_REGION: undefined };
-    await expectOneLine(1, /no AWS region: set AWS_REGION/, list, { environment: noRegion });
+    await expectOneLine(1, /no AWS region: set AWS_REGION/, list, words => runOps(words, { environment: noRegion }));
     for (const variables of [environment, noRegion]) {
-      const wrong = { environment: { ...variables, AWS_PROFILE: 'nobody' } };
-      await expectOneLine(1, /^error: no .*profile "nobody" \(AWS_PROFILE\).*(Name|name) another/, list, wrong);
+      const wrong = { ...variables, AWS_PROFILE: 'nobody' };
+      await expectOneLine(1, /^error: no .*profile "nobody" \(AWS_PROFILE\).*(Name|name) another/, list, words =>
+        runOps(words, { environment: wrong }),
+      );
     }
   });
 });

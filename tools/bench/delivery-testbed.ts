@@ -4,9 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { CreateQueueCommand } from '@aws-sdk/client-sqs';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { DeliverEnvironment } from '../../lambdas/delivery/environment.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { bundleHandler } from '../../lib/constructs/bundle.ts';
@@ -14,36 +13,37 @@ import type { NetworkSettings } from '../../local/internet/host-map.ts';
 import { makeHostMap } from '../../local/internet/host-map.ts';
 import type { RuntimeContext } from '../../local/lambda/runtime-context.ts';
 import { writeRuntimeFiles } from '../../local/lambda/runtime-context.ts';
+import { dynamoClientOf, sqsClientOf } from '../support/engines.ts';
 import { type LocalOutputs, startLocalRun } from '../support/local-run.ts';
 import { type Consumer, makeConsumer } from './consumer.ts';
 import { startNameServer } from './name-server.ts';
-import type { NamedSettings } from './named-preload.ts';
-import type { ReceiverTold } from './tls-receiver.ts';
+import type { RealDnsSettings } from './real-dns-preload.ts';
+import type { ReceiverMessage } from './tls-receiver.ts';
 
 /** The host of all receivers but those of one event each. */
 export const host = 'bench.example.com';
 
-/** A host for each event; the first ones come again when their connections are long closed. */
+/** A host for each event. Hosts repeat after 600 events, when their connections are closed. */
 export function hostOf(event: number): string {
   return hostsOfOneEvent[event % hostsOfOneEvent.length] ?? host;
 }
 
-/** What surrounds a consumer: DNS and the store's connection are stood in for, or real. */
-export type Surroundings = 'stand-ins' | 'real DNS and TLS';
+/** Whether DNS and the connection to the store are emulated in the process, or real. */
+export type Network = 'emulated' | 'real DNS and TLS';
 
-/** What deliveries are measured on. */
-export interface DeliveryBed {
+/** The services that deliveries are measured with. */
+export interface DeliveryTestbed {
   readonly outputs: LocalOutputs;
   readonly dynamo: DynamoDBDocumentClient;
   /** How many requests the receiver got. */
   received(): Promise<number>;
   /** Makes a consumer process of a function: ours, or the plain one. */
-  begin(what: 'ours' | 'plain', surroundings: Surroundings, dynamoDb?: string): Consumer;
+  begin(what: 'ours' | 'plain', network: Network, dynamoDb?: string): Consumer;
   stop(): Promise<void>;
 }
 
-/** Starts a local run, and beside it what it has no receiver, no name server and no TLS to the store for. */
-export async function startDeliveryBed(): Promise<DeliveryBed> {
+/** Starts a local run, and beside it a receiver, a name server and TLS to the store, which it lacks. */
+export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
   const undo: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
   const stop = async () => {
@@ -55,7 +55,7 @@ export async function startDeliveryBed(): Promise<DeliveryBed> {
     const { outputs } = run;
     const receiver = await startReceiver(new URL(outputs.DynamoDbEndpoint).port);
     undo.push(receiver.stop);
-    const { dynamo, sqs } = clientsOf(outputs);
+    const [dynamo, sqs] = [dynamoClientOf(outputs), sqsClientOf(outputs)];
     undo.push(
       () => dynamo.destroy(),
       () => sqs.destroy(),
@@ -74,11 +74,11 @@ export async function startDeliveryBed(): Promise<DeliveryBed> {
     };
     const files = await writeRuntimeFiles(directory, settings, receiver.authorityCertificate);
     const endpoints = { DYNAMODB: outputs.DynamoDbEndpoint, SQS: outputs.SqsEndpoint, KMS: outputs.KmsEndpoint };
-    const surroundingsOf: Record<Surroundings, RuntimeContext> = {
-      'stand-ins': { ...files, endpoints },
+    const contextOf: Record<Network, RuntimeContext> = {
+      emulated: { ...files, endpoints },
       'real DNS and TLS': {
         ...files,
-        preloadUrl: namedPreload({ ...settings, nameServerPort: nameServer.port }),
+        preloadUrl: realDnsPreload({ ...settings, nameServerPort: nameServer.port }),
         endpoints: { ...endpoints, DYNAMODB: `https://localhost:${receiver.storePort}` },
       },
     };
@@ -89,8 +89,8 @@ export async function startDeliveryBed(): Promise<DeliveryBed> {
       outputs,
       dynamo,
       received: receiver.received,
-      begin: (what, surroundings, dynamoDb) => {
-        const around = surroundingsOf[surroundings];
+      begin: (what, network, dynamoDb) => {
+        const around = contextOf[network];
         const endpointsThere = dynamoDb ? { ...around.endpoints, DYNAMODB: dynamoDb } : around.endpoints;
         begun += 1;
         const consumer = makeConsumer(`${what}-${begun}`, code[what], variables, {
@@ -114,26 +114,17 @@ async function startReceiver(dynamoDbPort: string) {
   const child = fork(join(import.meta.dirname, 'tls-receiver.ts'), [dynamoDbPort], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  const listening = await told(child);
+  const listening = await nextMessage(child);
   if (!('port' in listening)) throw new Error('The receiver did not say where it listens.');
   return {
     ...listening,
     received: async () => {
-      const answer = told(child);
+      const answer = nextMessage(child);
       child.send('how many');
       const said = await answer;
       return 'received' in said ? said.received : Number.NaN;
     },
     stop: () => child.disconnect(),
-  };
-}
-
-/** Clients of a run's engines. */
-function clientsOf({ Region: region, DynamoDbEndpoint, SqsEndpoint }: LocalOutputs) {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  return {
-    dynamo: DynamoDBDocumentClient.from(new DynamoDBClient({ region, endpoint: DynamoDbEndpoint, credentials })),
-    sqs: new SQSClient({ region, endpoint: SqsEndpoint, credentials }),
   };
 }
 
@@ -143,8 +134,8 @@ function bundle(entry: string, directory: string): string {
   return directory;
 }
 
-function namedPreload(settings: NamedSettings): string {
-  const url = pathToFileURL(join(import.meta.dirname, 'named-preload.ts'));
+function realDnsPreload(settings: RealDnsSettings): string {
+  const url = pathToFileURL(join(import.meta.dirname, 'real-dns-preload.ts'));
   url.searchParams.set('settings', JSON.stringify(settings));
   return url.href;
 }
@@ -173,6 +164,6 @@ function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
   return { POWERTOOLS_LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_NAMESPACE: 'Emissor/bench', ...settings };
 }
 
-async function told(child: ChildProcess): Promise<ReceiverTold> {
-  return (await once(child, 'message'))[0] as ReceiverTold;
+async function nextMessage(child: ChildProcess): Promise<ReceiverMessage> {
+  return (await once(child, 'message'))[0] as ReceiverMessage;
 }

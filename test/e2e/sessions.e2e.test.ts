@@ -1,15 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Client,
-  createClient,
-  createUser,
-  getTokens,
-  logIn,
-  passwordGrant,
-  postToken,
-  refreshGrant,
-  type User,
-} from '../support/e2e-accounts.ts';
+import type { Client, User } from '../../tools/support/accounts.ts';
+import { passwordGrant, refreshGrant } from '../../tools/support/service-client.ts';
+import { createClient, createUser, getTokens, logIn, postToken } from '../support/e2e-accounts.ts';
 import { ops } from '../support/e2e-ops.ts';
 
 let client: Client;

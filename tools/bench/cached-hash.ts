@@ -1,6 +1,6 @@
 /**
- * Loaded before a server under measurement (`node --import`): each password hash is worked out once and then given from
- * memory. Hashing costs both servers the same, about ten times all else, and would drown what is compared.
+ * Loaded before a measured server (`node --import`): computes each password hash once and then answers from memory.
+ * Hashing costs both servers the same, ten times everything else, and would hide the difference.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 

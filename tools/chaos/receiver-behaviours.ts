@@ -1,22 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AttemptResult, DeliveryState } from '../../lambdas/delivery/delivery.ts';
 
-/** A request that has come in whole, and how many of the same `webhook-id` came before it. */
+/** A complete request, and how many with the same `webhook-id` came before it. */
 export interface Visit {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly earlier: number;
 }
 
-/** A kind of receiver: how it behaves, and what must become of every event that was sent to it. */
-export interface Kind {
+/** The behaviour of a receiver, and the state that every event sent to it must end in. */
+export interface ReceiverBehaviour {
   readonly name: string;
   readonly state: Exclude<DeliveryState, 'pending'> | 'not stored';
-  /** What its attempts may come to, beside faults of our own. */
+  /** The results that its attempts may have, beside internal errors. */
   readonly results: readonly AttemptResult[];
-  /** What it asks for with Retry-After, in milliseconds at least. */
-  readonly askedMs?: number;
-  readonly nameAfterwards?: NameAfterwards;
+  /** The least time that its Retry-After asks for. */
+  readonly retryAfterMs?: number;
+  readonly nameChange?: NameChange;
   /** Its webhook is deleted while its deliveries wait. */
   readonly isDeleted?: true;
   /** No webhook is registered. */
@@ -25,10 +25,12 @@ export interface Kind {
 }
 
 /**
- * All kinds of receivers. `patience` is what a receiver that asks for time asks for, in milliseconds: whole seconds.
- * `longPatience` is long enough for a webhook to be deleted meanwhile.
+ * All behaviours.
+ *
+ * @param retryAfter - the Retry-After of receivers that ask for time: milliseconds, in whole seconds.
+ * @param longRetryAfter - the same, long enough for a webhook to be deleted meanwhile.
  */
-export function receiverKinds(patience: number, longPatience: number): readonly Kind[] {
+export function receiverBehaviours(retryAfter: number, longRetryAfter: number): readonly ReceiverBehaviour[] {
   return [
     { name: '204', state: 'delivered', results: ['delivered'], answer: visit => end(visit, 204) },
     {
@@ -65,15 +67,15 @@ export function receiverKinds(patience: number, longPatience: number): readonly 
       name: '429 once, Retry-After in seconds',
       state: 'delivered',
       results: ['http', 'delivered'],
-      askedMs: patience,
-      answer: afterOne(visit => end(visit, 429, { 'retry-after': retryAfter(patience) })),
+      retryAfterMs: retryAfter,
+      answer: afterOne(visit => end(visit, 429, { 'retry-after': inSeconds(retryAfter) })),
     },
     {
       name: '503 once, Retry-After as a date',
       state: 'delivered',
       results: ['http', 'delivered'],
-      askedMs: patience - second,
-      answer: afterOne(visit => end(visit, 503, { 'retry-after': new Date(Date.now() + patience).toUTCString() })),
+      retryAfterMs: retryAfter - dateRounding,
+      answer: afterOne(visit => end(visit, 503, { 'retry-after': new Date(Date.now() + retryAfter).toUTCString() })),
     },
     { name: '404', state: 'failed', results: ['http'], answer: visit => end(visit, 404, {}, 'nothing here') },
     { name: '500', state: 'failed', results: ['http'], answer: visit => end(visit, 500) },
@@ -101,7 +103,7 @@ export function receiverKinds(patience: number, longPatience: number): readonly 
       name: 'trickling headers',
       state: 'failed',
       results: ['timeout', 'connection'],
-      answer: visit => speak(visit, 'x-more: of the same\r\n', 50),
+      answer: visit => writeRaw(visit, 'x-more: of the same\r\n', 50),
     },
     {
       name: 'no HTTP',
@@ -113,31 +115,31 @@ export function receiverKinds(patience: number, longPatience: number): readonly 
       name: 'invalid TLS',
       state: 'failed',
       results: ['tls'],
-      nameAfterwards: 'someone-elses',
+      nameChange: 'someone-elses',
       answer: unreachable,
     },
-    { name: 'no such name', state: 'failed', results: ['dns'], nameAfterwards: 'nothing', answer: unreachable },
+    { name: 'no such name', state: 'failed', results: ['dns'], nameChange: 'nothing', answer: unreachable },
     {
-      name: 'name turned to loopback',
+      name: 'name rebound to loopback',
       state: 'failed',
       results: ['blocked'],
-      nameAfterwards: 'loopback',
+      nameChange: 'loopback',
       answer: unreachable,
     },
     {
       name: 'deleted while waiting',
       state: 'cancelled',
       results: ['http'],
-      askedMs: longPatience,
+      retryAfterMs: longRetryAfter,
       isDeleted: true,
-      answer: visit => end(visit, 503, { 'retry-after': retryAfter(longPatience) }),
+      answer: visit => end(visit, 503, { 'retry-after': inSeconds(longRetryAfter) }),
     },
     { name: 'no webhook', state: 'not stored', results: [], isUnregistered: true, answer: unreachable },
   ];
 }
 
-/** What becomes of a name once a webhook was registered with it: nothing, unless this says otherwise. */
-type NameAfterwards = 'nothing' | 'loopback' | 'someone-elses';
+/** What a name leads to once its webhook is registered, if it changes. */
+type NameChange = 'nothing' | 'loopback' | 'someone-elses';
 
 function end({ response }: Visit, status: number, headers: Record<string, string> = {}, body?: string): void {
   response.writeHead(status, headers).end(body);
@@ -153,15 +155,15 @@ function afterOne(first: (visit: Visit) => void) {
   return (visit: Visit): void => (visit.earlier === 0 ? first(visit) : end(visit, 204));
 }
 
-function retryAfter(milliseconds: number) {
+function inSeconds(milliseconds: number) {
   return String(milliseconds / 1_000);
 }
 
-/** What a date in whole seconds may take away. */
-const second = 1_000;
+/** A date in whole seconds may be earlier by so much. */
+const dateRounding = 1_000;
 
-/** Takes the connection out of HTTP's hands. */
-function speak({ request }: Visit, text: string, pauseMs: number): void {
+/** Writes to the connection itself, again and again. */
+function writeRaw({ request }: Visit, text: string, pauseMs: number): void {
   const { socket } = request;
   const timer = setInterval(() => socket.write(text), pauseMs);
   socket.write('HTTP/1.1 200 OK\r\n');

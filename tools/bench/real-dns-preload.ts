@@ -1,6 +1,6 @@
 /**
- * In the place of the loopback Internet's preload, for what is measured with real DNS: names are asked for over UDP of the
- * name server on loopback, and only the connections to their addresses are diverted to the receiver.
+ * Replaces the loopback Internet's preload in measurements with real DNS: names are resolved over UDP by the name server on
+ * loopback, and only connections to their addresses are diverted to the receiver.
  */
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
@@ -8,19 +8,19 @@ import { divertConnections } from '../../local/internet/connections.ts';
 import type { NetworkSettings } from '../../local/internet/host-map.ts';
 import { makeHostMap } from '../../local/internet/host-map.ts';
 
-/** What it is told in its own URL. */
-export interface NamedSettings extends NetworkSettings {
+/** What it is configured in its own URL. */
+export interface RealDnsSettings extends NetworkSettings {
   readonly nameServerPort: number;
 }
 
 type Callback = (error: Error | null, ...found: unknown[]) => void;
 
-const settings: NamedSettings = JSON.parse(new URL(import.meta.url).searchParams.get('settings') ?? '{}');
+const settings: RealDnsSettings = JSON.parse(new URL(import.meta.url).searchParams.get('settings') ?? '{}');
 const servers = [`127.0.0.1:${settings.nameServerPort}`];
 
 const { Resolver } = dns.promises;
 type Resolve = (this: dns.promises.Resolver, name: string) => Promise<string[]>;
-const told = new WeakSet<dns.promises.Resolver>();
+const configured = new WeakSet<dns.promises.Resolver>();
 
 const { resolve4, resolve6 } = Resolver.prototype as Record<'resolve4' | 'resolve6', Resolve>;
 Object.assign(Resolver.prototype, { resolve4: askingThere(resolve4), resolve6: askingThere(resolve6) });
@@ -52,8 +52,8 @@ divertConnections(
 /** A resolver's servers can only be set before it asks. */
 function askingThere(resolve: Resolve): Resolve {
   return function (name) {
-    if (!told.has(this)) this.setServers(servers);
-    told.add(this);
+    if (!configured.has(this)) this.setServers(servers);
+    configured.add(this);
     return resolve.call(this, name);
   };
 }

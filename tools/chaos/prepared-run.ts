@@ -1,17 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { SQSClient } from '@aws-sdk/client-sqs';
+import { sqsClientOf } from '../support/engines.ts';
 import { type LocalRun, startLocalRun } from '../support/local-run.ts';
-import type { Kind } from './kinds.ts';
-import { type AccountPlan, hostOf, type Registration, settle } from './population.ts';
-import { publishEvents, queuesOf } from './publisher.ts';
+import { publishEvents } from './publisher.ts';
+import type { ReceiverBehaviour } from './receiver-behaviours.ts';
 import { type Receivers, startReceivers } from './receivers.ts';
+import { type AccountPlan, hostOf, type Registration, registerWebhooks } from './registrations.ts';
 
 /** A local run in which accounts have their webhooks. */
-export interface SettledRun {
+export interface PreparedRun {
   readonly run: LocalRun;
-  readonly sqs: SQSClient;
   readonly receivers: Receivers;
   /** The registrations of accounts whose name begins so. */
   registrationsOf(prefix: string): readonly Registration[];
@@ -20,31 +19,26 @@ export interface SettledRun {
   stop(): Promise<void>;
 }
 
-/** Accounts with a webhook each, whose receivers are all of one kind. */
-export function accountsOf(prefix: string, count: number, kind: Kind): readonly AccountPlan[] {
-  return Array.from({ length: count }, (_, index) => ({ account: `${prefix}${index}`, kinds: [kind] }));
-}
-
-/** Starts a local run with options, and settles accounts in it. */
-export async function startSettledRun(
-  kinds: readonly Kind[],
+/** Starts a local run with options, makes accounts in it and registers their webhooks. */
+export async function startPreparedRun(
+  behaviours: readonly ReceiverBehaviour[],
   plans: readonly AccountPlan[],
   ...options: readonly string[]
-): Promise<SettledRun> {
-  const receivers = await startReceivers(kinds);
-  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-settled-'));
+): Promise<PreparedRun> {
+  const receivers = await startReceivers(behaviours);
+  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-chaos-'));
   const hostsFile = path.join(folder, 'hosts.json');
   const hosts = plans.map(({ account }) => [hostOf(account, 0), `http://127.0.0.1:${receivers.port}`]);
   writeFileSync(hostsFile, JSON.stringify(Object.fromEntries(hosts)));
   const clear = () => {
-    receivers.stop(); // what hangs ends with it
+    receivers.stop(); // attempts that hang end with it
     rmSync(folder, { recursive: true, force: true });
   };
   const run = await startLocalRun('--hosts', hostsFile, ...options).catch(error => {
     clear();
     throw error;
   });
-  const sqs = queuesOf(run.outputs);
+  const sqs = sqsClientOf(run.outputs);
   const stop = async () => {
     clear();
     sqs.destroy();
@@ -52,10 +46,9 @@ export async function startSettledRun(
   };
   let nextId = 1;
   try {
-    const registrations = await settle(run.outputs, plans, receivers.pathOf);
+    const registrations = await registerWebhooks(run, plans, receivers.pathOf);
     return {
       run,
-      sqs,
       receivers,
       registrationsOf: prefix => registrations.filter(({ account }) => account.startsWith(prefix)),
       publish: async (registration, count) => {

@@ -18,7 +18,7 @@ export function workQueuesOf({ EventsQueueUrl, RetryQueueUrl, SlowQueueUrl }: Lo
   return [EventsQueueUrl, RetryQueueUrl, SlowQueueUrl];
 }
 
-/** Messages that are not done with, whatever their state. */
+/** Counts messages in any state: visible, in flight or delayed. */
 export async function waitingMessages(sqs: SQSClient, outputs: LocalOutputs): Promise<number> {
   const each = await Promise.all(workQueuesOf(outputs).map(url => messagesIn(sqs, url)));
   return each.reduce((sum, messages) => sum + messages, 0);
@@ -30,7 +30,7 @@ export async function setVisibility(sqs: SQSClient, QueueUrl: string, seconds: n
   await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
 }
 
-/** Takes all messages that a queue shows off it. */
+/** Receives and deletes all visible messages of a queue. */
 export async function takeAll(sqs: SQSClient, QueueUrl: string): Promise<readonly Message[]> {
   const taken: Message[] = [];
   for (;;) {
@@ -43,25 +43,25 @@ export async function takeAll(sqs: SQSClient, QueueUrl: string): Promise<readonl
   }
 }
 
-/** What the tables hold. */
-export interface Stored {
+/** The deliveries and pending announcements in the tables. */
+export interface StoredState {
   /** By id. */
   readonly deliveries: ReadonlyMap<string, Delivery>;
-  /** Webhooks that still have something to announce: `<account>#<event>`. */
-  readonly notices: ReadonlySet<string>;
+  /** Webhooks with a pending announcement: `<account>#<event>`. */
+  readonly announcing: ReadonlySet<string>;
 }
 
-/** Reads all deliveries, and which webhooks have something to announce. */
+/** Reads all deliveries and pending announcements. */
 export async function readStored(
   dynamo: DynamoDBDocumentClient,
   { DeliveriesTable, WebhooksTable }: Pick<LocalOutputs, 'DeliveriesTable' | 'WebhooksTable'>,
-): Promise<Stored> {
+): Promise<StoredState> {
   const items = await readAll(dynamo, DeliveriesTable);
   const deliveries = items.filter(({ id }) => isDeliveryId(String(id))).map(deliveryFromItem);
   const waiting = (await readAll(dynamo, WebhooksTable)).filter(item => item.announcements !== undefined);
   return {
     deliveries: new Map(deliveries.map(delivery => [delivery.id, delivery])),
-    notices: new Set(waiting.map(({ accountId, eventName }) => `${accountId}#${eventName}`)),
+    announcing: new Set(waiting.map(({ accountId, eventName }) => `${accountId}#${eventName}`)),
   };
 }
 

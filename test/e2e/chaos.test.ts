@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { runChaos } from '../../tools/chaos/chaos-run.ts';
+import { checkIsolation } from '../../tools/chaos/isolation-check.ts';
+import { describeChaos } from '../../tools/chaos/report.ts';
+import { shortRun } from '../../tools/chaos/run-settings.ts';
+
+/** Deliveries whose process was killed between storing and sending: the sweeper, which sends them again, comes after two minutes. */
+const mostLeftToSweeper = 20;
+
+/** Deliveries that wait for a minute, since a key could not be opened. */
+const mostDelayed = 40;
+
+/** Each has a local run of its own. */
+describe.concurrent('the short version of npm run chaos', () => {
+  it('accounts for every event while faults are injected', async () => {
+    const report = await runChaos(shortRun);
+    const text = describeChaos(report);
+    expect(report.findings, text).toEqual([]);
+    const sum = (key: 'published' | 'leftToSweeper' | 'delayed') =>
+      report.rows.reduce((total, row) => total + row[key], 0);
+    expect(sum('published')).toBe(shortRun.events);
+    expect(sum('leftToSweeper'), text).toBeLessThanOrEqual(mostLeftToSweeper);
+    expect(sum('delayed'), text).toBeLessThanOrEqual(mostDelayed);
+    const { kills, counts } = report.injected;
+    expect(kills).toBeGreaterThan(0);
+    for (const fault of shortRun.faults.required) expect(counts[fault], fault).toBeGreaterThan(0);
+  }, 300_000);
+
+  it('lets no attempt wait for a receiver that is known to hang', async () => {
+    const { arrivedMeanwhile, wanted } = await checkIsolation();
+    expect(arrivedMeanwhile).toBe(wanted);
+  }, 120_000);
+});

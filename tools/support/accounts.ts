@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { askOps } from './ops.ts';
+
+/** A client of the token endpoint. */
+export interface Client {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** A user, with their password. */
+export interface User {
+  readonly userId: string;
+  readonly email: string;
+  readonly account: string;
+  readonly password: string;
+}
+
+/** What may be chosen of a new user. */
+export interface NewUser {
+  readonly account?: string;
+  readonly role?: 'admin' | 'member';
+  readonly password?: string;
+}
+
+/** Letters and digits that nothing else has. */
+export function unique(): string {
+  return randomBytes(9).toString('hex');
+}
+
+/** Creates a client with the operator's command line; by default one with both grants. */
+export function createClient(outputsFile: string, ...options: readonly string[]): Promise<Client> {
+  const args = options.length > 0 ? options : ['--grant', 'password', '--grant', 'refresh_token'];
+  return askOps(outputsFile, ['clients', 'create', '--name', `test ${unique()}`, ...args]);
+}
+
+/** Creates a user with the operator's command line; by default the admin of an account of their own. */
+export async function createUser(
+  outputsFile: string,
+  { account = `test-${unique()}`, role = 'admin', password = `Senha-${unique()}-ção` }: NewUser = {},
+): Promise<User> {
+  const email = `${unique()}@test.example.com`;
+  const args = ['users', 'create', '--email', email, '--account', account, '--role', role];
+  const { userId } = await askOps<{ userId: string }>(outputsFile, args, `${password}\n`);
+  return { userId, email, account, password };
+}
