@@ -9,7 +9,7 @@ import { broughtForward, restarted } from '../transitions.ts';
 /** Why a delivery is not sent again. */
 export type ResendRefusal = 'webhook_suspended' | 'webhook_replaced' | 'test_delivery';
 
-/** Why a delivery is not sent again, if it is not: only an active webhook gets its own events, and tests are no events. */
+/** Why a delivery cannot be resent, if so: only an active webhook gets its own events, and a test is not an event. */
 export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefusal | undefined {
   if (webhook.status === 'suspended') return 'webhook_suspended';
   if (webhook.webhookId !== delivery.webhookId) return 'webhook_replaced';
@@ -17,20 +17,20 @@ export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefus
 }
 
 /**
- * Sends a delivery again that `resendRefusal` has nothing against. One that has ended begins a new schedule; the next
- * attempt of one that waits comes now, uncharged. One whose attempt is due or under way is left alone: that counts.
+ * Resends a delivery that `resendRefusal` does not refuse. In a final state it begins a new schedule; while it waits its next
+ * attempt is made now, without being charged. While an attempt is due or under way nothing changes: its outcome counts.
  */
 export type Resend = (delivery: Delivery) => Promise<void>;
 
-/** What a resend needs. */
-export interface ResendDependencies extends DeliveryTelemetry {
-  readonly store: Pick<DeliveryStore, 'update'>;
-  readonly retryQueue: Pick<RetryQueue, 'send'>;
-  readonly now: Clock;
-}
-
-/** Makes the resend: stored first, then sent; what is not sent, the sweeper finds. */
-export function makeResend({ store, retryQueue, now, log, count }: ResendDependencies): Resend {
+/** Makes the resend. It is stored first, then sent: the sweeper finds it when its message is lost. */
+export function makeResend(
+  dependencies: DeliveryTelemetry & {
+    readonly store: Pick<DeliveryStore, 'update'>;
+    readonly retryQueue: Pick<RetryQueue, 'send'>;
+    readonly now: Clock;
+  },
+): Resend {
+  const { store, retryQueue, now, log, count } = dependencies;
   return async function resend(delivery) {
     const after = resent(delivery, now());
     if (!after) return;

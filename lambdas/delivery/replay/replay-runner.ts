@@ -7,7 +7,7 @@ import { type RetryQueue, sendAllOrLeave } from '../queues.ts';
 import type { DueTask } from '../sweeper/sweep.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { restarted } from '../transitions.ts';
-import { isSelectedBy, type Replay, slotInterval, slotOf, wasSentBy } from './replay.ts';
+import { isSelectedBy, type Replay, replaySlotInterval, slotOf, wasSentBy } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
 
 /** Deliveries counted or sent between two saves, which a crash makes the next claimant look at again. At most 100. */
@@ -95,7 +95,7 @@ export function makeRunReplay(
     const selected = deliveries.filter(delivery => isSelectedBy(replay, delivery));
     const inFlight = replay.inFlight.length > 0 ? replay.inFlight : selected.map(({ id }) => id);
     const firstSlot = Math.max(replay.nextSlotAt, now());
-    const next = { ...replay, inFlight, sendCursor, nextSlotAt: firstSlot + selected.length * slotInterval };
+    const next = { ...replay, inFlight, sendCursor, nextSlotAt: firstSlot + selected.length * replaySlotInterval };
     const reserved = selected.length > 0 ? await replays.save(next) : replay;
     if (reserved?.state !== 'running') return reserved;
     const sent = await sendInSlots(firstSlot, reserved, selected);
@@ -132,11 +132,11 @@ export function makeRunReplay(
   ): Promise<WaitingDelivery[] | undefined> {
     const sent: WaitingDelivery[] = [];
     for (let start = 0; start < deliveries.length; start += sendBatch) {
-      const slot = firstSlot + start * slotInterval;
+      const slot = firstSlot + start * replaySlotInterval;
       if (now() - slot >= maxLateness) return undefined;
       const batch = deliveries.slice(start, start + sendBatch);
       const tried = await Promise.all(
-        batch.map((delivery, index) => restart(replay, delivery, slot + index * slotInterval)),
+        batch.map((delivery, index) => restart(replay, delivery, slot + index * replaySlotInterval)),
       );
       const waiting = tried.filter(delivery => delivery !== undefined);
       if (waiting.length === 0) continue;

@@ -2,7 +2,7 @@ import type { EventName } from '../../webhooks/webhook.ts';
 import { type Delivery, isTest } from '../delivery.ts';
 
 /** Milliseconds between the slots of a replay: ten deliveries a second. */
-export const slotInterval = 100;
+export const replaySlotInterval = 100;
 
 /**
  * A replay sends the deliveries of a range again, newest first, ten a second: each begins a new schedule in a slot of its own.
@@ -67,7 +67,7 @@ export type PastReplay = Pick<
  */
 export function progressAt(replay: Replay, now: number): Pick<Replay, 'state' | 'sent'> {
   const moment = replay.state === 'cancelled' ? (replay.endedAt ?? now) : now;
-  const waiting = Math.max(0, Math.ceil((replay.lastSlotAt - moment) / slotInterval));
+  const waiting = Math.max(0, Math.ceil((replay.lastSlotAt - moment) / replaySlotInterval));
   const isRunning = replay.state === 'running' || (replay.state === 'completed' && waiting > 0);
   return { state: isRunning ? 'running' : replay.state, sent: Math.max(0, replay.sent - waiting) };
 }

@@ -15,13 +15,13 @@ export interface SlowBacklogDependencies extends DeliveryTelemetry {
   readonly slownessStore: Pick<SlownessStore, 'read' | 'claim' | 'reserveUntil' | 'endBacklog' | 'endWaiting'>;
   readonly store: Pick<DeliveryStore, 'waitingForSlot' | 'update'>;
   readonly queues: Readonly<Record<'retry' | 'slow', Pick<RetryQueue, 'sendAll'>>>;
-  /** The most turns per second of a slow webhook. */
+  /** The most slots per second of a slow webhook. */
   readonly slowRate: number;
   readonly now: Clock;
 }
 
 /**
- * Makes the sweeper's task for slow webhooks: each minute it gives turns to the deliveries that wait in the table, the longest
+ * Makes the sweeper's task for slow webhooks: each minute it gives slots to the deliveries that wait in the table, the longest
  * due first, or, once the webhook is quick again, brings all of them forward.
  */
 export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueTask {
@@ -31,7 +31,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     sendAllOrLeave(queues[to], batch, { log, count });
 
   return async function runSlowBacklogTask(entry, hasTime) {
-    if (!hasTime()) return; // reserved turns would be lost
+    if (!hasTime()) return; // reserved slots would be lost
     const read = await slownessStore.read(entry.id);
     if (read?.dueAt !== entry.dueAt) return; // the index is behind
     if (!(await slownessStore.claim(entry, now() + claimLength))) return;
@@ -49,7 +49,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
         if (!(await slownessStore.reserveUntil(slowness, nextSlotAt))) return;
         slowness = { ...slowness, nextSlotAt };
       }
-      if (isAll) await endWhereQuiet(slowness, given + deliveries.length); // after the reservation: arrivals reserve turns too
+      if (isAll) await endWhereQuiet(slowness, given + deliveries.length); // after the reservation: arrivals reserve slots too
       const isComplete = await handOver(deliveries, { ...plan, beginAt }, hasTime);
       given += deliveries.length;
       if (isAll || !isComplete || deliveries.length === 0) break;
@@ -70,7 +70,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
   }
 
   /**
-   * Once every waiting delivery gets a turn now, arrivals need not wait behind them. The task itself goes on until no late
+   * Once every waiting delivery gets a slot now, arrivals need not wait behind them. The task itself goes on until no late
    * arrival is possible.
    */
   async function endWhereQuiet(slowness: StoredSlowness, found: number): Promise<void> {
@@ -110,7 +110,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     return true;
   }
 
-  /** Stores first, then sends: the retry lane drops what still waits for a turn. What is not sent is overdue after 2 min. */
+  /** Stores first, then sends: the retry lane drops what still waits for a slot. What is not sent is overdue after 2 min. */
   async function bringForward(batch: readonly WaitingDelivery[]): Promise<boolean> {
     const stored = await Promise.all(batch.map(delivery => store.update(delivery, delivery)));
     const due = batch.filter((_, index) => stored[index]);
@@ -119,7 +119,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
   }
 }
 
-/** Plans the turns until the next sweep, or what is released until then when the webhook is quick again. */
+/** Plans the slots until the next sweep, or what is released until then when the webhook is quick again. */
 export function planOf(slowness: StoredSlowness, slowRate: number, now: number): Plan {
   if (!isSlow(slowness)) return { to: 'retry', beginAt: now, interval: 1_000 / releaseRate, most: releasedPerSweep };
   const interval = slotInterval(slowness, slowRate);

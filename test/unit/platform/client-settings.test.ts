@@ -4,7 +4,7 @@ import { KMSClient, ListKeysCommand } from '@aws-sdk/client-kms';
 import { expect, it } from 'vitest';
 import { clientSettings } from '../../../lambdas/platform/client-settings.ts';
 
-it('gives up on a service that takes the connection and stays silent', { timeout: 15_000 }, async () => {
+it('gives up on a service that accepts the connection and stays silent', { timeout: 15_000 }, async () => {
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const client = new KMSClient({

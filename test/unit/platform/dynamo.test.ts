@@ -27,21 +27,21 @@ describe('errors of AWS clients', () => {
     name => expect(isUnavailable(named(name))).toBe(true),
   );
 
-  it('takes a cut connection for a moment’s trouble, and a refusal for a fault', () => {
+  it('treats a broken connection as unavailable, but not a refused request', () => {
     expect(isUnavailable(Object.assign(new Error('…'), { code: 'ECONNRESET' }))).toBe(true);
     for (const name of ['ValidationException', 'AccessDeniedException', 'TypeError']) {
       expect(isUnavailable(named(name))).toBe(false);
     }
   });
 
-  it('takes a fault of a service of AWS’s own for a moment’s trouble, and one that it finds with us for ours', () => {
+  it('treats a server error of AWS as unavailable, but not a client error', () => {
     const details = { message: '…', $metadata: {} };
     expect(isUnavailable(new InternalServerError(details))).toBe(true);
     expect(isUnavailable(new KMSInternalException(details))).toBe(true);
     expect(isUnavailable(new NotFoundException(details))).toBe(false);
   });
 
-  it('counts keys that stayed unread as throttling', () => {
+  it('treats unprocessed keys as throttling', () => {
     expect(isThrottled(new UnprocessedKeysError())).toBe(true);
     expect(isThrottled('ThrottlingException')).toBe(false);
   });

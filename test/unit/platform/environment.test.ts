@@ -5,18 +5,18 @@ import { list, readEnvironment, text, wholeNumber } from '../../../lambdas/platf
 const schema = z.object({ NAME: text, COUNT: wholeNumber, HOSTS: list });
 
 describe('readEnvironment', () => {
-  it('reads texts, whole numbers and lists, and leaves the rest', () => {
+  it('reads texts, whole numbers and lists, and ignores the rest', () => {
     const environment = { NAME: 'a', COUNT: '0900', HOSTS: ' a.example, ,b.example,', PATH: '/bin' };
     expect(readEnvironment(schema, environment)).toEqual({ NAME: 'a', COUNT: 900, HOSTS: ['a.example', 'b.example'] });
   });
 
-  it('names every variable at fault and shows no value', () => {
+  it('names every invalid variable and shows no value', () => {
     const read = () => readEnvironment(schema, { NAME: '', COUNT: 'secret' });
     expect(read).toThrow(/: NAME: must be set; COUNT: must be a whole number; HOSTS: must be set$/);
     expect(read).not.toThrow(/secret/);
   });
 
-  it.each(['', '-1', '1.5', '1e3', ' 1', '0x10', '9'.repeat(16)])('takes %j for no whole number', COUNT => {
+  it.each(['', '-1', '1.5', '1e3', ' 1', '0x10', '9'.repeat(16)])('refuses %j as a whole number', COUNT => {
     expect(() => readEnvironment(schema, { NAME: 'a', COUNT, HOSTS: '' })).toThrow('COUNT');
   });
 });

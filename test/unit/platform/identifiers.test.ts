@@ -10,7 +10,7 @@ describe('randomId', () => {
     expect(new Set(Array.from({ length: 1_000 }, () => randomId(22))).size).toBe(1_000);
   });
 
-  it('favours no letter', () => {
+  it('draws all characters equally often', () => {
     const counts = new Map<string, number>();
     for (const letter of randomId(62_000)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
     expect(counts.size).toBe(62);

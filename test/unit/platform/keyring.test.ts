@@ -34,7 +34,7 @@ const put = async (generation: number, activeFrom: number, kind: KeyringKey['kin
 const queries = () => dynalite.operations.filter(operation => operation === 'QueryCommand').length;
 
 describe('the keyring', () => {
-  it('uses the newest key whose time has come, and knows the others', async () => {
+  it('uses the newest active key, and finds the others', async () => {
     await put(1, clock.now() - 2);
     await put(2, clock.now());
     await put(3, clock.now() + 1_000);
@@ -48,7 +48,7 @@ describe('the keyring', () => {
     expect((await keyring.active('mac')).keyId).toBe('mac3');
   });
 
-  it('takes no empty key from KMS, which anybody would know', async () => {
+  it('refuses an empty key from KMS, which anybody would know', async () => {
     const key = await put(1, clock.now());
     const send = async () => ({ Plaintext: new Uint8Array() });
     const keyring = makeKeyring({
@@ -60,7 +60,7 @@ describe('the keyring', () => {
     await expect(keyring.open(key)).rejects.toMatchObject({ name: 'KeyNotFoundError' });
   });
 
-  it('says so when there is no key, and finds the first one as soon as it is there', async () => {
+  it('throws without a key, and finds the first one as soon as it exists', async () => {
     const keyring = ring();
     await expect(keyring.active('signing')).rejects.toMatchObject({ name: 'KeyNotFoundError' });
     await put(1, clock.now(), 'signing');
@@ -93,7 +93,7 @@ describe('the keyring', () => {
     expect(queries()).toBe(3);
   });
 
-  it('opens a key once, also for many at the same moment, under its own purpose only', async () => {
+  it('opens a key once, also for many callers at once, under its own purpose only', async () => {
     const key = await put(1, clock.now());
     const keyring = ring();
     const opened = await Promise.all([1, 2, 3].map(() => keyring.open(key)));
@@ -102,7 +102,7 @@ describe('the keyring', () => {
     await expect(keyring.open({ ...key, keyId: 'x', kind: 'sealing' })).rejects.toThrow('InvalidCiphertextException');
   });
 
-  it('remembers no failure', async () => {
+  it('does not cache a failure', async () => {
     const key = await put(1, clock.now());
     const keyring = ring();
     kms.fail('DecryptCommand', 'ThrottlingException');
@@ -111,7 +111,7 @@ describe('the keyring', () => {
     expect((await keyring.open(key)).symmetricKeySize).toBe(32);
   });
 
-  it('only lists where it has no KMS', async () => {
+  it('only lists keys without KMS', async () => {
     const key = await put(1, clock.now());
     const keyring = makeKeyring({ dynamo: dynalite.dynamo, tableName: 'Keyring', now: clock.now });
     expect(await keyring.list('mac')).toHaveLength(1);
@@ -120,7 +120,7 @@ describe('the keyring', () => {
 });
 
 describe('a keyring that could not be read', () => {
-  it('remembers no read that failed', async () => {
+  it('does not cache a failed read', async () => {
     let isDown = true;
     const send = async () => {
       if (isDown) throw new Error('throttled');

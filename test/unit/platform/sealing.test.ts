@@ -37,11 +37,11 @@ describe('sealing', () => {
     );
   });
 
-  it('never seals the same twice alike', async () => {
+  it('never gives the same sealed text twice', async () => {
     expect(await sealing.seal('a', 'b')).not.toBe(await sealing.seal('a', 'b'));
   });
 
-  it('opens what an earlier key sealed', async () => {
+  it('opens values that an earlier key sealed', async () => {
     const sealed = await sealing.seal('old', 'binding');
     inUse = 1;
     expect(await sealing.seal('new', 'binding')).toMatch(/^k2\./);
@@ -49,7 +49,7 @@ describe('sealing', () => {
     inUse = 0;
   });
 
-  it('refuses what was altered', async () => {
+  it('refuses altered values', async () => {
     const sealed = await sealing.seal('secret', 'binding');
     const [, encoded = ''] = sealed.split('.');
     for (let position = 0; position < Buffer.from(encoded, 'base64url').length; position++) {

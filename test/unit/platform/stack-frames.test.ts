@@ -52,8 +52,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-describe('what is thrown in a bundled function', () => {
-  it('is told by file, line and function of the source: it was (…/index.mjs:2:22319) of Gr', () => {
+describe('an error thrown in a bundled function', () => {
+  it('is given by file, line and function of the source', () => {
     const { errorName, at } = describeIn(bundle, 'own');
     expect(errorName).toBe('RangeError');
     expect(at[0]).toMatch(/^at (async )?chargeCard \(\S*charge-card\.ts:5:\d+\)$/);
@@ -61,21 +61,21 @@ describe('what is thrown in a bundled function', () => {
     expect(JSON.stringify(at)).not.toContain(canary);
   });
 
-  it('by a package, shows where in the bundle, then our way to it', () => {
+  it('from a package is given by its position in the bundle, then by our frames', () => {
     const { at } = describeIn(bundle, 'package');
     expect(at[0]).toMatch(/^at \S+ \(file:.*index\.mjs:\d+:\d+\)$/);
     expect(at[1]).toMatch(/^at cleanCard \(\S*charge-card\.ts:7:\d+\)$/);
     expect(JSON.stringify(at)).not.toContain(canary);
   });
 
-  it('is told even where the map is missing, as the bundle has it', () => {
+  it('is given by its position in the bundle when the map is missing', () => {
     const alone = join(directory, 'alone.mjs');
     writeFileSync(alone, readFileSync(bundle));
     expect(describeIn(alone, 'own').at[0]).toMatch(/^at (async )?chargeCard \(file:.*alone\.mjs:\d+:\d+\)$/);
   });
 });
 
-it('the map that is shipped holds no text of sources and no packages, and names files from the project’s root', () => {
+it('the deployed map holds neither source text nor packages, and names files relative to the project’s root', () => {
   const asset = join(directory, 'token.mjs');
   bundleHandler('lambdas/auth/endpoints/token.handler.ts', asset);
   const map = JSON.parse(readFileSync(`${asset}.map`, 'utf8'));

@@ -13,7 +13,7 @@ import { describeError } from '../../../lambdas/platform/telemetry.ts';
 const canary = 'canary-7f3a';
 
 describe('an error in the log', () => {
-  it('is told by its name and where it was thrown', () => {
+  it('is described by its name and where it was thrown', () => {
     const { errorName, at } = describeError(new RangeError(canary));
     expect(errorName).toBe('RangeError');
     expect(at?.[0]).toMatch(/telemetry\.test\.ts:\d+:\d+\)?$/);
@@ -31,7 +31,7 @@ describe('an error in the log', () => {
     expect(at?.length).toBeGreaterThan(0);
   });
 
-  it('carries the code of the system, and no code that anybody could have written', () => {
+  it('carries a system error code, and no other code', () => {
     const coded = (code: unknown) => describeError(Object.assign(new Error(canary), { code }));
     expect(coded('ECONNREFUSED')).toMatchObject({ errorCode: 'ECONNREFUSED' });
     expect(coded('ERR_TLS_CERT_ALTNAME_INVALID')).toMatchObject({ errorCode: 'ERR_TLS_CERT_ALTNAME_INVALID' });
@@ -43,7 +43,7 @@ describe('an error in the log', () => {
     ['a string', canary, 'string'],
     ['nothing', undefined, 'undefined'],
     ['an object', { canary }, 'object'],
-  ])('may be none: %s', (_case, thrown, errorName) => {
+  ])('may be a value that is no error: %s', (_case, thrown, errorName) => {
     expect(describeError(thrown)).toEqual({ errorName });
   });
 
@@ -57,7 +57,7 @@ describe('an error in the log', () => {
   );
 });
 
-describe('a refusal by AWS', () => {
+describe('an error of AWS', () => {
   /** What AWS says names people, addresses and keys. */
   const message = `User: arn:aws:sts::1:assumed-role/${canary} is not authorized to perform: x on resource: ${canary}`;
   const aws = createServer((request, response) => {

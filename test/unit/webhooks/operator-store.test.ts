@@ -82,7 +82,7 @@ describe('an operator', () => {
     if (count > 0) expect(told[0]).toMatchObject({ type: 'webhook.reactivated', since: 100 });
   });
 
-  it('suspends a webhook whose list is taken out just when it turned out to be full', async () => {
+  it('suspends a webhook whose full list of announcements is removed meanwhile', async () => {
     const full = Array.from({ length: mostAnnouncements }, (_, since) => ({ type: 'webhook.reactivated', since }));
     const Item = { ...webhook(), announcements: full };
     await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
@@ -97,7 +97,7 @@ describe('an operator', () => {
     expect(await announced()).toMatchObject([{ reason: 'operator' }]);
   });
 
-  it('suspends what is not registered yet, until an operator ends that', async () => {
+  it('suspends an event without a webhook, until an operator ends that', async () => {
     expect(await operator.suspend(accountId, 'demanda.criada')).toEqual({ outcome: 'not_registered' });
     expect(await operator.find(accountId, 'demanda.criada')).toEqual({
       accountId,
@@ -129,13 +129,13 @@ describe('an operator', () => {
     expect(await announced()).toBeUndefined();
   });
 
-  it('finds nothing to reactivate where there is nothing, and creates nothing', async () => {
+  it('has nothing to reactivate without a webhook or suspension, and creates nothing', async () => {
     expect(await operator.reactivate(accountId, 'demanda.criada')).toBeUndefined();
     expect(await operator.find(accountId, 'demanda.criada')).toBeUndefined();
   });
 
   // Whatever order they come in, what is there at the end is suspended.
-  it('cannot be outrun by an account that deletes and registers meanwhile', async () => {
+  it('cannot be evaded by an account that deletes and registers meanwhile', async () => {
     for (let round = 0; round < 10; round++) {
       await store.create(webhook());
       const churn = async () => {
@@ -150,7 +150,7 @@ describe('an operator', () => {
     }
   });
 
-  it('sees the webhooks of all accounts in order', async () => {
+  it('lists the webhooks of all accounts in order', async () => {
     await store.create(webhook({ eventName: 'proposta.recebida' }));
     await store.create(webhook());
     const all = await operator.listAll();

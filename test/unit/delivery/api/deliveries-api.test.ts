@@ -66,7 +66,7 @@ describe('every endpoint', () => {
     expect((await send('admin|webhooks:manage|conta-1')).status).not.toBe(403);
   });
 
-  it.each(endpoints)('%s %s needs a webhook of the account for the event', async (method, path, body) => {
+  it.each(endpoints)('%s %s answers 404 without a webhook of the account for the event', async (method, path, body) => {
     await world.register();
     const send = (prefix: string, account: string) =>
       request(method, prefix + path, { token: `admin|webhooks:manage|${account}`, ...(body && { body }) });
@@ -84,7 +84,7 @@ describe('every endpoint', () => {
     ['/entregas/x/reenvio', 'POST', ['GET', 'HEAD', 'PUT']],
     ['/reenvios', 'POST', ['GET', 'HEAD', 'DELETE']],
     ['/reenvios/x', 'GET, HEAD, DELETE', ['POST', 'PUT']],
-  ])('%s takes %s', async (path, allow, others) => {
+  ])('%s allows %s', async (path, allow, others) => {
     for (const method of others) {
       const refused = await request(method, base + path, { token: 'none' });
       expect(codeOf(refused)).toBe('405 method_not_allowed');
@@ -140,7 +140,7 @@ describe('GET …/entregas', () => {
     for (const entrega of entregas) expect(() => z.strictObject(deliveryRecord.shape).parse(entrega)).not.toThrow();
   });
 
-  it('goes on from page to page by cursor, and says where the list ends', async () => {
+  it('pages by cursor until the end of the list', async () => {
     await publishAndSettle(20, 200);
     const whole = (await list('limite=100')).entregas.map(({ id }: { id: string }) => id);
     for (const limite of [1, 3, 10, 19]) {
@@ -158,7 +158,7 @@ describe('GET …/entregas', () => {
     expect((await list()).proximo_cursor).toBeNull(); // exactly as many as a page holds
   });
 
-  it('of one state shows those only; empty parameters count as absent', async () => {
+  it('filters by state; empty parameters count as absent', async () => {
     await publishAndSettle(3, 200);
     await publishAndSettle(1, 410);
     expect((await list('estado=retida')).entregas).toHaveLength(1);
@@ -211,7 +211,7 @@ describe('GET …/entregas', () => {
     ['whsec_abc=1', ['unknown_field']],
     ['__proto__=1&__proto__=2', ['repeated', 'unknown_field']],
     ['whsec_abc=&whsec_abc=x&limite=5&limite=6', ['limite repeated', 'repeated', 'unknown_field']],
-  ])('logs no name that is not ours: %s', async (query, findings) => {
+  ])('logs no unknown parameter name: %s', async (query, findings) => {
     await request('GET', `${base}/entregas`, { query });
     const [message, fields] = JSON.parse(world.lines.at(-1) ?? '[]');
     expect(message).toBe('webhook.refused');
@@ -219,7 +219,7 @@ describe('GET …/entregas', () => {
     expect(world.lines.join()).not.toMatch(/whsec_abc|__proto__/);
   });
 
-  it('of a span of time shows what was accepted from its beginning and before its end', async () => {
+  it('filters by time: from desde, inclusive, to ate, exclusive', async () => {
     await publishAndSettle(5, 200); // at noon, and each second after
     const seconds = async (query: string) =>
       (await list(query)).entregas.map(({ criado_em }: { criado_em: string }) => new Date(criado_em).getUTCSeconds());
@@ -235,7 +235,7 @@ describe('GET …/entregas', () => {
     expect(await seconds('ate=0000-01-01T00:00:00%2B23:59')).toEqual([]);
   });
 
-  it('goes on by cursor within a span of time', async () => {
+  it('pages by cursor within a time range', async () => {
     await publishAndSettle(7, 200);
     const span = 'desde=2026-11-20T12:00:01Z&ate=2026-11-20T12:00:06Z&limite=2';
     const found: string[] = [];
@@ -247,7 +247,7 @@ describe('GET …/entregas', () => {
     expect(found).toEqual(['5', '4', '3', '2', '1']);
   });
 
-  it('goes nowhere from a cursor outside of the span', async () => {
+  it('gives nothing for a cursor outside of the range', async () => {
     await publishAndSettle(3, 200);
     const { proximo_cursor } = await list('limite=2');
     expect(await list(`desde=2026-11-20T12:00:02Z&cursor=${proximo_cursor}`)).toEqual({
@@ -256,7 +256,7 @@ describe('GET …/entregas', () => {
     });
   });
 
-  describe('when the registration is gone', () => {
+  describe('after the webhook is deleted or replaced', () => {
     beforeEach(async () => {
       await publishAndSettle(1, 200);
       await publishAndSettle(1, 500); // it waits for its second attempt
@@ -266,7 +266,7 @@ describe('GET …/entregas', () => {
     it.each([
       ['and there is none', () => world.remove()],
       ['and there is another one', () => world.register({ webhookId: 'webhook-2' })],
-    ])('shows, and filters, what waits as cancelada: %s', async (_, change) => {
+    ])('shows and filters waiting deliveries as cancelada: %s', async (_, change) => {
       await change();
       const all = (await list()).entregas;
       expect(all.map(({ estado }: { estado: string }) => estado)).toEqual(['retida', 'cancelada', 'entregue']);
@@ -282,7 +282,7 @@ describe('GET …/entregas', () => {
       expect((await list()).entregas).toEqual(all);
     });
 
-    it('says 404 of what is not in the history, and of an event without one', async () => {
+    it('answers 404 for an unknown delivery, and for an event without history', async () => {
       await world.remove();
       const events = ['demanda.criada', 'demanda.cancelada'];
       const codes = events.map(async event =>
@@ -293,7 +293,7 @@ describe('GET …/entregas', () => {
       expect((await list('estado=falhou')).entregas).toEqual([]);
     });
 
-    it('has nothing any more once the history is past its time', async () => {
+    it('answers 404 once the history has expired', async () => {
       await world.remove();
       await world.settle();
       world.clock.advance(31 * 24 * 60 * 60_000);
@@ -307,7 +307,7 @@ describe('GET …/entregas', () => {
     ['estado=cancelada&limite=100'],
     ['limite=100'],
     ['limite=100&desde=2026-11-20T12:00:00Z&ate=2026-11-20T12:00:01Z'],
-  ])('costs at most 38 calls, whether there is a webhook, history, or neither: %s', async query => {
+  ])('makes at most 38 calls, with a webhook, with history, or with neither: %s', async query => {
     const cost = async () => {
       dynalite.operations.length = 0;
       await request('GET', `${base}/entregas`, { query });
@@ -329,12 +329,12 @@ describe('GET …/entregas', () => {
     ['no time', 'x#evt_000000000000000000000000000'],
     ['bytes that are not text', Buffer.from([0xff, 0xfe])],
     ['something added', `2026-11-20T12:00:00.000Z#${eventId}\n`],
-  ])('refuses a cursor of our form that leads to %s', async (_case, place) => {
+  ])('refuses a well-formed cursor that names %s', async (_case, place) => {
     const query = `cursor=${Buffer.from(place).toString('base64url')}`;
     expect(codeOf(await request('GET', `${base}/entregas`, { query }))).toBe('422 validation_failed');
   });
 
-  it('refuses a cursor spelt otherwise than it was given out', async () => {
+  it('refuses a cursor in another spelling', async () => {
     const cursor = Buffer.from(`2026-11-20T12:00:00.000Z#${eventId}`).toString('base64url');
     expect((await list(`cursor=${cursor}`)).entregas).toEqual([]);
     for (const other of [`${cursor}=`, `${cursor}%20`, ` ${cursor}`, cursor.slice(0, -1)]) {
@@ -344,7 +344,7 @@ describe('GET …/entregas', () => {
     }
   });
 
-  it('shows nothing of another account that has the same webhook', async () => {
+  it('shows nothing of another account with a webhook for the same event', async () => {
     await publishAndSettle(2, 200);
     await world.register({ accountId: 'conta-2', webhookId: 'webhook-2' });
     const token = 'admin|webhooks:read|conta-2';
@@ -394,7 +394,7 @@ describe('GET …/entregas/{id}', () => {
     'testes#conta-1#demanda.criada',
     '%00',
     '..',
-  ])('knows no %s', async id => {
+  ])('answers 404 for %s', async id => {
     for (const [method, path] of [
       ['GET', ''],
       ['POST', '/reenvio'],
@@ -403,7 +403,7 @@ describe('GET …/entregas/{id}', () => {
     }
   });
 
-  it('never shows or sends another account’s, nor another event’s', async () => {
+  it('never shows or resends a delivery of another account or event', async () => {
     publish('a');
     await world.settle();
     const id = await oneId();
@@ -419,7 +419,7 @@ describe('GET …/entregas/{id}', () => {
     expect(world.posts).toHaveLength(1);
   });
 
-  it('is gone 30 days after its end', async () => {
+  it('answers 404 from 30 days after the delivery’s final state', async () => {
     publish('a');
     await world.settle();
     const id = await oneId();
@@ -460,23 +460,26 @@ describe('POST …/entregas/{id}/reenvio', () => {
   });
 
   // It was 202, and turned falhou into cancelada.
-  it.each(['entregue', 'falhou'])('of an earlier registration’s is refused, and stays %s', async estado => {
-    await publishAndSettle(1, 200);
-    if (estado === 'falhou') {
-      world.answers.push(...Array.from({ length: schedule.length + 1 }, () => answer(500)));
-      publish('b');
+  it.each(['entregue', 'falhou'])(
+    'is refused for a delivery of an earlier registration, which stays %s',
+    async estado => {
+      await publishAndSettle(1, 200);
+      if (estado === 'falhou') {
+        world.answers.push(...Array.from({ length: schedule.length + 1 }, () => answer(500)));
+        publish('b');
+        await world.settle();
+      }
+      const sent = world.posts.length;
+      await world.register({ webhookId: 'webhook-2' });
+      const refused = await request('POST', `${base}/entregas/${await oneId()}/reenvio`);
+      expect(codeOf(refused)).toBe('409 webhook_replaced');
       await world.settle();
-    }
-    const sent = world.posts.length;
-    await world.register({ webhookId: 'webhook-2' });
-    const refused = await request('POST', `${base}/entregas/${await oneId()}/reenvio`);
-    expect(codeOf(refused)).toBe('409 webhook_replaced');
-    await world.settle();
-    expect((await list()).entregas[0].estado).toBe(estado);
-    expect(world.posts).toHaveLength(sent);
-  });
+      expect((await list()).entregas[0].estado).toBe(estado);
+      expect(world.posts).toHaveLength(sent);
+    },
+  );
 
-  it('brings the next attempt of what waits forward', async () => {
+  it('brings forward the next attempt of a waiting delivery', async () => {
     world.answers.push(answer(503, { 'retry-after': '86400' }));
     publish('a');
     await world.deliverNext();
@@ -490,7 +493,7 @@ describe('POST …/entregas/{id}/reenvio', () => {
     expect((await list()).entregas[0]).toMatchObject({ estado: 'entregue', tentativas: 2 });
   });
 
-  it('is given sixty times a minute per webhook, whatever delivery it is of', async () => {
+  it('is limited to sixty a minute per webhook, over all deliveries', async () => {
     await publishAndSettle(2, 200);
     const ids = (await list()).entregas.map(({ id }: { id: string }) => id);
     const all = await Promise.all(
@@ -504,7 +507,7 @@ describe('POST …/entregas/{id}/reenvio', () => {
     expect((await request('POST', `${base}/entregas/${ids[0]}/reenvio`)).status).toBe(202);
   });
 
-  it('that is refused for another reason is not counted', async () => {
+  it('does not count when it is refused for another reason', async () => {
     await publishAndSettle(1, 410);
     const id = await oneId();
     for (let turn = 0; turn < 61; turn++) await request('POST', `${base}/entregas/${id}/reenvio`);
@@ -526,7 +529,7 @@ describe('POST …/teste', () => {
       'mensagem.recebida',
       '{"event":"mensagem.recebida","id_proposta":0,"id_demanda":0,"link":"https://demandas.com.br/propostas/0"}',
     ],
-  ] as const)('sends a sample of %s, and shows what came of it', async (evento, body) => {
+  ] as const)('sends a sample of %s, and shows its outcome', async (evento, body) => {
     await world.register({ eventName: evento, sealedAuthorization: undefined });
     world.answers.push(answer(200, {}, 'thanks'));
     const { status, json } = await request('POST', `/v1/webhooks/${evento}/teste`);
@@ -550,23 +553,26 @@ describe('POST …/teste', () => {
     ['a timeout', { outcome: 'timeout', detail: '', durationMs: 1, resolutionMs: 0 }, 'tempo_esgotado'],
     ['an address that is refused', { outcome: 'blocked', detail: '', durationMs: 1, resolutionMs: 0 }, 'bloqueada'],
     ['a fault of our own', { outcome: 'internal_error', detail: '', durationMs: 1, resolutionMs: 0 }, 'interno'],
-  ] as const)('makes one attempt and no more after %s, without effect on health', async (_case, posted, resultado) => {
-    await world.register();
-    world.answers.push(posted);
-    const { json } = await test();
-    const before = await world.webhook();
-    await world.settle();
-    expect(world.posts).toHaveLength(1);
-    expect((await request('GET', `${base}/entregas/${json.id}`)).json).toMatchObject({
-      estado: 'falhou',
-      tentativas: [{ resultado }],
-    });
-    expect(await world.webhook()).toEqual(before);
-    expect(world.announced).toEqual([]);
-    expect(world.counts).not.toHaveProperty('Exhausted');
-  });
+  ] as const)(
+    'makes one attempt only after %s, without effect on the webhook’s health',
+    async (_case, posted, resultado) => {
+      await world.register();
+      world.answers.push(posted);
+      const { json } = await test();
+      const before = await world.webhook();
+      await world.settle();
+      expect(world.posts).toHaveLength(1);
+      expect((await request('GET', `${base}/entregas/${json.id}`)).json).toMatchObject({
+        estado: 'falhou',
+        tentativas: [{ resultado }],
+      });
+      expect(await world.webhook()).toEqual(before);
+      expect(world.announced).toEqual([]);
+      expect(world.counts).not.toHaveProperty('Exhausted');
+    },
+  );
 
-  it('does not make a failing or slow webhook well either', async () => {
+  it('does not end the failures or the slowness of a webhook', async () => {
     await world.register({ failingSince: 1 });
     const slowness = await world.slowDown();
     await test();
@@ -578,7 +584,7 @@ describe('POST …/teste', () => {
   });
 
   // What an operator had suspended was still sent to, ten times a minute.
-  it('is refused while an operator suspends, and does not count', async () => {
+  it('is refused while an operator suspends the webhook, and does not count', async () => {
     await world.register({ status: 'suspended', suspensionReason: 'operator' });
     for (let turn = 0; turn < 11; turn++) expect(codeOf(await test())).toBe('409 suspended_by_operator');
     await world.settle();
@@ -587,7 +593,7 @@ describe('POST …/teste', () => {
     expect((await test()).status).toBe(202);
   });
 
-  it('that was asked for before an operator suspended is not sent', async () => {
+  it('is not sent if an operator suspends the webhook meanwhile', async () => {
     await world.register();
     await test();
     await world.register({ status: 'suspended', suspensionReason: 'operator' });
@@ -596,7 +602,7 @@ describe('POST …/teste', () => {
     expect((await list()).entregas).toMatchObject([{ estado: 'cancelada', tentativas: 0 }]);
   });
 
-  it.each(['gone', 'no_success'] as const)('goes out while suspended: %s', async suspensionReason => {
+  it.each(['gone', 'no_success'] as const)('is sent while the webhook is suspended for %s', async suspensionReason => {
     await world.register({ status: 'suspended', suspensionReason });
     const { json } = await test();
     await world.settle();
@@ -605,7 +611,7 @@ describe('POST …/teste', () => {
     expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason });
   });
 
-  it('is cancelled when the webhook is deleted before it', async () => {
+  it('is cancelled if the webhook is deleted meanwhile', async () => {
     await world.register();
     await test();
     await world.remove();
@@ -614,7 +620,7 @@ describe('POST …/teste', () => {
     expect(await world.all()).toMatchObject([{ state: 'cancelled' }]);
   });
 
-  it('is given up to ten times a minute for the whole account, whatever is registered anew', async () => {
+  it('is limited to ten a minute per account, whatever is registered anew', async () => {
     await world.register();
     await world.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-9' });
     await world.register({ accountId: 'conta-2', webhookId: 'webhook-10' });
@@ -638,14 +644,14 @@ describe('POST …/teste', () => {
     expect((await test()).status).toBe(202);
   });
 
-  it('is counted exactly when many are asked for at once', async () => {
+  it('is counted exactly when many arrive at once', async () => {
     await world.register();
     const statuses = (await Promise.all(Array.from({ length: 16 }, () => test()))).map(({ status }) => status);
     expect(statuses.filter(status => status === 202)).toHaveLength(10);
     expect(statuses.filter(status => status === 429)).toHaveLength(6);
   });
 
-  it('is found by the sweeper when it could not be sent', async () => {
+  it('is recovered by the sweeper when its message could not be sent', async () => {
     await world.register();
     // reading the webhook, counting, storing; then the process dies before the message is sent
     await world.request('POST', `${base}/teste`, {}, { afterCalls: 4, hasEffect: false });
@@ -655,7 +661,7 @@ describe('POST …/teste', () => {
     expect(world.counts).toMatchObject({ SweptOverdue: 1 });
   });
 
-  it('is never sent again', async () => {
+  it('cannot be resent', async () => {
     await world.register();
     world.answers.push(answer(500));
     const { json } = await test();

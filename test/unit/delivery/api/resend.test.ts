@@ -26,8 +26,8 @@ const only = async () => {
 };
 const resend = async () => world.resend(await only());
 
-describe('a resend of what has ended', () => {
-  it('begins a whole new schedule, under the same id, with numbers that go on', async () => {
+describe('a resend of a delivery in a final state', () => {
+  it('begins a new schedule under the same id, and goes on numbering its attempts', async () => {
     const attempts = schedule.length + 1;
     world.answers.push(...Array.from({ length: 2 * attempts }, () => answer(500)));
     await world.settle();
@@ -40,7 +40,7 @@ describe('a resend of what has ended', () => {
     expect((await only()).attempts.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  it('delivers what was held, after reactivation', async () => {
+  it('delivers a held delivery after reactivation', async () => {
     world.answers.push(answer(410));
     await world.settle();
     await world.register();
@@ -49,14 +49,14 @@ describe('a resend of what has ended', () => {
     expect(await only()).toMatchObject({ state: 'delivered' });
   });
 
-  it('delivers again what was delivered', async () => {
+  it('delivers a delivered one again', async () => {
     await world.settle();
     await resend();
     await world.settle();
     expect(world.posts).toHaveLength(2);
   });
 
-  it('by several at once is one', async () => {
+  it('happens once when several arrive at once', async () => {
     await world.settle();
     const delivery = await only();
     await Promise.all([world.resend(delivery), world.resend(delivery), world.resend(delivery)]);
@@ -64,7 +64,7 @@ describe('a resend of what has ended', () => {
     expect(world.posts).toHaveLength(2);
   });
 
-  it('that cannot be sent is found by the sweeper', async () => {
+  it('is recovered by the sweeper when its message cannot be sent', async () => {
     await world.settle();
     const sent: WaitingDelivery[] = [];
     const send = async (delivery: WaitingDelivery) => {
@@ -79,9 +79,9 @@ describe('a resend of what has ended', () => {
   });
 });
 
-describe('a resend of what waits', () => {
+describe('a resend of a waiting delivery', () => {
   // A receiver that asked for a day's wait and was mended after a minute got nothing for a day.
-  it('brings its next attempt forward, over Retry-After too', async () => {
+  it('brings its next attempt forward, even before Retry-After', async () => {
     world.answers.push(answer(503, { 'retry-after': '86400' }));
     await world.deliverNext();
     world.clock.advance(60_000);
@@ -118,7 +118,7 @@ describe('a resend of what waits', () => {
     expect(await only()).toMatchObject({ state: 'delivered', attempt: 4 });
   });
 
-  it('keeps the whole schedule: of a delivery that fails for good it adds attempts and takes none', async () => {
+  it('keeps the schedule: a delivery that fails for good gets additional attempts and loses none', async () => {
     world.answers.push(...Array.from({ length: 20 }, () => answer(500)));
     await world.deliverNext();
     for (let extra = 0; extra < 3; extra++) {
@@ -131,7 +131,7 @@ describe('a resend of what waits', () => {
     expect(world.posts).toHaveLength(schedule.length + 1 + 3);
   });
 
-  it('leaves the schedule as it is where the attempt fails for a fault of ours', async () => {
+  it('keeps the schedule when the attempt fails through an internal error', async () => {
     world.answers.push(answer(500), { outcome: 'internal_error', detail: '', durationMs: 1, resolutionMs: 0 });
     await world.deliverNext();
     world.clock.advance(1_000);
@@ -140,7 +140,7 @@ describe('a resend of what waits', () => {
     expect(await only()).toMatchObject({ charged: 1, internalErrors: 1, wait: { nextAttemptAt: noon + 4_500 } });
   });
 
-  it('of two messages for one attempt the one that stood before is dropped, unsent', async () => {
+  it('makes the earlier message of the same attempt stale: it is dropped', async () => {
     world.answers.push(answer(500));
     await world.deliverNext();
     expect(world.retries).toHaveLength(1);
@@ -156,7 +156,7 @@ describe('a resend of what waits', () => {
     expect(world.counts).toMatchObject({ StaleDropped: 1 });
   });
 
-  it('drops the message that stood also while the attempt that was brought forward is under way', async () => {
+  it('makes the earlier message stale also while the attempt that was brought forward is under way', async () => {
     world.answers.push(answer(500));
     await world.deliverNext();
     world.clock.advance(2_000);
@@ -171,7 +171,7 @@ describe('a resend of what waits', () => {
     expect(await only()).toMatchObject({ state: 'delivered', attempt: 3 });
   });
 
-  it('while the attempt is due or under way changes nothing: its outcome counts', async () => {
+  it('changes nothing while the attempt is due or under way: its outcome counts', async () => {
     world.answers.push(answer(500), answer(500));
     await world.deliverNext();
     world.clock.advance(5_000);
@@ -183,7 +183,7 @@ describe('a resend of what waits', () => {
   });
 
   // It answered 202, and the delivery waited for its turn all the same.
-  it('while the delivery waits in the table for a turn of its slow webhook makes the attempt now', async () => {
+  it('makes the attempt now when the delivery waits in the table for its slow webhook', async () => {
     await world.slowDown();
     await world.takeSlots();
     await world.deliverNext();
@@ -196,7 +196,7 @@ describe('a resend of what waits', () => {
     expect(await only()).toMatchObject({ state: 'delivered' });
   });
 
-  it('that comes as the outcome is stored leaves that', async () => {
+  it('does not overwrite an outcome that is stored at the same time', async () => {
     world.answers.push(answer(500));
     await world.deliverNext();
     const read = await only();
@@ -208,7 +208,7 @@ describe('a resend of what waits', () => {
     expect(world.posts).toHaveLength(2);
   });
 
-  it('twice is once', async () => {
+  it('has no further effect the second time', async () => {
     world.answers.push(answer(503, { 'retry-after': '3600' }), answer(500));
     await world.deliverNext();
     world.clock.advance(1_000);
@@ -221,7 +221,7 @@ describe('a resend of what waits', () => {
     expect((await only()).wait?.nextAttemptAt).toBe(noon + hour);
   });
 
-  it('whose message is lost is found by the sweeper, and still not charged', async () => {
+  it('is recovered by the sweeper when its message is lost, and is still not charged', async () => {
     world.answers.push(answer(503, { 'retry-after': '36000' }), answer(500));
     await world.deliverNext();
     world.clock.advance(1_000);
@@ -241,7 +241,7 @@ describe('an attempt that was brought forward', () => {
   const delivery = aDelivery({ attempt: 2, charged: 1, wait, broughtForward });
   const applyOutcome = makeApplyOutcome({ schedule, now: () => noon + 5_000, random: () => 1 });
 
-  it('and given up is repeated at once, and still not charged', () => {
+  it('is repeated at once when it was given up, and is still not charged', () => {
     const repeated = applyOutcome(delivery, { outcome: 'given_up', record: aRecord({ result: 'slow' }) });
     expect(repeated).toMatchObject({ state: 'pending', attempt: 3, charged: 1, broughtForward });
     expect(applyOutcome(repeated, failure())).toMatchObject({
@@ -252,18 +252,18 @@ describe('an attempt that was brought forward', () => {
     expect(applyOutcome(repeated, failure())).not.toHaveProperty('broughtForward');
   });
 
-  it('whose due time has passed meanwhile is followed by the attempt of that time, at once', () => {
+  it('is followed at once by the scheduled attempt, if that fell due meanwhile', () => {
     const late = { ...delivery, broughtForward: { at: noon, originalDueAt: noon + 1_000 } };
     expect(applyOutcome(late, failure())).toMatchObject({ charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
   });
 
-  it('and that ends leaves nothing behind', () => {
+  it('leaves nothing behind when the delivery ends', () => {
     expect(applyOutcome(delivery, success)).not.toHaveProperty('broughtForward');
     expect(settled(delivery, 'held', noon)).not.toHaveProperty('broughtForward');
   });
 });
 
-describe('what is not sent again', () => {
+describe('resendRefusal', () => {
   it.each([
     ['what an active webhook may get', {}, {}, undefined],
     ['anything of a suspended webhook', {}, { status: 'suspended', suspensionReason: 'gone' }, 'webhook_suspended'],

@@ -11,7 +11,7 @@ import { afterWrites, type Begun, shortestGap, watchWorkers } from './replay-wor
 const page = 3;
 
 /**
- * Where a worker stands still: among its writes. A sweeper claims, reserves turns, sends a page in them, and saves; a start
+ * Where a worker is frozen: among its writes. A sweeper claims, reserves slots, sends a page in them, and saves; a start
  * begins, and counts before it does the same.
  */
 const writes = fc.oneof({ weight: 3, arbitrary: fc.nat(5) }, { weight: 1, arbitrary: fc.nat(14) });
@@ -22,7 +22,7 @@ const wanted = fc.constantFrom('failed' as const, 'held' as const);
 const action = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('start' as const), wanted, stall }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('sweep' as const), stall }) },
-  // two have a replay in hand at once, and either is done first
+  // two processes work on a replay at once, and either is done first
   {
     weight: 5,
     arbitrary: fc.record({ do: fc.constant('sweep twice' as const), stall, other: stall, inOrder: fc.boolean() }),
@@ -44,7 +44,7 @@ const action = fc.oneof(
       isTwice: fc.boolean(),
     }),
   },
-  // what a replay sends to a slow webhook is handed over, with turns of that
+  // deliveries of a replay to a slow webhook are handed over to the slow lane, with turns of that
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('slow down' as const, 'speed up' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(300, 10_000, 130_000) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
@@ -64,7 +64,7 @@ const state = fc.oneof(
 const stored = fc.array(state, { minLength: 4, maxLength: 12, size: 'max' });
 const actions = fc.array(action, { minLength: 4, maxLength: 12, size: 'max' });
 
-/** For how long turns are given out already when the first replay begins: those of one that was cancelled. */
+/** For how long slots are reserved already when the first replay begins: those of a cancelled one. */
 const given = fc.constantFrom(0, 110_000, 110_000);
 
 const webhookPath = '/v1/webhooks/demanda.criada';
@@ -79,7 +79,7 @@ const stallOf = (plan: StallPlan | undefined) => plan && afterWrites(plan.writes
 const isOf = ({ wanted, startedAt }: Begun, { state, settledAt = Number.NaN }: Delivery) =>
   state === wanted && settledAt < startedAt;
 
-/** A replay that has given out turns. */
+/** A replay with reserved slots. */
 const aReplay = (nextSlotAt: number): Replay => ({
   id: 'reenvio_cancelled',
   accountId: 'conta-1',
@@ -108,7 +108,7 @@ beforeAll(async () => {
 afterAll(() => dynalite.stop());
 
 describe('replays', () => {
-  it('send each delivery of their range, ten a second, and say so, whatever happens between any two steps', async () => {
+  it('send each delivery of their range, ten a second, and count them, whatever happens between any two steps', async () => {
     await fc.assert(
       fc.asyncProperty(
         stored,
@@ -153,7 +153,7 @@ describe('replays', () => {
           };
           const sentBy = (replayId: string) => restarts.filter(restart => restart.replayId === replayId);
 
-          /** What had not had its turn when its replay was cancelled is not sent. */
+          /** Deliveries before their slots are not sent when their replay is cancelled. */
           const expectNothingWithdrawn = (before: number) => {
             for (const { id } of world.posts.slice(before).filter(({ id }) => !resent.includes(id))) {
               const { replayId, nextAttemptAt = 0 } = restarts.findLast(restart => restart.id === id) ?? {};
@@ -275,8 +275,8 @@ describe('replays', () => {
           for (let number = 1; number <= registration; number++) {
             const replays = begun.filter(({ webhookId }) => webhookId === `webhook-${number}`);
             const own = new Set(replays.map(({ replayId }) => replayId));
-            const turns = restarts.filter(({ replayId }) => own.has(replayId));
-            expect(shortestGap(turns)).toBeGreaterThanOrEqual(100);
+            const slots = restarts.filter(({ replayId }) => own.has(replayId));
+            expect(shortestGap(slots)).toBeGreaterThanOrEqual(100);
           }
           // every receiver answers 200: one POST for each time a delivery was sent again, at most
           expect(world.posts.length).toBeLessThanOrEqual(restarts.length + resent.length);

@@ -3,7 +3,7 @@ import { type DynamoDBDocumentClient, PutCommand, type QueryCommand, UpdateComma
 import type { Item } from '../../../../lambdas/platform/dynamo.ts';
 import type { Dynalite } from '../../../support/dynalite.ts';
 
-/** A delivery that a replay sent again, and the turn that it was given. */
+/** A delivery that a replay sent again, and its slot. */
 export interface Restart {
   readonly replayId: string;
   readonly id: string;
@@ -126,8 +126,8 @@ export const watchWorkers = (real: Dynalite) => {
   };
 };
 
-/** The shortest time between two turns, in milliseconds: 100 or more is ten a second at most, whenever the second begins. */
+/** The shortest time between two slots, in milliseconds: 100 or more is ten a second at most. */
 export const shortestGap = (restarts: readonly Restart[]): number => {
-  const turns = restarts.map(({ nextAttemptAt }) => nextAttemptAt).toSorted((one, other) => one - other);
-  return Math.min(...turns.slice(1).map((turn, at) => turn - (turns[at] ?? Number.NaN)));
+  const slots = restarts.map(({ nextAttemptAt }) => nextAttemptAt).toSorted((one, other) => one - other);
+  return Math.min(...slots.slice(1).map((slot, at) => slot - (slots[at] ?? Number.NaN)));
 };

@@ -1,5 +1,7 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { replayRecord } from '../../../../lambdas/delivery/api/replays.ts';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/delivery-item.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
@@ -51,7 +53,7 @@ const fill = async (count: number, state: Exclude<DeliveryState, 'pending'>, cha
   return made;
 };
 
-/** A start writes the replay, what it counted, and the turns that it reserves. */
+/** A start writes the replay, its count, and the slots that it reserves. */
 const beforeReservation = afterWrites(2, false);
 const beforeRestarts = afterWrites(2, true);
 
@@ -61,13 +63,14 @@ const start = (state: 'failed' | 'held' = 'failed', changes: object = {}) =>
 const show = async (id: string) => (await request('GET', `${path}/${id}`)).json;
 
 describe('a replay', { timeout: 30_000 }, () => {
-  it('sends what failed in the range again, newest first, and shows how far it has come', async () => {
+  it('sends the failed deliveries of the range again, newest first, and shows its progress', async () => {
     await fill(3, 'failed');
     await fill(2, 'held');
     await fill(2, 'delivered');
     const { status, headers, json } = await start();
     expect([status, headers.location]).toEqual([202, `${path}/${json.id}`]);
     expect(json).toEqual({ id: expect.stringMatching(/^reenvio_/), estado: 'em_andamento', total: 3, enviadas: 1 });
+    expect(() => z.strictObject(replayRecord.shape).parse(json)).not.toThrow();
     await world.settle();
     expect(world.posts.map(({ id }) => Number(id.slice(-1)))).toEqual([2, 1, 0]);
     expect(await show(json.id)).toEqual({ id: json.id, estado: 'concluido', total: 3, enviadas: 3 });
@@ -76,7 +79,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(world.counts).toMatchObject({ Replayed: 3 });
   });
 
-  it('takes the beginning of the range and not its end, and what was in its state when it began', async () => {
+  it('includes desde and excludes ate, and sends what was in the state when it began', async () => {
     const [, second, , fourth] = await fill(5, 'failed');
     const { json } = await start('failed', { desde: iso(second?.createdAt ?? 0), ate: iso(fourth?.createdAt ?? 0) });
     expect(json).toMatchObject({ total: 2 });
@@ -86,7 +89,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(await show(json.id)).toMatchObject({ total: 2, enviadas: 2 });
   });
 
-  it('leaves alone what only reached its state after it began', async () => {
+  it('leaves out deliveries that reached the state after it began', async () => {
     const [first] = await fill(3, 'failed');
     // webhook, latest replay, begin: then the process dies
     await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
@@ -98,7 +101,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect((await world.all()).filter(({ state }) => state === 'failed')).toMatchObject([{ id: late.id }]);
   });
 
-  it('sends ten a second: what is due soon at once, then a minute’s worth with each sweep', async () => {
+  it('sends ten a second: the first at once, then a minute’s worth with each sweep', async () => {
     await fill(800, 'held');
     world.clock.advance(hour);
     const begun = world.clock.now();
@@ -117,7 +120,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   // It read the whole history twice: 31 pages of a hundred for 1,500 deliveries.
-  it('of a rare state in a long history is counted and sent in two pages', async () => {
+  it('counts and sends a rare state of a long history in two pages', async () => {
     await fill(1, 'failed');
     await fill(1_000, 'delivered');
     await fill(500, 'held');
@@ -129,12 +132,12 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(await show(json.id)).toMatchObject({ estado: 'concluido', total: 1, enviadas: 1 });
   });
 
-  it('of nothing is over at once', async () => {
+  it('is completed at once when nothing matches', async () => {
     await fill(2, 'delivered');
     expect((await start()).json).toMatchObject({ estado: 'concluido', total: 0, enviadas: 0 });
   });
 
-  it('leaves tests alone', async () => {
+  it('leaves out tests', async () => {
     world.answers.push(answer(500));
     await request('POST', '/v1/webhooks/demanda.criada/teste');
     await world.settle();
@@ -142,7 +145,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect((await start()).json).toMatchObject({ total: 0 });
   });
 
-  it('is one at a time for each webhook; those that were are still shown', async () => {
+  it('runs alone for its webhook; earlier ones are still shown', async () => {
     await fill(200, 'failed');
     const first = (await start()).json;
     expect(first.estado).toBe('em_andamento');
@@ -157,13 +160,13 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(await show(second.id)).toMatchObject({ estado: 'concluido' });
   });
 
-  it('of several that are asked for at once begins one', async () => {
+  it('starts once when several are requested at the same time', async () => {
     await fill(200, 'failed');
     const answers = await Promise.all([start(), start(), start()]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 409, 409]);
   });
 
-  it('can be cancelled: nothing more leaves, and another can begin', async () => {
+  it('can be cancelled: nothing more is sent, and another can start', async () => {
     await fill(250, 'failed');
     const { json } = await start();
     expect((await request('DELETE', `${path}/${json.id}`)).status).toBe(204);
@@ -177,7 +180,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   // It was over as soon as the queue had them all: a second one could begin, and a cancelled one went on sending.
-  it('is under way until the turn of its last delivery, and can be cancelled until then', async () => {
+  it('is running until the slot of its last delivery, and can be cancelled until then', async () => {
     await fill(20, 'failed');
     const { json } = await start();
     world.clock.advance(550);
@@ -194,7 +197,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(world.posts).toHaveLength(7);
   });
 
-  it('that ended is forgotten by a second DELETE, and what it did still holds', async () => {
+  it('is hidden by a DELETE after its end; what it sent stays sent', async () => {
     await fill(20, 'failed');
     const { json } = await start();
     const remove = () => request('DELETE', `${path}/${json.id}`);
@@ -210,7 +213,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(codeOf(await request('GET', `${path}/${json.id}`))).toBe('404 replay_not_found');
   });
 
-  it('stays forgotten when a start that had read it before goes on', async () => {
+  it('stays hidden when a start that read it before goes on', async () => {
     const { now } = world.clock;
     const store = makeReplayStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now, historyDays: 30 });
     const { json } = await start(); // of nothing: it ended at once
@@ -218,20 +221,20 @@ describe('a replay', { timeout: 30_000 }, () => {
     if (!read) throw new Error('no replay');
     const next = (name: string) => ({ ...read, id: `reenvio_${name}` });
     const remove = () => request('DELETE', `${path}/${json.id}`);
-    const isForgotten = async () => codeOf(await request('GET', `${path}/${json.id}`)) === '404 replay_not_found';
+    const isHidden = async () => codeOf(await request('GET', `${path}/${json.id}`)) === '404 replay_not_found';
     world.clock.advance(1);
     expect((await remove()).status).toBe(204);
     expect(await store.start(next('stalled'), read)).toBe(false);
-    expect(await isForgotten()).toBe(true);
+    expect(await isHidden()).toBe(true);
 
-    const forgotten = await store.findLatest('conta-1', 'demanda.criada');
-    expect(await store.start(next('second'), forgotten)).toBe(true);
-    expect(await isForgotten()).toBe(true);
+    const hidden = await store.findLatest('conta-1', 'demanda.criada');
+    expect(await store.start(next('second'), hidden)).toBe(true);
+    expect(await isHidden()).toBe(true);
     expect(await store.start(next('stalled'), read)).toBe(false);
-    expect(await isForgotten()).toBe(true);
+    expect(await isHidden()).toBe(true);
   });
 
-  it('of an earlier time is shown for 30 days, however many came after it, and can be forgotten', async () => {
+  it('is shown for 30 days, however many follow it, and can be hidden', async () => {
     await fill(1, 'delivered');
     const ids: string[] = [];
     for (let turn = 0; turn < 25; turn++) {
@@ -249,7 +252,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(codeOf(await request('GET', `${path}/${first}`))).toBe('404 replay_not_found');
   });
 
-  it('is still shown, and can be cancelled, when its webhook is deleted', async () => {
+  it('is still shown, and can be cancelled, after its webhook is deleted', async () => {
     await fill(150, 'failed');
     const { json } = await start();
     await world.remove();
@@ -260,7 +263,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   });
 
   // What an earlier registration had failed to deliver ended as cancelled.
-  it('leaves out what was for an earlier registration: its final state never changes', async () => {
+  it('leaves out deliveries of an earlier registration: their final state never changes', async () => {
     await fill(3, 'failed');
     await world.register({ webhookId: 'webhook-2' });
     expect((await start()).json).toMatchObject({ total: 0 });
@@ -268,7 +271,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect((await world.all()).map(({ state }) => state)).toEqual(['failed', 'failed', 'failed']);
   });
 
-  it('that was cancelled does not stop what is resent by itself before its turn', async () => {
+  it('does not stop, when cancelled, a delivery that was resent individually before its slot', async () => {
     await fill(20, 'failed');
     const { json } = await start();
     const later = (await world.all()).find(({ wait }) => (wait?.nextAttemptAt ?? 0) > world.clock.now() + 1_000);
@@ -280,7 +283,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(world.posts).toHaveLength(2);
   });
 
-  it('that was cancelled before its first turns were reserved sends nothing, however late that is noticed', async () => {
+  it('sends nothing when it is cancelled before its first slots are reserved, however late that is noticed', async () => {
     await fill(30, 'failed');
     const goOn = await watched.work(start, beforeReservation);
     await request('DELETE', `${path}/${watched.begun[0]?.replayId}`);
@@ -288,7 +291,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(watched.restarts).toEqual([]);
   });
 
-  it('of what was held is possible after reactivation', async () => {
+  it('can send held deliveries after reactivation', async () => {
     await fill(3, 'held');
     await world.register({ status: 'suspended', suspensionReason: 'gone' });
     expect(codeOf(await start('held'))).toBe('409 webhook_suspended');
@@ -298,7 +301,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(await world.all()).toMatchObject(Array(3).fill({ state: 'delivered' }));
   });
 
-  it('ends when the webhook is suspended meanwhile; what had left is held again, nothing is sent', async () => {
+  it('ends when the webhook is suspended; what is in the queue is held again, nothing is sent', async () => {
     await fill(250, 'failed');
     const { json } = await start();
     await world.register({ status: 'suspended', suspensionReason: 'operator' });
@@ -310,7 +313,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(world.posts).toEqual([]);
   });
 
-  it('ends when the webhook is another one: nothing is sent to that, and its own replay is not held up', async () => {
+  it('ends when the webhook is registered anew: the new one gets nothing, and its own replay is not blocked', async () => {
     await fill(250, 'failed');
     const { json } = await start();
     await world.register({ webhookId: 'webhook-2' });
@@ -324,7 +327,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect((await show(json.id)).estado).toBe('cancelado');
   });
 
-  it('goes on by the sweeper when its beginning fails', async () => {
+  it('is continued by the sweeper when its start fails', async () => {
     await fill(3, 'failed');
     // webhook, latest replay, begin: then the process dies
     await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
@@ -333,7 +336,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(world.posts).toHaveLength(3);
   });
 
-  it('keeps to ten a second, and counts each once, when two have it in hand, both of them slow', async () => {
+  it('keeps to ten a second, and counts each delivery once, when two slow processes work on it', async () => {
     await fill(600, 'failed');
     // webhook, latest replay, begin: then the process dies
     await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
@@ -349,8 +352,8 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(replay).toMatchObject({ state: 'completed', total: 600, sent: 600 });
   });
 
-  // Found by the model: it was over at the last turn that was saved, and what a dead process had sent could not be stopped.
-  it('can be cancelled until the last turn that a process gave out before it died', async () => {
+  // Found by the model: it ended at the last slot that was saved, and what a dead process had sent could not be withdrawn.
+  it('can be cancelled until the last slot that a dead process had reserved', async () => {
     await fill(600, 'failed');
     await watched.work(start, afterWrites(0, true));
     world.clock.advance(20_000);
@@ -365,7 +368,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(await show(replayId)).toEqual({ id: replayId, estado: 'cancelado', total: 600, enviadas: 521 });
   });
 
-  it('is in one hand only when two sweepers take it at the same time', async () => {
+  it('is claimed by one of two sweepers', async () => {
     await fill(20, 'failed');
     // webhook, latest replay, begin: then the process dies
     await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
@@ -378,7 +381,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(watched.restarts).toHaveLength(20);
   });
 
-  it('is not sent in a burst by a process that stood still: what it is too late for gets other turns', async () => {
+  it('is not sent in a burst by a process that was frozen: missed slots are replaced by new ones', async () => {
     await fill(100, 'failed');
     const goOn = await watched.work(start, beforeRestart(31));
     world.clock.advance(9_000);
@@ -391,7 +394,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(world.posts).toHaveLength(100);
   });
 
-  it('keeps the turns that it is a little late for as they are', async () => {
+  it('keeps the slots for which it is a little late', async () => {
     await fill(30, 'failed');
     const goOn = await watched.work(start, beforeRestarts);
     world.clock.advance(900);
@@ -400,7 +403,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(shortestGap(watched.restarts)).toBe(100);
   });
 
-  it.each([42, 47, 100])('leaves ten at most to the sweeper when a process dies after %i calls', async afterCalls => {
+  it.each([42, 47, 100])('leaves at most ten to the sweeper when a process dies after %i calls', async afterCalls => {
     await fill(120, 'failed');
     await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls, hasEffect: true });
     await world.settle();
@@ -408,7 +411,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(world.counts.SweptOverdue ?? 0).toBeLessThanOrEqual(10);
   });
 
-  it('that follows a cancelled one waits for what that has still to send', async () => {
+  it('begins after the slots that a cancelled one has reserved', async () => {
     await fill(200, 'failed');
     let first = '';
     await watched.work(async () => {
@@ -421,7 +424,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(shortestGap(watched.restarts)).toBe(100);
   });
 
-  it('is gone with the history', async () => {
+  it('expires with the history', async () => {
     await fill(1, 'failed');
     const { json } = await start();
     world.clock.advance(31 * 24 * hour);
@@ -456,7 +459,7 @@ describe('a request for a replay', () => {
     expect(found.toSorted()).toEqual(findings);
   });
 
-  it('is read as strictly as other bodies, in the same order', async () => {
+  it('is validated as strictly as other bodies, in the same order', async () => {
     const type = { 'content-type': 'text/plain' };
     const big = 'x'.repeat(20_000);
     expect(codeOf(await request('POST', path, { raw: big, headers: type }))).toBe('415 unsupported_media_type');
@@ -468,14 +471,14 @@ describe('a request for a replay', () => {
     expect(codeOf(await start())).toBe('404 webhook_not_found');
   });
 
-  it('takes offsets, and an end that is still to come', async () => {
+  it('accepts offsets, and an end in the future', async () => {
     await fill(1, 'failed');
     const late = { desde: '2026-11-20T09:00:00-03:00', ate: '9999-12-31T23:59:59-12:00' };
     expect((await start('failed', late)).json).toMatchObject({ total: 1 });
   });
 });
 
-describe('a replay that is not there', () => {
+describe('an unknown replay', () => {
   it.each([
     `reenvio_${'0'.repeat(22)}`,
     `reenvio_${'0'.repeat(22)}\n`,

@@ -74,7 +74,7 @@ describe('a suspension', () => {
     },
   );
 
-  it('and its end are announced in this order, also when both come before the sweeper', async () => {
+  it('and its end are announced in this order, even when both come before the sweep', async () => {
     world.answers.push(answer(410));
     publish();
     await world.settle();
@@ -87,7 +87,7 @@ describe('a suspension', () => {
     ]);
   });
 
-  it('of a webhook that is deleted meanwhile is not', async () => {
+  it('is not announced when its webhook is deleted meanwhile', async () => {
     world.answers.push(answer(410));
     publish();
     await world.settle();
@@ -96,7 +96,7 @@ describe('a suspension', () => {
     expect(world.announced).toEqual([]);
   });
 
-  it('of what is not registered is announced to nobody, and forgotten', async () => {
+  it('without a registered webhook is not announced, and its announcement is removed', async () => {
     await world.remove();
     const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: world.clock.now });
     await operator.suspend('conta-1', 'demanda.criada');
@@ -105,7 +105,7 @@ describe('a suspension', () => {
     expect(await world.webhook()).not.toHaveProperty('announcementShard');
   });
 
-  it('that is added while another is published is not lost', async () => {
+  it('is not lost when it is added while another is published', async () => {
     world.answers.push(answer(410));
     publish();
     await world.settle();
@@ -126,7 +126,7 @@ describe('a suspension', () => {
     expect(await world.webhook()).not.toHaveProperty('announcementShard');
   });
 
-  it('that cannot be published does not hold up the others, and is published later', async () => {
+  it('does not stop the others when it cannot be published, and is published later', async () => {
     await world.register({ eventName: 'demanda.cancelada' });
     for (const event of ['demanda.criada', 'demanda.cancelada']) {
       world.answers.push(answer(410));
@@ -161,7 +161,7 @@ describe('an account that toggles its suspension', () => {
     expect(webhook?.status).toBe('active');
     world.clock.advance(1_000);
   };
-  it('has a few announcements published: the first failure, and the latest state', async () => {
+  it('has few announcements published: the first failure and the latest state among them', async () => {
     for (let round = 0; round < 30; round++) await toggle();
     expect((await world.webhook())?.announcements).toHaveLength(mostAnnouncements);
     await world.announce();
@@ -172,7 +172,7 @@ describe('an account that toggles its suspension', () => {
   });
 
   // All taken out or nothing: with something new each second, what was published was published again each minute.
-  it('has each announcement published once though it goes on meanwhile', async () => {
+  it('has each announcement published once while it goes on', async () => {
     const told: string[] = [];
     const announce = makePublishAnnouncements({
       ...world,
@@ -193,7 +193,7 @@ describe('an account that toggles its suspension', () => {
     expect(new Set(told).size).toBe(told.length);
   });
 
-  it('keeps its place in the index, and has the rest published when there is time', async () => {
+  it('keeps its place in the index, and has the rest published by the next sweep', async () => {
     for (let round = 0; round < 3; round++) await toggle();
     expect((await world.webhook())?.announcementAt).toBe(`${iso(noon)}#conta-1#demanda.criada`);
     const told: string[] = [];
@@ -205,7 +205,7 @@ describe('an account that toggles its suspension', () => {
     expect(told).toHaveLength(mostAnnouncements);
   });
 
-  it('does not evade an operator, whose suspension is announced', async () => {
+  it('cannot keep an operator’s suspension from being announced', async () => {
     const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: world.clock.now });
     for (let round = 0; round < 10; round++) await toggle();
     expect(await operator.suspend('conta-1', 'demanda.criada')).toMatchObject({ outcome: 'changed', webhook: hold });
@@ -215,7 +215,7 @@ describe('an account that toggles its suspension', () => {
     expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended_already');
   });
 
-  it('does not evade an operator whose suspension takes the last place just when that is published', async () => {
+  it('cannot keep it from being announced when it takes the last place just as that is published', async () => {
     const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: world.clock.now });
     for (let round = 0; round < 10; round++) await toggle();
     const told: (string | null)[] = [];
@@ -231,7 +231,7 @@ describe('an account that toggles its suspension', () => {
     expect(await world.webhook()).not.toHaveProperty('announcements');
   });
 
-  it('does not evade an operator in a race with it and the announcer', async () => {
+  it('cannot keep it from being announced in a race with the operator and the sweeper', async () => {
     const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: world.clock.now });
     for (let round = 0; round < 5; round++) {
       for (let filled = 0; filled < 3; filled++) await toggle();
@@ -261,8 +261,8 @@ describe('an account that toggles its suspension', () => {
   });
 });
 
-describe('a webhook that does nothing but fail', () => {
-  it('is announced at the first failure after a day and after four, once each', async () => {
+describe('a webhook that fails all the time', () => {
+  it('is announced at the first failure after one day and after four days, once each', async () => {
     const told = () => world.announced.map(({ type, since, lastResult }) => `${type} ${since} ${lastResult}`);
     const failing = `webhook.failing ${iso(noon)} http`;
     const fail = async () => {

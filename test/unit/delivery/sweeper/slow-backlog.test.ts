@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => dynalite.stop());
 
-describe('what is handed over until the next sweep', () => {
+describe('planOf', () => {
   const quick = slownessOf({ accountId: 'conta-1', eventName: 'demanda.criada' }, undefined);
   const slow = { ...quick, ...withSlowDns(unknownSlowness, noon) };
 
@@ -125,7 +125,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   const speedUp = () => slownessStore().change(owner, before => recovered(before, noon));
   const readAll = (ids: readonly string[]) => store().read(ids);
 
-  it('gives turns to what was due first, spaced by the interval, and notes that they are in the slow queue', async () => {
+  it('gives turns to the longest due, spaced by the interval, and stores that they are in the slow queue', async () => {
     await slowDown();
     const ids = await wait(25);
     await sweep();
@@ -138,7 +138,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(telemetry.counts).toEqual({ MovedToSlowLane: 25 });
   });
 
-  it('gives no more than the turns until after the next sweep, and the rest then', async () => {
+  it('gives no turns beyond the next sweep, which gives the rest', async () => {
     await slowDown();
     await slownessStore().change(owner, before => withDuration(before, 15_000, noon));
     const ids = await wait(320);
@@ -153,7 +153,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(turns).toEqual(ids.map((_, at) => noon + at * 250));
   });
 
-  it('brings what waited for a webhook that is quick again forward, a hundred a second', async () => {
+  it('brings waiting deliveries forward when the webhook is quick again, a hundred a second', async () => {
     await slowDown();
     const ids = await wait(25);
     await speedUp();
@@ -166,7 +166,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 
   // The retry lane drops what waits for a turn: a message that came before the note was lost until the sweeper looked again.
-  it('notes what it brings forward before its message is sent, and what gets a turn after it', async () => {
+  it('stores what it brings forward before it sends the message, and a turn after that', async () => {
     await slowDown();
     await wait(3);
     await sweep();
@@ -178,7 +178,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(sent.map(({ stored }) => stored?.wait?.slowLane)).toEqual([undefined, undefined, undefined]);
   });
 
-  it('gives what the slow queue did not take a turn at the next sweep', async () => {
+  it('gives a turn at the next sweep to what the slow queue did not accept', async () => {
     await slowDown();
     const ids = await wait(3);
     refused = 1;
@@ -191,7 +191,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect((await readAll(ids)).map(({ wait }) => wait?.slowLane)).toEqual(['queued', 'queued', 'queued']);
   });
 
-  it('ends what has waited for ten days', async () => {
+  it('ends deliveries that have waited for ten days', async () => {
     await slowDown();
     const ids = await wait(2, { scheduledAt: noon - 10 * day + minute });
     const young = await wait(0);
@@ -210,7 +210,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(telemetry.lines.join()).toContain('delivery.too_old');
   });
 
-  it('is taken in hand by one sweeper, which is alone with it until the next minute', async () => {
+  it('is claimed by one sweeper until the next minute', async () => {
     await slowDown();
     const ids = await wait(25);
     await Promise.all([sweep(), sweep(), sweep()]);
@@ -221,7 +221,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(await sweep()).toBe(true);
   });
 
-  it('gives no turns that somebody reserved meanwhile, and leaves arrivals waiting', async () => {
+  it('gives no turns that were reserved meanwhile, and leaves arrivals waiting', async () => {
     await slowDown();
     const ids = await wait(3);
     const reserving = {
@@ -240,7 +240,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(sent).toHaveLength(ids.length);
   });
 
-  it('does not end the backlog for arrivals before it has reserved the turns', async () => {
+  it('does not end the backlog before it has reserved the turns', async () => {
     await slowDown();
     await wait(3);
     const order: string[] = [];
@@ -255,7 +255,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(order).toEqual(['reserved', 'ended']);
   });
 
-  it('leaves what it has no time for to the next sweep', async () => {
+  it('leaves the rest to the next sweep when time runs out', async () => {
     await slowDown();
     await wait(100);
     let asked = 0;
@@ -267,7 +267,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(new Set(sent.map(({ delivery }) => delivery.id)).size).toBe(100);
   });
 
-  it('goes on for five minutes after the last arrival, and then ends', async () => {
+  it('runs on for five minutes after the last arrival, then ends', async () => {
     await slowDown();
     await wait(1);
     const sweeps: boolean[] = [];
@@ -279,7 +279,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(await slowness()).not.toHaveProperty('waitingAt');
   });
 
-  it('finds what was stored long after its arrival was noted', async () => {
+  it('finds a delivery that was stored long after its arrival was recorded', async () => {
     await slowDown();
     await slownessStore().beginWaiting(await slowness());
     await sweep();
@@ -290,7 +290,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 });
 
-describe('what waits in the table', () => {
+describe('a delivery that waits in the table', () => {
   let world: Awaited<ReturnType<typeof simulate>>;
   const begin = async (count: number) => {
     world = await simulate(dynalite);
@@ -305,7 +305,7 @@ describe('what waits in the table', () => {
     world.clock.advance(minute);
   };
 
-  it.each(['slow still', 'quick again'])('is delivered, each once, of a webhook that is %s', async what => {
+  it.each(['slow still', 'quick again'])('is delivered once when the webhook is %s', async what => {
     await begin(12);
     if (what === 'quick again') await world.speedUp();
     await world.settle();

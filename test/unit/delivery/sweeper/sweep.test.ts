@@ -37,7 +37,7 @@ const loseRetry = async () => {
 };
 
 describe('the sweeper', () => {
-  it('brings back a retry that was never sent, once it is 2 min overdue', async () => {
+  it('sends a retry whose message was lost, once it is 2 min overdue', async () => {
     await loseRetry();
     world.clock.advance(4_500 + 2 * minute - 1);
     await world.sweep();
@@ -49,7 +49,7 @@ describe('the sweeper', () => {
     expect(await world.all()).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('waits twice as long before it does so again', async () => {
+  it('doubles the wait before it sends it again', async () => {
     await loseRetry();
     const times: number[] = [];
     for (let passed = 0; passed <= 32; passed++) {
@@ -61,7 +61,7 @@ describe('the sweeper', () => {
     expect(world.counts).toMatchObject({ SweptOverdue: 4 });
   });
 
-  it('hands a long wait over in its last minute, once, with the rest of the delay', async () => {
+  it('sends the message of a long wait in its last minute, once, with the rest of the delay', async () => {
     world.answers.push(answer(503, { 'retry-after': '3600' }));
     await world.deliverNext();
     expect(world.retries).toEqual([]);
@@ -75,7 +75,7 @@ describe('the sweeper', () => {
     expect(world.retries[0]?.visibleAt).toBe(world.clock.now() + 30_000);
   });
 
-  it('does not send what it could not claim: the claim decides, not the index', async () => {
+  it('does not send what it could not claim, whatever the index says', async () => {
     world.answers.push(answer(503, { 'retry-after': '3600' }));
     await world.deliverNext();
     world.clock.advance(60 * minute);
@@ -96,7 +96,7 @@ describe('the sweeper', () => {
       'it waits for a turn by now',
       { read: async () => [waitingForSlot(aDelivery({ id: 'evt_1', attempt: 2 }), noon)] },
     ],
-  ])('sends nothing where %s', async (_, changes) => {
+  ])('sends nothing when %s', async (_, changes) => {
     const sent: WaitingDelivery[] = [];
     const store = {
       due: async (dueShard: string, after?: DueEntry) =>
@@ -122,7 +122,7 @@ describe('the sweeper', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('goes on where the queue does not take something: it is found at its next look', async () => {
+  it('goes on when the queue refuses a message, and sends it at the next look', async () => {
     const store = {
       due: async (dueShard: string, after?: DueEntry) => (after ? [] : [{ id: 'evt_1', dueShard, dueAt: '' }]),
       read: async () => Array.from({ length: 11 }, () => waiting(noon)),
@@ -140,7 +140,7 @@ describe('the sweeper', () => {
     expect(telemetry.counts).toMatchObject({ RetryNotSent: 16 * 11 });
   });
 
-  it('reports the store’s failure after going through the other shards', async () => {
+  it('reports a failed shard after sweeping the others', async () => {
     const seen: string[] = [];
     const store = {
       due: async (shard: string) => {
@@ -161,7 +161,7 @@ describe('the sweeper', () => {
   });
 
   // A backlog of deliveries that were due hid the tasks: turns, replays and announcements got no time at all.
-  it('does tasks beside deliveries, a few at once, however many of either there are', async () => {
+  it('runs tasks along with deliveries, a few at once, however many there are of either', async () => {
     const store = {
       due: async (shard: string, after?: DueEntry) => {
         await new Promise(setImmediate);
@@ -190,7 +190,7 @@ describe('the sweeper', () => {
     expect([done, most]).toEqual([10, 3]);
   });
 
-  it('counts each held delivery that expires, once, before it is cleaned up', async () => {
+  it('counts each expiring held delivery once, before it is cleaned up', async () => {
     await world.register({ status: 'suspended', suspensionReason: 'operator' });
     world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 8 });
     while (await world.deliverNext());
@@ -206,7 +206,7 @@ describe('the sweeper', () => {
     expect((await world.items()).some(({ dueAt, state }) => dueAt && state === 'held')).toBe(false);
   });
 
-  it('ends a delivery whose attempts were lost for ten days', async () => {
+  it('ends a delivery whose attempts are not recorded for ten days', async () => {
     await loseRetry();
     world.clock.advance(10 * 24 * 60 * minute);
     await world.sweep();

@@ -11,19 +11,19 @@ const literal = `https://${publicAddress}/`;
 
 describe('a handshake', () => {
   // Six of these took four seconds of processor time, with a certificate that nobody vouches for.
-  it('whose work the receiver chooses by a Diffie-Hellman group of its own is refused', async () => {
+  it('with finite-field Diffie-Hellman, whose cost the receiver chooses, is refused', async () => {
     const tls = { ciphers: 'DHE-RSA-AES128-GCM-SHA256', dhparam: 'auto', maxVersion: 'TLSv1.2', isRsa: true } as const;
     const { receiver, post } = await start(say(ok), { tls });
     expect(await post(request)).toMatchObject({ outcome: 'tls' });
     expect(receiver.requests).toHaveLength(0);
   });
 
-  it('of TLS 1.2 over an elliptic curve is good', async () => {
+  it('of TLS 1.2 with elliptic curves is accepted', async () => {
     const { post } = await start(say(ok), { tls: { maxVersion: 'TLSv1.2' } });
     expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
   });
 
-  it('is not repeated because the receiver asks for it', async () => {
+  it('is not renegotiated at the receiver’s request', async () => {
     const options: AgentOptions[] = [];
     makeConnections(option => {
       options.push(option);
@@ -44,7 +44,7 @@ describe('a certificate', () => {
     ['all names of the domain', { dns: ['*.example.com'] }, request.url],
     ['the name, asked for with a trailing dot', { dns: ['receiver.example.com'] }, 'https://receiver.example.com./'],
     ['the address of a literal host', { ip: [publicAddress] }, literal],
-  ])('that names %s in its SAN is good', async (_case, names, url) => {
+  ])('that names %s in its SAN is accepted', async (_case, names, url) => {
     const { post } = await start(say(ok), { names });
     expect(await post({ ...request, url })).toMatchObject({ outcome: 'response', status: 200 });
   });
@@ -76,7 +76,7 @@ describe('a certificate', () => {
     expect(receiver.requests).toHaveLength(0);
   });
 
-  it('that nobody vouches for is a TLS failure, and nothing is sent', async () => {
+  it('without a trusted issuer is a TLS failure, and nothing is sent', async () => {
     const { receiver, post } = await start(say(ok), { trust: false });
     expect(await post(request)).toMatchObject({ outcome: 'tls', detail: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     expect(receiver.requests).toHaveLength(0);

@@ -19,13 +19,13 @@ describe('the addresses of a host', () => {
     ['refuses', 'ECONNREFUSED'],
     ['cannot be reached', 'EHOSTUNREACH'],
     ['resets before it accepts', 'ECONNRESET'],
-  ] as const)('give way to the next one where one %s', async (_case, code) => {
+  ] as const)('are followed by the next one when one %s', async (_case, code) => {
     const { meant, post } = await start(say(ok), { resolve, fates: new Map([[first, code]]) });
     expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
     expect(hosts(meant)).toEqual([first, second]);
   });
 
-  it('give way to the next one where one says nothing for the time it has', async () => {
+  it('are followed by the next one when one stays silent for its connect timeout', async () => {
     const { meant, post } = await start(say(ok), { resolve, fates: new Map([[first, 'silent']]) });
     const outcome = await post({ ...request, connectTimeoutMs: 100 });
     expect(outcome).toMatchObject({ outcome: 'response', status: 200 });
@@ -34,7 +34,7 @@ describe('the addresses of a host', () => {
     expect(outcome.durationMs).toBeLessThan(2_000);
   });
 
-  it('are tried three at most, each for the time it has', async () => {
+  it('are tried three at most, each for its connect timeout', async () => {
     const fates = new Map(addresses.map(address => [address, 'silent' as const]));
     const { meant, post } = await start(say(ok), { resolve, fates });
     const outcome = await post({ ...request, connectTimeoutMs: 50 });
@@ -50,7 +50,7 @@ describe('the addresses of a host', () => {
     expect(meant).toHaveLength(2);
   });
 
-  it('are not tried any more once one has accepted: the receiver might get the event twice', async () => {
+  it('are not tried any more once one has accepted, lest the receiver get the event twice', async () => {
     const { meant, receiver, post } = await start(inTurn(reset, say(ok)), { resolve });
     expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'ECONNRESET' });
     expect(meant).toHaveLength(1);
@@ -63,7 +63,7 @@ describe('the addresses of a host', () => {
     expect(meant).toHaveLength(1);
   });
 
-  it('are tried in an order that each attempt draws', async () => {
+  it('are tried in a random order at each attempt', async () => {
     const draws = [0.99, 0.5, 0];
     const fates = new Map(addresses.map(address => [address, 'ECONNREFUSED' as const]));
     const { meant, post } = await start(say(ok), { resolve, fates, random: () => draws.shift() ?? 0 });
@@ -72,7 +72,7 @@ describe('the addresses of a host', () => {
     expect(hosts(meant)).toEqual([addresses[4], addresses[2], addresses[0], first, second, third]);
   });
 
-  it('are drawn without repetition, every order as often as any other', () => {
+  it('are picked without repetition, each order equally often', () => {
     const orders = [0, 1, 2, 3].flatMap(i => [0, 1, 2].flatMap(j => [0, 1].map(k => [i / 4, j / 3, k / 2] as const)));
     const drawn = orders.map(draws => {
       const left = [...draws];
@@ -83,7 +83,7 @@ describe('the addresses of a host', () => {
   });
 });
 
-describe('the time to connect', () => {
+describe('the connect timeout', () => {
   /** A port that accepts at once, and passes on what comes after a while. */
   const lateBehind = async (receiver: TlsReceiver): Promise<number> => {
     const server = createServer(socket => {
@@ -98,12 +98,12 @@ describe('the time to connect', () => {
     return (server.address() as AddressInfo).port;
   };
 
-  it('does not include TLS: that goes on under the deadline', async () => {
+  it('does not include TLS, which runs under the deadline', async () => {
     const { post } = await start(say(ok), { port: lateBehind });
     expect(await post({ ...request, connectTimeoutMs: 100 })).toMatchObject({ outcome: 'response', status: 200 });
   });
 
-  it('does not include ours: a process that was busy looks before it judges', async () => {
+  it('does not run out because our own process was busy', async () => {
     const { meant, post } = await start(say(ok), { resolve });
     const outcome = post({
       ...request,
@@ -120,7 +120,7 @@ describe('the time to connect', () => {
   });
 });
 
-describe('a network out of reach', () => {
+describe('an unreachable network', () => {
   it.each(['ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN', 'EHOSTDOWN'] as const)(
     '%s is the receiver’s failure, until it is everybody’s',
     async code => {
@@ -138,7 +138,7 @@ describe('a network out of reach', () => {
     },
   );
 
-  it('is not ours while other connections come about', async () => {
+  it('is not our own outage while other connections succeed', async () => {
     const fates = new Map([[second, 'ENETUNREACH' as const]]);
     const { post } = await start(say(ok), {
       fates,
@@ -151,7 +151,7 @@ describe('a network out of reach', () => {
     expect(await outcomeAt('c')).toBe('connection');
   });
 
-  it('is no failure at all where another address answers', async () => {
+  it('is no failure when another address answers', async () => {
     const { post } = await start(say(ok), { resolve, fates: new Map([[first, 'ENETUNREACH']]) });
     expect(await post(request)).toMatchObject({ outcome: 'response' });
   });

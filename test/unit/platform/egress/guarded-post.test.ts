@@ -62,7 +62,7 @@ describe('the request', () => {
 describe('failures', () => {
   const ownFaults = ['EMFILE', 'ENOMEM', 'EADDRNOTAVAIL'] as const;
 
-  it.each(ownFaults)('%s, as sockets report it, is our own, and no other address is tried', async code => {
+  it.each(ownFaults)('%s from a socket is an internal error, and no other address is tried', async code => {
     const resolve = async () => [publicAddress, otherAddress];
     const fates = new Map([publicAddress, otherAddress].map(address => [address, code]));
     const { meant, post } = await start(say(ok), { resolve, fates });
@@ -70,7 +70,7 @@ describe('failures', () => {
     expect(meant).toHaveLength(1);
   });
 
-  it.each(ownFaults)('%s, as agents throw it, is our own', async code => {
+  it.each(ownFaults)('%s thrown by an agent is an internal error', async code => {
     class BrokenAgent extends Agent {
       override createConnection(): never {
         throw Object.assign(new Error(code), { code });
@@ -139,7 +139,7 @@ describe('failures', () => {
     expect(sent).toBeLessThan(256 * 1_024);
   });
 
-  it('a receiver may take 16 KiB for its headers, in pieces and after informational ones', async () => {
+  it('a receiver may send 16 KiB of headers, in pieces and after informational responses', async () => {
     const headers = `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(16_000)}\r\nContent-Length: 2\r\n\r\n`;
     const informed = `${'HTTP/1.1 103 Early Hints\r\nX-Long: '.padEnd(15_000, 'x')}\r\n\r\n`;
     const { post } = await start(async socket => {
@@ -186,14 +186,14 @@ describe('failures', () => {
     expect(await post({ ...request, deadlineMs: 50 })).toMatchObject({ outcome: 'timeout' });
   });
 
-  it('a header that cannot be sent is a fault of our own, and is not shown', async () => {
+  it('a header that cannot be sent is an internal error, and is not shown', async () => {
     const { post } = await start(say(ok));
     const outcome = await post({ ...request, headers: { authorization: 'Bearer s3cret\n' } });
     expect(outcome).toMatchObject({ outcome: 'internal_error', detail: 'ERR_INVALID_CHAR' });
   });
 });
 
-describe('the guard', () => {
+describe('the SSRF guard', () => {
   it.each([
     ['http://receiver.example.com/', [publicAddress]],
     ['https://base.emissor.example.net/', [publicAddress]],
@@ -211,7 +211,7 @@ describe('the guard', () => {
     expect(meant).toEqual([]);
   });
 
-  it('asks the resolver once for each attempt, so that a later answer cannot take the place of the checked one', async () => {
+  it('resolves once for each attempt, so that DNS rebinding cannot swap the judged address', async () => {
     const answers = [[publicAddress], ['127.0.0.1'], [otherAddress], ['169.254.169.254']];
     let asked = 0;
     const { meant, post } = await start(say(ok), { resolve: async () => answers[asked++] ?? [] });
@@ -226,7 +226,7 @@ describe('the guard', () => {
 });
 
 describe('kept connections', () => {
-  it('gather no listeners however often they are used: it warned of a leak after eleven', async () => {
+  it('gather no listeners, however often they are reused', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
     process.on('warning', note);
@@ -238,14 +238,14 @@ describe('kept connections', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('are used again for the same address and name', async () => {
+  it('are reused for the same address and name', async () => {
     const { receiver, post } = await start(say(ok));
     await post(request);
     await post({ ...request, url: 'https://receiver.example.com/other' });
     expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 1]);
   });
 
-  it('are not used for another address of the same name, nor for another name at the same address', async () => {
+  it('are not reused for another address of the name, nor for another name at the address', async () => {
     let address = publicAddress;
     const { receiver, meant, post } = await start(say(ok), { resolve: async () => [address] });
     await post(request);
@@ -256,7 +256,7 @@ describe('kept connections', () => {
     expect(meant.map(({ host }) => host)).toEqual([publicAddress, otherAddress, otherAddress]);
   });
 
-  it('closed under us without a byte are replaced once, silently', async () => {
+  it('are replaced silently when they were closed without a byte', async () => {
     const { receiver, post } = await start(inTurn(say(ok), reset, say(ok)));
     await post(request);
     expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
@@ -270,7 +270,7 @@ describe('kept connections', () => {
     expect(receiver.requests).toHaveLength(3);
   });
 
-  it('closed after the first byte are failures', async () => {
+  it('are failures when they were closed after the first byte', async () => {
     const { receiver, post } = await start(
       inTurn(say(ok), socket => socket.write('HTTP/1.1 200 OK\r\nX-A', () => socket.destroy())),
     );
@@ -279,13 +279,13 @@ describe('kept connections', () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  it('are not what a first connection is: its reset is a failure at once', async () => {
+  it('are the only ones replaced: the reset of a new connection is a failure', async () => {
     const { receiver, post } = await start(inTurn(reset, say(ok)));
     expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'ECONNRESET' });
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('are 256 at most, however many hosts were called: a process has a thousand files', async () => {
+  it('are 256 at most, however many hosts were called', async () => {
     const { meant, post, agents } = await start(say(ok), { names: { dns: ['*.example.com'] } });
     for (let host = 0; host < 300; host++) await post({ ...request, url: `https://r${host}.example.com/` });
     expect(meant).toHaveLength(300);
@@ -295,7 +295,7 @@ describe('kept connections', () => {
     expect(open().some(name => name.includes('r0.example.com'))).toBe(false);
   });
 
-  it('are given back in good order when many attempts run at once', async () => {
+  it('are returned in order when many attempts run at once', async () => {
     const { post } = await start(say(ok));
     const outcomes = await Promise.all(Array.from({ length: 30 }, () => post(request)));
     expect(outcomes.every(({ outcome }) => outcome === 'response')).toBe(true);

@@ -13,7 +13,7 @@ const verdicts = (hosts: string): boolean[] => {
   return hosts.split(' ').map(outageDetector.unreachable);
 };
 
-describe('a host without a way to it', () => {
+describe('an unreachable host', () => {
   it.each([
     ['a', [false]],
     ['a a a a', [false, false, false, false]],
@@ -22,11 +22,11 @@ describe('a host without a way to it', () => {
     ['a b c a', [false, false, true, true]],
     ['a a b c', [false, false, false, true]],
     ['a b c d e', [false, false, true, true, true]],
-  ])('%s: it is our fault after two others', (hosts, expected) => {
+  ])('%s: it is our own outage after two others', (hosts, expected) => {
     expect(verdicts(hosts)).toEqual(expected);
   });
 
-  it('is its owner’s matter as long as a connection came about within a minute', () => {
+  it('is not our own outage while a connection succeeded within the last minute', () => {
     const { clock, outageDetector } = record();
     outageDetector.connected();
     outageDetector.unreachable('a');
@@ -51,7 +51,7 @@ describe('a host without a way to it', () => {
     expect(outageDetector.unreachable('e')).toBe(true);
   });
 
-  it('counts from its latest failure, however many hosts there are', () => {
+  it('counts by its latest failure, however many hosts there are', () => {
     const { clock, outageDetector } = record();
     for (let host = 0; host < 1_000; host++) outageDetector.unreachable(`host-${host}`);
     clock.advance(59_999);

@@ -17,8 +17,8 @@ const listen = () => {
   };
 };
 
-describe('what a POST tells of itself', () => {
-  it('is each step, once, whichever connection it took', async () => {
+describe('the timing of a POST', () => {
+  it('tells each step once, whichever connection it used', async () => {
     const { post } = await start(inTurn(say(ok), reset, say(ok)), {
       resolve: async () => [otherAddress, publicAddress],
       fates: new Map([[otherAddress, 'ECONNREFUSED']]),
@@ -42,7 +42,7 @@ describe('what a POST tells of itself', () => {
     expect(heard).toEqual(['resolved']);
   });
 
-  it('is how long it took: to resolve, from connecting on, and to the last header, whatever the body takes', async () => {
+  it('measures resolving, the time since connecting, and up to the last header, without the body', async () => {
     const clock = frozenClock();
     const resolve = async () => {
       clock.advance(40);
@@ -71,7 +71,7 @@ describe('what a POST tells of itself', () => {
     expect(resolvedIn).toBe(40);
   });
 
-  it('says how long a name was waited for in vain', async () => {
+  it('measures a resolution that fails', async () => {
     const { post } = await start(say(ok), { resolve: () => new Promise(() => {}) });
     const outcome = await post({ ...request, deadlineMs: 100 });
     expect(outcome.outcome).toBe('timeout');
@@ -97,7 +97,7 @@ describe('a POST that is given up', () => {
     expect(outcome.durationMs).toBeLessThan(1_000);
   });
 
-  it('closes its connection at once, and takes it for no other', async () => {
+  it('closes its connection at once', async () => {
     const { receiver, post } = await start(inTurn(silent, say(ok)));
     const closed = Promise.withResolvers<void>();
     const abort = new AbortController();
@@ -111,7 +111,7 @@ describe('a POST that is given up', () => {
     expect(receiver.connections()).toBe(2);
   });
 
-  it('does not begin if it was given up before', async () => {
+  it('does not begin when it is given up before', async () => {
     const { meant, post } = await start(say(ok));
     const { heard, ...listeners } = listen();
     expect(await post({ ...request, ...listeners, signal: AbortSignal.abort() })).toMatchObject({
@@ -121,7 +121,7 @@ describe('a POST that is given up', () => {
     expect(heard).toEqual([]);
   });
 
-  it('is answered all the same once its last header has come: only the reading ends', async () => {
+  it('is answered once its last header has come: only the reading of the body ends', async () => {
     const { post } = await start(say('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome'));
     const abort = new AbortController();
     const startedAt = performance.now();
@@ -134,7 +134,7 @@ describe('a POST that is given up', () => {
     expect(performance.now() - startedAt).toBeLessThan(900);
   });
 
-  it('leaves nothing behind at its signal', async () => {
+  it('leaves no listener at its signal', async () => {
     const { post } = await start(say(ok));
     const { signal } = new AbortController();
     let listeners = 0;

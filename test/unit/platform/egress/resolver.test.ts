@@ -40,7 +40,7 @@ describe('makeResolver', () => {
     await expect(resolveWith(four, six)).rejects.toMatchObject({ fault, message: four });
   });
 
-  it('asks for both families at once', async () => {
+  it('asks for A and AAAA at once', async () => {
     const asked: string[] = [];
     const ask = (family: string) => async () => {
       asked.push(family);
@@ -51,7 +51,7 @@ describe('makeResolver', () => {
     expect(await makeResolver(() => server)('receiver.example.com', never)).toHaveLength(2);
   });
 
-  it('cancels its questions when the signal aborts, and listens no longer than needed', async () => {
+  it('cancels its queries when the signal aborts, and removes its listener', async () => {
     const abort = new AbortController();
     let fail: (error: Error) => void = () => {};
     const pending = new Promise<string[]>((_resolve, reject) => {
@@ -67,7 +67,7 @@ describe('makeResolver', () => {
     await expect(answer).rejects.toMatchObject({ fault: 'temporary', message: 'ECANCELLED' });
   });
 
-  it('asks nothing once the signal has aborted', async () => {
+  it('sends no query after the signal has aborted', async () => {
     const resolve = makeResolver(() => {
       throw new Error('asked');
     });
@@ -161,7 +161,7 @@ describe('a name server on the wire', () => {
     stop();
   });
 
-  it('that answers nothing is left at once when the signal aborts', async () => {
+  it('that stays silent is abandoned at once when the signal aborts', async () => {
     const { resolve, stop } = await startServer([]);
     const begunAt = performance.now();
     const abort = new AbortController();

@@ -20,7 +20,7 @@ describe('the response', () => {
     },
   );
 
-  it('may be announced by informational ones', async () => {
+  it('may follow informational responses', async () => {
     const { post } = await start(
       say(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${ok}`),
     );
@@ -33,7 +33,7 @@ describe('the response', () => {
     expect(await post(request)).toMatchObject({ bodyStart: `a${'ã'.repeat(511)}` });
   });
 
-  it('is redacted before it is cut, and so that no part of a secret survives at the edge', async () => {
+  it('is redacted before it is cut, so that no part of a secret remains at the end', async () => {
     const seen: [number, boolean][] = [];
     const redact = (text: string, isTruncated: boolean) => {
       seen.push([text.length, isTruncated]);
@@ -48,7 +48,7 @@ describe('the response', () => {
     ['short', 'all of it', false],
     ['of just a KiB', 'x'.repeat(1_024), false],
     ['longer than a KiB', 'x'.repeat(1_025), true],
-  ])('is cut or not, when it is %s', async (_case, body, expected) => {
+  ])('is truncated or not when it is %s', async (_case, body, expected) => {
     const seen: boolean[] = [];
     const { post } = await start(say(answer(body)));
     const redact = (text: string, isTruncated: boolean) => {
@@ -71,7 +71,7 @@ describe('the response', () => {
     }
   });
 
-  it('is read for a KiB only, then the connection ends: a body may have no end', async () => {
+  it('is read up to 1 KiB, then the connection is closed: a body may be endless', async () => {
     const endless: Play = socket => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
       const pour = () => {
@@ -96,13 +96,13 @@ describe('the response', () => {
         setTimeout(() => socket.write('x'.repeat(3_000)), 50);
       },
     ],
-  ])('leaves the connection for the next exchange where all of it came at once, %s', async (_case, play) => {
+  ])('leaves the connection for the next request when all of it came at once, %s', async (_case, play) => {
     const { receiver, post } = await start(play);
     for (let time = 0; time < 3; time++) await post(request);
     expect(receiver.connections()).toBe(1);
   });
 
-  it('has no half of a character at the end where it broke off', async () => {
+  it('has no half of a character at its end', async () => {
     const half = Buffer.concat([
       Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nol'),
       Buffer.from('á').subarray(0, 1),
@@ -111,7 +111,7 @@ describe('the response', () => {
     expect(await post(request)).toMatchObject({ bodyStart: 'ol' });
   });
 
-  it('is read for a second only, although the deadline is far', async () => {
+  it('is read for one second only, even before the deadline', async () => {
     const trickle: Play = socket => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n');
       const timer = setInterval(() => socket.write('y'), 20);

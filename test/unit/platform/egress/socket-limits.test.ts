@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { limitSessionTickets } from '../../../../lambdas/platform/egress/socket-limits.ts';
 
 // Each costs 23 us of processor time: a receiver that hands them out at full speed held up a whole process.
-it('a receiver may hand out sixteen session tickets, and no more', () => {
+it('a receiver may send sixteen session tickets, and no more', () => {
   const socket = new Socket();
   let calls = 0;
   const end = limitSessionTickets(socket, () => {

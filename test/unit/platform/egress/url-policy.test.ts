@@ -84,7 +84,7 @@ describe('parseWebhookUrl', () => {
     'https://a b.example.com/',
     'https://a%00b.example.com/',
     'https://127.1.1.1:80:@@127.2.2.2/',
-  ])('refuses %j, which is not a URL or not a fit one', text => {
+  ])('refuses %j, which is not an acceptable URL', text => {
     expect(codesOf(text)).toContain('url_invalid');
   });
 
@@ -163,7 +163,7 @@ describe('parseWebhookUrl', () => {
     'https://local\u00adhost/',
     'https://ｌｏｃａｌｈｏｓｔ/',
     'https://ⓛocalhost/',
-  ])('sees through the spelling of %j', text => {
+  ])('normalizes the spelling of %j', text => {
     expect(codesOf(text)).toEqual(['url_not_public']);
   });
 
@@ -208,11 +208,11 @@ describe('parseWebhookUrl', () => {
     },
   );
 
-  it('takes them percent-encoded', () => {
+  it('accepts them percent-encoded', () => {
     expect(codesOf('https://receiver.example.com/a%20b%09%5C?c=%0A')).toEqual([]);
   });
 
-  it('reads nothing of what is too long', () => {
+  it('does not parse a URL that is too long', () => {
     const parse = vi.spyOn(URL, 'parse');
     expect(codesOf(`http://${'a'.repeat(2_048)}.localhost/`)).toEqual(['url_invalid']);
     expect(parse).not.toHaveBeenCalled();
@@ -226,7 +226,7 @@ describe('parseWebhookUrl', () => {
     expect(codesOf(`${'x '.repeat(1_025)}`)).toEqual(['url_invalid', 'url_invalid']);
   });
 
-  it('judges the host that the parser will connect to, in tricks with the authority', () => {
+  it('judges the host that the connection will use, whatever tricks the authority plays', () => {
     for (const text of ['https://a.com@127.0.0.1/', 'https://a.com:443@127.0.0.1/', 'https://@@127.0.0.1/']) {
       expect(codesOf(text)).toEqual(['url_invalid', 'url_not_public']);
     }
@@ -280,7 +280,7 @@ describe('parseWebhookUrl', () => {
     );
   });
 
-  it('never throws, and what it accepts is https with a plain host', () => {
+  it('never throws, and accepts only https with a plain host', () => {
     fc.assert(
       fc.property(
         fc.oneof(
