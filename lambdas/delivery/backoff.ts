@@ -2,8 +2,8 @@
 export type Random = () => number;
 
 /**
- * The backoff: the wait before the next retry in milliseconds, or `undefined` when the retry schedule is exhausted. The
- * schedule grows about exponentially (see `retrySchedule` in `lib/config.ts`). Each wait has jitter over its last fifth
+ * The exponential backoff: the wait before the next retry in milliseconds, or `undefined` when the retry schedule is
+ * exhausted. The schedule (`retrySchedule` in `lib/config.ts`) holds the growing waits. Each wait has jitter over its last fifth
  * (times U(0.8, 1)), so that deliveries that failed together do not come back together.
  */
 export function backoffWait(
