@@ -1,31 +1,32 @@
 /** Draws from [0, 1); passed in, so that tests can foresee it. */
 export type Random = () => number;
 
-/** What the wait before the next attempt depends on. */
-export interface FailedAttempt {
-  /** Attempts charged against the schedule so far, this one included: 1 after the first failure. */
-  readonly charged: number;
-  /** What the receiver asked for, in milliseconds. */
-  readonly retryAfterMs?: number | undefined;
-}
-
 /**
- * The wait before the next attempt in milliseconds, or `undefined` when the schedule is exhausted. Each wait is spread
- * over its last fifth (times U(0.8, 1)), so that deliveries that failed together do not come back together.
+ * The exponential backoff: the wait before the next retry in milliseconds, or `undefined` when the retry schedule is
+ * exhausted. The schedule (`retrySchedule` in `lib/config.ts`) holds the growing waits. Each wait has jitter over its last fifth
+ * (times U(0.8, 1)), so that deliveries that failed together do not come back together.
  */
 export function backoffWait(
   schedule: readonly number[],
-  { charged, retryAfterMs = 0 }: FailedAttempt,
+  {
+    charged,
+    retryAfterMs = 0,
+  }: {
+    /** Attempts charged against the schedule so far, the failed one included: 1 after the first failure. */
+    readonly charged: number;
+    /** What the receiver asked for. */
+    readonly retryAfterMs?: number | undefined;
+  },
   random: Random,
 ): number | undefined {
   const wait = schedule[charged - 1];
   if (wait === undefined) return undefined;
-  return Math.max(Math.round(wait * (0.8 + 0.2 * random())), Math.min(retryAfterMs, maxRetryAfter));
+  return Math.max(withJitter(wait, random), Math.min(retryAfterMs, maxRetryAfter));
 }
 
-/** The wait after a fault of our own, in milliseconds: 1 min, doubling to 15. `faults` in a row, this one included. */
-export function internalErrorWait(faults: number): number {
-  return Math.min(minute * 2 ** (faults - 1), 15 * minute);
+/** The wait after an internal error, in milliseconds: exponential from 1 min to 15. `count`: how many in a row, with this one. */
+export function internalErrorWait(count: number): number {
+  return Math.min(minute * 2 ** (count - 1), 15 * minute);
 }
 
 /**
@@ -43,8 +44,12 @@ export function retryAfterWait(status: number, retryAfter: string | undefined, n
 const second = 1_000;
 const minute = 60 * second;
 
-/** No receiver may put us off for longer, in milliseconds. */
+/** No receiver may ask for a longer wait, in milliseconds. */
 const maxRetryAfter = 24 * 60 * minute;
+
+function withJitter(wait: number, random: Random): number {
+  return Math.round(wait * (0.8 + 0.2 * random()));
+}
 
 /** The three forms of RFC 9110 section 5.6.7. The oldest does not say that it is in GMT. */
 function parseHttpDate(value: string): number {

@@ -8,40 +8,41 @@ import { asShown } from './representation.ts';
 /** Reads a page of the history of an account's deliveries for an event. */
 export type ReadHistory = (query: HistoryQuery) => Promise<HistoryPage>;
 
-/** What the history is read from. */
-export interface DeliveryHistoryDependencies {
+/**
+ * Makes the reader of the history over the indexes `byWebhook` and `undelivered`. A delivery's place in a list never changes;
+ * only the list does, with its state. So pages neither repeat nor skip one that stays as it is, whatever is written between them.
+ *
+ * A page costs as many calls as it reads partitions (8, or 16), and one or two that read the items themselves, since an index
+ * lags. A delivery that is gone, or in another state, by then is left out.
+ */
+export function makeReadHistory({
+  dynamo,
+  table,
+  store,
+}: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   /** The table `Deliveries`. */
   readonly table: string;
   readonly store: Pick<DeliveryStore, 'read'>;
-}
-
-/**
- * Makes the reader of the history over the indexes `byWebhook` and `undelivered`. A delivery's place in a list never changes,
- * only the list with its state: pages neither repeat nor skip one that stays as it is, whatever is written between them.
- *
- * A page costs as many calls as it reads partitions (8, or 16), and one or two that read the items themselves: an index says
- * where to look, not what is there. What it leads to that is gone or in another state by then is left out.
- */
-export function makeReadHistory({ dynamo, table, store }: DeliveryHistoryDependencies): ReadHistory {
+}): ReadHistory {
   return async function readHistory(query) {
     const { entries, isAll } = merge(await Promise.all(shardsOf(query).map(shard => readShard(shard, query))), query);
     const { limit } = query;
     const deliveries: Delivery[] = [];
-    let looked = 0;
+    let seen = 0;
     for (const most of [limit, secondLook]) {
       if (deliveries.length === limit) break;
-      const some = entries.slice(looked, looked + most);
+      const some = entries.slice(seen, seen + most);
       const read = new Map((await store.read(some.map(({ id }) => id))).map(found => [found.id, found]));
       for (const { id } of some) {
         if (deliveries.length === limit) break;
-        looked++;
+        seen++;
         const delivery = asAskedFor(read.get(id), query);
         if (delivery) deliveries.push(delivery);
       }
     }
-    const isOver = isAll && looked === entries.length;
-    return { deliveries, next: isOver ? undefined : entries[looked - 1]?.listKey };
+    const isOver = isAll && seen === entries.length;
+    return { deliveries, next: isOver ? undefined : entries[seen - 1]?.listKey };
   };
 
   async function readShard({ index, shard, first, last }: Shard, { limit }: HistoryQuery): Promise<ShardPage> {
@@ -121,7 +122,7 @@ function shardsOf(query: HistoryQuery): Shard[] {
   ];
 }
 
-/** Deliveries that are looked at in place of those that were not to be shown. */
+/** Deliveries that are read in place of those that were not to be shown. */
 const secondLook = 100;
 
 /** A delivery as it is shown; nothing where it is not to be. */

@@ -18,7 +18,7 @@ export function keysUntil(moment: number): string {
 /** The partition of index `due` for the sweeper's tasks: deliveries that are due, however many, do not hide them. */
 export const taskShard = 'tasks';
 
-/** Where a task of the sweeper stands in index `due`: found from that moment on. */
+/** Where a due task of the sweeper stands in index `due`: found from that moment on. */
 export function taskAttributes(id: string, sweepAt: number): Item {
   return {
     dueShard: taskShard,
@@ -51,7 +51,7 @@ export function heldByStateShard(shard: string): { accountId: string; eventName:
 }
 
 /**
- * The partitions of index `due` in which deliveries stand that wait for a turn of their slow webhook, in the order in which
+ * The partitions of index `due` in which deliveries stand that wait for a slot of their slow webhook, in the order in which
  * they were due. The sweeper reads them only for the task that the webhook's slowness is (`slow-backlog.ts`).
  */
 export function backlogShardsOf(accountId: string, eventName: string): readonly string[] {
@@ -102,7 +102,7 @@ const shardCount = 8;
 /** The attributes of a delivery that only the indexes and the clean-up need. */
 function derivedAttributes(delivery: Delivery, historyDays: number): Item {
   const { id, accountId, eventName, state, createdAt, settledAt, wait } = delivery;
-  const sweepAt = nextLook(delivery, historyDays);
+  const sweepAt = nextSweep(delivery, historyDays);
   const shard = hashOf(id) % shardCount;
   return {
     listShard: listShardsOf(accountId, eventName, state === 'delivered')[shard],
@@ -114,8 +114,8 @@ function derivedAttributes(delivery: Delivery, historyDays: number): Item {
   };
 }
 
-/** When the sweeper must look at a delivery: at its next attempt, or, while it is held, at its end. */
-function nextLook({ state, wait, settledAt }: Delivery, historyDays: number): number | undefined {
+/** When the sweeper looks at a delivery: at `sweepAt`, or, while it is held, at its end. */
+function nextSweep({ state, wait, settledAt }: Delivery, historyDays: number): number | undefined {
   if (state !== 'held' || settledAt === undefined) return wait?.sweepAt;
   return cleanUpAt(settledAt, historyDays) * 1_000 - countedBefore;
 }
@@ -133,7 +133,7 @@ function dueAttributes(id: string, sweepAt: number): Item {
   };
 }
 
-/** Where a delivery stands in index `due` while it waits for a turn. */
+/** Where a delivery stands in index `due` while it waits for a slot. */
 function backlogAttributes({ id, accountId, eventName }: Delivery, { nextAttemptAt }: Wait): Item {
   return {
     dueShard: backlogShardsOf(accountId, eventName)[hashOf(id) % shardCount],

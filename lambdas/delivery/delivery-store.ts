@@ -29,24 +29,24 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
  *   - a wait of up to 15 min: the message is sent, delayed, once the outcome before it is stored. The sweeper looks 2 min
  *     after it was due, and finds nothing unless that message, or the process sending it, was lost;
  *   - a longer wait: nothing is sent. The sweeper looks 1 min before it is due, and sends the message with the rest of
- *     the delay. It first moves the look to 2 min after the due time, by a conditional update, which is its claim:
- *     of two sweepers one sends, and what is lost between claim and sending is found 2 min later.
- * The `sweepAt` of an overdue delivery moves on by 4, 8, 16 … min, so that a backlog is not multiplied. What stands in the slow queue
- * is overdue after 30 min only. What waits for a slot of its slow webhook has no message and stands in partitions of its
- * webhook's own, which the sweeper reads for the task that the slowness is (`slow-backlog.ts`).
+ *     the delay. It first moves `sweepAt` to 2 min after the due time, by a conditional update, which is its claim: of two
+ *     sweepers one sends, and what is lost between claim and sending is found then.
+ * The `sweepAt` of an overdue delivery moves on by 4, 8, 16 … min, so that a backlog is not multiplied. What stands in the
+ * slow queue is overdue after 30 min only. What waits for a slot of its slow webhook has no message. It stands in partitions
+ * of its webhook, which the sweeper reads for that webhook's due task (`slow-backlog.ts`).
  *
  * Two indexes list the history, both by listKey = `<acceptance>#<id>`, which never changes, and each over eight partitions,
  * which keep a busy webhook below what one takes:
  *   - `byWebhook` (listShard = `<accountId>#<eventName>#<delivered or undelivered>#<n>`): all deliveries;
- *   - `undelivered` (stateShard = `<accountId>#<eventName>#<state>#<n>`): those that are not `delivered`, by state. It is sparse:
- *     what the first attempt delivers, as nearly all, is written to `byWebhook` alone (ADR 13).
+ *   - `undelivered` (stateShard = `<accountId>#<eventName>#<state>#<n>`): those that are not `delivered`, by state. It is
+ *     sparse: nearly all deliveries succeed at once, and are written to `byWebhook` alone (ADR 13).
  *
  * Only final states have a `ttl` (seconds). It merely cleans up: an item past it is treated as gone here.
  * Every write of an outcome is conditional on the attempt it is the outcome of.
  *
  * Beside deliveries the table holds what belongs to a webhook's deliveries, under ids that begin with its kind and `#`:
  * `reenvios` (replays, `replay-store.ts`), `limit` (counts of tests and resends, `request-limits.ts`), `slowness`
- * (`slowness-store.ts`). Index `due` holds the tasks of the sweeper among them.
+ * (`slowness-store.ts`). Those that are a due task of the sweeper stand in index `due` too.
  */
 
 /** What the sweeper finds in the index: to be read before it is acted on, since the index lags. */

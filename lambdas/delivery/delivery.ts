@@ -1,9 +1,9 @@
 import type { EventName } from '../webhooks/webhook.ts';
 
-/** Wire states of a delivery. `pending` waits for its next attempt; the others are final, `held` until it is resent. */
+/** The states of a delivery. `pending` waits for its next attempt; the others are final, `held` until it is resent. */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'held' | 'cancelled';
 
-/** Wire results of an attempt. */
+/** The results of an attempt, as its record and the history tell them. */
 export type AttemptResult =
   | 'delivered'
   | 'http'
@@ -33,9 +33,9 @@ export interface AttemptRecord {
  * What came of one attempt:
  * - `delivered`: complete 2xx headers, whatever the body then did;
  * - `gone`: 410, the receiver wants no more;
- * - `failed`: anything else a receiver or its network did, and addresses that the guard refuses; charged;
+ * - `failed`: anything else a receiver or its network did, and addresses that the SSRF guard refuses; charged;
  * - `given_up`: not answered in time in a quick lane; repeated in the slow one, not charged;
- * - `internal_error`: keys, sockets or network of ours; not charged. `detail` says which, for our log only.
+ * - `internal_error`: our own keys, sockets or network; not charged. `detail` says which, for our log only.
  */
 export type AttemptOutcome = {
   readonly record: AttemptRecord;
@@ -50,13 +50,13 @@ export type AttemptOutcome = {
 /** When a pending delivery goes on. Milliseconds since the epoch. */
 export interface Wait {
   readonly nextAttemptAt: number;
-  /** When the sweeper must look at the delivery, unless its next attempt was recorded by then. */
+  /** When the sweeper looks at the delivery, unless its next attempt was recorded by then. */
   readonly sweepAt: number;
-  /** How often the sweeper had to bring this attempt back because it was overdue. */
+  /** How often the sweeper found this attempt overdue, and sent its message again. */
   readonly overdueCount: number;
   /**
    * Set in the slow lane. `queued`: its message is in the slow queue, and overdue only after half an hour. `waiting`: it has
-   * no message, and waits in the table for a turn of its webhook.
+   * no message, and waits in the table for a slot of its webhook.
    */
   readonly slowLane?: 'queued' | 'waiting';
 }
@@ -78,13 +78,13 @@ export interface Delivery {
   /** When the present schedule began: acceptance, or the latest resend or redrive. */
   readonly scheduledAt: number;
   /**
-   * The number of the next attempt. It grows with every attempt, whosever fault it was, and so tells a stale message
-   * from the one that is due.
+   * The number of the next attempt. It grows with every attempt, charged or not, and so tells a stale message from the one
+   * that is due.
    */
   readonly attempt: number;
   /** Failed attempts charged against the present schedule. */
   readonly charged: number;
-  /** Faults of our own in a row. */
+  /** Internal errors in a row. */
   readonly internalErrors: number;
   /** The latest attempts, oldest first; see `keptAttempts`. */
   readonly attempts: readonly AttemptRecord[];
@@ -141,7 +141,7 @@ export function newDelivery(origin: NewDelivery): Delivery {
   };
 }
 
-/** Ends the present life of a delivery. */
+/** A delivery that has ended in a state. A resend or a replay may begin a new schedule. */
 export function settled(delivery: Delivery, state: Exclude<DeliveryState, 'pending'>, at: number): Delivery {
   const { wait: _, broughtForward: __, ...rest } = delivery;
   return { ...rest, state, settledAt: at };

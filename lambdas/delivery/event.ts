@@ -52,8 +52,8 @@ export function parseEventMessage(text: string, messageId: string, demandsUrl: s
 
   const parsed = z.extend(envelope, catalogue[eventName].fields).safeParse(message);
   if (!parsed.success) {
-    const faults = parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
-    return rejected('malformed', faults.join('; '), deliveryId);
+    const problems = parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
+    return rejected('malformed', problems.join('; '), deliveryId);
   }
   const { id_conta: accountId, id = messageId } = parsed.data;
   return {

@@ -13,7 +13,7 @@ export type Lane = (typeof lanes)[number];
 /** A lane that only this service sends messages to. */
 export type LaterLane = Exclude<Lane, 'first'>;
 
-/** The lane that an attempt which is about to be made in `lane` must move to, if any. Nothing ever moves back. */
+/** The lane that an attempt must move to before it is made in `lane`, if any. Nothing ever moves back. */
 export function laneFor(
   lane: Lane,
   { isSlow, failingSince }: Pick<Webhook, 'failingSince'> & { readonly isSlow: boolean },

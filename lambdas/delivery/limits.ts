@@ -1,5 +1,5 @@
 /*
- * The numbers of delivery that are no stage values. Times in milliseconds.
+ * The numbers of delivery that are not part of a stage's configuration. Times in milliseconds.
  */
 
 const second = 1_000;
@@ -30,7 +30,7 @@ const hour = 60 * minute;
 export const longestHold = hour;
 export const relapseWindow = 24 * hour;
 
-/** Attempts at one slow webhook that are under way at once, about. */
+/** Attempts at one slow webhook that are in flight at once, about. */
 export const slowAttemptsInFlight = 60;
 
 /** What an attempt at a webhook that has just become slow is taken to last until one was measured. */
@@ -39,7 +39,7 @@ export const assumedAttempt = 15 * second;
 /** An attempt that is not over after this long is taken to hang until its deadline. */
 export const hangsAfter = 5 * second;
 
-/** A turn that is further off is not reserved: the delivery waits in the table. */
+/** A slot that is further off is not reserved: the delivery waits in the table. */
 export const furthestSlot = minute;
 
 /** A slow webhook's message that waits in the slow queue is overdue for the sweeper after this long. */
@@ -49,7 +49,7 @@ export const slowQueueOverdue = 30 * minute;
 export const giveUpAfter = 2 * second;
 export const giveUpEvery = second;
 
-/** A timer that fires so much too late shows that the process itself is behind. */
+/** A timer that fires so much too late shows that the event loop lags. */
 export const lateTimer = 200;
 
 /** Names of so many other domains that go unanswered within this time show that it is our resolver that is slow. */
@@ -62,10 +62,10 @@ export const unansweredWindow = 10 * second;
  */
 export const attemptsPerProcess = { first: 100, retry: 100, slow: 200 } as const;
 
-/** Of those, attempts at one webhook in a quick lane. What is beyond is left to the retry lane, due after `fullBulkheadWait`. */
+/** The bulkhead: of those, attempts at one webhook in a quick lane. What is beyond is left to the retry lane, due after `fullBulkheadWait`. */
 export const attemptsPerWebhook = 25;
 
-/** By then a webhook that hangs is known to be slow; spread, so that a burst does not reach the retry lane as one. */
+/** By then a webhook that hangs is known to be slow; with jitter, so that a burst does not reach the retry lane as one. */
 export function fullBulkheadWait(random: () => number): number {
   return 2 * second * (1 + random());
 }
@@ -74,11 +74,11 @@ export function fullBulkheadWait(random: () => number): number {
 export const shortestReceivePause = 100;
 export const longestReceivePause = second;
 
-/** While there are messages it goes on after this long; a pause that lasts so much longer shows that the process is behind. */
+/** While there are messages it goes on after this long; a pause that lasts so much longer shows that the event loop lags. */
 export const receivePauseWhileMore = 10;
 export const lateReceivePause = 50;
 
-/** An outcome that the store does not take is tried again for so long: what is not stored is POSTed again. */
+/** The writing of an outcome that gets no answer is repeated for so long: what is not stored is POSTed again. */
 export const storeRetryTime = 2 * second;
 
 /** Arrivals at a webhook whose backlog waits renew that fact when it is this old. */
@@ -87,10 +87,10 @@ export const backlogRenewal = 30 * second;
 /** The sweeper looks after a backlog for this long after the last arrival: longer than any arrival may take to be stored. */
 export const backlogAttention = 5 * minute;
 
-/** Each minute the sweeper reserves turns for this long: a little more than a minute, so that none stays unused. */
+/** Each minute the sweeper reserves slots for this long: a little more than a minute, so that none stays unused. */
 export const slotsAhead = 75 * second;
 
-/** What waited for turns of a webhook that is slow no more comes back at this many a second, and at most so many a sweep. */
+/** What waited for slots of a webhook that is slow no more comes back at this many a second, and at most so many a sweep. */
 export const releaseRate = 100;
 export const releasedPerSweep = 6_000;
 

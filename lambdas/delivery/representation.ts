@@ -99,7 +99,7 @@ export function toDeliveryDetail(delivery: Delivery): z.infer<typeof deliveryDet
 
 /**
  * A delivery as it is shown while `webhookId` is registered: what waits for a registration that is gone will never be sent,
- * and is cancelled at its turn.
+ * and is cancelled when its attempt is due.
  */
 export function asShown(webhookId: string | undefined) {
   return function shown(delivery: Delivery): Delivery {

@@ -4,7 +4,7 @@ import type { AttemptRecord, Delivery } from './delivery.ts';
 
 /** What the delivery functions count. */
 export type DeliveryMetric =
-  /** Attempts by what came of them; `Blocked` are those whose address the guard refused. */
+  /** Attempts by what came of them; `Blocked` are those whose address the SSRF guard refused. */
   | 'Delivered'
   | 'AttemptFailed'
   | 'Blocked'
@@ -27,11 +27,11 @@ export type DeliveryMetric =
   /** First attempts left to the retry queue because their webhook keeps failing, and attempts left to the slow queue. */
   | 'MovedToRetryLane'
   | 'MovedToSlowLane'
-  /** Left to wait in the table for a turn of their slow webhook, and brought forward when it was slow no more. */
+  /** Left to wait in the table for a slot of their slow webhook, and brought forward when it was slow no more. */
   | 'WaitsForSlot'
   | 'BroughtForward'
   | 'WebhookSlow'
-  /** Messages that go back to their queue, because the store or a queue was out of reach. */
+  /** Messages that go back to their queue until their visibility timeout is over, because the store or a queue was out of reach. */
   | 'MessageDeferred'
   /** Retries that could not be sent: the sweeper brings them back. */
   | 'RetryNotSent'
@@ -42,13 +42,13 @@ export type DeliveryMetric =
   | 'SweptDue'
   | 'SweptOverdue';
 
-/** What the units of delivery are given to speak with. */
+/** The log and the metrics, as the units of delivery are given them. */
 export interface DeliveryTelemetry {
   readonly log: Log;
   readonly count: Count;
 }
 
-/** Makes what a delivery function speaks with; the function's entry has its middleware flush both. */
+/** Makes the log and the metrics of a delivery function; the middleware of its handler flushes both. */
 export function makeDeliveryTelemetry(serviceName: string): Telemetry & DeliveryTelemetry {
   const telemetry = makeTelemetry(serviceName);
   const { logger, metrics } = telemetry;

@@ -1,21 +1,22 @@
-/** Counts what is under way by key, up to a limit: a bulkhead within one process. */
+/** Limits what is in flight by key, within one process: a webhook that hangs fills its own places only. */
 export interface Bulkhead {
   /** Takes a place. Gives what leaves it, or `undefined` where all of the key's places are taken. */
   enter(key: string): (() => void) | undefined;
 }
 
-/** Makes a count of nothing. It lives as long as the process, and holds only keys that have something under way. */
+/** Makes an empty bulkhead of `limit` places for each key. It lives as long as the process. */
 export function makeBulkhead(limit: number): Bulkhead {
-  const underWay = new Map<string, number>();
+  /** Only keys that have something in flight. */
+  const inFlight = new Map<string, number>();
   return {
     enter(key) {
-      const count = underWay.get(key) ?? 0;
-      if (count >= limit) return undefined;
-      underWay.set(key, count + 1);
+      const taken = inFlight.get(key) ?? 0;
+      if (taken >= limit) return undefined;
+      inFlight.set(key, taken + 1);
       return function leave() {
-        const left = (underWay.get(key) ?? 1) - 1;
-        if (left > 0) underWay.set(key, left);
-        else underWay.delete(key);
+        const left = (inFlight.get(key) ?? 1) - 1;
+        if (left > 0) inFlight.set(key, left);
+        else inFlight.delete(key);
       };
     },
   };

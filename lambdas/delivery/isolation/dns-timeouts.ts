@@ -11,18 +11,10 @@ export interface DnsTimeouts {
   isResolverSlow(host: string, accountId: string): boolean;
 }
 
-/** Makes an empty record. It lives as long as the process; what is in it counts for ten seconds. */
+/** Makes an empty memory of timeouts. It lives as long as the process; each timeout counts for ten seconds. */
 export function makeDnsTimeouts(now: () => number): DnsTimeouts {
   const pending = new Map<symbol, Resolution & { readonly since: number }>();
   const unanswered = new Map<string, Resolution & { readonly at: number }>();
-
-  const note = ({ domain, accountId }: Resolution): void => {
-    const key = `${accountId} ${domain}`;
-    unanswered.delete(key);
-    unanswered.set(key, { domain, accountId, at: now() });
-    const first = unanswered.size > mostDomains ? unanswered.keys().next().value : undefined;
-    if (first !== undefined) unanswered.delete(first);
-  };
 
   return {
     begin(host, accountId) {
@@ -30,13 +22,13 @@ export function makeDnsTimeouts(now: () => number): DnsTimeouts {
       const begun = { domain: domainOf(host), accountId, since: now() };
       pending.set(key, begun);
       return function end() {
-        if (pending.delete(key) && now() - begun.since > slowAfter) note(begun);
+        if (pending.delete(key) && now() - begun.since > slowAfter) remember(begun);
       };
     },
     isResolverSlow(host, accountId) {
       const moment = now();
       const own = { domain: domainOf(host), accountId };
-      note(own);
+      remember(own);
       const slow = [
         ...[...unanswered.values()].filter(({ at }) => moment - at <= unansweredWindow),
         ...[...pending.values()].filter(({ since }) => moment - since >= almostSlow),
@@ -45,6 +37,14 @@ export function makeDnsTimeouts(now: () => number): DnsTimeouts {
       return new Set(others.map(({ domain }) => domain)).size >= otherDomainsUnanswered;
     },
   };
+
+  function remember({ domain, accountId }: Resolution): void {
+    const key = `${accountId} ${domain}`;
+    unanswered.delete(key);
+    unanswered.set(key, { domain, accountId, at: now() });
+    const oldest = unanswered.size > maxDomains ? unanswered.keys().next().value : undefined;
+    if (oldest !== undefined) unanswered.delete(oldest);
+  }
 }
 
 interface Resolution {
@@ -52,8 +52,8 @@ interface Resolution {
   readonly accountId: string;
 }
 
-/** Domains that are remembered at most; the one that was noted first is forgotten first. */
-const mostDomains = 1_000;
+/** Domains that are remembered at most; the oldest is forgotten first. */
+const maxDomains = 1_000;
 
 /**
  * The part of a name that one owner has, as far as its form tells: two labels, or three where the second is as short as

@@ -69,8 +69,8 @@ export function makeSlownessTracker({
       slowAt: Number.NEGATIVE_INFINITY,
     };
     known.set(id, webhook);
-    const first = known.size > maxKnown ? known.keys().next().value : undefined;
-    if (first !== undefined) known.delete(first);
+    const oldest = known.size > maxKnown ? known.keys().next().value : undefined;
+    if (oldest !== undefined) known.delete(oldest);
     return webhook;
   }
 
@@ -120,7 +120,7 @@ interface KnownWebhook {
   slowAt: number;
 }
 
-/** Webhooks that are remembered at most; the one that was noted first is forgotten first. */
+/** Webhooks that are remembered at most; the oldest is forgotten first. */
 const maxKnown = 10_000;
 
 /** What is known to be slow is recorded again after this long only: it hangs many times a second. Milliseconds. */

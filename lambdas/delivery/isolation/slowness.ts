@@ -18,7 +18,7 @@ import {
 
 /** What is known of how slowly the receiver of one (account, event) answers. Times in milliseconds since the epoch. */
 export interface Slowness {
-  /** The attempts of the last window that were noted, oldest first; quick ones only beside slow ones. */
+  /** The attempts of the last window that were recorded, oldest first; quick ones only beside slow ones. */
   readonly tallies: readonly AttemptTally[];
   /** Since when attempts are made in the slow lane. */
   readonly slowSince?: number | undefined;
@@ -33,7 +33,7 @@ export interface Slowness {
   readonly measuredAt?: number | undefined;
 }
 
-/** Nothing is known: no slow attempt was ever noted. */
+/** Nothing is known: no slow attempt was ever recorded. */
 export const unknownSlowness: Slowness = { tallies: [] };
 
 /** Whether a webhook's attempts are made in the slow lane. */
@@ -51,7 +51,7 @@ export function withSlowAttempts(slowness: Slowness, added: { slow: number; quic
   return reachesShare(tallies) ? slowedDown(tallied, now) : tallied;
 }
 
-/** A name that did not resolve in time makes its webhook slow by itself. */
+/** A name that did not resolve in time makes its webhook slow at once. */
 export function withSlowDns(slowness: Slowness, now: number): Slowness {
   return slowedDown(slowness, now);
 }
@@ -67,7 +67,7 @@ export function recovered(slowness: Slowness, now: number): Slowness {
 }
 
 /**
- * Notes how long an attempt took. The longest of the last minute stands; gives `undefined` where that changes nothing.
+ * Records how long an attempt took. The longest of the last minute counts; gives `undefined` where that changes nothing.
  */
 export function withDuration(slowness: Slowness, duration: number, now: number): Slowness | undefined {
   const { longestAttempt = 0, measuredAt = Number.NEGATIVE_INFINITY } = slowness;
@@ -79,7 +79,7 @@ export function withDuration(slowness: Slowness, duration: number, now: number):
 }
 
 /**
- * Milliseconds between two attempts that begin at a slow webhook: as many a second as keep about 60 under way at the
+ * Milliseconds between two attempts that begin at a slow webhook: as many a second as keep about 60 in flight at the
  * longest duration of the last minute, and `rate` a second at most.
  */
 export function slotInterval({ longestAttempt = 0 }: Slowness, rate: number): number {
@@ -87,8 +87,8 @@ export function slotInterval({ longestAttempt = 0 }: Slowness, rate: number): nu
 }
 
 /**
- * Reserves the next turn of a slow webhook, a paced start of an attempt. Gives the moment of the turn and of the one after
- * it, or `undefined` where the turn is too far off to be reserved.
+ * Reserves the next slot of a slow webhook: a paced start of an attempt. Gives the moment of the slot and of the one after
+ * it, or `undefined` where the slot is too far off to be reserved.
  */
 export function reserveSlot(
   nextSlotAt: number,
@@ -132,7 +132,7 @@ function slowedDown(slowness: Slowness, now: number): Slowness {
     ...slowness,
     slowSince: now,
     reachedAt: now,
-    // It may hang: until the first attempt in the slow lane is measured, turns are given as if it did.
+    // It may hang: until the first attempt in the slow lane is measured, slots are given as if it did.
     longestAttempt: assumedAttempt,
     measuredAt: undefined,
     hold: isRelapse ? Math.min(hold * 2, longestHold) : shortestHold,

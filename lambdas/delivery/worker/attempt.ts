@@ -10,7 +10,7 @@ import { makeRedaction } from './redaction.ts';
 import { signatureHeader } from './signature.ts';
 import type { SlowAttemptTimer } from './slow-attempt-timer.ts';
 
-/** Makes one attempt: at most one POST that a receiver sees. Never throws for what a receiver or its network did, or we. */
+/** Makes one attempt: at most one POST that a receiver sees. Never throws. */
 export type Attempt = (webhook: Webhook, delivery: Delivery, progress?: AttemptProgress) => Promise<AttemptOutcome>;
 
 /** What an attempt depends on. */

@@ -15,19 +15,6 @@ import type { OnAttempt } from './process-delivery.ts';
 /** Processes one message of a queue. To return is to acknowledge it; to throw is to leave it for later. */
 export type ProcessRecord = (record: SQSRecord, onAttempt?: OnAttempt) => Promise<void>;
 
-/** What a consumer depends on. */
-export interface ConsumerDependencies extends DeliveryTelemetry {
-  readonly process: ProcessRecord;
-  readonly sqs: Pick<SQSClient, 'send'>;
-  readonly queueUrl: string;
-  /** The deadline of an attempt, in milliseconds. */
-  readonly attemptTimeoutMs: number;
-  /** Messages that are processed at once at most. */
-  readonly maxInFlight: number;
-  /** Resolves after so many milliseconds. Gives by how many more it was late. */
-  readonly pause: (milliseconds: number) => Promise<number>;
-}
-
 /** The handler of a queue's batches. */
 export type Consumer = (
   event: SQSEvent,
@@ -44,7 +31,19 @@ export type Consumer = (
  * A message that cannot be processed now is deferred: its visibility timeout is set, longer with each receive. One that never
  * can be is a poison message, which the processing itself puts into the dead-letter queue.
  */
-export function makeConsumer(dependencies: ConsumerDependencies): Consumer {
+export function makeConsumer(
+  dependencies: {
+    readonly process: ProcessRecord;
+    readonly sqs: Pick<SQSClient, 'send'>;
+    readonly queueUrl: string;
+    /** The deadline of an attempt, in milliseconds. */
+    readonly attemptTimeoutMs: number;
+    /** Messages that are processed at once at most. */
+    readonly maxInFlight: number;
+    /** Resolves after so many milliseconds. Gives by how many more it was late. */
+    readonly pause: (milliseconds: number) => Promise<number>;
+  } & DeliveryTelemetry,
+): Consumer {
   const { process, sqs, queueUrl, attemptTimeoutMs, maxInFlight, pause, log, count } = dependencies;
 
   // A thrown invocation would make Lambda slow the whole queue down: failures are reported message by message.

@@ -35,24 +35,23 @@ export type ProcessDelivery = (
 /** Called when an attempt begins, from when on it waits for its receiver and not for us. Gives what is called when it ends. */
 export type OnAttempt = () => () => void;
 
-/** What processing depends on. */
-export interface ProcessDeliveryDependencies extends DeliveryTelemetry {
-  readonly attempt: Attempt;
-  readonly startSlowAttemptTimer: StartSlowAttemptTimer;
-  readonly applyOutcome: ApplyOutcome;
-  readonly health: WebhookHealth;
-  /** Limits the attempts of this process at each webhook. */
-  readonly bulkhead: Bulkhead;
-  readonly moveToSlowLane: MoveToSlowLane;
-  /** The lane whose consumer is at work. */
-  readonly lane: Lane;
-  readonly queues: Readonly<Record<LaterLane, Pick<RetryQueue, 'send'>>>;
-  readonly now: Clock;
-  readonly random: Random;
-}
-
 /** Makes the processing that the consumers of all lanes share. */
-export function makeProcessDelivery(dependencies: ProcessDeliveryDependencies): ProcessDelivery {
+export function makeProcessDelivery(
+  dependencies: {
+    readonly attempt: Attempt;
+    readonly startSlowAttemptTimer: StartSlowAttemptTimer;
+    readonly applyOutcome: ApplyOutcome;
+    readonly health: WebhookHealth;
+    /** Limits the attempts of this process at each webhook. */
+    readonly bulkhead: Bulkhead;
+    readonly moveToSlowLane: MoveToSlowLane;
+    /** The lane whose consumer is at work. */
+    readonly lane: Lane;
+    readonly queues: Readonly<Record<LaterLane, Pick<RetryQueue, 'send'>>>;
+    readonly now: Clock;
+    readonly random: Random;
+  } & DeliveryTelemetry,
+): ProcessDelivery {
   const { attempt, startSlowAttemptTimer, applyOutcome, health, bulkhead, moveToSlowLane } = dependencies;
   const { lane, queues, now, random, log, count } = dependencies;
 

@@ -53,16 +53,16 @@ function mask(text: string, ends: Uint32Array): string {
 /** For each character of a text where the longest secret that begins there ends; 0 where none begins. */
 function endsOfSecrets(text: string, isCut: boolean, secrets: ReadonlySet<string>): Uint32Array {
   const ends = new Uint32Array(text.length);
-  const note = (start: number, end: number) => {
+  const mark = (start: number, end: number) => {
     if (end > (ends[start] ?? end)) ends[start] = end;
   };
   for (const { text: layer, starts } of layersOf(text)) {
     const origin = (index: number) => starts[index] ?? text.length;
     for (const secret of secrets) {
       const found = findOccurrences(secret, layer);
-      for (const start of found.starts) note(origin(start), origin(start + secret.length));
+      for (const start of found.starts) mark(origin(start), origin(start + secret.length));
       // An escape that the end cuts off may be the secret's first character, or its next one.
-      if (isCut) note(origin(layer.length - found.remnant), text.length);
+      if (isCut) mark(origin(layer.length - found.remnant), text.length);
     }
   }
   return ends;

@@ -10,7 +10,7 @@ const standard = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * 
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const schedule = fc.array(fc.integer({ min: 0, max: 48 * hour }), { minLength: 1, maxLength: 12 });
 
-describe('the retry schedule', () => {
+describe('backoff over the retry schedule', () => {
   it('makes n + 1 attempts of n waits', () => {
     const waits = Array.from({ length: 12 }, (_, index) => backoffWait(standard, { charged: index + 1 }, () => 0.5));
     expect(waits.filter(wait => wait !== undefined)).toHaveLength(9);
@@ -23,7 +23,7 @@ describe('the retry schedule', () => {
     expect(spanOf(1) / hour).toBeCloseTo(75.59, 1);
   });
 
-  it('spreads each wait over its last fifth', () => {
+  it('has jitter over the last fifth of each wait', () => {
     fc.assert(
       fc.property(schedule, fc.nat(11), random, (waits, index, draw) => {
         const planned = waits[index];
@@ -46,7 +46,7 @@ describe('the retry schedule', () => {
   });
 });
 
-describe('waits after our own faults', () => {
+describe('waits after internal errors', () => {
   it.each([
     [1, minute],
     [2, 2 * minute],
@@ -55,8 +55,8 @@ describe('waits after our own faults', () => {
     [5, 15 * minute],
     [6, 15 * minute],
     [2_000, 15 * minute],
-  ])('after %i in a row: %i ms', (faults, wait) => {
-    expect(internalErrorWait(faults)).toBe(wait);
+  ])('after %i in a row: %i ms', (count, wait) => {
+    expect(internalErrorWait(count)).toBe(wait);
   });
 });
 

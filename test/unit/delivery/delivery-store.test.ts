@@ -113,7 +113,7 @@ describe('the store of deliveries', () => {
   });
 });
 
-describe('what waits for a turn', () => {
+describe('what waits for a slot', () => {
   const waitHere = async (accountId: string, count: number) => {
     const store = storeHere();
     const all = Array.from({ length: count }, (_, at) =>

@@ -37,7 +37,7 @@ describe('after an attempt', () => {
     expect(after.wait).toBeUndefined();
   });
 
-  it('one that was given up is repeated at once: neither charged nor a fault of ours', () => {
+  it('one that was given up is repeated at once: neither charged nor an internal error', () => {
     const outcome: AttemptOutcome = {
       outcome: 'given_up',
       record: aRecord({ number: 3, result: 'slow', status: null }),
@@ -77,7 +77,7 @@ describe('after an attempt', () => {
     expect(applyOutcome()(aDelivery(), failure({}, 1_000)).wait?.nextAttemptAt).toBe(noon + 5_000);
   });
 
-  it('our own fault is not charged, and waits 1 min, doubling to 15', () => {
+  it('an internal error is not charged, and waits 1 min, doubling to 15', () => {
     let delivery = aDelivery({ charged: 1 });
     const waits: number[] = [];
     for (let fault = 0; fault < 6; fault++) {
@@ -90,7 +90,7 @@ describe('after an attempt', () => {
     expect(applyOutcome()(delivery, failure())).toMatchObject({ charged: 2, internalErrors: 0 });
   });
 
-  it('our own fault ends as failed ten days after acceptance', () => {
+  it('an internal error ends as failed ten days after acceptance', () => {
     expect(applyOutcome(noon + 10 * day - 1)(aDelivery(), internalError()).state).toBe('pending');
     expect(applyOutcome(noon + 10 * day)(aDelivery(), internalError())).toMatchObject({
       state: 'failed',
@@ -99,7 +99,7 @@ describe('after an attempt', () => {
   });
 });
 
-describe('when the sweeper must look', () => {
+describe('when the sweeper looks', () => {
   const delayOf = (waitMs: number) => {
     const { wait } = applyOutcome(noon, [waitMs])(aDelivery(), failure());
     return wait && { ...wait, look: wait.sweepAt - wait.nextAttemptAt };
@@ -113,7 +113,7 @@ describe('when the sweeper must look', () => {
     expect(delayOf(wait)?.look).toBe(-minute);
   });
 
-  it('after handing a long wait over, it looks when that is 2 min overdue, and then in doubled steps', () => {
+  it('after it has sent the message of a long wait, it looks when that is 2 min overdue, and then in doubled steps', () => {
     let wait = applyOutcome(noon, [30 * minute])(aDelivery(), failure()).wait;
     const looks: number[] = [];
     for (let sweep = 0; sweep < 5 && wait; sweep++) {
@@ -127,7 +127,7 @@ describe('when the sweeper must look', () => {
 describe('the wait of a delivery of a slow webhook', () => {
   const due = dueNow(aDelivery(), noon);
 
-  it('for a turn keeps the time at which it was due, and is nobody’s to send', () => {
+  it('for a slot keeps the time at which it was due, and is nobody’s to send', () => {
     expect(waitingForSlot(due, noon + minute).wait).toEqual({
       nextAttemptAt: noon,
       sweepAt: noon,
@@ -138,7 +138,7 @@ describe('the wait of a delivery of a slow webhook', () => {
     expect(waitingForSlot(aDelivery(), noon + minute).wait.nextAttemptAt).toBe(noon + minute); // its first attempt
   });
 
-  it('that has a turn is overdue as any other until its message is in the slow queue, and after 30 min then', () => {
+  it('that has a slot is overdue as any other until its message is in the slow queue, and after 30 min then', () => {
     const given = withSlot(due, noon + 20.6);
     expect(given.wait).toEqual({ nextAttemptAt: noon + 21, sweepAt: noon + 21 + 2 * minute, overdueCount: 0 });
     const queued = queuedInSlowLane(given);
@@ -162,7 +162,7 @@ describe('the wait of a delivery of a slow webhook', () => {
     expect(wait.slowLane).toBe('queued');
   });
 
-  it('is an ordinary one again when it is put off, brought forward or sent again', () => {
+  it('is an ordinary one again when it is scheduled, brought forward or sent again', () => {
     for (const waiting of [waitingForSlot(due, noon), queuedInSlowLane(due)]) {
       for (const after of [scheduled(waiting, noon, 10), dueNow(waiting, noon), restarted(waiting, noon)]) {
         expect(after.wait).not.toHaveProperty('slowLane');
@@ -178,7 +178,7 @@ describe('a sweeper that comes late', () => {
   });
 });
 
-describe('any life', () => {
+describe('any delivery', () => {
   const outcome = fc.constantFrom<AttemptOutcome>(failure(), failure({}, 3_600_000), internalError(), success, gone);
 
   it('ends within its schedule, and its numbers only grow', () => {

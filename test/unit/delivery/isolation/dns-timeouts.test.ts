@@ -23,7 +23,7 @@ describe('a name that does not resolve in time', () => {
   });
 
   it.each([
-    ['two others are under way as long', ['a.two.com', 'a.three.com'], true],
+    ['two others have been in flight as long', ['a.two.com', 'a.three.com'], true],
     ['one other is', ['a.two.com'], false],
     ['two others of one domain are', ['a.two.com', 'b.two.com'], false],
     ['two others of its own domain are', ['b.one.com', 'c.one.com'], false],

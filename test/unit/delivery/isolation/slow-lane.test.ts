@@ -39,7 +39,7 @@ const failOnce = async () => {
 };
 
 describe('a delivery of a slow webhook', () => {
-  it('is handed over with the next turn, and may then wait in the slow queue for half an hour', async () => {
+  it('is moved there with the next slot, and may then wait in the slow queue for half an hour', async () => {
     await world.slowDown();
     for (let event = 0; event < 3; event++) {
       publish();
@@ -59,7 +59,7 @@ describe('a delivery of a slow webhook', () => {
     expect(world.counts).toMatchObject({ MovedToSlowLane: 3 });
   });
 
-  it('is handed over by the retry lane as it is, uncharged, and its attempt is made with the whole deadline', async () => {
+  it('is moved by the retry lane as it is, uncharged, and its attempt is made with the whole deadline', async () => {
     await failOnce();
     await world.redeliverNext();
     expect(world.slow).toHaveLength(1);
@@ -72,7 +72,7 @@ describe('a delivery of a slow webhook', () => {
     });
   });
 
-  it('is handed over once: a copy of its message on the retry queue is dropped', async () => {
+  it('is moved once: a copy of its message on the retry queue is dropped', async () => {
     await failOnce();
     await world.redeliverNext(undefined, true);
     world.clock.advance(4 * minute);
@@ -82,7 +82,7 @@ describe('a delivery of a slow webhook', () => {
     expect(world.counts).toMatchObject({ StaleDropped: 1, MovedToSlowLane: 1 });
   });
 
-  it('waits in the table where its turn is too far off: in no queue, uncharged, and not for the sweeper’s own look', async () => {
+  it('waits in the table where its slot is too far off: in no queue, uncharged, and not for the sweeper’s own sweep', async () => {
     await world.slowDown();
     await world.takeSlots();
     publish();
@@ -96,7 +96,7 @@ describe('a delivery of a slow webhook', () => {
     expect(world.counts).toMatchObject({ WaitsForSlot: 1 });
   });
 
-  it('waits behind what waits, though turns are free again', async () => {
+  it('waits behind what waits, though slots are free again', async () => {
     await world.slowDown();
     await world.takeSlots();
     publish();
@@ -107,7 +107,7 @@ describe('a delivery of a slow webhook', () => {
     expect((await world.all()).map(({ wait }) => wait?.slowLane)).toEqual(['waiting', 'waiting']);
   });
 
-  it('ends as failed when it is handed over ten days after acceptance', async () => {
+  it('ends as failed when it is moved ten days after acceptance', async () => {
     await failOnce();
     world.clock.advance(10 * day);
     await world.redeliverNext();
@@ -135,7 +135,7 @@ describe('a delivery of a slow webhook', () => {
   it('is found by the sweeper after 2 min where its message could not be sent', async () => {
     await world.slowDown();
     publish();
-    await world.deliverNext({ afterCalls: 3, hasEffect: false }); // its outcome and turn are stored
+    await world.deliverNext({ afterCalls: 3, hasEffect: false }); // its outcome and slot are stored
     expect(world.slow).toEqual([]);
     expect(await first()).toMatchObject({ wait: { overdueCount: 0 } });
     world.clock.advance(2 * minute);
@@ -146,15 +146,15 @@ describe('a delivery of a slow webhook', () => {
   });
 });
 
-describe('handing over', () => {
+describe('the move to the slow lane', () => {
   const waiting: WaitingDelivery = {
     ...aDelivery({ attempt: 2 }),
     wait: { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 },
   };
-  const handingOver = ({ isQueueDown = false, isStoreDown = false, isStale = false } = {}) => {
+  const moving = ({ isQueueDown = false, isStoreDown = false, isStale = false } = {}) => {
     const did: string[] = [];
     const telemetry = fakeTelemetry();
-    const handOver = makeMoveToSlowLane({
+    const move = makeMoveToSlowLane({
       ...telemetry,
       slownessStore: { reserve: async () => noon + 250, beginWaiting: async () => undefined },
       store: {
@@ -177,41 +177,41 @@ describe('handing over', () => {
       did.push('save');
       return !isStale;
     };
-    return { handOver: (delivery: Delivery) => handOver(delivery, slowness, save), did, ...telemetry };
+    return { move: (delivery: Delivery) => move(delivery, slowness, save), did, ...telemetry };
   };
 
-  it('stores what is not stored yet, sends its message, and then notes where that is', async () => {
-    const { handOver, did } = handingOver();
-    await handOver(aDelivery());
+  it('stores what is not stored yet, sends its message, and then records where that is', async () => {
+    const { move, did } = moving();
+    await move(aDelivery());
     expect(did).toEqual(['save', 'send for 250', 'mark']);
   });
 
-  it('sends the message of what is stored already, and then notes where that is', async () => {
-    const { handOver, did } = handingOver();
-    await handOver(waiting);
+  it('sends the message of what is stored already, and then records where that is', async () => {
+    const { move, did } = moving();
+    await move(waiting);
     expect(did).toEqual(['send for 250', 'mark']);
   });
 
   it('sends nothing where a copy was stored first', async () => {
-    const { handOver, did, counts } = handingOver({ isStale: true });
-    await handOver(aDelivery());
+    const { move, did, counts } = moving({ isStale: true });
+    await move(aDelivery());
     expect(did).toEqual(['save']);
     expect(counts).toEqual({ StaleDropped: 1 });
   });
 
   it('leaves to the sweeper what is stored and could not be sent', async () => {
-    const { handOver, counts } = handingOver({ isQueueDown: true });
-    await handOver(aDelivery());
+    const { move, counts } = moving({ isQueueDown: true });
+    await move(aDelivery());
     expect(counts).toEqual({ RetryNotSent: 1 });
   });
 
   it('lets a retry’s message come back where it could not be sent on', async () => {
-    await expect(handingOver({ isQueueDown: true }).handOver(waiting)).rejects.toThrow('the queue is down');
+    await expect(moving({ isQueueDown: true }).move(waiting)).rejects.toThrow('the queue is down');
   });
 
-  it('is done where the message is sent, though that could not be noted', async () => {
-    const { handOver, counts, lines } = handingOver({ isStoreDown: true });
-    await handOver(aDelivery());
+  it('is done where the message is sent, though that could not be recorded', async () => {
+    const { move, counts, lines } = moving({ isStoreDown: true });
+    await move(aDelivery());
     expect(counts).toEqual({ MovedToSlowLane: 1 });
     expect(lines.join()).toContain('delivery.not_marked');
   });
@@ -268,25 +268,25 @@ describe('an attempt that is slow while messages wait in its lane’s queue', ()
   });
 });
 
-describe('a process that dies at any step while it hands over', () => {
+describe('a process that dies at any step during the move to the slow lane', () => {
   const crashes = Array.from({ length: 9 }, (_, afterCalls) =>
     [false, true].map(hasEffect => ({ afterCalls, hasEffect })),
   ).flat();
   const cases = [
-    ['a first attempt, with a turn', async () => void publish(), 'deliverNext', false],
+    ['a first attempt, with a slot', async () => void publish(), 'deliverNext', false],
     ['a first attempt, into the table', async () => void publish(), 'deliverNext', true],
-    ['a retry, with a turn', failOnce, 'redeliverNext', false],
+    ['a retry, with a slot', failOnce, 'redeliverNext', false],
     ['a retry, into the table', failOnce, 'redeliverNext', true],
   ] as const;
 
   it.each(cases)(
     'loses nothing: %s',
-    async (_, prepare, step, areTurnsTaken) => {
+    async (_, prepare, step, areSlotsTaken) => {
       for (const crash of crashes) {
         await begin();
         await prepare();
         await world.slowDown();
-        if (areTurnsTaken) await world.takeSlots();
+        if (areSlotsTaken) await world.takeSlots();
         const before = world.posts.length;
         await world[step](crash);
         await world.settle();

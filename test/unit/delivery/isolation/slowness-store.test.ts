@@ -35,7 +35,7 @@ beforeEach(() => {
   owner = { accountId: `conta-${++accounts}`, eventName: 'demanda.criada' };
 });
 
-/** The store as one process has it. `rate` turns a second. */
+/** The store as one process has it. `rate` slots a second. */
 const storeAt = (rate = 20) =>
   makeSlownessStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now: clock.now, rate });
 const itemOf = async () => {
@@ -77,12 +77,12 @@ describe('what is known of how slowly a receiver answers', () => {
     expect(await itemOf()).toBeUndefined();
   });
 
-  it('loses nothing of what six processes note at the same moment', async () => {
+  it('loses nothing of what six processes record at the same moment', async () => {
     await many(6, () => storeAt().change(owner, slowness => withSlowAttempts(slowness, { slow: 1, quick: 4 }, noon)));
     expect(await known()).toMatchObject({ tallies: [{ slow: 6, quick: 24 }], version: 6 });
   });
 
-  it('loses no note of an attempt beside turns that are reserved and arrivals that begin to wait', async () => {
+  it('loses no record of an attempt beside slots that are reserved and arrivals that begin to wait', async () => {
     const slowness = await storeAt().change(owner, before => withSlowDns(before, noon));
     await Promise.all([
       many(5, () => storeAt().change(owner, before => withSlowAttempts(before, { slow: 1, quick: 0 }, noon))),
@@ -166,11 +166,11 @@ describe('what is known of how slowly a receiver answers', () => {
   });
 });
 
-describe('the turns of a slow webhook', () => {
+describe('the slots of a slow webhook', () => {
   it('are each given once, spaced by the interval, whoever reserves them at the same moment', async () => {
     const stale = await known();
-    const turns = await many(40, () => storeAt().reserve(stale));
-    const given = turns.filter(turn => turn !== undefined).toSorted((one, other) => one - other);
+    const slots = await many(40, () => storeAt().reserve(stale));
+    const given = slots.filter(slot => slot !== undefined).toSorted((one, other) => one - other);
     expect(given).toHaveLength(40);
     expect(given).toEqual(given.map((_, at) => noon + at * 50));
     expect(await known()).toMatchObject({ nextSlotAt: noon + 2_000 });
@@ -178,9 +178,9 @@ describe('the turns of a slow webhook', () => {
 
   it('are four a second where the longest attempt of the last minute took 15 s', async () => {
     const slowness = await storeAt().change(owner, before => withDuration(before, 15_000, noon));
-    const turns = [];
-    for (let turn = 0; turn < 4; turn++) turns.push(await storeAt().reserve(slowness));
-    expect(turns).toEqual([noon, noon + 250, noon + 500, noon + 750]);
+    const slots = [];
+    for (let slot = 0; slot < 4; slot++) slots.push(await storeAt().reserve(slowness));
+    expect(slots).toEqual([noon, noon + 250, noon + 500, noon + 750]);
   });
 
   it('begin now again when the last one is over', async () => {
@@ -194,8 +194,8 @@ describe('the turns of a slow webhook', () => {
 
   it('are not given more than a minute ahead, also to those who know nothing of the others', async () => {
     const stale = await known();
-    const turns = await many(75, () => storeAt(1).reserve(stale));
-    const given = turns.filter(turn => turn !== undefined);
+    const slots = await many(75, () => storeAt(1).reserve(stale));
+    const given = slots.filter(slot => slot !== undefined);
     expect(given).toHaveLength(61);
     expect(Math.max(...given)).toBe(noon + minute);
     dynalite.operations.length = 0;

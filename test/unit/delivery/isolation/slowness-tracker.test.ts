@@ -45,7 +45,7 @@ const trackerOver = (begun: Slowness = unknownSlowness) => {
   };
 };
 
-describe('what a process tracker', () => {
+describe('what a process records', () => {
   it('writes nothing for quick attempts, and adds them with the next slow one', async () => {
     const { tracker, stored, writes } = trackerOver();
     for (let at = 0; at < 30; at++) tracker.recordQuick(owner);

@@ -43,7 +43,7 @@ describe('a webhook is made slow', () => {
     ['by 29 where they are a tenth', true, noting([0, 29, 261])],
     ['not by 29 where they are less', false, noting([0, 29, 262])],
     ['by 30 whatever their share', true, noting([0, 30, 1_000_000])],
-    ['by 30 in several notes', true, noting([0, 10, 10_000], [20 * second, 10, 10_000], [59 * second, 10, 10_000])],
+    ['by 30 in several records', true, noting([0, 10, 10_000], [20 * second, 10, 10_000], [59 * second, 10, 10_000])],
     ['not by 30 in more than 60 s', false, noting([0, 10, 10_000], [30 * second, 10, 10_000], [minute, 10, 10_000])],
     [
       'by two slow ones when the quick ones are more than 60 s ago',
@@ -147,7 +147,7 @@ describe('a slow webhook', () => {
   });
 });
 
-describe('the turns of a slow webhook', () => {
+describe('the slots of a slow webhook', () => {
   it.each([
     ['unknown', undefined, 50],
     ['2 s', 2 * second, 50],
@@ -158,7 +158,7 @@ describe('the turns of a slow webhook', () => {
     expect(slotInterval({ ...unknownSlowness, longestAttempt }, 20)).toBe(expected);
   });
 
-  // A burst at a webhook that had just become slow had 300 attempts under way instead of 60.
+  // A burst at a webhook that had just become slow had 300 attempts in flight instead of 60.
   it.each([
     unknownSlowness,
     { ...unknownSlowness, longestAttempt: 100, measuredAt: noon - minute, endedAt: noon - hour },
@@ -191,11 +191,11 @@ describe('the turns of a slow webhook', () => {
         let last = Number.NEGATIVE_INFINITY;
         for (const pause of pauses) {
           now += pause;
-          const turn = reserveSlot(next, interval, now);
-          if (!turn) continue;
-          expect(turn.at).toBeGreaterThanOrEqual(Math.max(now, last + interval));
-          expect(turn.at - now).toBeLessThanOrEqual(minute);
-          [last, next] = [turn.at, turn.next];
+          const slot = reserveSlot(next, interval, now);
+          if (!slot) continue;
+          expect(slot.at).toBeGreaterThanOrEqual(Math.max(now, last + interval));
+          expect(slot.at - now).toBeLessThanOrEqual(minute);
+          [last, next] = [slot.at, slot.next];
         }
       }),
     );
@@ -212,14 +212,14 @@ describe('how long attempts take', () => {
     ['a shorter one: nothing is written', known, 9_999, minute - 1, undefined],
     ['one as long, half a minute later', known, 10_000, minute / 2, 10_000],
     ['a shorter one, after a minute', known, 50, minute, 50],
-  ])('is noted: %s', (_, slowness, duration, at, expected) => {
+  ])('is recorded: %s', (_, slowness, duration, at, expected) => {
     const noted = withDuration(slowness, duration, noon + at);
     expect(noted?.longestAttempt).toBe(expected);
     if (noted) expect(noted.measuredAt).toBe(noon + at);
   });
 });
 
-describe('whatever is noted', () => {
+describe('whatever is recorded', () => {
   const step = fc.record({
     wait: fc.nat(30_000),
     slow: fc.nat(4),

@@ -140,7 +140,7 @@ describe('what came of it', () => {
   });
 });
 
-describe('our own faults', () => {
+describe('internal errors', () => {
   it('a credential that does not open is not the receiver’s fault, and nothing is sent', async () => {
     const { attempt, requests } = attemptOver(answer(200));
     const outcome = await attempt(aWebhook({ sealedAuthorization: 'another/binding|x' }), aDelivery());

@@ -198,7 +198,7 @@ describe('a delivery', () => {
     expect((second ?? 0) - (first ?? 0)).toBe(7_200_000);
   });
 
-  it('goes to what is registered when its turn comes', async () => {
+  it('goes to what is registered when its attempt is due', async () => {
     await world.register();
     world.answers.push(answer(500));
     world.publish(event);

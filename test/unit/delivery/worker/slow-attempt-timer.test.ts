@@ -140,7 +140,7 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
   });
 
   it.each(['waiting', 'always'] as const)(
-    'is neither noted nor given up by a process that is late: %s',
+    'is neither recorded nor given up by a process that lags: %s',
     async giveUp => {
       const { onResolving, onConnecting, pass, did, end } = timing({
         giveUp,
@@ -181,7 +181,7 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
 });
 
 describe('a name that is not resolved after 2 s', () => {
-  it('is noted, and its attempt is given up where messages wait', async () => {
+  it('is recorded, and its attempt is given up where messages wait', async () => {
     const { onResolving, pass, did } = timing({ waiting: [false, true] });
     onResolving();
     await pass(15_000);
@@ -300,7 +300,7 @@ describe('the end of an attempt', () => {
 });
 
 describe('how long attempts at a slow webhook take', () => {
-  it('is taken to be the deadline after 5 s, while the attempt is under way, and is what it was at its end', async () => {
+  it('is taken to be the deadline after 5 s, while the attempt is in flight, and is what it was at its end', async () => {
     const { onResolving, onConnecting, onAnswered, pass, end, did } = timing({ lane: 'slow', slowness: slow });
     onResolving();
     onConnecting();
@@ -310,7 +310,7 @@ describe('how long attempts at a slow webhook take', () => {
     expect(did).toEqual(['2000 slow', '5000 takes 15000', '6000 takes 6000']);
   });
 
-  it('is noted where that changes something only', async () => {
+  it('is recorded where that changes something only', async () => {
     const slowness = withDuration(slow, 15_000, noon) ?? slow;
     const { onResolving, onConnecting, pass, end, did } = timing({ lane: 'slow', slowness });
     onResolving();
@@ -320,7 +320,7 @@ describe('how long attempts at a slow webhook take', () => {
     expect(did).toEqual(['2000 slow']);
   });
 
-  it('is noted in the slow lane only, and of webhooks that are slow only', async () => {
+  it('is recorded in the slow lane only, and of webhooks that are slow only', async () => {
     for (const changes of [{ lane: 'retry', slowness: slow }, { lane: 'slow' }] as const) {
       const { onResolving, onConnecting, end, did } = timing(changes);
       onResolving();

@@ -26,7 +26,7 @@ const stored = async () => parseWebhook(await item());
 const announced = async () => (await item())?.announcements;
 
 describe('a webhook’s health', () => {
-  it('notes the first failure only', async () => {
+  it('stores the first failure only', async () => {
     expect(await health().startedFailing(aWebhook())).toBe(true);
     expect(await stored()).toEqual(aWebhook({ failingSince: noon + 1_000 }));
     expect(await health().startedFailing(aWebhook())).toBe(false);
