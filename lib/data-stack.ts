@@ -1,10 +1,10 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
-import type { Topic } from 'aws-cdk-lib/aws-sns';
+import * as sns from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { HttpEndpoint } from './constructs/http-endpoint.ts';
 import { Keyring } from './constructs/keyring.ts';
-import { operationsTopic } from './constructs/operations-topic.ts';
 import { keysOnlyIndex, Table, type TableProps, text } from './constructs/table.ts';
 import { retentionOf, type StageProps } from './stage-props.ts';
 
@@ -20,7 +20,7 @@ export class DataStack extends Stack {
   readonly deliveries: Table;
   readonly keyring: Keyring;
   /** Alarms and suspended webhooks are announced here. */
-  readonly operations: Topic;
+  readonly operations: sns.Topic;
   /** {auth_url} */
   readonly auth: HttpEndpoint;
   /** {base_url} */
@@ -63,7 +63,7 @@ export class DataStack extends Stack {
     });
     this.keyring = new Keyring(this, 'Keyring', { key, removalPolicy });
 
-    this.operations = operationsTopic(this, 'Operations');
+    this.operations = addOperationsTopic(this, 'Operations');
 
     const endpoint = (name: string, domainName?: string, certificateArn?: string): HttpEndpoint =>
       new HttpEndpoint(this, name, {
@@ -81,4 +81,21 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'OperationsTopicArn', { value: this.operations.topicArn });
     new CfnOutput(this, 'KeyArn', { value: key.keyArn });
   }
+}
+
+/**
+ * The topic that tells the operations team of alarms and of suspended webhooks: subscribe an e-mail address or a chat to
+ * it. Its own policy replaces the default one of SNS, so it must let CloudWatch alarms publish again.
+ */
+function addOperationsTopic(scope: Construct, id: string): sns.Topic {
+  const topic = new sns.Topic(scope, id, { displayName: 'Emissor operations', enforceSSL: true });
+  topic.addToResourcePolicy(
+    new iam.PolicyStatement({
+      principals: [new iam.ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['sns:Publish'],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
+    }),
+  );
+  return topic;
 }

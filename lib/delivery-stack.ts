@@ -2,20 +2,13 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import type {
-  DeliverEnvironment,
-  DeliveriesApiEnvironment,
-  SweepEnvironment,
-} from '../lambdas/delivery/environment.ts';
-import type { Lane } from '../lambdas/delivery/lane-routing.ts';
+import type { DeliveriesApiEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { NodeFunction } from './constructs/node-function.ts';
-import { QueueConsumer } from './constructs/queue-consumer.ts';
-import { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
 import { deliveryAlarms } from './delivery-alarms.ts';
+import { addDeliveryLanes, type DeliveryLanes } from './delivery-lanes.ts';
 import type { StageProps } from './stage-props.ts';
 
 /** The properties of the delivery stack. */
@@ -32,100 +25,41 @@ export interface DeliveryStackProps extends StageProps {
 export class DeliveryStack extends Stack {
   readonly #props: DeliveryStackProps;
   readonly #historyDays: string;
-  readonly #deadLetterQueue: DeadLetterQueue;
-  readonly #queues: Readonly<Record<Lane, WorkQueue>>;
+  readonly #lanes: DeliveryLanes;
 
   constructor(scope: Construct, id: string, props: DeliveryStackProps) {
     super(scope, id, props);
     const { configuration, data } = props;
     this.#props = props;
     this.#historyDays = String(Math.ceil(configuration.historyRetention / Duration.days(1).toMilliseconds()));
-    this.#deadLetterQueue = new DeadLetterQueue(this, 'DeadLetterQueue');
-    this.#queues = { first: this.#addQueue('first'), retry: this.#addQueue('retry'), slow: this.#addQueue('slow') };
-
-    const consumers = {
-      first: this.#addConsumer('first'),
-      retry: this.#addConsumer('retry'),
-      slow: this.#addConsumer('slow'),
-    };
+    this.#lanes = addDeliveryLanes(this, { ...props, historyDays: this.#historyDays });
     const sweep = this.#addSweep();
     const deliveriesApi = this.#addDeliveriesApi();
     new Alarms(this, 'Alarms', {
       topic: data.operations,
-      rules: deliveryAlarms({
-        configuration,
-        consumers,
-        deadLetterQueue: this.#deadLetterQueue,
-        sweep,
-        deliveriesApi,
-      }),
+      rules: deliveryAlarms({ ...this.#lanes, configuration, sweep, deliveriesApi }),
     });
 
+    const { queues, deadLetterQueue, consumers } = this.#lanes;
     const publisher = new iam.ManagedPolicy(this, 'Publisher', {
       description: 'Allows an internal service to publish events to Emissor, and nothing else',
     });
-    this.#queues.first.grant(publisher, 'sqs:SendMessage');
+    queues.first.grant(publisher, 'sqs:SendMessage');
 
     const logGroups = Object.values(consumers).map(({ logGroup }) => logGroup.logGroupName);
-    new CfnOutput(this, 'EventsQueueUrl', { value: this.#queues.first.queueUrl });
-    new CfnOutput(this, 'RetryQueueUrl', { value: this.#queues.retry.queueUrl });
-    new CfnOutput(this, 'SlowQueueUrl', { value: this.#queues.slow.queueUrl });
-    new CfnOutput(this, 'DeadLetterQueueUrl', { value: this.#deadLetterQueue.queueUrl });
+    new CfnOutput(this, 'EventsQueueUrl', { value: queues.first.queueUrl });
+    new CfnOutput(this, 'RetryQueueUrl', { value: queues.retry.queueUrl });
+    new CfnOutput(this, 'SlowQueueUrl', { value: queues.slow.queueUrl });
+    new CfnOutput(this, 'DeadLetterQueueUrl', { value: deadLetterQueue.queueUrl });
     new CfnOutput(this, 'DeliveryLogGroups', { value: logGroups.join(',') });
     new CfnOutput(this, 'HistoryDays', { value: this.#historyDays });
     new CfnOutput(this, 'DemandsUrl', { value: configuration.demandsUrl });
     new CfnOutput(this, 'PublisherPolicyArn', { value: publisher.managedPolicyArn });
   }
 
-  #addQueue(lane: Lane): WorkQueue {
-    const attemptSeconds = Math.ceil(this.#props.configuration.attemptTimeout / 1_000);
-    return new WorkQueue(this, lanes[lane].queueId, {
-      consumerTimeout: Duration.seconds(attemptSeconds + lanes[lane].secondsAroundAttempt),
-      deadLetterQueue: this.#deadLetterQueue,
-    });
-  }
-
-  #addConsumer(lane: Lane) {
-    const { configuration, data, serviceVersion } = this.#props;
-    const { functionId, entry, recursiveLoop } = lanes[lane];
-    const { retry, slow } = this.#queues;
-    const deliver = new QueueConsumer<DeliverEnvironment>(this, functionId, {
-      configuration,
-      entry,
-      queue: this.#queues[lane],
-      maxConcurrency: configuration[`${lane}Concurrency`],
-      memorySize: 1024,
-      environment: {
-        LANE: lane,
-        QUEUE_URL: this.#queues[lane].queueUrl,
-        WEBHOOKS_TABLE: data.webhooks.tableName,
-        DELIVERIES_TABLE: data.deliveries.tableName,
-        KEYRING_TABLE: data.keyring.tableName,
-        RETRY_QUEUE_URL: retry.queueUrl,
-        SLOW_QUEUE_URL: slow.queueUrl,
-        DEAD_LETTER_QUEUE_URL: this.#deadLetterQueue.queueUrl,
-        DEMANDS_URL: configuration.demandsUrl,
-        RETRY_SCHEDULE: configuration.retrySchedule.join(','),
-        ATTEMPT_TIMEOUT_MS: String(configuration.attemptTimeout),
-        GIVE_UP: configuration.giveUp,
-        SLOW_RATE: String(configuration.slowRate),
-        HISTORY_DAYS: this.#historyDays,
-        OWN_HOSTS: `${data.auth.host},${data.base.host}`,
-        SERVICE_VERSION: serviceVersion,
-      },
-      recursiveLoop,
-    });
-    data.webhooks.grantActions(deliver, 'BatchGetItem', 'UpdateItem');
-    data.deliveries.grantActions(deliver, 'BatchGetItem', 'PutItem', 'UpdateItem');
-    data.keyring.grantList(deliver, 'sealing');
-    data.keyring.grantUnwrap(deliver, 'sealing');
-    for (const queue of [retry, slow, this.#deadLetterQueue]) queue.grant(deliver, 'sqs:SendMessage');
-    return deliver;
-  }
-
   #addSweep() {
     const { configuration, data } = this.#props;
-    const { retry, slow } = this.#queues;
+    const { retry, slow } = this.#lanes.queues;
     const sweep = new NodeFunction<SweepEnvironment>(this, 'Sweep', {
       configuration,
       entry: 'lambdas/delivery/sweeper/sweep.handler.ts',
@@ -158,7 +92,7 @@ export class DeliveryStack extends Stack {
 
   #addDeliveriesApi() {
     const { configuration, data } = this.#props;
-    const { retry } = this.#queues;
+    const { retry } = this.#lanes.queues;
     const api = new NodeFunction<DeliveriesApiEnvironment>(this, 'DeliveriesApi', {
       configuration,
       entry: 'lambdas/delivery/api/deliveries-api.handler.ts',
@@ -197,40 +131,3 @@ export class DeliveryStack extends Stack {
     return api;
   }
 }
-
-/** How the queue and the consumer of a lane differ from those of the others. */
-interface LaneSettings {
-  readonly queueId: string;
-  readonly functionId: string;
-  readonly entry: string;
-  /**
-   * Seconds that an invocation may take beyond one attempt: for reads and writes around it, and for further messages that
-   * it receives. The messages of an invocation that times out stay hidden for six times its timeout.
-   */
-  readonly secondsAroundAttempt: number;
-  readonly recursiveLoop?: lambda.RecursiveLoop;
-}
-
-const lanes: Readonly<Record<Lane, LaneSettings>> = {
-  first: {
-    queueId: 'EventsQueue',
-    functionId: 'DeliverFirst',
-    entry: 'lambdas/delivery/worker/deliver.handler.ts',
-    secondsAroundAttempt: 15,
-  },
-  retry: {
-    queueId: 'RetryQueue',
-    functionId: 'DeliverRetry',
-    entry: 'lambdas/delivery/worker/deliver.handler.ts',
-    secondsAroundAttempt: 15,
-    // It sends to its own queue on purpose: deliveries and replays end by their own counts and dates.
-    recursiveLoop: lambda.RecursiveLoop.ALLOW,
-  },
-  slow: {
-    queueId: 'SlowQueue',
-    functionId: 'DeliverSlow',
-    entry: 'lambdas/delivery/worker/deliver.handler.ts',
-    secondsAroundAttempt: 30,
-    recursiveLoop: lambda.RecursiveLoop.ALLOW, // as in the retry lane
-  },
-};

@@ -142,7 +142,6 @@ function given(options: ClientSettings, command: Command): ClientSettings {
   return Object.fromEntries(Object.entries(options).filter(([name]) => command.getOptionValueSource(name) === 'cli'));
 }
 
-/** The actions are loaded when one is needed, because the SDK takes longer to load than the rest takes to run. */
 function actions() {
   return import('./client-actions.ts');
 }

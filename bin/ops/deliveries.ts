@@ -143,7 +143,6 @@ interface ReplayOptions {
   readonly until?: number;
 }
 
-/** The actions are loaded when one is needed, because the SDK takes longer to load than the rest takes to run. */
 function actions() {
   return import('./delivery-actions.ts');
 }

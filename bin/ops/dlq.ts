@@ -87,7 +87,6 @@ interface DiscardOptions extends Confirmed {
   readonly reason?: RejectionReason;
 }
 
-/** The actions are loaded when one is needed, because the SDK takes longer to load than the rest takes to run. */
 function actions() {
   return import('./dlq-actions.ts');
 }

@@ -57,7 +57,6 @@ function kindOption() {
   return new Option('--kind <kind>', 'keys of this kind only (default: all kinds)').choices(keyKinds);
 }
 
-/** The actions are loaded when one is needed, because the SDK takes longer to load than the rest takes to run. */
 function actions() {
   return import('./key-actions.ts');
 }

@@ -21,17 +21,6 @@ export interface Replayed {
   readonly sent: number;
 }
 
-/** What a replay needs. */
-export interface ReplayDependencies {
-  readonly findWebhook: FindWebhook;
-  /** The webhook's latest replay. */
-  findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
-  readonly start: StartReplay;
-  readonly now: () => number;
-  /** Waits until the replay is looked at again. */
-  readonly wait: () => Promise<unknown>;
-}
-
 /**
  * Replays a range of deliveries of one webhook and waits for the end of the replay. If the command ends before that, the
  * service goes on.
@@ -40,7 +29,21 @@ export interface ReplayDependencies {
  */
 export async function replayDeliveries(
   { account, event, ...range }: ReplayRequest,
-  { findWebhook, findLatest, start, now, wait }: ReplayDependencies,
+  {
+    findWebhook,
+    findLatest,
+    start,
+    now,
+    wait,
+  }: {
+    readonly findWebhook: FindWebhook;
+    /** The webhook's latest replay. */
+    findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
+    readonly start: StartReplay;
+    readonly now: () => number;
+    /** Waits until the replay is looked at again. */
+    readonly wait: () => Promise<unknown>;
+  },
   progress: ShowProgress,
 ): Promise<Replayed> {
   const name = `the webhook of account "${account}" for ${event}`;

@@ -33,7 +33,12 @@ export function makeRun(streams: Streams): Run {
   };
 }
 
-/** What a command does on its target. Long work shows its progress; a password may be read. */
+/**
+ * What a command does on its target. Long work shows its progress; a password may be read.
+ *
+ * Actions take and give values; the commands of a noun import them when one runs, because the SDK takes longer to load than
+ * the rest takes to run.
+ */
 type Action<Value> = (target: Target, progress: ShowProgress, stdin: Streams['stdin']) => Promise<Value>;
 
 /** The options that every command accepts. */

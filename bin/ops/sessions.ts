@@ -61,7 +61,6 @@ function ownerOptions(command: Command): Command {
     .option('--client <client-id>', 'sessions that began through this client', notEmpty);
 }
 
-/** The actions are loaded when one is needed, because the SDK takes longer to load than the rest takes to run. */
 function actions() {
   return import('./session-actions.ts');
 }

@@ -130,7 +130,6 @@ function generateOption() {
   return new Option('--generate-password', 'make a password and show it once');
 }
 
-/** The actions are loaded when one is needed, because the SDK takes longer to load than the rest takes to run. */
 function actions() {
   return import('./user-actions.ts');
 }

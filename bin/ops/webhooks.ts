@@ -57,7 +57,6 @@ function registrationOptions(command: Command): Command {
     .requiredOption('--event <name>', 'the event that the webhook is for', eventNameSchema);
 }
 
-/** The actions are loaded when one is needed, because the SDK takes longer to load than the rest takes to run. */
 function actions() {
   return import('./webhook-actions.ts');
 }

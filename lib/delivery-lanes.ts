@@ -1,0 +1,134 @@
+import { Duration } from 'aws-cdk-lib';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import type { DeliverEnvironment } from '../lambdas/delivery/environment.ts';
+import type { Lane } from '../lambdas/delivery/lane-routing.ts';
+import type { StageConfiguration } from './config.ts';
+import { QueueConsumer } from './constructs/queue-consumer.ts';
+import { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
+import type { DataStack } from './data-stack.ts';
+
+/** The properties of the lanes. */
+export interface DeliveryLanesProps {
+  readonly configuration: StageConfiguration;
+  readonly data: DataStack;
+  /** Days that a delivery is kept after its final state. */
+  readonly historyDays: string;
+  /** Receivers see it in `User-Agent`. */
+  readonly serviceVersion: string;
+}
+
+/** The queues of the lanes, their consumers, and the dead-letter queue that they share. */
+export interface DeliveryLanes {
+  readonly deadLetterQueue: DeadLetterQueue;
+  readonly queues: Readonly<Record<Lane, WorkQueue>>;
+  readonly consumers: Readonly<Record<Lane, QueueConsumer<DeliverEnvironment>>>;
+}
+
+/** Adds a queue and a consumer for each lane. The lanes are bulkheads: each has a concurrency of its own. */
+export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): DeliveryLanes {
+  const deadLetterQueue = new DeadLetterQueue(scope, 'DeadLetterQueue');
+  const queues = {
+    first: addQueue(scope, 'first', deadLetterQueue, props),
+    retry: addQueue(scope, 'retry', deadLetterQueue, props),
+    slow: addQueue(scope, 'slow', deadLetterQueue, props),
+  };
+  const consumers = {
+    first: addConsumer(scope, 'first', { deadLetterQueue, queues }, props),
+    retry: addConsumer(scope, 'retry', { deadLetterQueue, queues }, props),
+    slow: addConsumer(scope, 'slow', { deadLetterQueue, queues }, props),
+  };
+  return { deadLetterQueue, queues, consumers };
+}
+
+function addQueue(
+  scope: Construct,
+  lane: Lane,
+  deadLetterQueue: DeadLetterQueue,
+  { configuration }: DeliveryLanesProps,
+): WorkQueue {
+  const attemptSeconds = Math.ceil(configuration.attemptTimeout / 1_000);
+  return new WorkQueue(scope, lanes[lane].queueId, {
+    consumerTimeout: Duration.seconds(attemptSeconds + lanes[lane].secondsAroundAttempt),
+    deadLetterQueue,
+  });
+}
+
+function addConsumer(
+  scope: Construct,
+  lane: Lane,
+  { deadLetterQueue, queues }: Pick<DeliveryLanes, 'deadLetterQueue' | 'queues'>,
+  { configuration, data, historyDays, serviceVersion }: DeliveryLanesProps,
+) {
+  const { functionId, entry, recursiveLoop } = lanes[lane];
+  const { retry, slow } = queues;
+  const deliver = new QueueConsumer<DeliverEnvironment>(scope, functionId, {
+    configuration,
+    entry,
+    queue: queues[lane],
+    maxConcurrency: configuration[`${lane}Concurrency`],
+    memorySize: 1024,
+    environment: {
+      LANE: lane,
+      QUEUE_URL: queues[lane].queueUrl,
+      WEBHOOKS_TABLE: data.webhooks.tableName,
+      DELIVERIES_TABLE: data.deliveries.tableName,
+      KEYRING_TABLE: data.keyring.tableName,
+      RETRY_QUEUE_URL: retry.queueUrl,
+      SLOW_QUEUE_URL: slow.queueUrl,
+      DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
+      DEMANDS_URL: configuration.demandsUrl,
+      RETRY_SCHEDULE: configuration.retrySchedule.join(','),
+      ATTEMPT_TIMEOUT_MS: String(configuration.attemptTimeout),
+      GIVE_UP: configuration.giveUp,
+      SLOW_RATE: String(configuration.slowRate),
+      HISTORY_DAYS: historyDays,
+      OWN_HOSTS: `${data.auth.host},${data.base.host}`,
+      SERVICE_VERSION: serviceVersion,
+    },
+    recursiveLoop,
+  });
+  data.webhooks.grantActions(deliver, 'BatchGetItem', 'UpdateItem');
+  data.deliveries.grantActions(deliver, 'BatchGetItem', 'PutItem', 'UpdateItem');
+  data.keyring.grantList(deliver, 'sealing');
+  data.keyring.grantUnwrap(deliver, 'sealing');
+  for (const queue of [retry, slow, deadLetterQueue]) queue.grant(deliver, 'sqs:SendMessage');
+  return deliver;
+}
+
+/** How the queue and the consumer of a lane differ from those of the others. */
+interface LaneSettings {
+  readonly queueId: string;
+  readonly functionId: string;
+  readonly entry: string;
+  /**
+   * Seconds that an invocation may take beyond one attempt: for reads and writes around it, and for further messages that
+   * it receives. The messages of an invocation that times out stay hidden for six times its timeout.
+   */
+  readonly secondsAroundAttempt: number;
+  readonly recursiveLoop?: lambda.RecursiveLoop;
+}
+
+const lanes: Readonly<Record<Lane, LaneSettings>> = {
+  first: {
+    queueId: 'EventsQueue',
+    functionId: 'DeliverFirst',
+    entry: 'lambdas/delivery/worker/deliver.handler.ts',
+    secondsAroundAttempt: 15,
+  },
+  retry: {
+    queueId: 'RetryQueue',
+    functionId: 'DeliverRetry',
+    entry: 'lambdas/delivery/worker/deliver.handler.ts',
+    secondsAroundAttempt: 15,
+    // It sends to its own queue on purpose: deliveries and replays end by their own counts and dates.
+    recursiveLoop: lambda.RecursiveLoop.ALLOW,
+  },
+  slow: {
+    queueId: 'SlowQueue',
+    functionId: 'DeliverSlow',
+    entry: 'lambdas/delivery/worker/deliver.handler.ts',
+    secondsAroundAttempt: 30,
+    recursiveLoop: lambda.RecursiveLoop.ALLOW, // as in the retry lane
+  },
+};
