@@ -1,4 +1,4 @@
-/** The local run: `npm start -- --help`. Nothing else is loaded before the version of Node has been looked at. */
+/** The local run: `npm start -- --help`. The version of Node is checked before anything else is loaded. */
 import './node-version.cjs';
 
 const { runLocally } = await import('../local/command.ts');
