@@ -45,7 +45,7 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
     command.parse(words, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return undefined;
-    throw asFault(error);
+    throw asUsageError(error);
   }
   const given = command.opts();
   return {
@@ -104,7 +104,7 @@ function makeCommand(defaultOutputsFile: string): Command {
 }
 
 /** commander begins its message with "error: " and puts the parser's reason on a line of its own. */
-function asFault(error: unknown): unknown {
+function asUsageError(error: unknown): unknown {
   return error instanceof CommanderError
     ? new UsageError(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)
     : error;

@@ -17,11 +17,11 @@ const start = (...words: string[]) => {
 };
 
 describe('npm start ends', { timeout: 30_000 }, () => {
-  it.each([[['--bogus']], [['--port', 'x']], [['--set', 'nonsense=1']]])('with 2 when it is told %j', words => {
+  it.each([[['--bogus']], [['--port', 'x']], [['--set', 'nonsense=1']]])('with 2 for the options %j', words => {
     expect(start(...words)).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(/^[^\n]+\n$/) });
   });
 
-  it('with 1, before any work, when it could not keep or write what it is to', () => {
+  it('with 1, before any work, when it cannot write its outputs or its data', () => {
     expect(start('--port', '0', '--outputs', '/dev/null')).toEqual({
       status: 1,
       stdout: '',
@@ -34,7 +34,7 @@ describe('npm start ends', { timeout: 30_000 }, () => {
     });
   });
 
-  it.each([0, 1, 2, 3, 4])('with 1 and one line that says what to do when the port at +%d is taken', async offset => {
+  it.each([0, 1, 2, 3, 4])('with 1 and one line that says what to do when the port at +%d is in use', async offset => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port: taken } = server.address() as AddressInfo;

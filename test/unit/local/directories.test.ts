@@ -19,7 +19,7 @@ describe('a data directory', () => {
     openDataDirectory(path).release();
   });
 
-  it('that cannot be used says so in one line', () => {
+  it('that cannot be used is reported in one line', () => {
     const path = join(parent, 'occupied');
     mkdirSync(join(path, 'lock'), { recursive: true });
     expect(() => openDataDirectory(path)).toThrow(/occupied cannot be used: unable to open database file$/);
@@ -30,7 +30,7 @@ describe('a data directory', () => {
     expect(() => openDataDirectory(path)).toThrow(/sqs cannot be made: EEXIST/);
   });
 
-  it('that is read-only says so in one line', () => {
+  it('that is read-only is reported in one line', () => {
     const path = join(parent, 'read-only');
     openDataDirectory(path).release();
     chmodSync(path, 0o555);
@@ -51,7 +51,7 @@ describe('a data directory', () => {
 });
 
 describe('a run directory', () => {
-  it('is named by the process; what killed runs have left goes', () => {
+  it('is named by the process; those of killed runs are removed', () => {
     const runs = join(parent, 'runs');
     const left = join(runs, '2147483646');
     mkdirSync(left, { recursive: true });

@@ -29,7 +29,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** As the CDK writes a table: what is inert locally included. */
+/** As the CDK writes a table: with what has no effect locally. */
 const table = tableOf({
   stack: 'App',
   logicalId: 'Deliveries',
@@ -72,7 +72,7 @@ it('creates tables once and keeps them, with what is in them', async () => {
   await expect(createTables(client, [redesigned])).rejects.toThrow(/App-Deliveries has other keys or indexes now/);
 });
 
-it('survives callers that go away in the middle of a request', async () => {
+it('survives callers that disconnect in the middle of a request', async () => {
   const { endpoint, client } = await start();
   for (let attempt = 0; attempt < 5; attempt += 1) {
     const socket = connect(Number(new URL(endpoint).port), '127.0.0.1');

@@ -79,7 +79,7 @@ afterEach(async () => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 describe('a run', () => {
-  it('brings the template to life: trigger, APIs, queue, and a demo client', async () => {
+  it('runs the template: trigger, APIs, queue, and a demo client', async () => {
     const { outputs } = await start();
     expect(outputs).toMatchObject({
       AuthUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
@@ -110,7 +110,7 @@ describe('a run', () => {
     expect((await fetch(`${ReceiverUrl}/deliveries`)).status).toBe(200);
   });
 
-  it.each([1, 2, 3, 4])('needs them all: the one at +%d is taken', async offset => {
+  it.each([1, 2, 3, 4])('needs all its ports: the one at +%d is in use', async offset => {
     const port = await freeBlock();
     const other = createServer().listen(port + offset, '127.0.0.1');
     await once(other, 'listening');
@@ -122,7 +122,7 @@ describe('a run', () => {
     expect(outputs.AuthUrl).toBe(`http://127.0.0.1:${port}`);
   });
 
-  it('says at once that a faults file was changed badly', async () => {
+  it('reports a malformed faults file at once', async () => {
     const faultsFile = join(root, 'faults.json');
     writeFileSync(faultsFile, '{}');
     await start({ faultsFile });
@@ -131,7 +131,7 @@ describe('a run', () => {
     await vi.waitFor(() => expect(written.join('')).toMatch(line), { timeout: 10_000, interval: 100 });
   });
 
-  it('leaves nothing behind when it ends', async () => {
+  it('leaves nothing behind when it stops', async () => {
     const cloud = await start();
     await cloud.stop();
     expect(existsSync(outputsFile)).toBe(false);
@@ -153,7 +153,7 @@ describe('a run', () => {
     expect(JSON.parse(readFileSync(outputsFile, 'utf8'))).toEqual(outputs);
   });
 
-  it('that cannot start ends what it had started, and names the reason', async () => {
+  it('that cannot start stops all that it had started, and names the reason', async () => {
     const running = await start();
     const port = Number(new URL(running.outputs.AuthUrl).port);
     const own = { outputsFile: join(root, 'own.json') };

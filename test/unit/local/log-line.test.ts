@@ -77,13 +77,13 @@ describe('the terminal', () => {
   });
 
   // A request's path is shown decoded: %1b[2J cleared the screen, and %0a forged a line.
-  it('obeys nothing that a note holds, and keeps it in one line', () => {
+  it('escapes control characters in notes, and keeps them in one line', () => {
     const { written, terminal } = open(true, { NO_COLOR: '1' });
     terminal.note('gateway', 'GET /\u001b[2J\n12:34:56  auth\0  404');
     expect(written.join('')).toMatch(/GET \/\\u\{1b\}\[2J\\u\{a\}12:34:56 {2}auth\\u\{0\} {2}404\n$/);
   });
 
-  it('colours functions on a terminal, each its own, and not where colours are unwelcome', () => {
+  it('colours functions on a terminal, each its own, unless NO_COLOR is set', () => {
     const { written, terminal } = open(true);
     terminal.note('one', 'x');
     terminal.note('two', 'x');
@@ -97,14 +97,14 @@ describe('the terminal', () => {
     }
   });
 
-  it('keeps the step under way on the last line', async () => {
+  it('keeps the current step on the last line', async () => {
     const { written, terminal } = open(true, {});
     await terminal.step('Doing', async () => terminal.say('meanwhile'));
     const shown = stripVTControlCharacters(written.join('').replaceAll('\u001b[K', '<erase>'));
     expect(shown).toBe('Doing …\r<erase>meanwhile\nDoing …\r<erase>Doing 0.0 s\n');
   });
 
-  it('says how long a step took, and nothing of one that failed', async () => {
+  it('shows how long a step took, and nothing of one that failed', async () => {
     const { written, terminal } = open(false);
     expect(await terminal.step('Doing', async () => 7)).toBe(7);
     expect(written).toEqual(['Doing 0.0 s\n']);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { makeLogStore } from '../../../local/logs.ts';
 
-it('keeps the latest lines of each group, and says since when', () => {
+it('keeps the latest lines of each group, and from which moment on they are complete', () => {
   let moment = 0;
   const kept = makeLogStore(2, () => moment);
   for (moment = 1; moment <= 5; moment += 1) kept.put('busy', `line ${moment}`);

@@ -16,7 +16,7 @@ describe('the command line', () => {
     });
   });
 
-  it('may say everything', () => {
+  it('may have all options', () => {
     expect(
       parse(
         ...[

@@ -16,7 +16,7 @@ const demo = { ClientId: 'c', ClientSecret: 's', Username: 'u', Password: 'p', A
 const given = { AuthUrl: 'a', BaseUrl: 'b', EventsQueueUrl: 'e', DeadLetterQueueUrl: 'l', ClientsTable: 't' };
 const outputs = runOutputs(given, services, 'r', demo);
 
-it('say all that a program needs', () => {
+it('contain all that a program needs', () => {
   expect(outputs).toEqual({
     ...given,
     DynamoDbEndpoint: 'd',
@@ -45,7 +45,7 @@ it("are the stacks' own, without the exports that only link stacks", () => {
 describe('the outputs file', () => {
   const file = join(directory, 'below', 'outputs.json');
 
-  it('is for its owner only, and goes with the run', () => {
+  it('can be read by its owner only, and is removed with the run', () => {
     const remove = writeOutputs(file, outputs);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(outputs);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -54,22 +54,22 @@ describe('the outputs file', () => {
     remove();
   });
 
-  it('stays when another run has written its own meanwhile', () => {
+  it('stays when another run has overwritten it', () => {
     const remove = writeOutputs(file, outputs);
     writeFileSync(file, '{}');
     remove();
     expect(existsSync(file)).toBe(true);
   });
 
-  it('that cannot be written is a fault in one line', () => {
+  it('that cannot be written is reported in one line', () => {
     expect(() => writeOutputs(join(file, 'below.json'), outputs)).toThrow(/^The outputs cannot be written to /);
   });
 });
 
-describe('before the work, an outputs file', () => {
+describe('before the start, an outputs file', () => {
   const file = join(directory, 'claimed', 'outputs.json');
 
-  it('is found to be free, and nothing is left there', async () => {
+  it('is checked, and nothing is left there', async () => {
     await claimOutputs(file);
     expect(readdirSync(dirname(file))).toEqual([]);
   });
@@ -84,7 +84,7 @@ describe('before the work, an outputs file', () => {
     await expect(claimOutputs(place)).rejects.toThrow(/^The outputs cannot be written to .*--outputs\.$/);
   });
 
-  it('of a run that is up stays its own', async () => {
+  it('of a run that is up is not overwritten', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { ServiceError, type ServiceRequest } from '../../../local/emulator.ts';
 import { startServices } from '../../../local/services.ts';
 
-it('show every request to the interceptors, and answer with the error of the first that has one', async () => {
+it('services show every request to the interceptors, and answer with the first error', async () => {
   const seen: ServiceRequest[] = [];
   const published: string[] = [];
   const services = await startServices({

@@ -37,21 +37,21 @@ describe('an app that fails', () => {
     ],
     ["throw new TypeError('broken');", /: TypeError: broken/],
     ['process.exit(1);', /: the app said nothing/],
-  ])('%s is quoted in one line, and kept whole', async (code, message) => {
+  ])('%s is reported in one line; the whole output is kept', async (code, message) => {
     await expect(run(code)).rejects.toThrow(message);
     await expect(run(code)).rejects.not.toThrow(/\n/);
     expect(readFileSync(logFile, 'utf8').length).toBeGreaterThanOrEqual(0);
   });
 });
 
-it('can be broken off', async () => {
+it('can be cancelled', async () => {
   const breaking = new AbortController();
   const running = run('setTimeout(() => {}, 60_000);', breaking.signal);
   breaking.abort();
   await expect(running).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-it('a cdk.json that is no JSON is a fault', async () => {
+it('a cdk.json that is not JSON is reported', async () => {
   writeFileSync(join(root, 'cdk.json'), '{');
   await expect(run('')).rejects.toThrow('cdk.json cannot be read');
 });

@@ -103,7 +103,7 @@ describe('functions', () => {
   });
 });
 
-describe('what the local cloud cannot resolve is named', () => {
+describe('what cannot be resolved is named', () => {
   it.each([
     [{ 'Fn::FindInMap': ['a', 'b', 'c'] }, /App-Auth uses Fn::FindInMap/],
     [{ Ref: 'Nothing' }, /App-Auth refers to "Nothing"/],
@@ -115,7 +115,7 @@ describe('what the local cloud cannot resolve is named', () => {
     expect(() => resolve(node, auth)).toThrow(message);
   });
 
-  it('a parameter that only AWS could fill, an attribute that is not there', () => {
+  it('a parameter without a default, an attribute that does not exist', () => {
     expect(() => resolve({ Ref: 'Secret' }, data)).toThrow(/parameter without a value of its own: Secret/);
     expect(() => resolve({ 'Fn::GetAtt': ['Queue', 'Color'] }, data)).toThrow(
       /no attribute "Color" for AWS::SQS::Queue/,

@@ -15,7 +15,7 @@ const assembly = (type: string, more: object = {}): Assembly => ({
 });
 const asIs = (node: unknown) => node;
 
-it('live resources come with their properties resolved', () => {
+it('resources that run locally have their properties resolved', () => {
   const resources = liveResources(assembly('AWS::SQS::Queue'), asIs);
   expect(ofType(resources, 'AWS::SQS::Queue')).toEqual([
     { stack: 'App-Data', logicalId: 'Thing', type: 'AWS::SQS::Queue', properties: { Size: 1 } },
@@ -27,19 +27,19 @@ it.each(Object.entries(inertTypes))('%s is inert: %s', (type, reason) => {
   expect(reason).not.toBe('');
 });
 
-it('an unknown type stops the run and is named, with its place', () => {
+it('a type that is not supported stops the start and is named, with the resource', () => {
   const read = () => liveResources(assembly('AWS::S3::Bucket'), asIs);
   expect(read).toThrow(StartError);
   expect(read).toThrow('does not know the resource type AWS::S3::Bucket (App-Data/Thing)');
 });
 
-it('a conditional resource stops the run', () => {
+it('a conditional resource stops the start', () => {
   expect(() => liveResources(assembly('AWS::SQS::Queue', { Condition: 'IsProd' }), asIs)).toThrow(
-    /knows no conditions/,
+    /does not support conditions/,
   );
 });
 
-it('a property that does not fit is named, with its place', () => {
+it('an invalid property is named, with the resource', () => {
   const [resource] = liveResources(assembly('AWS::SQS::Queue'), asIs);
   expect(() => resource && readProperties(z.object({ Size: z.string() }), resource)).toThrow(
     /^App-Data\/Thing \(AWS::SQS::Queue\): Size: /,

@@ -27,7 +27,7 @@ it.each([
   [failures('a', 'unknown'), none],
   [{ batchItemFailures: [{ itemIdentifer: 'a' }] }, none],
   [{ batchItemFailures: 'a' }, none],
-])('%j leaves done: %j', (answer, done) => {
+])('%j: successful are %j', (answer, done) => {
   expect(succeeded(ids, { outcome: 'returned', payload: JSON.stringify(answer) }, true)).toEqual(done);
 });
 

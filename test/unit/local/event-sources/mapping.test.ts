@@ -76,7 +76,7 @@ describe('scaling', () => {
     expect(scaling.limit).toBe(50);
   });
 
-  it('keeps what is in use when a receipt has emptied the queue, and the five at least', () => {
+  it('falls to the batches in process when the queue is empty, and to five at least', () => {
     const { scaling, pass } = busySource(50);
     pass(4_000);
     expect(scaling.limit).toBe(25);
@@ -87,7 +87,7 @@ describe('scaling', () => {
     expect(scaling.limit).toBe(5);
   });
 
-  it('begins anew with the first batch after a pause', () => {
+  it('begins again with the first batch after a pause', () => {
     const { scaling, pass } = busySource(50);
     pass(2_000);
     scaling.received(1, true);

@@ -72,7 +72,7 @@ const remaining = async (queueUrl: string): Promise<number> => {
 
 const until = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
 
-it('hands messages over as Lambda does', async () => {
+it('passes messages on as Lambda does', async () => {
   const events: SQSEvent[] = [];
   const queueUrl = await poll([], async event => void events.push(event));
   await client.send(
@@ -113,7 +113,7 @@ it('hands messages over as Lambda does', async () => {
   await until(async () => expect(await remaining(queueUrl)).toBe(0));
 });
 
-it('deletes what succeeded; what failed comes again when its visibility timeout ends', async () => {
+it('deletes what succeeded; what failed is received again after its visibility timeout', async () => {
   const seen: string[] = [];
   const queueUrl = await poll(['good', 'bad', 'good too'], async event => {
     seen.push(...event.Records.map(({ body, attributes }) => `${body} ${attributes.ApproximateReceiveCount}`));
@@ -182,7 +182,7 @@ it('begins with five batches at once and adds others while messages remain', asy
   await until(async () => expect(await remaining(queueUrl)).toBe(0));
 });
 
-it('forms a batch of over ten from several receipts, and hands it over when its window of a second ends', async () => {
+it('forms a batch of over ten from several receipts, and passes it on when its window of a second ends', async () => {
   const batches: string[][] = [];
   const handle = async ({ Records }: SQSEvent) => void batches.push(Records.map(({ body }) => body));
   const bodies = Array.from({ length: 10 }, (_, index) => `first ${index}`);
@@ -194,7 +194,7 @@ it('forms a batch of over ten from several receipts, and hands it over when its 
   await until(async () => expect(await remaining(queueUrl)).toBe(0));
 });
 
-it('hands a batch over at once when it is full, and never gives more than its size', async () => {
+it('passes a full batch on at once, and never more than its size', async () => {
   const sizes: number[] = [];
   const bodies = Array.from({ length: 10 }, (_, index) => String(index));
   const started = performance.now();
@@ -217,7 +217,7 @@ it('lets a batch fill up within its window', async () => {
   await until(() => expect(sizes).toEqual([2]));
 });
 
-it('stops at once when idle, and after what is under way otherwise', async () => {
+it('stops at once when idle, otherwise after the current batches', async () => {
   let finish: () => void = () => undefined;
   const queueUrl = await poll(
     ['1'],
@@ -239,7 +239,7 @@ it('stops at once when idle, and after what is under way otherwise', async () =>
   expect(await remaining(queueUrl)).toBe(0);
 });
 
-it('hands a batch over twice when it is told to; the copy has no say in what becomes of the messages', async () => {
+it('passes a batch on twice when that fault is injected, and ignores the second result', async () => {
   let calls = 0;
   const handle = async ({ Records }: SQSEvent) => {
     calls += 1;

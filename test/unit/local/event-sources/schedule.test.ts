@@ -32,7 +32,7 @@ describe('a schedule', () => {
     expect(payloads).toHaveLength(2);
   });
 
-  it('outlasts the longest timer there is', () => {
+  it('may have a period longer than the longest timer', () => {
     const invoke = vi.fn(async () => ({ outcome: 'returned', payload: 'null' }) as const);
     const days = 86_400_000;
     const stop = startSchedule({ ruleArn: 'rule', period: 90 * days, input: '{"a":1}', invoke });
@@ -66,7 +66,7 @@ describe('definitions', () => {
     expect(periodOf(expression)).toBe(period);
   });
 
-  it('a rule that is off, one that is no rate, one that runs no function', () => {
+  it('a rule that is disabled, one without a rate, one without a function', () => {
     const rule = (properties: Record<string, unknown>) => scheduleOf(resource('AWS::Events::Rule', properties), 'rule');
     expect(rule({ ScheduleExpression: 'rate(1 day)', State: 'DISABLED' })).toBeUndefined();
     expect(rule({ ScheduleExpression: 'rate(1 day)', Targets: [{ Arn: arn }] })).toEqual({

@@ -75,14 +75,14 @@ describe('bodies', () => {
     expect(made.headers['content-length']).toBe(String(Buffer.byteLength(text)));
   });
 
-  it('bytes that are no text survive too, whatever the type says', () => {
+  it('bytes that are not UTF-8 are kept, whatever the type', () => {
     const bytes = Buffer.from([0x22, 0xff, 0x22]);
     const made = event({ rawHeaders: ['content-type', 'application/json'], body: bytes });
     expect(made.isBase64Encoded).toBe(true);
     expect(Buffer.from(made.body ?? '', 'base64')).toEqual(bytes);
   });
 
-  it('bytes of a form survive as they were sent', () => {
+  it('bytes of a form are kept as they were sent', () => {
     const bytes = Buffer.from([0xff, 0x00, 0x80, 0x3d]);
     const made = event({ rawHeaders: ['content-type', 'application/x-www-form-urlencoded'], body: bytes });
     expect(Buffer.from(made.body ?? '', 'base64')).toEqual(bytes);
@@ -90,7 +90,7 @@ describe('bodies', () => {
 });
 
 describe('headers', () => {
-  it('duplicates are joined by a comma, names are in lower case, cookies are apart', () => {
+  it('duplicates are joined by a comma, names are in lower case, cookies are separate', () => {
     const made = event({
       rawHeaders: [
         'X-A',
@@ -112,7 +112,7 @@ describe('headers', () => {
     expect(made.cookies).toEqual(['a=1', 'b=2', 'c=3']);
   });
 
-  it('those of the connection stay behind; a forged X-Forwarded-For comes first, the address itself last', () => {
+  it('those of the connection are not forwarded; in X-Forwarded-For the actual address comes last', () => {
     const made = event({
       rawHeaders: [
         'Connection',

@@ -59,7 +59,7 @@ describe('an error and a malformed result become 500', () => {
     expect(returned(result)).toEqual(internal);
   });
 
-  it('an error says nothing of itself', () => {
+  it('an error is not shown to the caller', () => {
     const error = { errorType: 'TypeError', errorMessage: 'secret' };
     expect(makeResponse({ outcome: 'failed', error }).body.toString()).toBe(internal.body);
     expect(makeResponse({ outcome: 'returned', payload: 'not json' }).status).toBe(500);

@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it('before it is opened it answers 503', async () => {
+it('answers 503 before it is opened', async () => {
   const response = await fetch(`http://127.0.0.1:${server.port}/x`);
   expect([response.status, await response.text()]).toEqual([503, '{"message":"Service Unavailable"}']);
   open();
@@ -125,7 +125,7 @@ describe('request targets', () => {
   });
 });
 
-it('what was answered is told, without the query string', async () => {
+it('responses are reported, without the query string', async () => {
   await fetch(`http://127.0.0.1:${server.port}/told?secret=1`, { method: 'DELETE' });
   expect(answered.at(-1)).toEqual(['DELETE', '/told', 200, expect.any(Number)]);
 });

@@ -18,7 +18,7 @@ describe('mapped names', () => {
   const names = Array.from({ length: 2_000 }, (_, index) => `n${index}.example.com`);
   const hosts = makeHostMap({ builtIn, mappings: new Map(names.map((name, index) => [name, index + 1])) });
 
-  it('have an address of their own, which looks public, and lead back to it', () => {
+  it('have an address of their own, which looks public, and are found by it', () => {
     const addresses = names.map(name => hosts.addressesOf(name)?.[0] ?? '');
     expect(new Set(addresses).size).toBe(names.length);
     expect(addresses.every(address => ipaddr.parse(address).range() === 'unicast')).toBe(true);
@@ -40,7 +40,7 @@ describe('mapped names', () => {
 });
 
 describe('a hosts file', () => {
-  it('is read again as soon as it changes; the command line wins', () => {
+  it('is read again as soon as it changes; the command line overrides it', () => {
     write({ 'a.example.com': ['10.0.0.1', '::1'], 'fixed.example.com': ['10.0.0.1'] });
     const hosts = makeHostMap({ builtIn, mappings: new Map([['fixed.example.com', 5]]), hostsFile });
     expect(hosts.addressesOf('a.example.com')).toEqual(['10.0.0.1', '::1']);
@@ -54,7 +54,7 @@ describe('a hosts file', () => {
     expect(hosts.addressesOf('a.example.com')).toBeUndefined();
   });
 
-  it('may send even the built-in receiver elsewhere', () => {
+  it('may override the built-in receiver', () => {
     const hosts = makeHostMap({ builtIn, mappings: new Map(), hostsFile });
     write({});
     expect(hosts.portOf('receiver.example.com')).toBe(4);

@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 describe('data keys', () => {
-  it('open under their context, whatever the order of its pairs', async () => {
+  it('decrypt under their context, whatever the order of its pairs', async () => {
     const {
       Plaintext,
       CiphertextBlob,
@@ -63,7 +63,7 @@ describe('data keys', () => {
     ['another value', { purpose: 'mac', stage: 'local' }],
     ['one pair less', { purpose: 'signing' }],
     ['one pair more', { ...EncryptionContext, more: 'x' }],
-  ])('do not open under %s', async (_, wrong) => {
+  ])('do not decrypt under %s', async (_, wrong) => {
     const { CiphertextBlob } = await kms.send(
       new GenerateDataKeyWithoutPlaintextCommand({ KeyId, NumberOfBytes: 32, EncryptionContext }),
     );
@@ -71,7 +71,7 @@ describe('data keys', () => {
     await expect(decrypt).rejects.toMatchObject({ name: 'InvalidCiphertextException' });
   });
 
-  it('do not open when they were altered, cut or never ours', async () => {
+  it('do not decrypt when they were altered, cut or made by somebody else', async () => {
     const { CiphertextBlob = new Uint8Array() } = await kms.send(
       new GenerateDataKeyWithoutPlaintextCommand({ KeyId, KeySpec: 'AES_128' }),
     );
@@ -106,7 +106,7 @@ describe('key pairs', () => {
 });
 
 describe('keys', () => {
-  it('must be there, and must be the one that a caller expects', async () => {
+  it('must exist, and must be the one that a caller expects', async () => {
     const missing = kms.send(new EncryptCommand({ KeyId: 'nobody', Plaintext: Buffer.from('x') }));
     await expect(missing).rejects.toMatchObject({ name: 'NotFoundException' });
     const { CiphertextBlob } = await kms.send(new EncryptCommand({ KeyId, Plaintext: Buffer.from('x') }));
@@ -117,7 +117,7 @@ describe('keys', () => {
     await expect(wrong).rejects.toMatchObject({ name: 'IncorrectKeyException' });
   });
 
-  it('take 1 to 4096 bytes, and know no other operations', async () => {
+  it('encrypt 1 to 4096 bytes, and support no other operations', async () => {
     const tooLong = kms.send(new EncryptCommand({ KeyId, Plaintext: new Uint8Array(4097) }));
     await expect(tooLong).rejects.toMatchObject({ name: 'ValidationException' });
     await expect(kms.send(new ListKeysCommand({}))).rejects.toMatchObject({ name: 'UnknownOperationException' });
@@ -125,7 +125,7 @@ describe('keys', () => {
 });
 
 describe('the master key', () => {
-  it('is kept where a file is given, so that what was wrapped opens after a restart', async () => {
+  it('is kept in a file, so that ciphertexts decrypt after a restart', async () => {
     const file = join(directory, 'master');
     const { CiphertextBlob } = await (await start(masterKey(file))).send(
       new EncryptCommand({ KeyId, Plaintext: Buffer.from('kept') }),

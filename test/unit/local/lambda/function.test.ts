@@ -22,7 +22,7 @@ const functionOf = (
   name: string,
   code: string,
   changes: Partial<FunctionDefinition> = {},
-  places?: number,
+  eventSourceConcurrency?: number,
 ): LocalFunction => {
   writeFileSync(join(directory, `${name}.mjs`), code);
   const definition: FunctionDefinition = {
@@ -41,7 +41,7 @@ const functionOf = (
   const local = makeLocalFunction(
     definition,
     { runtimeContext, startLock, onLine: (_, line) => lines.push(line) },
-    places,
+    eventSourceConcurrency,
   );
   made.push(local);
   return local;
@@ -129,7 +129,7 @@ describe('processes', () => {
      appendFileSync('starts', 'end ${name}\\n');
      export const handler = async () => new Promise(resolve => setTimeout(() => resolve('${name}'), 300));`;
 
-  it('of all functions start one after another, whoever asks for them', async () => {
+  it('of all functions start one after another', async () => {
     const one = functionOf('starting-one', slowStart('one'));
     const two = functionOf('starting-two', slowStart('two'));
     const calls = [one, two, one, two, one].map(local => returned(local));
@@ -163,7 +163,7 @@ describe('processes', () => {
      while (!existsSync('${file}')) await new Promise(resolve => setTimeout(resolve, 20));
      export const handler = async () => 'started';`;
 
-  it('that start slowly have a minute: they were killed after ten seconds, for ever', async () => {
+  it('may take a minute to start: slow ones were killed after ten seconds, again and again', async () => {
     const local = functionOf('slow', blocked('go'));
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
@@ -177,7 +177,7 @@ describe('processes', () => {
     }
   });
 
-  it('that never start are ended after that minute, and let the next one in', async () => {
+  it('that never start are ended after that minute, and the next one starts', async () => {
     const local = functionOf('never', blocked('never'));
     const after = functionOf('after', "export const handler = async () => 'well';");
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -193,7 +193,7 @@ describe('processes', () => {
     }
   });
 
-  it('are used most recently used first; those that nobody needs for three minutes end', async () => {
+  it('are used most recently used first; those idle for three minutes end', async () => {
     for (const { end } of made) end(); // their timers would be counted below
     await wait(200);
     const local = functionOf(
@@ -236,7 +236,7 @@ describe('processes', () => {
     }
   });
 
-  it('may be as many as the places of its event sources, or sixteen without any', () => {
+  it('are at most as many as its event sources process batches at once, or sixteen by default', () => {
     expect(functionOf('plain', '').concurrency).toBe(16);
     expect(functionOf('few', '', {}, 4).concurrency).toBe(4);
     expect(functionOf('wide', '', {}, 50).concurrency).toBe(50);
@@ -245,7 +245,7 @@ describe('processes', () => {
 });
 
 describe('a function that fails', () => {
-  it('reports what its handler threw, and lives on', async () => {
+  it('reports what its handler threw, and keeps its process', async () => {
     const local = functionOf(
       'throwing',
       `export const handler = async ({ bad }) => { if (bad) throw new RangeError('too far'); return process.pid; };`,
@@ -256,7 +256,7 @@ describe('a function that fails', () => {
     expect(lines.some(line => line.includes('"Invoke Error"') && line.includes('too far'))).toBe(true);
   });
 
-  it('is ended when its time is up, even in an endless loop, and replaced', async () => {
+  it('is ended at its timeout, even in an endless loop, and replaced', async () => {
     const local = functionOf(
       'looping',
       'export const handler = async ({ loop }) => { while (loop) {} return process.pid; };',
@@ -317,19 +317,22 @@ describe('a function that fails', () => {
   it.each([
     ['broken', "throw new SyntaxError('cannot start');", 'SyntaxError', 'cannot start'],
     ['empty', 'export const other = 1;', 'TypeError', 'empty.handler is undefined or not exported'],
-  ])('that cannot be loaded (%s) says so to every invocation', async (name, code, errorType, errorMessage) => {
-    const local = functionOf(name, code);
-    expect(await errorOf(local)).toEqual({ errorType, errorMessage });
-    expect(await errorOf(local)).toEqual({ errorType, errorMessage });
-  });
+  ])(
+    'that cannot be loaded (%s) fails every invocation with the reason',
+    async (name, code, errorType, errorMessage) => {
+      const local = functionOf(name, code);
+      expect(await errorOf(local)).toEqual({ errorType, errorMessage });
+      expect(await errorOf(local)).toEqual({ errorType, errorMessage });
+    },
+  );
 
-  it('may not answer more than 6 MiB', async () => {
+  it('may not return more than 6 MiB', async () => {
     const local = functionOf('verbose', "export const handler = async () => 'x'.repeat(6 * 1024 * 1024);");
     expect(await errorOf(local)).toMatchObject({ errorType: 'Function.ResponseSizeTooLarge' });
   });
 });
 
-it('ends its processes with the run; what waits fails', async () => {
+it('ends its processes with the run; waiting invocations fail', async () => {
   const local = functionOf('ending', 'export const handler = async () => new Promise(() => {});', {
     reservedConcurrency: 1,
   });

@@ -50,7 +50,7 @@ describe('bodies', () => {
     ['a character beyond U+FFFF', 'a\u{1f600}b', true],
     ['a control character', 'a\u0001b', false],
     ['a non-character', 'a\ufffeb', false],
-  ])('with %s: taken %s, as AWS does', async (_case, MessageBody, isTaken) => {
+  ])('with %s: accepted %s, as by SQS', async (_case, MessageBody, isTaken) => {
     const { sqs, client } = await start();
     sqs.ensureQueue({ name: 'q', attributes: {} });
     const sent = client.send(new SendMessageCommand({ QueueUrl: sqs.urlOf('q'), MessageBody }));
@@ -61,7 +61,7 @@ describe('bodies', () => {
 });
 
 describe('delays', () => {
-  it('over 15 minutes, negative or fractional are refused, as AWS does', async () => {
+  it('over 15 minutes, negative or fractional are refused, as by SQS', async () => {
     const { sqs, client } = await start();
     sqs.ensureQueue({ name: 'q', attributes: {} });
     const send = (DelaySeconds: number) =>
@@ -132,7 +132,7 @@ describe('kept queues', () => {
   });
 });
 
-it('gives up on a message after its last receive', async () => {
+it('moves a message to the dead letters after its last receive', async () => {
   const { sqs, client } = await start();
   const deadLetterTargetArn = 'arn:aws:sqs:us-east-1:000000000000:dead';
   sqs.ensureQueue({ name: 'dead', attributes: {} });
@@ -145,8 +145,8 @@ it('gives up on a message after its last receive', async () => {
 });
 
 it('reports notifications by topic and subject', async () => {
-  const told: string[][] = [];
-  const sqs = await startSqs({ onPublish: (...words) => told.push(words) });
+  const published: string[][] = [];
+  const sqs = await startSqs({ onPublish: (...words) => published.push(words) });
   ends.push(sqs.stop);
   sqs.ensureTopic('Operations');
   const body = new URLSearchParams({
@@ -156,7 +156,7 @@ it('reports notifications by topic and subject', async () => {
     Message: 'secret',
   });
   expect((await fetch(sqs.endpoint, { method: 'POST', body })).status).toBe(200);
-  expect(told).toEqual([['Operations', 'Alarm']]);
+  expect(published).toEqual([['Operations', 'Alarm']]);
 });
 
 it('reads a queue as the CDK writes it', () => {
@@ -192,8 +192,8 @@ it('refuses messages of functions when that fault is injected, and nothing else'
 });
 
 it('fails notifications of functions when that fault is injected: they are not reported', async () => {
-  const told: string[] = [];
-  const sqs = await startSqs({ interceptors: [injectAll], onPublish: topic => told.push(topic) });
+  const published: string[] = [];
+  const sqs = await startSqs({ interceptors: [injectAll], onPublish: topic => published.push(topic) });
   ends.push(() => sqs.stop());
   sqs.ensureTopic('Operations');
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
@@ -203,7 +203,7 @@ it('fails notifications of functions when that fault is injected: they are not r
     name: 'InternalErrorException',
     $metadata: { httpStatusCode: 500 },
   });
-  expect(told).toEqual([]);
+  expect(published).toEqual([]);
   client.destroy();
 });
 
@@ -213,7 +213,7 @@ describe('a count of messages', () => {
     return (await client.send(command)).Attributes?.ApproximateNumberOfMessages;
   };
 
-  it('is true while nobody receives: what had become visible was counted as hidden', async () => {
+  it('is right while nobody receives: visible messages were counted as hidden', async () => {
     const { sqs, client } = await start();
     sqs.ensureQueue({ name: 'q', attributes: { VisibilityTimeout: '1' } });
     const QueueUrl = sqs.urlOf('q');
@@ -226,7 +226,7 @@ describe('a count of messages', () => {
   });
 });
 
-it('keeps the group of a message on a standard queue: the engine dropped it, and no queue was fair', async () => {
+it('keeps the group of a message on a standard queue: the engine dropped it, so that no queue was fair', async () => {
   const { sqs, client } = await start();
   sqs.ensureQueue({ name: 'q', attributes: {} });
   const QueueUrl = sqs.urlOf('q');

@@ -63,7 +63,7 @@ describe('a fair queue', () => {
     expect(groups()).toEqual(['quick', 'slow', 'slow']);
   });
 
-  it('forgets what was long ago', async () => {
+  it('forgets messages after a minute', async () => {
     const { send, receive, remove, groups, pass } = await start();
     send('slow', 1);
     const [slow] = receive();
@@ -87,7 +87,7 @@ describe('a fair queue', () => {
     expect(groups()).toEqual(['quiet', 'loud', 'louder']);
   });
 
-  it('holds no noisy group back when nobody else has anything waiting', async () => {
+  it('does not limit a noisy group when no other messages wait', async () => {
     const { send, receive, groups } = await start();
     send('loud', 50);
     for (let batch = 0; batch < 3; batch++) receive();
