@@ -20,6 +20,9 @@ export interface Run {
 /** Synthesis, bundling and start-up together, in milliseconds; generous, since tests share the machine. */
 const startLimit = 120_000;
 
+/** How long a run that is up, or a stage, may take to answer, in milliseconds. */
+const answerLimit = 10_000;
+
 /** The run under test. */
 export const run: Run = inject('run');
 
@@ -80,11 +83,11 @@ export function describeWith(needs: readonly (keyof typeof features)[], title: s
  * @throws with the end of the run's log, when it has ended or does not answer in time.
  */
 async function untilReady({ outputsFile, logFile, processId }: Run): Promise<Readonly<Record<string, string>>> {
-  const deadline = Date.now() + (processId === null ? 0 : startLimit);
+  const deadline = Date.now() + (processId === null ? answerLimit : startLimit);
   for (;;) {
     const found = await answering(outputsFile);
     if (found) return found;
-    if (Date.now() > deadline || !isAlive(processId)) {
+    if (Date.now() > deadline || (processId !== null && !isAlive(processId))) {
       const log = logFile === null ? '' : readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-60).join('\n');
       throw new Error(`The run of ${outputsFile} does not answer.\n${log}`);
     }
@@ -104,8 +107,7 @@ async function answering(outputsFile: string): Promise<Readonly<Record<string, s
   }
 }
 
-function isAlive(processId: number | null): boolean {
-  if (processId === null) return false;
+function isAlive(processId: number): boolean {
   try {
     return process.kill(processId, 0);
   } catch {
