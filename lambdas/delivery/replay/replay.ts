@@ -108,6 +108,6 @@ export interface ReplayRange {
 }
 
 /** The states of a replay; the last two are final. */
-export type ReplayState = 'running' | 'completed' | 'cancelled';
+type ReplayState = 'running' | 'completed' | 'cancelled';
 
 const replayPrefix = 'reenvio_';

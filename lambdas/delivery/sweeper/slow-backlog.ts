@@ -55,7 +55,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
       if (isAll || !isComplete || deliveries.length === 0) break;
     }
     if (given === 0) return;
-    log.info('slow_lane.turns_given', {
+    log.info('slow_lane.slots_given', {
       account: slowness.accountId,
       event: slowness.eventName,
       lane: plan.to,

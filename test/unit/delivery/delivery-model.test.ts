@@ -12,7 +12,7 @@ const crash = fc.option(fc.record({ afterCalls: fc.nat(9), hasEffect: fc.boolean
 const action = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: fc.constant('publish' as const), event: fc.nat(4) }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('deliver' as const), crash, isTwice: fc.boolean() }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('redeliver' as const), crash, isTwice: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('retry' as const), crash, isTwice: fc.boolean() }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('redeliverSlow' as const), crash, isTwice: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('sweep' as const), crash }) },
   {
@@ -119,10 +119,10 @@ describe('the life of deliveries', () => {
                 });
               case 'deliver':
                 return world.deliverNext(step.crash, step.isTwice);
-              case 'redeliver':
-                return world.redeliverNext(step.crash, step.isTwice);
+              case 'retry':
+                return world.retryNext(step.crash, step.isTwice);
               case 'redeliverSlow':
-                return world.redeliverSlowNext(step.crash, step.isTwice);
+                return world.retrySlowNext(step.crash, step.isTwice);
               case 'slowDown':
                 return world.slowDown();
               case 'speedUp':

@@ -110,7 +110,7 @@ describe('the delivery id', () => {
     expect(deliveryIdOf('conta-1', 'demanda.criada', 'pub-1')).toBe(`evt_${digest.slice(0, 27)}`);
   });
 
-  it('stands on the SQS message id where the publisher gave none', () => {
+  it('is made of the SQS message id where the publisher gave none', () => {
     const parsed = parse({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
     expect(parsed).toMatchObject({ event: { deliveryId: deliveryIdOf('conta-1', 'demanda.criada', 'message-1') } });
   });

@@ -466,9 +466,9 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     /** First attempt of the next event. */
     deliverNext: (planned?: Crash, isTwice?: boolean) => consume(events, firstAttempt, planned, isTwice),
     /** Attempt of the next message of the retry queue. */
-    redeliverNext: (planned?: Crash, isTwice?: boolean) => consume(retries, retry, planned, isTwice),
+    retryNext: (planned?: Crash, isTwice?: boolean) => consume(retries, retry, planned, isTwice),
     /** Attempt of the next message of the slow queue. */
-    redeliverSlowNext: (planned?: Crash, isTwice?: boolean) => consume(slow, retrySlow, planned, isTwice),
+    retrySlowNext: (planned?: Crash, isTwice?: boolean) => consume(slow, retrySlow, planned, isTwice),
     /** A request to the history's API; nothing comes back from a process that dies. */
     request: async (method: string, path: string, sent: Sent = {}, planned?: Crash): Promise<Answered | undefined> => {
       let response: HttpResponse | undefined;

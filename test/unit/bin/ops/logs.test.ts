@@ -10,17 +10,17 @@ beforeAll(async () => {
 afterAll(() => logs.stop());
 
 const openLog = () => {
-  const outputs = { LogsEndpoint: logs.endpoint, Region: 'us-east-1', DeliveryLogGroups: 'deliver,redeliver' };
+  const outputs = { LogsEndpoint: logs.endpoint, Region: 'us-east-1', DeliveryLogGroups: 'first,retry' };
   return openEventLog({ label: 'the test', outputs, unreachable: '' });
 };
 
 it('finds the lines of an id in the local stand-in of CloudWatch Logs', async () => {
   const before = Date.now();
-  logs.put('deliver', '{"message":"event.without_webhook","deliveryId":"evt_1"}');
-  logs.put('deliver', '{"message":"event.duplicate","deliveryId":"evt_1"}');
-  logs.put('deliver', '{"message":"event.duplicate","deliveryId":"evt_2"}');
-  logs.put('deliver', 'evt_1: a line that is no JSON');
-  logs.put('redeliver', '{"message":"delivery.attempt","deliveryId":"evt_1"}');
+  logs.put('first', '{"message":"event.without_webhook","deliveryId":"evt_1"}');
+  logs.put('first', '{"message":"event.duplicate","deliveryId":"evt_1"}');
+  logs.put('first', '{"message":"event.duplicate","deliveryId":"evt_2"}');
+  logs.put('first', 'evt_1: a line that is no JSON');
+  logs.put('retry', '{"message":"delivery.attempt","deliveryId":"evt_1"}');
   logs.put('other', '{"deliveryId":"evt_1"}');
   const log = openLog();
   const since = await log.keptSince();

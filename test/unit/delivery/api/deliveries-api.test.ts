@@ -489,7 +489,7 @@ describe('POST …/entregas/{id}/reenvio', () => {
       estado: 'pendente',
       proxima_tentativa_em: '2026-11-20T12:01:00.000Z',
     });
-    await world.redeliverNext();
+    await world.retryNext();
     expect((await list()).entregas[0]).toMatchObject({ estado: 'entregue', tentativas: 2 });
   });
 

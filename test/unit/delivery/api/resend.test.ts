@@ -90,7 +90,7 @@ describe('a resend of a waiting delivery', () => {
       wait: { nextAttemptAt: noon + 60_000 },
       broughtForward: { at: noon + 60_000, originalDueAt: noon + 24 * hour },
     });
-    await world.redeliverNext();
+    await world.retryNext();
     expect(world.posts.map(({ at }) => at)).toEqual([noon, noon + 60_000]);
     expect(await only()).toMatchObject({ state: 'delivered', attempt: 3 });
     await world.settle();
@@ -105,7 +105,7 @@ describe('a resend of a waiting delivery', () => {
     await world.deliverNext();
     world.clock.advance(1_000);
     await resend();
-    while (await world.redeliverNext()) if (world.posts.length === 2) break;
+    while (await world.retryNext()) if (world.posts.length === 2) break;
     const delivery = await only();
     expect(delivery).toMatchObject({ state: 'pending', attempt: 3, charged: 1 });
     expect(delivery.wait?.nextAttemptAt).toBe(noon + wait);
@@ -124,7 +124,7 @@ describe('a resend of a waiting delivery', () => {
     for (let extra = 0; extra < 3; extra++) {
       world.clock.advance(1_000);
       await resend();
-      while ((await only()).attempt < extra + 3 && (await world.redeliverNext()));
+      while ((await only()).attempt < extra + 3 && (await world.retryNext()));
     }
     await world.settle();
     expect(await only()).toMatchObject({ state: 'failed', charged: schedule.length + 1 });
@@ -136,7 +136,7 @@ describe('a resend of a waiting delivery', () => {
     await world.deliverNext();
     world.clock.advance(1_000);
     await resend();
-    while (world.posts.length < 2 && (await world.redeliverNext()));
+    while (world.posts.length < 2 && (await world.retryNext()));
     expect(await only()).toMatchObject({ charged: 1, internalErrors: 1, wait: { nextAttemptAt: noon + 4_500 } });
   });
 
@@ -149,9 +149,9 @@ describe('a resend of a waiting delivery', () => {
     expect(world.retries).toHaveLength(2);
     // The earlier one comes first, late though it is, and does not make the attempt.
     world.clock.advance(10_000);
-    await world.redeliverNext();
+    await world.retryNext();
     expect(world.posts).toHaveLength(1);
-    await world.redeliverNext();
+    await world.retryNext();
     expect(world.posts).toHaveLength(2);
     expect(world.counts).toMatchObject({ StaleDropped: 1 });
   });
@@ -164,9 +164,9 @@ describe('a resend of a waiting delivery', () => {
     world.retries.reverse();
     world.during.push(async () => {
       world.clock.advance(10_000);
-      await world.redeliverNext();
+      await world.retryNext();
     });
-    await world.redeliverNext();
+    await world.retryNext();
     expect(world.posts).toHaveLength(2);
     expect(await only()).toMatchObject({ state: 'delivered', attempt: 3 });
   });
@@ -176,7 +176,7 @@ describe('a resend of a waiting delivery', () => {
     await world.deliverNext();
     world.clock.advance(5_000);
     world.during.push(resend);
-    await world.redeliverNext();
+    await world.retryNext();
     expect(await only()).toMatchObject({ state: 'pending', attempt: 3, charged: 2 });
     expect(world.posts).toHaveLength(2);
     expect(world.retries).toHaveLength(1);
@@ -190,8 +190,8 @@ describe('a resend of a waiting delivery', () => {
     expect(await only()).toMatchObject({ wait: { slowLane: 'waiting' } });
     world.clock.advance(5_000);
     await resend();
-    await world.redeliverNext();
-    await world.redeliverSlowNext();
+    await world.retryNext();
+    await world.retrySlowNext();
     expect(world.posts).toMatchObject([{ lane: 'slow', status: 200 }]);
     expect(await only()).toMatchObject({ state: 'delivered' });
   });
@@ -202,7 +202,7 @@ describe('a resend of a waiting delivery', () => {
     const read = await only();
     world.clock.advance(4_000);
     await world.resend(read);
-    await world.redeliverNext();
+    await world.retryNext();
     await world.resend(read);
     expect(await only()).toMatchObject({ state: 'delivered' });
     expect(world.posts).toHaveLength(2);
@@ -215,8 +215,8 @@ describe('a resend of a waiting delivery', () => {
     await resend();
     await resend();
     world.clock.advance(1_000);
-    await world.redeliverNext();
-    await world.redeliverNext();
+    await world.retryNext();
+    await world.retryNext();
     expect(world.posts).toHaveLength(2);
     expect((await only()).wait?.nextAttemptAt).toBe(noon + hour);
   });
@@ -229,7 +229,7 @@ describe('a resend of a waiting delivery', () => {
     world.retries.length = 0;
     world.clock.advance(121_000);
     await world.sweep();
-    await world.redeliverNext();
+    await world.retryNext();
     expect(world.posts).toHaveLength(2);
     expect(await only()).toMatchObject({ charged: 1, wait: { nextAttemptAt: noon + 10 * hour } });
   });

@@ -61,11 +61,11 @@ describe('a delivery of a slow webhook', () => {
 
   it('is moved by the retry lane as it is, uncharged, and its attempt is made with the whole deadline', async () => {
     await failOnce();
-    await world.redeliverNext();
+    await world.retryNext();
     expect(world.slow).toHaveLength(1);
     expect(await first()).toMatchObject({ attempt: 2, charged: 1, wait: { slowLane: 'queued' } });
     world.answers.push({ ...answer(200), sinceConnectingMs: 14_000 });
-    await world.redeliverSlowNext();
+    await world.retrySlowNext();
     expect(await first()).toMatchObject({
       state: 'delivered',
       attempts: [{ result: 'http' }, { result: 'delivered' }],
@@ -74,9 +74,9 @@ describe('a delivery of a slow webhook', () => {
 
   it('is moved once: a copy of its message on the retry queue is dropped', async () => {
     await failOnce();
-    await world.redeliverNext(undefined, true);
+    await world.retryNext(undefined, true);
     world.clock.advance(4 * minute);
-    await world.redeliverNext();
+    await world.retryNext();
     expect(world.retries).toEqual([]);
     expect(world.slow).toHaveLength(1);
     expect(world.counts).toMatchObject({ StaleDropped: 1, MovedToSlowLane: 1 });
@@ -110,7 +110,7 @@ describe('a delivery of a slow webhook', () => {
   it('ends as failed when it is moved ten days after acceptance', async () => {
     await failOnce();
     world.clock.advance(10 * day);
-    await world.redeliverNext();
+    await world.retryNext();
     expect(await first()).toMatchObject({ state: 'failed', charged: 1 });
     expect(world.slow).toEqual([]);
     expect(world.counts).toMatchObject({ Exhausted: 1 });
@@ -141,7 +141,7 @@ describe('a delivery of a slow webhook', () => {
     world.clock.advance(2 * minute);
     await world.sweep();
     expect(world.retries).toHaveLength(1);
-    await world.redeliverNext();
+    await world.retryNext();
     expect(world.slow).toHaveLength(1);
   });
 });
@@ -234,7 +234,7 @@ describe('an attempt that is slow while messages wait in its lane’s queue', ()
     expect(world.slow).toHaveLength(1);
     expect(world.slow[0]?.visibleAt).toBe(world.clock.now());
     expect(await world.webhook()).not.toHaveProperty('failingSince');
-    await world.redeliverSlowNext();
+    await world.retrySlowNext();
     expect(await world.all()).toMatchObject([
       {
         state: 'delivered',
@@ -275,8 +275,8 @@ describe('a process that dies at any step during the move to the slow lane', () 
   const cases = [
     ['a first attempt, with a slot', async () => void publish(), 'deliverNext', false],
     ['a first attempt, into the table', async () => void publish(), 'deliverNext', true],
-    ['a retry, with a slot', failOnce, 'redeliverNext', false],
-    ['a retry, into the table', failOnce, 'redeliverNext', true],
+    ['a retry, with a slot', failOnce, 'retryNext', false],
+    ['a retry, into the table', failOnce, 'retryNext', true],
   ] as const;
 
   it.each(cases)(

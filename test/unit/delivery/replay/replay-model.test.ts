@@ -31,7 +31,7 @@ const action = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      do: fc.constant('redeliver' as const),
+      do: fc.constant('retry' as const),
       count: fc.integer({ min: 1, max: 9 }),
       isTwice: fc.boolean(),
     }),
@@ -39,7 +39,7 @@ const action = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      do: fc.constant('redeliver slow' as const),
+      do: fc.constant('retry slow' as const),
       count: fc.integer({ min: 1, max: 9 }),
       isTwice: fc.boolean(),
     }),
@@ -187,11 +187,11 @@ describe('replays', () => {
               }
               case 'go on':
                 return [...still][step.worker % still.size]?.();
-              case 'redeliver':
-                for (let turn = 0; turn < step.count; turn++) await world.redeliverNext(undefined, step.isTwice);
+              case 'retry':
+                for (let turn = 0; turn < step.count; turn++) await world.retryNext(undefined, step.isTwice);
                 return;
-              case 'redeliver slow':
-                for (let turn = 0; turn < step.count; turn++) await world.redeliverSlowNext(undefined, step.isTwice);
+              case 'retry slow':
+                for (let turn = 0; turn < step.count; turn++) await world.retrySlowNext(undefined, step.isTwice);
                 return;
               case 'slow down':
                 return world.slowDown();

@@ -269,7 +269,7 @@ describe('a webhook that fails all the time', () => {
       world.answers.push(answer(500));
       publish();
       await world.deliverNext();
-      await world.redeliverNext(); // a webhook that keeps failing has its first attempts made there
+      await world.retryNext(); // a webhook that keeps failing has its first attempts made there
       await world.announce();
     };
     await fail();

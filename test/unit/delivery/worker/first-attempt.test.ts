@@ -242,7 +242,7 @@ describe('a message of the retry queue', () => {
     world.publish(event);
     await world.deliverNext();
     world.clock.advance(5_000);
-    await world.redeliverNext(undefined, true);
+    await world.retryNext(undefined, true);
     await world.settle();
     expect(world.posts).toHaveLength(3);
     expect(world.counts).toMatchObject({ StaleDropped: 1, Delivered: 1 });
@@ -250,7 +250,7 @@ describe('a message of the retry queue', () => {
 
   it('that nobody of us wrote goes to the dead-letter queue', async () => {
     world.retries.push({ messageId: 'm', body: '{"id":1}', sentAt: 0, messageAttributes: {}, visibleAt: 0 });
-    await world.redeliverNext();
+    await world.retryNext();
     expect(world.deadLetters).toMatchObject([{ body: '{"id":1}', reason: 'malformed' }]);
   });
 });

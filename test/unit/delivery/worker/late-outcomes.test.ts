@@ -97,7 +97,7 @@ describe('an outcome that comes late', () => {
     });
     world.answers.push(posted);
     await world.deliverNext();
-    if (world.posts.length === 0) await world.redeliverNext(); // first attempts of what keeps failing are made there
+    if (world.posts.length === 0) await world.retryNext(); // first attempts of what keeps failing are made there
     expect(world.posts).toHaveLength(1);
     const { failingSince } = (await world.webhook()) ?? {};
     expect(failingSince).toBe('failingSince' in health ? 1 : undefined);

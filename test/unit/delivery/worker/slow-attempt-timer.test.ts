@@ -243,7 +243,7 @@ describe('the end of an attempt', () => {
     ['a quick success', delivered(2_000), ['quick']],
     ['a quick failure', failed(5), ['quick']],
     ['a name that does not exist', failed(), []],
-    ['our own fault', { outcome: 'internal_error', record, detail: '', sinceConnectingMs: 1 }, []],
+    ['an internal error', { outcome: 'internal_error', record, detail: '', sinceConnectingMs: 1 }, []],
   ] as const)('counts what was over in time: %s', async (_, outcome, expected) => {
     const { onResolving, onConnecting, onAnswered, end, did } = timing();
     onResolving();

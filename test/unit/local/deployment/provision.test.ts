@@ -29,11 +29,11 @@ const mapping = (FunctionName: string, MaximumConcurrency: number) =>
 it('functions have as many processes as their event sources process batches at once, and 16 by default', () => {
   const resources = [
     functionResource('Api'),
-    functionResource('Deliver'),
-    functionResource('Redeliver'),
-    mapping('Deliver', 50),
-    mapping('Redeliver', 12),
-    mapping('Redeliver', 8),
+    functionResource('DeliverFirst'),
+    functionResource('DeliverRetry'),
+    mapping('DeliverFirst', 50),
+    mapping('DeliverRetry', 12),
+    mapping('DeliverRetry', 8),
   ];
   const functions = provisionFunctions(
     { resources, assets: new Map([['asset.zip', '/nowhere']]) } as unknown as ResolvedTemplate,
@@ -44,8 +44,8 @@ it('functions have as many processes as their event sources process batches at o
   );
   expect([...functions].map(([name, { concurrency }]) => [name, concurrency])).toEqual([
     ['Api', 16],
-    ['Deliver', 50],
-    ['Redeliver', 20],
+    ['DeliverFirst', 50],
+    ['DeliverRetry', 20],
   ]);
 });
 
