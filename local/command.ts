@@ -47,8 +47,8 @@ const stopSignals: readonly NodeJS.Signals[] =
   process.platform === 'win32' ? ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 
 /**
- * npm runs this program in a shell and sends its own SIGTERM to that shell, which ends without passing it on. The program
- * then gets another parent. (On Windows the id of the parent never changes, and npm has no SIGTERM there.)
+ * Stops a run whose npm was killed. The script `start` replaces its shell by this program (`exec`), so that npm passes SIGINT
+ * and SIGTERM on to it and waits for its end; SIGKILL is not passed on. (On Windows the id of the parent never changes.)
  */
 function onParentExit(stop: () => void): void {
   const parent = process.ppid;

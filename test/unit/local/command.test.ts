@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { openDataDirectory } from '../../../local/directories.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -62,21 +63,33 @@ describe('npm start ends', { timeout: 30_000 }, () => {
     expect(outcome).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(stderr) });
   });
 
-  it.skipIf(process.platform === 'win32')(
-    'with the shell that npm runs it in: npm signals only the shell',
-    async () => {
+  it.skipIf(process.platform === 'win32')('with its parent process: npm may be killed', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'emissor-command-'));
+    const words = `--port 0 --outputs "${directory}/outputs.json" --data "${directory}/data"`;
+    const shell = spawn('sh', ['-c', `"${process.execPath}" bin/local.ts ${words}; true`], {
+      cwd: root,
+      env: { ...process.env, npm_lifecycle_event: 'start' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const closed = once(shell, 'close'); // the run holds the output open, too
+    await vi.waitFor(() => expect(existsSync(join(directory, 'data/lock'))).toBe(true), { timeout: 20_000 });
+    shell.kill('SIGTERM');
+    shell.stdout.resume();
+    await closed;
+    rmSync(directory, { recursive: true });
+  });
+
+  it.skipIf(process.platform === 'win32').each(['SIGINT', 'SIGTERM'] as const)(
+    'on %s to npm alone, before npm does',
+    async signal => {
       const directory = mkdtempSync(join(tmpdir(), 'emissor-command-'));
-      const words = `--port 0 --outputs "${directory}/outputs.json" --data "${directory}/data"`;
-      const shell = spawn('sh', ['-c', `"${process.execPath}" bin/local.ts ${words}; true`], {
-        cwd: root,
-        env: { ...process.env, npm_lifecycle_event: 'start' },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const closed = once(shell, 'close'); // the run holds the output open, too
+      const options = ['--port', '0', '--outputs', join(directory, 'outputs.json'), '--data', join(directory, 'data')];
+      const npm = spawn('npm', ['start', '--silent', '--', ...options], { cwd: root, stdio: 'ignore' });
+      const ended = once(npm, 'exit');
       await vi.waitFor(() => expect(existsSync(join(directory, 'data/lock'))).toBe(true), { timeout: 20_000 });
-      shell.kill('SIGTERM');
-      shell.stdout.resume();
-      await closed;
+      npm.kill(signal);
+      await ended;
+      openDataDirectory(join(directory, 'data')).release(); // throws while the run is up
       rmSync(directory, { recursive: true });
     },
   );
