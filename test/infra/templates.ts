@@ -26,11 +26,20 @@ const required: Partial<Record<StageName, Record<string, unknown>>> = {
   prod: { demandsUrl: 'https://demandas.emissor.com.br' },
 };
 
-/** The four templates of a stage, as they would be deployed. */
+/** The four templates of a stage, as they would be deployed; synthesised once for the suites of a worker. */
 export const stageTemplates = (
   stage: StageName,
   overrides: Record<string, unknown> = {},
 ): Record<StackName, Template> => {
+  const name = JSON.stringify([stage, overrides]);
+  const known = synthesised.get(name) ?? synthesise(stage, overrides);
+  synthesised.set(name, known);
+  return known;
+};
+
+const synthesised = new Map<string, Record<StackName, Template>>();
+
+const synthesise = (stage: StageName, overrides: Record<string, unknown>): Record<StackName, Template> => {
   const app = makeApp();
   addStage(app, stageConfiguration(stage, { ...required[stage], ...overrides }));
   const template = (name: StackName): Template => {
