@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { makeBulkhead } from '../../../../lambdas/delivery/isolation/bulkhead.ts';
+import { makeConcurrencyLimit } from '../../../../lambdas/delivery/isolation/concurrency-limit.ts';
 
-describe('the places of a key in a bulkhead', () => {
+describe('the places of a key under a concurrency limit', () => {
   it('are as many as the limit, and each is there again when it is left', () => {
-    const bulkhead = makeBulkhead(2);
-    const leave = bulkhead.enter('one');
-    expect(bulkhead.enter('one')).toBeDefined();
-    expect(bulkhead.enter('one')).toBeUndefined();
+    const limit = makeConcurrencyLimit(2);
+    const leave = limit.enter('one');
+    expect(limit.enter('one')).toBeDefined();
+    expect(limit.enter('one')).toBeUndefined();
     leave?.();
-    expect(bulkhead.enter('one')).toBeDefined();
-    expect(bulkhead.enter('one')).toBeUndefined();
+    expect(limit.enter('one')).toBeDefined();
+    expect(limit.enter('one')).toBeUndefined();
   });
 
   it('are nobody else’s', () => {
-    const bulkhead = makeBulkhead(1);
-    bulkhead.enter('one');
-    expect(bulkhead.enter('another')).toBeDefined();
+    const limit = makeConcurrencyLimit(1);
+    limit.enter('one');
+    expect(limit.enter('another')).toBeDefined();
   });
 });
