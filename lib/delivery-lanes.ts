@@ -33,7 +33,7 @@ interface LaneSettings {
    * Seconds that an invocation may take beyond one attempt: for reads and writes around it, and for further messages that it
    * receives. More than `timeAroundAttempt` of `lambdas/delivery/limits.ts` (10 s): with less time left no attempt begins.
    *
-   * The batch of an invocation that times out stays hidden for six timeouts; messages it received itself, for 25 s.
+   * The batch of an invocation that times out stays hidden for six timeouts; messages it received itself, for 25 s by default.
    */
   readonly secondsAroundAttempt: number;
   readonly recursiveLoop?: lambda.RecursiveLoop;
@@ -52,7 +52,7 @@ const lanes: Readonly<Record<Lane, LaneSettings>> = {
     queueId: 'SlowQueue',
     functionId: 'DeliverSlow',
     secondsAroundAttempt: 30,
-    // It sends retries to the retry queue, whose consumer sends them back: a loop of two functions, which ends as that one does.
+    // Its retries go to the retry queue and come back: a loop of two functions, which ends in the same way.
     recursiveLoop: lambda.RecursiveLoop.ALLOW,
   },
 };
