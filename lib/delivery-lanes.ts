@@ -25,6 +25,41 @@ export interface DeliveryLanes {
   readonly consumers: Readonly<Record<Lane, QueueConsumer<DeliverEnvironment>>>;
 }
 
+/** How the queue and the consumer of a lane differ from those of the others. */
+interface LaneSettings {
+  readonly queueId: string;
+  readonly functionId: string;
+  /**
+   * Seconds that an invocation may take beyond one attempt: for reads and writes around it, and for further messages that it
+   * receives. More than `timeAroundAttempt` of `lambdas/delivery/limits.ts` (10 s): with less time left no attempt begins.
+   *
+   * The batch of an invocation that times out stays hidden for six timeouts; messages it received itself, for 25 s by default.
+   */
+  readonly secondsAroundAttempt: number;
+  readonly recursiveLoop?: lambda.RecursiveLoop;
+}
+
+const lanes: Readonly<Record<Lane, LaneSettings>> = {
+  first: { queueId: 'EventsQueue', functionId: 'DeliverFirst', secondsAroundAttempt: 15 },
+  retry: {
+    queueId: 'RetryQueue',
+    functionId: 'DeliverRetry',
+    secondsAroundAttempt: 15,
+    // It sends to its own queue on purpose. The schedule and the ten-day limit end the loop.
+    recursiveLoop: lambda.RecursiveLoop.ALLOW,
+  },
+  slow: {
+    queueId: 'SlowQueue',
+    functionId: 'DeliverSlow',
+    secondsAroundAttempt: 30,
+    // Its retries go to the retry queue and come back: a loop of two functions, which ends in the same way.
+    recursiveLoop: lambda.RecursiveLoop.ALLOW,
+  },
+};
+
+/** The lanes differ by their environment: one handler serves all of them. */
+const entry = 'lambdas/delivery/worker/deliver.handler.ts';
+
 /** Adds a queue and a consumer for each lane. The lanes are bulkheads: each has a concurrency of its own. */
 export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): DeliveryLanes {
   const deadLetterQueue = new DeadLetterQueue(scope, 'DeadLetterQueue');
@@ -60,7 +95,7 @@ function addConsumer(
   { deadLetterQueue, queues }: Pick<DeliveryLanes, 'deadLetterQueue' | 'queues'>,
   { configuration, data, historyDays, serviceVersion }: DeliveryLanesProps,
 ) {
-  const { functionId, entry, recursiveLoop } = lanes[lane];
+  const { functionId, recursiveLoop } = lanes[lane];
   const { retry, slow } = queues;
   const deliver = new QueueConsumer<DeliverEnvironment>(scope, functionId, {
     configuration,
@@ -95,40 +130,3 @@ function addConsumer(
   for (const queue of [retry, slow, deadLetterQueue]) queue.grant(deliver, 'sqs:SendMessage');
   return deliver;
 }
-
-/** How the queue and the consumer of a lane differ from those of the others. */
-interface LaneSettings {
-  readonly queueId: string;
-  readonly functionId: string;
-  readonly entry: string;
-  /**
-   * Seconds that an invocation may take beyond one attempt: for reads and writes around it, and for further messages that
-   * it receives. The messages of an invocation that times out stay hidden for six times its timeout.
-   */
-  readonly secondsAroundAttempt: number;
-  readonly recursiveLoop?: lambda.RecursiveLoop;
-}
-
-const lanes: Readonly<Record<Lane, LaneSettings>> = {
-  first: {
-    queueId: 'EventsQueue',
-    functionId: 'DeliverFirst',
-    entry: 'lambdas/delivery/worker/deliver.handler.ts',
-    secondsAroundAttempt: 15,
-  },
-  retry: {
-    queueId: 'RetryQueue',
-    functionId: 'DeliverRetry',
-    entry: 'lambdas/delivery/worker/deliver.handler.ts',
-    secondsAroundAttempt: 15,
-    // It sends to its own queue on purpose: deliveries and replays end by their own counts and dates.
-    recursiveLoop: lambda.RecursiveLoop.ALLOW,
-  },
-  slow: {
-    queueId: 'SlowQueue',
-    functionId: 'DeliverSlow',
-    entry: 'lambdas/delivery/worker/deliver.handler.ts',
-    secondsAroundAttempt: 30,
-    recursiveLoop: lambda.RecursiveLoop.ALLOW, // as in the retry lane
-  },
-};

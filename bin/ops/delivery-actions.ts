@@ -1,7 +1,7 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { makeResend, type ResendRefusal, resendRefusal } from '../../lambdas/delivery/api/resend.ts';
 import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
-import { heldByStateShard, type UndeliveredState } from '../../lambdas/delivery/delivery-item.ts';
+import { contentsOfStateShard, type UndeliveredState } from '../../lambdas/delivery/delivery-item.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { CliError } from './cli-error.ts';
@@ -81,7 +81,7 @@ export async function countUndelivered(
   };
   for await (const { Items = [] } of paginateScan({ client: connectDynamo(target) }, request)) {
     for (const { stateShard, listKey } of Items) {
-      const held = heldByStateShard(stateShard);
+      const held = contentsOfStateShard(stateShard);
       const [acceptedAt = ''] = String(listKey).split('#');
       const name = [held.accountId, held.eventName, held.state].join('#');
       const { count = 0, newestAcceptedAt = '' } = counts.get(name) ?? {};

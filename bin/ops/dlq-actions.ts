@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/event.ts';
-import { retryMessage } from '../../lambdas/delivery/queues.ts';
+import { attemptMessage } from '../../lambdas/delivery/queues.ts';
 import { CliError } from './cli-error.ts';
 import type { DeadLetter, Queues } from './queues.ts';
 import type { ShowProgress } from './terminal.ts';
@@ -137,7 +137,7 @@ function destinationOf({ origin, body }: DeadLetter): Destination {
     return { queue: 'EventsQueueUrl', body: sent, account: verdict.event.accountId };
   }
   try {
-    return { queue: 'RetryQueueUrl', body, account: retryMessage.parse(JSON.parse(body)).accountId };
+    return { queue: 'RetryQueueUrl', body, account: attemptMessage.parse(JSON.parse(body)).accountId };
   } catch {
     return { refused: verdict.detail };
   }

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/event.ts';
 import { type Origin, originOf, originTexts, textAttributes } from '../../lambdas/delivery/origin.ts';
-import { makeRetryQueue, type RetryQueue } from '../../lambdas/delivery/queues.ts';
+import { type AttemptQueue, makeAttemptQueue } from '../../lambdas/delivery/queues.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { connectionSettings, requireOutput, type Target } from './target.ts';
 
@@ -47,8 +47,8 @@ export interface Queues {
 }
 
 /** Connects to the target's retry queue. */
-export function openRetryQueue(target: Target): RetryQueue {
-  return makeRetryQueue({
+export function openRetryQueue(target: Target): AttemptQueue {
+  return makeAttemptQueue({
     sqs: new SQSClient(connectionSettings(target, target.outputs.SqsEndpoint)),
     queueUrl: requireOutput(target, 'RetryQueueUrl'),
     now: systemClock,

@@ -8,7 +8,7 @@ import { makeReadHistory } from '../../lambdas/delivery/delivery-history.ts';
 import { makeDeliveryStore } from '../../lambdas/delivery/delivery-store.ts';
 import { type SlownessOwner, slownessId, slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import { makeFindWebhook } from '../../lambdas/delivery/lookup.ts';
-import type { RetryQueue } from '../../lambdas/delivery/queues.ts';
+import type { AttemptQueue } from '../../lambdas/delivery/queues.ts';
 import { makeRunReplay, replayPage } from '../../lambdas/delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
@@ -68,7 +68,7 @@ export function openDeliveries(target: Target) {
 }
 
 /** The target's replays, started and driven as the service does it. */
-export function openReplays(target: Target, retryQueue: RetryQueue) {
+export function openReplays(target: Target, retryQueue: AttemptQueue) {
   const dynamo = connectDynamo(target);
   const now = systemClock;
   const table = requireOutput(target, 'DeliveriesTable');

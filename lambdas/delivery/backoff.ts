@@ -1,3 +1,5 @@
+import { maxRetryAfter } from './limits.ts';
+
 /** Draws from [0, 1); passed in, so that tests can foresee it. */
 export type Random = () => number;
 
@@ -43,9 +45,6 @@ export function retryAfterWait(status: number, retryAfter: string | undefined, n
 
 const second = 1_000;
 const minute = 60 * second;
-
-/** No receiver may ask for a longer wait, in milliseconds. */
-const maxRetryAfter = 24 * 60 * minute;
 
 function withJitter(wait: number, random: Random): number {
   return Math.round(wait * (0.8 + 0.2 * random()));

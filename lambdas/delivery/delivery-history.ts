@@ -1,4 +1,5 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { isoTime } from '../platform/clock.ts';
 import type { EventName, Webhook } from '../webhooks/webhook.ts';
 import type { Delivery, DeliveryState } from './delivery.ts';
 import { listShardsOf, stateShardsOf, type UndeliveredState } from './delivery-item.ts';
@@ -157,15 +158,11 @@ interface Entry {
 
 /** The same range of places in several partitions; none of them where that is empty. */
 function inRange({ from, before, after }: HistoryQuery, index: Shard['index'], shards: readonly string[]): Shard[] {
-  const first = from === undefined ? '-' : iso(from); // a place is longer than its time, and so comes after that
-  const ends = [after, before === undefined ? undefined : iso(before)].filter(end => end !== undefined);
+  const first = from === undefined ? '-' : isoTime(from); // a place is longer than its time, and so comes after that
+  const ends = [after, before === undefined ? undefined : isoTime(before)].filter(end => end !== undefined);
   const last = ends.toSorted()[0] ?? '~';
   return first > last ? [] : shards.map(shard => ({ index, shard, first, last }));
 }
 
 /** By so much the clocks of those who accept events and who register webhooks differ at the very most. Milliseconds. */
 const clockTolerance = 60_000;
-
-function iso(moment: number): string {
-  return new Date(moment).toISOString();
-}

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import { isoTime } from '../platform/clock.ts';
 import type { Item } from '../platform/dynamo.ts';
 import type { Delivery, DeliveryState, Wait } from './delivery.ts';
 
 /** The partitions of index `due`, all of which the sweeper reads every minute. */
 export const dueShards: readonly string[] = Array.from({ length: 16 }, (_, shard) => String(shard));
 
-/** The range key of index `due`: it sorts by time, and ends in the id because equal keys could hide each other. */
+/** The range key of index `due`: it sorts by when the sweeper looks, and ends in the id, since equal keys could hide each other. */
 export function dueKey(sweepAt: number, id: string): string {
   return `${isoTime(sweepAt)}#${id}`;
 }
@@ -15,10 +16,10 @@ export function keysUntil(moment: number): string {
   return `${isoTime(moment)}#~`;
 }
 
-/** The partition of index `due` for the sweeper's tasks: deliveries that are due, however many, do not hide them. */
+/** The partition of index `due` for the sweeper's tasks: deliveries, however many, do not hide them. */
 export const taskShard = 'tasks';
 
-/** Where a due task of the sweeper stands in index `due`: found from that moment on. */
+/** Where a task of the sweeper stands in index `due`: the sweeper finds it from that moment on. */
 export function taskAttributes(id: string, sweepAt: number): Item {
   return {
     dueShard: taskShard,
@@ -45,7 +46,7 @@ export function stateShardsOf(accountId: string, eventName: string, state: Undel
 }
 
 /** What a partition of index `undelivered` holds. */
-export function heldByStateShard(shard: string): { accountId: string; eventName: string; state: UndeliveredState } {
+export function contentsOfStateShard(shard: string): { accountId: string; eventName: string; state: UndeliveredState } {
   const [accountId = '', eventName = '', state] = shard.split('#');
   return { accountId, eventName, state: state as UndeliveredState };
 }
@@ -86,10 +87,6 @@ export function deliveryFromItem(item: Item): Delivery {
     delivery.state === 'pending' &&
     ({ nextAttemptAt, sweepAt, overdueCount, ...(slowLane !== undefined && { slowLane }) } as Wait);
   return { ...delivery, ...(wait && { wait }) } as unknown as Delivery;
-}
-
-function isoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }
 
 function shardsOf(...names: string[]): readonly string[] {

@@ -21,11 +21,12 @@ import type { Delivery, Wait, WaitingDelivery } from './delivery.ts';
 import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
 
 /*
- * Table `Deliveries`: partition key `id` (`evt_…`), one item per event that had a webhook, its attempts in a list within.
+ * Table `Deliveries`: partition key `id` (`evt_…`; `teste_…` of a test), one item per test and per event that had a webhook,
+ * its attempts in a list within.
  *
  * Index `due` (dueShard, dueAt = `<time>#<id>`) holds the pending deliveries, and the held ones, whose expiry is counted an
- * hour before they are cleaned up. Its time is `sweepAt`, when the sweeper looks at the delivery. So each attempt's message
- * is sent once, and none is lost (at least once):
+ * hour before they are cleaned up. Its time is `sweepAt`, when the sweeper looks at the delivery; the attempt itself is due at
+ * `nextAttemptAt`. So each attempt's message is sent once, and none is lost (at least once):
  *   - a wait of up to 15 min: the message is sent, delayed, once the outcome before it is stored. The sweeper looks 2 min
  *     after it was due, and finds nothing unless that message, or the process sending it, was lost;
  *   - a longer wait: nothing is sent. The sweeper looks 1 min before it is due, and sends the message with the rest of
@@ -53,8 +54,12 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
 export interface DueEntry {
   readonly id: string;
   readonly dueShard: string;
+  /** Begins with the time of the sweeper's look (`sweepAt`), not with the time when the attempt is due. */
   readonly dueAt: string;
 }
+
+/** Does the work that an entry of index `due` stands for, other than a delivery, for as long as `hasTime` gives true. */
+export type DueTask = (entry: DueEntry, hasTime: () => boolean) => Promise<void>;
 
 /** Deliveries as the consumers and the sweeper use them. All reads are consistent but for the index. */
 export interface DeliveryStore {
@@ -62,9 +67,15 @@ export interface DeliveryStore {
   readWith(id: string, others: readonly ItemKey[]): Promise<[Delivery | undefined, ...(Item | undefined)[]]>;
   /** Reads up to 100 deliveries; those that are not there are left out. */
   read(ids: readonly string[]): Promise<Delivery[]>;
-  /** Stores a first attempt's outcome. False: a copy of the event was quicker, nothing is changed. */
+  /**
+   * Stores a new delivery, with what came first: an attempt's outcome, a move, a slot or a hold; a test is stored before its
+   * attempt. False: a copy was quicker, nothing is changed.
+   */
   create(delivery: Delivery): Promise<boolean>;
-  /** Stores a later attempt's outcome. False: that attempt's outcome is stored already, nothing is changed. */
+  /**
+   * Stores a change of a stored delivery: an attempt's outcome, a move, a slot, a hold, a resend or a replay. False: its state
+   * or its attempt has changed since it was read, nothing is changed.
+   */
   update(before: Delivery, after: Delivery): Promise<boolean>;
   /** Claims a pending delivery for the sweeper and moves its `sweepAt`. False: another sweeper or attempt was quicker. */
   claim(delivery: Delivery & { readonly wait: Wait }, next: Wait): Promise<boolean>;
@@ -72,7 +83,7 @@ export interface DeliveryStore {
   expire(entry: DueEntry): Promise<boolean>;
   /** The deliveries that have waited longest for a slot of their slow webhook; whether those are all. */
   waitingForSlot(shards: readonly string[], most: number): Promise<{ deliveries: WaitingDelivery[]; isAll: boolean }>;
-  /** A page of the entries of a shard that are due for the sweeper, the oldest first, after one of them. */
+  /** A page of the entries of a shard that the sweeper must look at by now, the oldest first, after one of them. */
   due(shard: string, after?: DueEntry): Promise<DueEntry[]>;
 }
 

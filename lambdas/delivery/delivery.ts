@@ -1,6 +1,8 @@
 import type { EventName } from '../webhooks/webhook.ts';
 
-/** The states of a delivery. `pending` waits for its next attempt; the others are final, `held` until it is resent. */
+/**
+ * The states of a delivery. `pending` waits for its next attempt. The others are settled; a resend or replay may reopen them.
+ */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'held' | 'cancelled';
 
 /** The results of an attempt, as its record and the history tell them. */
@@ -33,7 +35,7 @@ export interface AttemptRecord {
  * What came of one attempt:
  * - `delivered`: complete 2xx headers, whatever the body then did;
  * - `gone`: 410, the receiver wants no more;
- * - `failed`: anything else a receiver or its network did, and addresses that the SSRF guard refuses; charged;
+ * - `failed`: anything else a receiver or its network did, and what the URL policy or the SSRF guard blocks; charged;
  * - `given_up`: not answered in time in a quick lane; repeated in the slow one, not charged;
  * - `internal_error`: our own keys, sockets or network; not charged. `detail` says which, for our log only.
  */
@@ -75,7 +77,7 @@ export interface Delivery {
   readonly messageId?: string;
   /** When the event was accepted on the queue. */
   readonly createdAt: number;
-  /** When the present schedule began: acceptance, or the latest resend or redrive. */
+  /** When the present schedule began: acceptance, or the latest resend, replay or redrive. */
   readonly scheduledAt: number;
   /**
    * The number of the next attempt. It grows with every attempt, charged or not, and so tells a stale message from the one

@@ -59,7 +59,7 @@ export const sweepEnvironment = z.object({
 /** The environment of Sweep, as the infrastructure sets it. */
 export type SweepEnvironment = z.input<typeof sweepEnvironment>;
 
-/** What the history reads: deliveries by their webhook, resends, tests and replays. */
+/** What DeliveriesApi reads: deliveries by their webhook, resends, tests and replays. */
 export const deliveriesApiEnvironment = z.object({
   CLIENTS_TABLE: text,
   USERS_TABLE: text,
@@ -84,5 +84,5 @@ export const deliveriesApiEnvironment = z.object({
   DOCS_URL: optionalText,
 });
 
-/** The environment of History, as the infrastructure sets it. */
+/** The environment of DeliveriesApi, as the infrastructure sets it. */
 export type DeliveriesApiEnvironment = z.input<typeof deliveriesApiEnvironment>;

@@ -1,4 +1,5 @@
 import type { Webhook } from '../webhooks/webhook.ts';
+import { failingForLong } from './limits.ts';
 
 /**
  * The lanes are bulkheads: each is a queue and a consumer with places of its own. `first` makes first attempts; `retry`
@@ -13,7 +14,10 @@ export type Lane = (typeof lanes)[number];
 /** A lane that only this service sends messages to. */
 export type LaterLane = Exclude<Lane, 'first'>;
 
-/** The lane that an attempt must move to before it is made in `lane`, if any. Nothing ever moves back. */
+/**
+ * The lane that an attempt must move to before it is made in `lane`, if any. A message in the slow queue is always attempted
+ * there. A delivery that waits in the table may go back to the retry lane.
+ */
 export function laneFor(
   lane: Lane,
   { isSlow, failingSince }: Pick<Webhook, 'failingSince'> & { readonly isSlow: boolean },
@@ -24,6 +28,3 @@ export function laneFor(
   const isFailing = failingSince !== undefined && now - failingSince >= failingForLong;
   return lane === 'first' && isFailing ? 'retry' : undefined;
 }
-
-/** A webhook keeps failing when it has done nothing else for so long, in milliseconds. */
-const failingForLong = 60_000;

@@ -1,34 +1,75 @@
 /*
- * The numbers of delivery that are not part of a stage's configuration. Times in milliseconds.
+ * The limits and times by which delivery decides, other than a stage's configuration (`lib/config.ts`). Times are in
+ * milliseconds. The size of a page, of a batch or of a cache stands in the file that uses it.
  */
 
 const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
 
-/** The longest that SQS holds a message back (`DelaySeconds`). What waits longer the sweeper sends. */
+/** The longest that SQS holds a message back (`DelaySeconds`). The sweeper sends the messages of longer waits. */
 export const maxQueueDelay = 900 * second;
 
-/** An attempt that is not over so long after connecting was begun is slow; a quick one is over sooner. */
-export const slowAfter = 2 * second;
+/** An attempt that is overdue by this much is sent again by the sweeper. */
+export const overdueAfter = 2 * minute;
 
-const minute = 60 * second;
+/** The sweeper runs every minute: it sends the message of a long wait in the last minute before the attempt is due. */
+export const sentBeforeDue = minute;
+
+/** A slow webhook's message that waits in the slow queue is overdue after this long. */
+export const slowQueueOverdue = 30 * minute;
+
+/** A delivery ends when internal errors or a slow webhook have kept it from its attempts for this long. */
+export const maxAge = 10 * day;
+
+/** No receiver may ask for a longer wait (`Retry-After`). */
+export const maxRetryAfter = day;
+
+/** A message that cannot be processed is deferred for this long at first, and for twice as long with each receive. */
+export const firstDeferral = 5 * second;
+
+/** A message is deferred for this long at most. */
+export const maxDeferral = 15 * minute;
+
+/** Operators are told when a webhook has done nothing but fail for so long. */
+export const failingMarks = [day, 4 * day] as const;
+
+/** A webhook that has failed for this long is suspended by the next delivery that exhausts its schedule. */
+export const suspendAfter = 5 * day;
+
+/** A webhook that has failed for this long keeps failing: its first attempts are made in the retry lane. */
+export const failingForLong = minute;
+
+/** The slots of a replay are this far apart: ten deliveries a second. */
+export const replaySlotInterval = 100;
+
+/** An attempt that lasts longer than this from the start of connecting is slow. */
+export const slowAfter = 2 * second;
 
 /** Slow attempts make a webhook slow by how many there are within this time. */
 export const slownessWindow = minute;
 
-/** So many slow attempts within the window make a webhook slow, where they are also this share of all its attempts. */
+/** The fewest slow attempts within the window that make a webhook slow, where they also reach `slowShare`. */
 export const fewestSlowAttempts = 2;
+
+/** The share of slow attempts among all attempts within the window. */
 export const slowShare = 0.1;
 
 /** So many slow attempts within the window make a webhook slow whatever their share. */
 export const manySlowAttempts = 30;
 
-/** How long a webhook stays slow at least after its share was last reached: doubled by each relapse within a day. */
+/** A webhook stays slow for at least this long after its share was last reached; each relapse doubles that. */
 export const shortestHold = minute;
 
-const hour = 60 * minute;
-
+/** Relapses double the hold up to this. */
 export const longestHold = hour;
-export const relapseWindow = 24 * hour;
+
+/** A webhook that becomes slow again within this time relapses. */
+export const relapseWindow = day;
+
+/** A known slow webhook is stored again only after this time. Otherwise each hanging attempt would write. */
+export const slownessRenewal = 5 * second;
 
 /** Attempts at one slow webhook that are in flight at once, about. */
 export const slowAttemptsInFlight = 60;
@@ -36,24 +77,25 @@ export const slowAttemptsInFlight = 60;
 /** What an attempt at a webhook that has just become slow is taken to last until one was measured. */
 export const assumedAttempt = 15 * second;
 
-/** An attempt that is not over after this long is taken to hang until its deadline. */
+/** An attempt that is not over after this long is taken to hang until its timeout. */
 export const hangsAfter = 5 * second;
 
 /** A slot that is further off is not reserved: the delivery waits in the table. */
 export const furthestSlot = minute;
 
-/** A slow webhook's message that waits in the slow queue is overdue for the sweeper after this long. */
-export const slowQueueOverdue = 30 * minute;
-
-/** An attempt in a quick lane that is not answered is asked about after this long, and each so often after. */
+/** After this long without an answer an attempt in a quick lane asks whether messages wait: then it may be given up. */
 export const giveUpAfter = 2 * second;
+
+/** It asks again each time after this long. */
 export const giveUpEvery = second;
 
 /** A timer that fires so much too late shows that the event loop lags. */
 export const lateTimer = 200;
 
-/** Names of so many other domains that go unanswered within this time show that it is our resolver that is slow. */
+/** Timeouts in so many other domains show that our own resolver is slow. */
 export const otherDomainsUnanswered = 2;
+
+/** A DNS timeout counts for this long. */
 export const unansweredWindow = 10 * second;
 
 /**
@@ -62,26 +104,39 @@ export const unansweredWindow = 10 * second;
  */
 export const attemptsPerProcess = { first: 100, retry: 100, slow: 200 } as const;
 
-/** The bulkhead: of those, attempts at one webhook in a quick lane. What is beyond is left to the retry lane, due after `fullBulkheadWait`. */
+/**
+ * In the quick lanes, at most 25 of a process's attempts go to one webhook at once. Further ones are left to the retry lane,
+ * due after `webhookLimitWait`.
+ */
 export const attemptsPerWebhook = 25;
 
-/** By then a webhook that hangs is known to be slow; with jitter, so that a burst does not reach the retry lane as one. */
-export function fullBulkheadWait(random: () => number): number {
+/** After this wait a hanging webhook is known to be slow. The jitter keeps a burst from reaching the retry lane at once. */
+export function webhookLimitWait(random: () => number): number {
   return 2 * second * (1 + random());
 }
 
-/** A consumer that waits for receivers looks for further messages after this long, and ever more rarely while there are none. */
-export const shortestReceivePause = 100;
+/**
+ * What an invocation needs beyond the attempt: to read before it and to store after it. `secondsAroundAttempt` in
+ * `lib/delivery-lanes.ts` must be longer.
+ */
+export const timeAroundAttempt = 10 * second;
+
+/** A consumer that waits for receivers looks for further messages after this pause, which doubles while there are none. */
+export const firstReceivePause = 100;
+
+/** The pause doubles up to this. */
 export const longestReceivePause = second;
 
-/** While there are messages it goes on after this long; a pause that lasts so much longer shows that the event loop lags. */
-export const receivePauseWhileMore = 10;
-export const lateReceivePause = 50;
+/** The pause after a receive that brought messages. */
+export const pauseWhileMessages = 10;
+
+/** A pause that lasts so much longer than asked for shows that the event loop lags. */
+export const maxPauseLateness = 50;
 
 /** The writing of an outcome that gets no answer is repeated for so long: what is not stored is POSTed again. */
 export const storeRetryTime = 2 * second;
 
-/** Arrivals at a webhook whose backlog waits renew that fact when it is this old. */
+/** A new arrival renews the backlog mark when it is this old. */
 export const backlogRenewal = 30 * second;
 
 /** The sweeper looks after a backlog for this long after the last arrival: longer than any arrival may take to be stored. */
@@ -90,8 +145,10 @@ export const backlogAttention = 5 * minute;
 /** Each minute the sweeper reserves slots for this long: a little more than a minute, so that none stays unused. */
 export const slotsAhead = 75 * second;
 
-/** What waited for slots of a webhook that is slow no more comes back at this many a second, and at most so many a sweep. */
+/** The backlog of a webhook that is quick again is released at this many deliveries a second. */
 export const releaseRate = 100;
+
+/** One sweep releases at most so many deliveries of a webhook's backlog. */
 export const releasedPerSweep = 6_000;
 
 /** How long each address of a receiver may take to accept a connection, by lane. */

@@ -24,7 +24,7 @@ export function makeLookup(store: Pick<DeliveryStore, 'readWith'>, webhooksTable
 /** Finds the webhook that is registered now; consistent and uncached. */
 export type FindWebhook = (accountId: string, eventName: EventName) => Promise<Webhook | undefined>;
 
-/** Makes the same reading for whoever needs no delivery beside it. */
+/** Returns the function that finds a webhook, for callers that need no delivery beside it. */
 export function makeFindWebhook(dynamo: Pick<DynamoDBDocumentClient, 'send'>, webhooksTable: string): FindWebhook {
   return async function findWebhook(accountId, eventName) {
     const [item] = await batchGet(dynamo, [{ table: webhooksTable, key: webhookKey(accountId, eventName) }]);

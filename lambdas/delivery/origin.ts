@@ -1,5 +1,6 @@
 import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
+import { isoTime } from '../platform/clock.ts';
 
 /** What a message was when it was first published: a queue that it is put into again gives it another id and time. */
 export interface Origin {
@@ -39,7 +40,7 @@ export function textAttributes(texts: Readonly<Record<string, string>>): Record<
 export function originTexts({ messageId, sentAt }: Origin): Record<string, string> {
   return {
     [messageIdAttribute]: messageId,
-    ...(sentAt !== undefined && { [sentAtAttribute]: new Date(sentAt).toISOString() }),
+    ...(sentAt !== undefined && { [sentAtAttribute]: isoTime(sentAt) }),
   };
 }
 

@@ -23,10 +23,10 @@ export function makeSqs(): SQSClient {
 }
 
 /**
- * A message of the retry queue, or of the slow one: it names an attempt. Everything else is read from the store when the
+ * A message of the retry queue or of the slow queue: it names an attempt. Everything else is read from the store when the
  * attempt is made. Queues deliver at least once; a message whose attempt was recorded already is stale.
  */
-export const retryMessage = z.object({
+export const attemptMessage = z.object({
   id: z.string(),
   accountId: z.string(),
   eventName: eventNameSchema,
@@ -36,18 +36,18 @@ export const retryMessage = z.object({
 });
 
 /** What such a message says. */
-export type RetryMessage = z.infer<typeof retryMessage>;
+export type AttemptMessage = z.infer<typeof attemptMessage>;
 
-/** The retry queue or the slow queue, to send to. Each message arrives when its attempt is due. */
-export interface RetryQueue {
+/** An attempt queue, to send to: the retry queue or the slow queue. Each message arrives when its attempt is due. */
+export interface AttemptQueue {
   /** Sends one. Throws where the queue does not take it. */
   send(delivery: WaitingDelivery): Promise<void>;
   /** Sends up to 10, which is what SQS takes in one call. Gives how many of them the queue did not take; throws where it does not answer. */
   sendAll(deliveries: readonly WaitingDelivery[]): Promise<number>;
 }
 
-/** Makes the sender to the retry queue, or to the slow one: their messages are the same. */
-export function makeRetryQueue({
+/** Makes the sender to one of the two queues. */
+export function makeAttemptQueue({
   sqs,
   queueUrl,
   now,
@@ -55,7 +55,7 @@ export function makeRetryQueue({
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
   readonly now: Clock;
-}): RetryQueue {
+}): AttemptQueue {
   return {
     async send(delivery) {
       await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, ...messageOf(delivery, now()) }));
@@ -74,31 +74,31 @@ export function makeRetryQueue({
  * sweeper, which finds the delivery overdue. Never throws.
  */
 export async function sendOrLeave(
-  queue: Pick<RetryQueue, 'send'>,
+  queue: Pick<AttemptQueue, 'send'>,
   delivery: WaitingDelivery,
   { log, count }: DeliveryTelemetry,
 ): Promise<void> {
   try {
     await queue.send(delivery);
   } catch (error) {
-    count('RetryNotSent');
+    count('AttemptNotSent');
     log.error('delivery.not_sent', { ...describeDelivery(delivery), ...describeError(error) });
   }
 }
 
 /** Does the same for up to 10 deliveries. Gives whether the queue took all of them. */
 export async function sendAllOrLeave(
-  queue: Pick<RetryQueue, 'sendAll'>,
+  queue: Pick<AttemptQueue, 'sendAll'>,
   deliveries: readonly WaitingDelivery[],
   { log, count }: DeliveryTelemetry,
 ): Promise<boolean> {
   try {
     const failed = await queue.sendAll(deliveries);
     if (failed === 0) return true;
-    count('RetryNotSent', failed);
+    count('AttemptNotSent', failed);
     log.error('delivery.not_sent', { failed });
   } catch (error) {
-    count('RetryNotSent', deliveries.length);
+    count('AttemptNotSent', deliveries.length);
     log.error('delivery.not_sent', { failed: deliveries.length, ...describeError(error) });
   }
   return false;
@@ -110,7 +110,7 @@ export async function sendAllOrLeave(
  */
 export type SendToDeadLetters = (record: SQSRecord, rejection: RejectedMessage) => Promise<void>;
 
-/** Makes the sender to the dead-letter queue. */
+/** Returns the function that sends to the dead-letter queue. */
 export function makeSendToDeadLetters({
   sqs,
   queueUrl,
@@ -133,7 +133,7 @@ export function makeSendToDeadLetters({
 /** Whether messages wait in the lane's queue. Never throws: where the queue does not answer, none do. */
 export type HasMessages = () => Promise<boolean>;
 
-/** Makes the question to one queue. All attempts of a process share an answer, which is kept for a second. */
+/** Returns the function that asks one queue. All attempts of a process share an answer, which is kept for a second. */
 export function makeHasMessages({
   sqs,
   queueUrl,
@@ -174,7 +174,7 @@ function messageOf(
   now: number,
 ): Pick<SendMessageCommandInput, 'DelaySeconds' | 'MessageGroupId'> & { MessageBody: string } {
   const delay = Math.min(Math.max(wait.nextAttemptAt - now, 0), maxQueueDelay);
-  const message: RetryMessage = {
+  const message: AttemptMessage = {
     id,
     accountId,
     eventName,

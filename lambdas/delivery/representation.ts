@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isoTime } from '../platform/clock.ts';
 import { type AttemptRecord, type AttemptResult, type Delivery, type DeliveryState, keptAttempts } from './delivery.ts';
 
 /** The states of a delivery, as the wire calls them. */
@@ -80,8 +81,8 @@ export function toDeliveryRecord(delivery: Delivery): z.infer<typeof deliveryRec
   return {
     id,
     estado: wireStates[state],
-    criado_em: iso(createdAt),
-    proxima_tentativa_em: wait ? iso(wait.nextAttemptAt) : null,
+    criado_em: isoTime(createdAt),
+    proxima_tentativa_em: wait ? isoTime(wait.nextAttemptAt) : null,
     tentativas: attempt - 1,
     ultimo_resultado: latest ? wireResults[latest.result] : null,
     ultimo_status: latest?.status ?? null,
@@ -119,8 +120,4 @@ export function toAttemptRecord(attempt: AttemptRecord): z.infer<typeof attemptR
     status: attempt.status,
     resposta: attempt.response,
   };
-}
-
-function iso(moment: number): string {
-  return new Date(moment).toISOString();
 }

@@ -4,12 +4,12 @@ import type { AttemptRecord, Delivery } from './delivery.ts';
 
 /** What the delivery functions count. */
 export type DeliveryMetric =
-  /** Attempts by what came of them; `Blocked` are those whose address the SSRF guard refused. */
+  /** Attempts by what came of them; `Blocked` are those that the URL policy or the SSRF guard refused. */
   | 'Delivered'
   | 'AttemptFailed'
   | 'Blocked'
   | 'InternalError'
-  /** Not answered in time in a quick lane while messages waited there. */
+  /** Not answered in time in a quick lane: while messages waited there or, with `giveUp` set to `always`, in any case. */
   | 'GivenUp'
   /** Deliveries by how they ended without being delivered. */
   | 'Exhausted'
@@ -24,17 +24,20 @@ export type DeliveryMetric =
   | 'ConflictingCopyDropped'
   | 'StaleDropped'
   | 'DeadLettered'
-  /** First attempts left to the retry queue because their webhook keeps failing, and attempts left to the slow queue. */
+  /**
+   * Attempts left to the retry queue, because their webhook keeps failing or has reached its concurrency limit, and attempts
+   * left to the slow queue.
+   */
   | 'MovedToRetryLane'
   | 'MovedToSlowLane'
-  /** Left to wait in the table for a slot of their slow webhook, and brought forward when it was slow no more. */
+  /** Left to wait in the table for a slot of their slow webhook, and released when it was slow no more. */
   | 'WaitsForSlot'
-  | 'BroughtForward'
+  | 'BacklogReleased'
   | 'WebhookSlow'
   /** Messages that go back to their queue until their visibility timeout is over, because the store or a queue was out of reach. */
   | 'MessageDeferred'
-  /** Retries that could not be sent: the sweeper brings them back. */
-  | 'RetryNotSent'
+  /** Messages of the retry queue or the slow queue that could not be sent: the sweeper sends them. */
+  | 'AttemptNotSent'
   | 'WebhookSuspended'
   /** Deliveries that began a new schedule because a replay asked for it. */
   | 'Replayed'

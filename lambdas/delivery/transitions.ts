@@ -10,7 +10,7 @@ import {
   type Wait,
   type WaitingDelivery,
 } from './delivery.ts';
-import { maxQueueDelay, slowQueueOverdue } from './limits.ts';
+import { maxAge, maxQueueDelay, overdueAfter, sentBeforeDue, slowQueueOverdue } from './limits.ts';
 
 /*
  * How a delivery goes from one state to the next. Everything here is pure; times and waits are in milliseconds.
@@ -20,14 +20,15 @@ import { maxQueueDelay, slowQueueOverdue } from './limits.ts';
 export type ApplyOutcome = (delivery: Delivery, outcome: AttemptOutcome) => Delivery;
 
 /**
- * Makes what applies the outcome of an attempt to its delivery:
+ * Returns the function that applies the outcome of an attempt to its delivery:
  * - `delivered` and `gone` (410) end it;
- * - `failed` is charged: the next attempt comes after the backoff of the retry schedule, and none after its last wait;
+ * - `failed` is charged: the next attempt comes after the backoff of the retry schedule. After the schedule's last wait there
+ *   is none;
  * - `given_up` is repeated at once in the slow lane, not charged;
  * - `internal_error` is repeated with a backoff of its own, not charged, for up to ten days.
  *
- * A test gets one attempt. An attempt that a resend brought forward is not charged: unless it succeeds, the next one is due
- * when that one was.
+ * A test gets one attempt. An attempt that a resend brought forward is not charged. If it does not succeed, the old due time
+ * stays.
  */
 export function makeApplyOutcome({
   schedule,
@@ -104,8 +105,8 @@ export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingD
 }
 
 /**
- * A waiting delivery whose next attempt a resend brings forward to now; nothing, where that is due or in flight. It leaves
- * its replay: to cancel that does not stop it any more.
+ * A waiting delivery whose next attempt a resend brings forward to now. Returns nothing if the attempt is due or in flight.
+ * The delivery leaves its replay: cancelling the replay does not stop it any more.
  */
 export function broughtForward(
   { replayId: _, ...delivery }: WaitingDelivery,
@@ -123,7 +124,7 @@ export function waitingForSlot(delivery: Delivery, now: number): WaitingDelivery
   return { ...delivery, wait: { nextAttemptAt, sweepAt: nextAttemptAt, overdueCount: 0, slowLane: 'waiting' } };
 }
 
-/** A delivery that has a slot in the slow lane. Until its message is sent, the sweeper finds it overdue after 2 min. */
+/** A delivery that has a slot in the slow lane. If no message is sent within 2 min of the slot, the sweeper sends one. */
 export function withSlot(delivery: Delivery, slotAt: number): WaitingDelivery {
   const nextAttemptAt = Math.round(slotAt);
   return { ...delivery, wait: { nextAttemptAt, sweepAt: nextAttemptAt + overdueAfter, overdueCount: 0 } };
@@ -137,8 +138,8 @@ export function queuedInSlowLane(delivery: WaitingDelivery): WaitingDelivery {
 }
 
 /**
- * The wait after the sweeper sends a delivery's message: the attempt stays due when it was. Where it was overdue, the sweeper
- * comes back after twice as long each time.
+ * The wait after the sweeper sends a delivery's message: the due time stays. If the attempt was overdue, the sweeper looks
+ * again after twice as long each time.
  */
 export function waitAfterSweep(wait: Wait, now: number): Wait {
   if (!waitsInQueue(wait)) return { ...wait, sweepAt: Math.max(wait.nextAttemptAt, now) + overdueAfter };
@@ -158,12 +159,3 @@ function waitOf(waitMs: number, now: number): Wait {
   const sweepAt = waitMs <= maxQueueDelay ? nextAttemptAt + overdueAfter : nextAttemptAt - sentBeforeDue;
   return { nextAttemptAt, sweepAt, overdueCount: 0 };
 }
-
-/** The sweeper brings back what is overdue by this much. */
-const overdueAfter = 120_000;
-
-/** The sweeper runs every minute: it sends the message of a long wait in the last minute before that is due. */
-const sentBeforeDue = 60_000;
-
-/** Deliveries that internal errors or a slow webhook keep from being attempted end after ten days. */
-const maxAge = 10 * 24 * 60 * 60_000;

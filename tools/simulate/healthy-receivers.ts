@@ -2,8 +2,8 @@ import { makeRecentCounts } from '../../lambdas/delivery/isolation/recent-counts
 import {
   isSlow,
   mayRecover,
+  nextSlot,
   recovered,
-  reserveSlot,
   type Slowness,
   slotInterval,
   unknownSlowness,
@@ -89,7 +89,7 @@ export function simulateOutage(rate: number, random: Random): OutageResult {
   };
   const arrive = () => {
     if (!isSlow(slowness)) return attempt();
-    const turn = isBacklogged ? undefined : reserveSlot(nextSlotAt, slotInterval(slowness, slowRate), time.now());
+    const turn = isBacklogged ? undefined : nextSlot(nextSlotAt, slotInterval(slowness, slowRate), time.now());
     if (turn) {
       nextSlotAt = turn.next;
       return time.at(turn.at, attempt);

@@ -1,10 +1,10 @@
-import { type Bulkhead, makeBulkhead } from '../../lambdas/delivery/isolation/bulkhead.ts';
+import { type ConcurrencyLimit, makeConcurrencyLimit } from '../../lambdas/delivery/isolation/concurrency-limit.ts';
 import { makeRecentCounts, type RecentCounts } from '../../lambdas/delivery/isolation/recent-counts.ts';
 import {
   isSlow,
   mayRecover,
+  nextSlot,
   recovered,
-  reserveSlot,
   type Slowness,
   slotInterval,
   unknownSlowness,
@@ -16,13 +16,13 @@ import { laneFor } from '../../lambdas/delivery/lane-routing.ts';
 import {
   attemptsPerProcess,
   attemptsPerWebhook,
-  fullBulkheadWait,
+  firstReceivePause,
   giveUpAfter,
   giveUpEvery,
   longestReceivePause,
-  receivePauseWhileMore,
-  shortestReceivePause,
+  pauseWhileMessages,
   slowAfter,
+  webhookLimitWait,
 } from '../../lambdas/delivery/limits.ts';
 import type { Random } from '../support/random.ts';
 import { makeSimulatedQueue, type SimulatedQueue } from './simulated-queue.ts';
@@ -125,7 +125,7 @@ export function simulateQuickLanes(
   const attemptInSlowLane = (event: Event) => {
     const found = knownOf(event.account);
     const turn = isPresent
-      ? reserveSlot(found.nextSlotAt, slotInterval(found.slowness, slowRate), time.now())
+      ? nextSlot(found.nextSlotAt, slotInterval(found.slowness, slowRate), time.now())
       : { at: Math.max(time.now(), slowLaneFreeAt), next: 0 };
     if (!turn) return; // waits in the table, for longer than is measured
     found.nextSlotAt = turn.next;
@@ -168,12 +168,12 @@ export function simulateQuickLanes(
         if (process.events === 0 || process.begunAt !== begunAt) return;
         const hasRoom = process.events + batchSize <= perProcess && time.now() - begunAt < receivesFor;
         if (!hasRoom || queue.length() === 0) {
-          const longer = Math.min(Math.max(pause * 2, shortestReceivePause), longestReceivePause);
+          const longer = Math.min(Math.max(pause * 2, firstReceivePause), longestReceivePause);
           return receiveMore(process, begunAt, longer);
         }
         time.at(time.now() + receiveTime, () => {
           begin(process);
-          receiveMore(process, begunAt, receivePauseWhileMore);
+          receiveMore(process, begunAt, pauseWhileMessages);
         });
       });
     const dispatch = () => {
@@ -181,7 +181,7 @@ export function simulateQuickLanes(
         const process = idle.pop() as Process;
         process.begunAt = time.now();
         begin(process);
-        if (isPresent) receiveMore(process, process.begunAt, shortestReceivePause);
+        if (isPresent) receiveMore(process, process.begunAt, firstReceivePause);
       }
     };
     repeat(time, 1_000 / places.growth, until + drainTime, () => {
@@ -201,7 +201,7 @@ export function simulateQuickLanes(
         }
         const leave = process.underWay.enter(event.account);
         if (!leave) {
-          time.at(time.now() + moveTime + fullBulkheadWait(random), () => push.retry(event));
+          time.at(time.now() + moveTime + webhookLimitWait(random), () => push.retry(event));
           return moved();
         }
         attempt(event, process, () => {
@@ -301,13 +301,13 @@ const drainTime = 30_000;
 
 interface Process {
   readonly counts: RecentCounts;
-  readonly underWay: Bulkhead;
+  readonly underWay: ConcurrencyLimit;
   events: number;
   begunAt: number;
 }
 
 function makeProcess(perWebhook: number): Process {
-  return { counts: makeRecentCounts(), underWay: makeBulkhead(perWebhook), events: 0, begunAt: 0 };
+  return { counts: makeRecentCounts(), underWay: makeConcurrencyLimit(perWebhook), events: 0, begunAt: 0 };
 }
 
 const pollTime = 5;

@@ -1,6 +1,6 @@
 import { backoffWait } from '../../lambdas/delivery/backoff.ts';
 import {
-  reserveSlot,
+  nextSlot,
   type Slowness,
   slotInterval,
   unknownSlowness,
@@ -70,7 +70,7 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
   const handOver = (webhook: SlowWebhook, number: number, now: number) => {
     const turn = webhook.isBacklogged
       ? undefined
-      : reserveSlot(webhook.nextSlotAt, slotInterval(webhook.slowness, slowRate), now);
+      : nextSlot(webhook.nextSlotAt, slotInterval(webhook.slowness, slowRate), now);
     if (!turn) {
       webhook.isBacklogged = true;
       webhook.table.push(number);

@@ -15,7 +15,7 @@ import { makeReadHistory } from '../delivery-history.ts';
 import { makeDeliveryStore } from '../delivery-store.ts';
 import { deliveriesApiEnvironment } from '../environment.ts';
 import { makeFindWebhook, makeLookup } from '../lookup.ts';
-import { makeRetryQueue, makeSqs } from '../queues.ts';
+import { makeAttemptQueue, makeSqs } from '../queues.ts';
 import { makeRunReplay, replayPage } from '../replay/replay-runner.ts';
 import { makeStartReplay } from '../replay/replay-start.ts';
 import { makeReplayStore } from '../replay/replay-store.ts';
@@ -35,7 +35,7 @@ const table = environment.DELIVERIES_TABLE;
 const stored = { dynamo, table, now, historyDays: environment.HISTORY_DAYS };
 const store = makeDeliveryStore(stored);
 const replays = makeReplayStore(stored);
-const retryQueue = makeRetryQueue({ sqs: makeSqs(), queueUrl: environment.RETRY_QUEUE_URL, now });
+const retryQueue = makeAttemptQueue({ sqs: makeSqs(), queueUrl: environment.RETRY_QUEUE_URL, now });
 const findWebhook = makeFindWebhook(dynamo, environment.WEBHOOKS_TABLE);
 
 const webhooks = makeWebhookStore({ dynamo, tableName: environment.WEBHOOKS_TABLE });

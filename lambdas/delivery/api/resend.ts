@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, isTest, type WaitingDelivery } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
-import { type RetryQueue, sendOrLeave } from '../queues.ts';
+import { type AttemptQueue, sendOrLeave } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { broughtForward, restarted } from '../transitions.ts';
 
@@ -22,11 +22,11 @@ export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefus
  */
 export type Resend = (delivery: Delivery) => Promise<void>;
 
-/** Makes the resend. It is stored first, then sent: the sweeper finds it when its message is lost. */
+/** Returns the function that resends. A resend is stored first, then sent: the sweeper finds it when its message is lost. */
 export function makeResend(
   dependencies: DeliveryTelemetry & {
     readonly store: Pick<DeliveryStore, 'update'>;
-    readonly retryQueue: Pick<RetryQueue, 'send'>;
+    readonly retryQueue: Pick<AttemptQueue, 'send'>;
     readonly now: Clock;
   },
 ): Resend {

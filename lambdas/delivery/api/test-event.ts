@@ -8,7 +8,7 @@ import type { WebhookStore } from '../../webhooks/webhook-store.ts';
 import { newDelivery, testIdOf } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
 import { sampleBody } from '../event.ts';
-import { type RetryQueue, sendOrLeave } from '../queues.ts';
+import { type AttemptQueue, sendOrLeave } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { dueNow } from '../transitions.ts';
 import type { RequestLimits } from './request-limits.ts';
@@ -16,14 +16,14 @@ import type { RequestLimits } from './request-limits.ts';
 /**
  * Makes the resource that sends a sample event to a webhook. The delivery is stored first, then sent to the retry lane: the
  * sweeper finds it if its message is lost, and this function needs neither the receiver's credentials nor a way to its network.
- * That no operator suspends is the condition of a write to the webhook, not only of a read before.
+ * The write to the webhook itself fails if an operator has suspended it.
  */
 export function makeTestResource(
   dependencies: DeliveryTelemetry & {
     readonly webhooks: Pick<WebhookStore, 'noteTest'>;
     readonly limits: Pick<RequestLimits, 'countTest'>;
     readonly store: Pick<DeliveryStore, 'create'>;
-    readonly retryQueue: Pick<RetryQueue, 'send'>;
+    readonly retryQueue: Pick<AttemptQueue, 'send'>;
     readonly demandsUrl: string;
     readonly makeId: MakeId;
     readonly now: Clock;

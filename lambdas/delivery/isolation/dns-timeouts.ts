@@ -5,10 +5,11 @@ export interface DnsTimeouts {
   /** Begins a resolution for an account. Gives what ends it. */
   begin(host: string, accountId: string): () => void;
   /**
-   * Whether names of so many other domains go unanswered, too, that the resolver must be slow. Those of the same account
-   * prove nothing: it may own several domains whose name servers fall silent together.
+   * Records that a name was not resolved in time. Gives whether the resolver must be slow: names of enough other domains go
+   * unanswered, too. Those of the same account prove nothing: it may own several domains whose name servers fall silent
+   * together.
    */
-  isResolverSlow(host: string, accountId: string): boolean;
+  recordTimeout(host: string, accountId: string): boolean;
 }
 
 /** Makes an empty memory of timeouts. It lives as long as the process; each timeout counts for ten seconds. */
@@ -25,7 +26,7 @@ export function makeDnsTimeouts(now: () => number): DnsTimeouts {
         if (pending.delete(key) && now() - begun.since > slowAfter) remember(begun);
       };
     },
-    isResolverSlow(host, accountId) {
+    recordTimeout(host, accountId) {
       const moment = now();
       const own = { domain: domainOf(host), accountId };
       remember(own);
@@ -42,7 +43,7 @@ export function makeDnsTimeouts(now: () => number): DnsTimeouts {
     const key = `${accountId} ${domain}`;
     unanswered.delete(key);
     unanswered.set(key, { domain, accountId, at: now() });
-    const oldest = unanswered.size > maxDomains ? unanswered.keys().next().value : undefined;
+    const oldest = unanswered.size > maxEntries ? unanswered.keys().next().value : undefined;
     if (oldest !== undefined) unanswered.delete(oldest);
   }
 }
@@ -52,21 +53,21 @@ interface Resolution {
   readonly accountId: string;
 }
 
-/** Domains that are remembered at most; the oldest is forgotten first. */
-const maxDomains = 1_000;
+/** Pairs of account and domain that are remembered at most; the oldest is forgotten first. */
+const maxEntries = 1_000;
 
 /**
- * The part of a name that one owner has, as far as its form tells: two labels, or three where the second is as short as
- * those under which names are given to the public.
+ * The registrable domain of a name, as far as its form tells: the last two labels, or three where the second from the end is
+ * short and the last has at most two letters, as in `a.com.br`.
  */
 function domainOf(host: string): string {
   const labels = host.split('.').filter(label => label !== '');
-  const isPublic = (labels.at(-2)?.length ?? 0) <= longestPublicLabel && (labels.at(-1)?.length ?? 0) <= 2;
-  return labels.slice(isPublic ? -3 : -2).join('.');
+  const hasTwoPartSuffix = (labels.at(-2)?.length ?? 0) <= longestSecondLabel && (labels.at(-1)?.length ?? 0) <= 2;
+  return labels.slice(hasTwoPartSuffix ? -3 : -2).join('.');
 }
 
 /** A resolution that has taken this long already counts beside one that has taken too long. Milliseconds. */
 const almostSlow = slowAfter / 2;
 
-/** Labels under which names are given to the public: `a.com.br` and `b.com.br` are two domains. */
-const longestPublicLabel = 3;
+/** The second label of a two-part suffix is no longer than this: `a.com.br` and `b.com.br` are two domains. */
+const longestSecondLabel = 3;

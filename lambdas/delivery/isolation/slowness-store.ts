@@ -6,7 +6,7 @@ import { type EventName, eventNameSchema } from '../../webhooks/webhook.ts';
 import { dueKey, taskAttributes } from '../delivery-item.ts';
 import type { DueEntry } from '../delivery-store.ts';
 import { backlogRenewal, furthestSlot } from '../limits.ts';
-import { reserveSlot, type Slowness, slotInterval } from './slowness.ts';
+import { nextSlot, type Slowness, slotInterval } from './slowness.ts';
 
 /*
  * How slowly the receiver of an account's event answers: item `slowness#<accountId>#<eventName>` of table `Deliveries`. It
@@ -15,9 +15,8 @@ import { reserveSlot, type Slowness, slotInterval } from './slowness.ts';
  * Three parts of it are written independently of each other:
  *   - the tally and what follows from it, read and written back under the condition that `version` did not change;
  *   - `nextSlotAt`, the next free slot, moved on by whoever reserves one;
- *   - the backlog. `backlogAt`: arrivals wait in the table, behind what waits there. `waitingAt`: the last time an
- *     arrival was about to be stored. While it is set the item stands in index `due`, as the sweeper's task to give
- *     slots to what waits (`slow-backlog.ts`).
+ *   - the backlog. `backlogAt`: set while new arrivals must queue in the table. `waitingAt`: when the last one was about to be
+ *     stored. While it is set, the sweeper has a task: the item stands in index `due` (`slow-backlog.ts`).
  */
 
 /** The prefix of these items' ids, which tells the sweeper what they are. */
@@ -46,7 +45,7 @@ export interface SlownessStore {
   read(id: string): Promise<StoredSlowness | undefined>;
   /**
    * Changes the slowness by a pure function; `undefined` changes nothing. A write that loses a race is repeated with what is
-   * stored then, a few times. Gives what is stored afterwards.
+   * stored then. Gives what is stored afterwards: after six lost races that lacks the change.
    */
   change(owner: SlownessOwner, apply: (slowness: Slowness) => Slowness | undefined): Promise<StoredSlowness>;
   /** Reserves the next slot of a webhook. Milliseconds since the epoch; `undefined`: it is too far off. */
@@ -57,7 +56,7 @@ export interface SlownessStore {
   beginWaiting(slowness: StoredSlowness): Promise<void>;
   /** Claims the sweeper's task until a later moment. False: another sweeper was quicker. */
   claim(entry: DueEntry, until: number): Promise<boolean>;
-  /** Lets arrivals reserve slots again: nothing waits that was seen. */
+  /** Lets arrivals reserve slots again: no delivery was seen waiting. */
   endBacklog(slowness: StoredSlowness): Promise<void>;
   /** Ends the sweeper's task. False: something was about to wait again. */
   endWaiting(slowness: StoredSlowness): Promise<boolean>;
@@ -97,7 +96,7 @@ export function makeSlownessStore({
     async change({ accountId, eventName }, apply) {
       const owner = { accountId, eventName }; // callers have a webhook at hand: its secrets do not belong here
       let slowness = await readOf(owner);
-      for (let attempt = 1; ; attempt++) {
+      for (let tries = 1; ; tries++) {
         const changed = apply(slowness);
         if (!changed) return slowness;
         const { tallies, slowSince, reachedAt, hold, endedAt, longestAttempt, measuredAt } = changed;
@@ -108,15 +107,16 @@ export function makeSlownessStore({
         });
         if (isWritten) return { ...slowness, ...learnt, version };
         slowness = await readOf(owner);
-        if (attempt === maxAttempts) return slowness;
+        if (tries === maxTries) return slowness; // without the change: a later attempt shows it
       }
     },
 
     async reserve(slowness) {
       const interval = slotInterval(slowness, rate);
       const moment = now();
-      if (!reserveSlot(slowness.nextSlotAt, interval, moment)) return undefined;
-      // Where the last slot that was read is over, nobody else may have reserved since. If they have, the other one holds.
+      if (!nextSlot(slowness.nextSlotAt, interval, moment)) return undefined;
+      // If the last slot that was read is over, perhaps nobody has reserved since. If somebody has, the condition fails, and
+      // the next try counts on.
       const asRead = slowness.nextSlotAt < moment ? await reserveFirst(slowness, interval, moment) : undefined;
       return (
         asRead ??
@@ -238,8 +238,8 @@ export function makeSlownessStore({
 
 const unchanged = 'attribute_not_exists(version) OR version = :seen';
 
-/** Writers that race each other read anew so often. */
-const maxAttempts = 6;
+/** A change that loses races is tried so often. */
+const maxTries = 6;
 
 /** An item that nobody writes any more is cleaned up after 40 days: long after whatever may wait has ended. */
 function expiryAt(moment: number): number {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
+import { slownessRenewal } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { makeRecentCounts, type RecentCounts } from './recent-counts.ts';
 import { isSlow, mayRecover, recovered, withDuration, withSlowAttempts, withSlowDns } from './slowness.ts';
@@ -13,7 +14,7 @@ export interface SlownessTracker {
   recordSlow(owner: SlownessOwner): Promise<void>;
   /** A name did not resolve in time. */
   recordSlowDns(owner: SlownessOwner): Promise<void>;
-  /** How long an attempt took, or will: it decides how many a slow webhook has in flight. */
+  /** How long an attempt took or is expected to take. It decides how many a slow webhook has in flight. */
   recordDuration(owner: SlownessOwner, milliseconds: number): Promise<void>;
   /** A quick success: it ends the slowness where its hold is over. */
   recordQuickSuccess(owner: SlownessOwner): Promise<void>;
@@ -43,13 +44,13 @@ export function makeSlownessTracker({
     async recordSlow(owner) {
       const webhook = knownOf(owner);
       slowCounts.add(slownessId(owner), now());
-      if (!webhook.storingSlow && now() - webhook.slowAt < renewedAfter) return;
+      if (!webhook.storingSlow && now() - webhook.slowAt < slownessRenewal) return;
       webhook.storingSlow ??= storeSlow(owner, webhook);
       await webhook.storingSlow;
     },
     async recordSlowDns(owner) {
       const webhook = knownOf(owner);
-      if (!webhook.storingSlowDns && now() - webhook.slowAt < renewedAfter) return;
+      if (!webhook.storingSlowDns && now() - webhook.slowAt < slownessRenewal) return;
       webhook.storingSlowDns ??= storeSlowDns(owner, webhook);
       await webhook.storingSlowDns;
     },
@@ -90,7 +91,10 @@ export function makeSlownessTracker({
     webhook.storingSlowDns = undefined;
   }
 
-  /** Changes what is stored, and reports where that makes the webhook slow or quick. `undefined`: it could not be stored. */
+  /**
+   * Changes what is stored, and reports where that makes the webhook slow or quick. Gives what is stored afterwards, which may
+   * lack the change (`SlownessStore.change`). `undefined`: the store was out of reach.
+   */
   async function change(owner: SlownessOwner, apply: Parameters<SlownessStore['change']>[1]) {
     const described = { account: owner.accountId, event: owner.eventName };
     let wasSlow = false;
@@ -122,6 +126,3 @@ interface KnownWebhook {
 
 /** Webhooks that are remembered at most; the oldest is forgotten first. */
 const maxKnown = 10_000;
-
-/** What is known to be slow is recorded again after this long only: it hangs many times a second. Milliseconds. */
-const renewedAfter = 5_000;

@@ -18,13 +18,13 @@ import {
 
 /** What is known of how slowly the receiver of one (account, event) answers. Times in milliseconds since the epoch. */
 export interface Slowness {
-  /** The attempts of the last window that were recorded, oldest first; quick ones only beside slow ones. */
+  /** Attempts of the last minute, oldest first. Quick ones are stored only together with slow ones. */
   readonly tallies: readonly AttemptTally[];
   /** Since when attempts are made in the slow lane. */
   readonly slowSince?: number | undefined;
   /** The last moment at which slow attempts reached their share, or a name did not resolve in time. */
   readonly reachedAt?: number | undefined;
-  /** How long after that a quick success may end the slowness. */
+  /** For this long after `reachedAt` nothing ends the slowness. */
   readonly hold?: number | undefined;
   /** When the latest slowness ended. */
   readonly endedAt?: number | undefined;
@@ -73,7 +73,7 @@ export function withDuration(slowness: Slowness, duration: number, now: number):
   const { longestAttempt = 0, measuredAt = Number.NEGATIVE_INFINITY } = slowness;
   const age = now - measuredAt;
   const isOutdated = age >= slownessWindow;
-  // One as long as the longest renews it, but not each time: a busy webhook would write its item with every attempt.
+  // An equally long attempt is stored again, at most twice a minute.
   const renews = duration >= longestAttempt && (duration > longestAttempt * 1.1 || age >= slownessWindow / 2);
   return isOutdated || renews ? { ...slowness, longestAttempt: duration, measuredAt: now } : undefined;
 }
@@ -87,10 +87,10 @@ export function slotInterval({ longestAttempt = 0 }: Slowness, rate: number): nu
 }
 
 /**
- * Reserves the next slot of a slow webhook: a paced start of an attempt. Gives the moment of the slot and of the one after
- * it, or `undefined` where the slot is too far off to be reserved.
+ * The next slot of a slow webhook, which paces the starts of its attempts: the moment of the slot and of the one after it, or
+ * `undefined` where the slot is too far off to be reserved.
  */
-export function reserveSlot(
+export function nextSlot(
   nextSlotAt: number,
   interval: number,
   now: number,

@@ -1,13 +1,13 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import type { Delivery, WaitingDelivery } from '../delivery.ts';
 import type { ReadHistory } from '../delivery-history.ts';
-import type { DeliveryStore } from '../delivery-store.ts';
+import type { DeliveryStore, DueTask } from '../delivery-store.ts';
+import { replaySlotInterval } from '../limits.ts';
 import type { FindWebhook } from '../lookup.ts';
-import { type RetryQueue, sendAllOrLeave } from '../queues.ts';
-import type { DueTask } from '../sweeper/sweep.ts';
+import { type AttemptQueue, sendAllOrLeave } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { restarted } from '../transitions.ts';
-import { isSelectedBy, type Replay, replaySlotInterval, slotOf, wasSentBy } from './replay.ts';
+import { isSelectedBy, type Replay, slotOf, wasSentBy } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
 
 /** Deliveries counted or sent between two saves, which a crash makes the next claimant look at again. At most 100. */
@@ -38,7 +38,7 @@ export function makeReplayTask({
 export type RunReplay = (replay: Replay, ahead: number, hasTime: () => boolean) => Promise<void>;
 
 /**
- * Makes the runner of replays.
+ * Returns the function that runs replays.
  *
  * @param dependencies - `page`: see `replayPage`.
  */
@@ -48,7 +48,7 @@ export function makeRunReplay(
     readonly readHistory: ReadHistory;
     readonly store: Pick<DeliveryStore, 'read' | 'update'>;
     readonly findWebhook: FindWebhook;
-    readonly retryQueue: Pick<RetryQueue, 'sendAll'>;
+    readonly retryQueue: Pick<AttemptQueue, 'sendAll'>;
     readonly page: number;
     readonly now: Clock;
   },

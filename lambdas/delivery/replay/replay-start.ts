@@ -10,7 +10,7 @@ import type { ReplayStore } from './replay-store.ts';
 /** Starts a replay for a webhook, and sends what is due at once. Gives `undefined` while another one is running. */
 export type StartReplay = (webhook: Webhook, range: ReplayRange) => Promise<Replay | undefined>;
 
-/** Makes the start of replays, for accounts and for operators. */
+/** Returns the function that starts replays, for accounts and for operators. */
 export function makeStartReplay(dependencies: {
   readonly replays: Pick<ReplayStore, 'findLatest' | 'start'>;
   readonly run: RunReplay;

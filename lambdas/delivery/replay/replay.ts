@@ -1,8 +1,6 @@
 import type { EventName } from '../../webhooks/webhook.ts';
 import { type Delivery, isTest } from '../delivery.ts';
-
-/** Milliseconds between the slots of a replay: ten deliveries a second. */
-export const replaySlotInterval = 100;
+import { replaySlotInterval } from '../limits.ts';
 
 /**
  * A replay sends the deliveries of a range again, newest first, ten a second: each begins a new schedule in a slot of its own.

@@ -1,20 +1,19 @@
 import type { Clock } from '../../platform/clock.ts';
 import { settled, type WaitingDelivery } from '../delivery.ts';
 import { backlogShardsOf } from '../delivery-item.ts';
-import type { DeliveryStore } from '../delivery-store.ts';
+import type { DeliveryStore, DueTask } from '../delivery-store.ts';
 import { isSlow, slotInterval } from '../isolation/slowness.ts';
 import type { SlownessStore, StoredSlowness } from '../isolation/slowness-store.ts';
 import { backlogAttention, releasedPerSweep, releaseRate, slotsAhead } from '../limits.ts';
-import { type RetryQueue, sendAllOrLeave } from '../queues.ts';
+import { type AttemptQueue, sendAllOrLeave } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { isTooOld, queuedInSlowLane, scheduled, withSlot } from '../transitions.ts';
-import type { DueTask } from './sweep.ts';
 
 /** The dependencies of the task. */
 export interface SlowBacklogDependencies extends DeliveryTelemetry {
   readonly slownessStore: Pick<SlownessStore, 'read' | 'claim' | 'reserveUntil' | 'endBacklog' | 'endWaiting'>;
   readonly store: Pick<DeliveryStore, 'waitingForSlot' | 'update'>;
-  readonly queues: Readonly<Record<'retry' | 'slow', Pick<RetryQueue, 'sendAll'>>>;
+  readonly queues: Readonly<Record<'retry' | 'slow', Pick<AttemptQueue, 'sendAll'>>>;
   /** The most slots per second of a slow webhook. */
   readonly slowRate: number;
   readonly now: Clock;
@@ -22,7 +21,7 @@ export interface SlowBacklogDependencies extends DeliveryTelemetry {
 
 /**
  * Makes the sweeper's task for slow webhooks: each minute it gives slots to the deliveries that wait in the table, the longest
- * due first, or, once the webhook is quick again, brings all of them forward.
+ * due first. Once the webhook is quick again, it releases them to the retry lane.
  */
 export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueTask {
   const { slownessStore, store, queues, slowRate, now, log, count } = dependencies;
@@ -43,7 +42,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     while (hasTime()) {
       const beginAt = plan.beginAt + given * plan.interval;
       const { deliveries, isAll } = await store.waitingForSlot(shards, Math.min(plan.most - given, chunkSize));
-      await Promise.all(deliveries.filter(delivery => isTooOld(delivery, now())).map(endOutlived));
+      await Promise.all(deliveries.filter(delivery => isTooOld(delivery, now())).map(endTooOld));
       if (plan.to === 'slow' && deliveries.length > 0) {
         const nextSlotAt = beginAt + deliveries.length * plan.interval;
         if (!(await slownessStore.reserveUntil(slowness, nextSlotAt))) return;
@@ -63,7 +62,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     });
   };
 
-  async function endOutlived(delivery: WaitingDelivery): Promise<void> {
+  async function endTooOld(delivery: WaitingDelivery): Promise<void> {
     if (!(await store.update(delivery, settled(delivery, 'failed', now())))) return;
     count('Exhausted');
     log.warn('delivery.too_old', describeDelivery(delivery));
@@ -90,7 +89,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
       const at = plan.beginAt + index * plan.interval;
       return plan.to === 'slow' ? withSlot(delivery, at) : scheduled(delivery, now(), Math.max(0, at - now()));
     });
-    const handOverBatch = plan.to === 'slow' ? giveToSlowLane : bringForward;
+    const handOverBatch = plan.to === 'slow' ? giveToSlowLane : releaseBacklog;
     for (let start = 0; start < slots.length && hasTime(); start += sendBatch * batchesAtOnce) {
       const batches = Array.from({ length: batchesAtOnce }, (_, index) => {
         const first = start + index * sendBatch;
@@ -111,10 +110,10 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
   }
 
   /** Stores first, then sends: the retry lane drops what still waits for a slot. What is not sent is overdue after 2 min. */
-  async function bringForward(batch: readonly WaitingDelivery[]): Promise<boolean> {
+  async function releaseBacklog(batch: readonly WaitingDelivery[]): Promise<boolean> {
     const stored = await Promise.all(batch.map(delivery => store.update(delivery, delivery)));
     const due = batch.filter((_, index) => stored[index]);
-    if (due.length > 0 && (await areSent(due, 'retry'))) count('BroughtForward', due.length);
+    if (due.length > 0 && (await areSent(due, 'retry'))) count('BacklogReleased', due.length);
     return true;
   }
 }

@@ -10,7 +10,7 @@ import { makeDeliveryStore } from '../delivery-store.ts';
 import { sweepEnvironment } from '../environment.ts';
 import { makeSlownessStore, slownessPrefix } from '../isolation/slowness-store.ts';
 import { makeFindWebhook } from '../lookup.ts';
-import { makeRetryQueue, makeSqs } from '../queues.ts';
+import { makeAttemptQueue, makeSqs } from '../queues.ts';
 import { makeReplayTask, makeRunReplay, replayPage } from '../replay/replay-runner.ts';
 import { makeReplayStore, replaysPrefix } from '../replay/replay-store.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
@@ -29,8 +29,8 @@ const store = makeDeliveryStore(stored);
 const replays = makeReplayStore(stored);
 const sqs = makeSqs();
 const queues = {
-  retry: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
-  slow: makeRetryQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
+  retry: makeAttemptQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
+  slow: makeAttemptQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
 };
 const slownessStore = makeSlownessStore({ dynamo, table, now, rate: environment.SLOW_RATE });
 const findWebhook = makeFindWebhook(dynamo, environment.WEBHOOKS_TABLE);

@@ -2,15 +2,12 @@ import { type Clock, isoTime } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { type AttemptRecord, type Delivery, settled, type WaitingDelivery } from '../delivery.ts';
 import { dueShards, taskShard } from '../delivery-item.ts';
-import type { DeliveryStore, DueEntry } from '../delivery-store.ts';
-import { type RetryQueue, sendAllOrLeave } from '../queues.ts';
+import type { DeliveryStore, DueEntry, DueTask } from '../delivery-store.ts';
+import { type AttemptQueue, sendAllOrLeave } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { isTooOld, waitAfterSweep } from '../transitions.ts';
 
-/** Does the work that an entry of index `due` stands for, other than a delivery, for as long as `hasTime` gives true. */
-export type DueTask = (entry: DueEntry, hasTime: () => boolean) => Promise<void>;
-
-/** Handles everything in index `due` that is due by now, for as long as `hasTime` gives true. */
+/** Handles everything in index `due` that the sweeper must look at by now, for as long as `hasTime` gives true. */
 export type Sweep = (hasTime: () => boolean) => Promise<void>;
 
 /**
@@ -21,7 +18,7 @@ export type Sweep = (hasTime: () => boolean) => Promise<void>;
 export function makeSweep(
   dependencies: DeliveryTelemetry & {
     readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update' | 'expire'>;
-    readonly queues: Readonly<Record<'retry' | 'slow', Pick<RetryQueue, 'sendAll'>>>;
+    readonly queues: Readonly<Record<'retry' | 'slow', Pick<AttemptQueue, 'sendAll'>>>;
     readonly tasks: Readonly<Record<string, DueTask>>;
     readonly now: Clock;
   },
@@ -72,12 +69,14 @@ export function makeSweep(
   async function sweepPage(entries: readonly DueEntry[]): Promise<void> {
     const deliveries = await store.read(entries.map(({ id }) => id));
     await expireHeld(entries, deliveries);
-    const due = deliveries.filter(isWaiting).filter(({ wait }) => wait.slowLane !== 'waiting' && wait.sweepAt <= now());
-    const claimed = (await Promise.all(due.map(claim))).filter(delivery => delivery !== undefined);
-    const isSlow = ({ wait }: WaitingDelivery) => wait.slowLane === 'queued';
-    await sendInBatches(claimed.filter(isSlow), 'slow');
+    const toSend = deliveries
+      .filter(isWaiting)
+      .filter(({ wait }) => wait.slowLane !== 'waiting' && wait.sweepAt <= now());
+    const claimed = (await Promise.all(toSend.map(claim))).filter(delivery => delivery !== undefined);
+    const isInSlowQueue = ({ wait }: WaitingDelivery) => wait.slowLane === 'queued';
+    await sendInBatches(claimed.filter(isInSlowQueue), 'slow');
     await sendInBatches(
-      claimed.filter(delivery => !isSlow(delivery)),
+      claimed.filter(delivery => !isInSlowQueue(delivery)),
       'retry',
     );
   }

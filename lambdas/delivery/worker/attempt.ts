@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, isoTime } from '../../platform/clock.ts';
 import type { GuardedPost, PostOutcome } from '../../platform/egress/guarded-post.ts';
 import type { Sealing } from '../../platform/sealing.ts';
 import { describeError } from '../../platform/telemetry.ts';
@@ -6,9 +6,9 @@ import { isSigning } from '../../webhooks/signing-secret.ts';
 import { authorizationBinding, secretBinding, type Webhook } from '../../webhooks/webhook.ts';
 import { retryAfterWait } from '../backoff.ts';
 import type { AttemptOutcome, AttemptRecord, AttemptResult, Delivery } from '../delivery.ts';
+import type { AttemptWatch } from './attempt-watch.ts';
 import { makeRedaction } from './redaction.ts';
 import { signatureHeader } from './signature.ts';
-import type { SlowAttemptTimer } from './slow-attempt-timer.ts';
 
 /** Makes one attempt: at most one POST that a receiver sees. Never throws. */
 export type Attempt = (webhook: Webhook, delivery: Delivery, progress?: AttemptProgress) => Promise<AttemptOutcome>;
@@ -19,16 +19,19 @@ export interface AttemptDependencies {
   readonly post: GuardedPost;
   readonly sealing: Pick<Sealing, 'open'>;
   readonly now: Clock;
-  /** The deadline: milliseconds from resolving the name to the last response header. */
-  readonly timeoutMs: number;
+  /** Milliseconds from resolving the name to the last response header. */
+  readonly attemptTimeoutMs: number;
   /** Milliseconds in which each address of a receiver must accept a connection. */
   readonly connectTimeoutMs: number;
   readonly serviceVersion: string;
 }
 
-/** Makes the attempt: open the webhook's credentials, sign, post through the SSRF guard, say what came of it. */
+/**
+ * Returns the function that makes an attempt: open the webhook's credentials, sign, post through the SSRF guard, say what came
+ * of it.
+ */
 export function makeAttempt(dependencies: AttemptDependencies): Attempt {
-  const { post, sealing, now, timeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
+  const { post, sealing, now, attemptTimeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
 
   return async function attempt(webhook, delivery, progress) {
     const startedAt = now();
@@ -40,7 +43,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
         url: webhook.url,
         headers: headersFor(delivery, credentials, startedAt),
         body: delivery.body,
-        deadlineMs: timeoutMs,
+        deadlineMs: attemptTimeoutMs,
         connectTimeoutMs,
         redact: makeRedaction(credentials.authorization),
         ...(progress && {
@@ -71,7 +74,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
 }
 
 /** Is told how an attempt goes, and may give it up. */
-type AttemptProgress = Pick<SlowAttemptTimer, 'signal' | 'onResolving' | 'onConnecting' | 'onAnswered'>;
+type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onConnecting' | 'onAnswered'>;
 
 interface Credentials {
   readonly authorization: string | undefined;
@@ -94,7 +97,7 @@ async function openCredentials(
 function recordOf(posted: PostOutcome, number: number, startedAt: number): AttemptRecord {
   return {
     number,
-    startedAt: new Date(startedAt).toISOString(),
+    startedAt: isoTime(startedAt),
     durationMs: Math.round(posted.durationMs),
     result: resultOf(posted),
     status: posted.outcome === 'response' ? posted.status : null,
@@ -102,7 +105,7 @@ function recordOf(posted: PostOutcome, number: number, startedAt: number): Attem
   };
 }
 
-/** The one place where what happened on the network becomes a result on the wire. */
+/** Turns a POST's outcome into an attempt's result. */
 function resultOf(posted: PostOutcome): AttemptResult {
   switch (posted.outcome) {
     case 'response':

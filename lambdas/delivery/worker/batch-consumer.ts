@@ -8,7 +8,15 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { describeError } from '../../platform/telemetry.ts';
-import { lateReceivePause, longestReceivePause, receivePauseWhileMore, shortestReceivePause } from '../limits.ts';
+import {
+  firstDeferral,
+  firstReceivePause,
+  longestReceivePause,
+  maxDeferral,
+  maxPauseLateness,
+  pauseWhileMessages,
+  timeAroundAttempt,
+} from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { OnAttempt } from './process-delivery.ts';
 
@@ -25,8 +33,8 @@ export type Consumer = (
  * Makes the consumer of a queue. All messages of a batch are processed at once, each acknowledged or reported on its own.
  *
  * A batch lasts as long as its slowest receiver, and Lambda gives a process its next batch only after that. Meanwhile the
- * process receives further messages itself, a hundred and more at once: a receiver that hangs takes a hundredth of a process,
- * not a whole one. What it receives so it deletes, or defers, itself.
+ * process receives further messages itself, up to 100, 200 in the slow lane: a receiver that hangs takes a hundredth of a
+ * process, not a whole one. It deletes or defers these messages itself.
  *
  * A message that cannot be processed now is deferred: its visibility timeout is set, longer with each receive. One that never
  * can be is a poison message, which the processing itself puts into the dead-letter queue.
@@ -36,11 +44,11 @@ export function makeConsumer(
     readonly process: ProcessRecord;
     readonly sqs: Pick<SQSClient, 'send'>;
     readonly queueUrl: string;
-    /** The deadline of an attempt, in milliseconds. */
+    /** The timeout of an attempt, in milliseconds. */
     readonly attemptTimeoutMs: number;
     /** Messages that are processed at once at most. */
     readonly maxInFlight: number;
-    /** Resolves after so many milliseconds. Gives by how many more it was late. */
+    /** Resolves after so many milliseconds. Returns how many milliseconds late it was. */
     readonly pause: (milliseconds: number) => Promise<number>;
   } & DeliveryTelemetry,
 ): Consumer {
@@ -52,19 +60,19 @@ export function makeConsumer(
     const failed: SQSBatchItemFailure[] = [];
     const processed: SQSRecord[] = [];
     const deletions: Promise<void>[] = [];
-    /** Those in flight that only wait for their receivers. */
-    let waiting = 0;
+    /** Attempts in flight: their messages only wait for receivers. */
+    let attemptsInFlight = 0;
     let hasFailed = false;
 
     for (const record of event.Records) begin(processGiven(record));
-    let wait = shortestReceivePause;
+    let wait = firstReceivePause;
     while (inFlight.size > 0) {
       const lateness = await Promise.race([Promise.all(inFlight).then(() => 0), pause(wait)]);
       deleteProcessed();
       const records = hasRoom(lateness) ? await receive() : [];
       for (const record of records) begin(processReceived(record));
-      const longer = Math.min(Math.max(wait * 2, shortestReceivePause), longestReceivePause);
-      wait = records.length > 0 ? receivePauseWhileMore : longer;
+      const longer = Math.min(Math.max(wait * 2, firstReceivePause), longestReceivePause);
+      wait = records.length > 0 ? pauseWhileMessages : longer;
     }
     deleteProcessed();
     await Promise.all(deletions);
@@ -97,13 +105,13 @@ export function makeConsumer(
     }
 
     function hasTime(): boolean {
-      return context.getRemainingTimeInMillis() >= attemptTimeoutMs + timeAround;
+      return context.getRemainingTimeInMillis() >= attemptTimeoutMs + timeAroundAttempt;
     }
 
     function onAttempt(): () => void {
-      waiting += 1;
+      attemptsInFlight += 1;
       return function onEnd() {
-        waiting -= 1;
+        attemptsInFlight -= 1;
       };
     }
 
@@ -114,9 +122,9 @@ export function makeConsumer(
     /** Only waiting is cheap. A process that lags would make attempts look slow, and more work would not mend the store. */
     function hasRoom(lateness: number): boolean {
       return (
-        lateness <= lateReceivePause &&
+        lateness <= maxPauseLateness &&
         !hasFailed &&
-        inFlight.size - waiting < receiveBatch &&
+        inFlight.size - attemptsInFlight < receiveBatch &&
         inFlight.size > 0 &&
         inFlight.size + receiveBatch <= maxInFlight &&
         hasTime()
@@ -124,14 +132,14 @@ export function makeConsumer(
     }
   };
 
-  /** What is received so is hidden for as long as its attempt may take: a killed process delays it no longer than that. */
+  /** Such a message stays hidden for one attempt. If the process dies, it comes back after that. */
   async function receive(): Promise<SQSRecord[]> {
     try {
       const answer = await sqs.send(
         new ReceiveMessageCommand({
           QueueUrl: queueUrl,
           MaxNumberOfMessages: receiveBatch,
-          VisibilityTimeout: Math.ceil((attemptTimeoutMs + timeAround) / 1_000),
+          VisibilityTimeout: Math.ceil((attemptTimeoutMs + timeAroundAttempt) / 1_000),
           WaitTimeSeconds: 0, // a longer wait would outlast the batch, and be paid for
           MessageSystemAttributeNames: ['All'],
           MessageAttributeNames: ['All'],
@@ -179,14 +187,11 @@ export async function systemPause(milliseconds: number): Promise<number> {
 
 /** For how long a message that could not be processed is deferred, in seconds: 5, doubling with each receive to 15 min. */
 export function deferral(receiveCount: number): number {
-  return Math.min(5 * 2 ** (receiveCount - 1), maxDeferral);
+  return Math.min(firstDeferral * 2 ** (receiveCount - 1), maxDeferral) / 1_000;
 }
 
 /** Messages that one call receives, or deletes. */
 const receiveBatch = 10;
-
-/** Beyond the attempt itself: reading before it and storing after it, in milliseconds. */
-const timeAround = 10_000;
 
 /** A received message in the form in which Lambda hands messages over. */
 function toRecord({ MessageId, ReceiptHandle, Body, Attributes, MessageAttributes }: Message): SQSRecord {
@@ -211,6 +216,3 @@ function toRecord({ MessageId, ReceiptHandle, Body, Attributes, MessageAttribute
 class OutOfTimeError extends Error {
   override readonly name = 'OutOfTimeError';
 }
-
-/** In seconds. */
-const maxDeferral = 900;

@@ -15,7 +15,7 @@ import { makeKeyring } from '../../platform/keyring.ts';
 import { makeSealing } from '../../platform/sealing.ts';
 import { makeDeliveryStore } from '../delivery-store.ts';
 import { deliverEnvironment } from '../environment.ts';
-import { makeBulkhead } from '../isolation/bulkhead.ts';
+import { makeConcurrencyLimit } from '../isolation/concurrency-limit.ts';
 import { makeDnsTimeouts } from '../isolation/dns-timeouts.ts';
 import { makeEventLoopLag } from '../isolation/event-loop-lag.ts';
 import { makeRecentCounts } from '../isolation/recent-counts.ts';
@@ -23,16 +23,16 @@ import { makeMoveToSlowLane } from '../isolation/slow-lane.ts';
 import { makeSlownessStore } from '../isolation/slowness-store.ts';
 import { makeSlownessTracker } from '../isolation/slowness-tracker.ts';
 import { attemptsPerProcess, attemptsPerWebhook, connectTimeouts, storeRetryTime } from '../limits.ts';
-import { makeHasMessages, makeRetryQueue, makeSendToDeadLetters, makeSqs } from '../queues.ts';
+import { makeAttemptQueue, makeHasMessages, makeSendToDeadLetters, makeSqs } from '../queues.ts';
 import { makeReplayStore } from '../replay/replay-store.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
 import { makeApplyOutcome } from '../transitions.ts';
 import { makeAttempt } from './attempt.ts';
+import { makeStartAttemptWatch, systemTimer } from './attempt-watch.ts';
 import { makeConsumer, systemPause } from './batch-consumer.ts';
 import { makeFirstAttempt } from './first-attempt.ts';
 import { makeProcessDelivery } from './process-delivery.ts';
 import { makeRetry } from './retry.ts';
-import { makeStartSlowAttemptTimer, systemTimer } from './slow-attempt-timer.ts';
 import { makeWebhookHealth } from './webhook-health.ts';
 import { makeWebhookHealthStore } from './webhook-health-store.ts';
 import { makeFindWebhookState } from './webhook-state.ts';
@@ -59,8 +59,8 @@ const health = makeWebhookHealth({
   now,
 });
 const queues = {
-  retry: makeRetryQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
-  slow: makeRetryQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
+  retry: makeAttemptQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
+  slow: makeAttemptQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
 };
 const attempt = makeAttempt({
   post: makeGuardedPost({
@@ -72,11 +72,11 @@ const attempt = makeAttempt({
   }),
   sealing: makeSealing(makeKeyring({ dynamo, kms, tableName: environment.KEYRING_TABLE, now })),
   now,
-  timeoutMs: attemptTimeoutMs,
+  attemptTimeoutMs,
   connectTimeoutMs: connectTimeouts[lane],
   serviceVersion: environment.SERVICE_VERSION,
 });
-const startSlowAttemptTimer = makeStartSlowAttemptTimer({
+const startAttemptWatch = makeStartAttemptWatch({
   tracker: makeSlownessTracker({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
   eventLoopLag: makeEventLoopLag(),
   dnsTimeouts: makeDnsTimeouts(now),
@@ -85,14 +85,14 @@ const startSlowAttemptTimer = makeStartSlowAttemptTimer({
   now,
   lane,
   giveUp: environment.GIVE_UP,
-  attemptTimeout: attemptTimeoutMs,
+  attemptTimeoutMs,
 });
 const processDelivery = makeProcessDelivery({
   ...telemetry,
   attempt,
   applyOutcome: makeApplyOutcome({ schedule: environment.RETRY_SCHEDULE, now, random }),
-  startSlowAttemptTimer,
-  bulkhead: makeBulkhead(attemptsPerWebhook),
+  startAttemptWatch,
+  webhookLimit: makeConcurrencyLimit(attemptsPerWebhook),
   moveToSlowLane: makeMoveToSlowLane({ ...telemetry, slownessStore, store, slowQueue: queues.slow, now }),
   health,
   lane,

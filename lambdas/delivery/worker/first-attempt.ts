@@ -11,26 +11,12 @@ import type { ProcessDelivery } from './process-delivery.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
- * Makes the first attempt of an event: parse its message, find the webhook, process the delivery. Idempotent: an event whose
- * delivery is stored already, which has the same id for every copy, is dropped as a duplicate.
+ * Returns the function that makes the first attempt of an event: parse its message, find the webhook, process the delivery.
+ * Copies of an event have one id; a second copy is dropped.
  */
-export function makeFirstAttempt({
-  findWebhookState,
-  processDelivery,
-  store,
-  sendToDeadLetters,
-  demandsUrl,
-  now,
-  log,
-  count,
-}: {
-  readonly findWebhookState: FindWebhookState;
-  readonly processDelivery: ProcessDelivery;
-  readonly store: Pick<DeliveryStore, 'create'>;
-  readonly sendToDeadLetters: SendToDeadLetters;
-  readonly demandsUrl: string;
-  readonly now: Clock;
-} & DeliveryTelemetry): ProcessRecord {
+export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
+  const { findWebhookState, processDelivery, store, sendToDeadLetters, demandsUrl, now, log, count } = dependencies;
+
   return async function firstAttempt(record, onAttempt) {
     const { messageId, sentAt: acceptedAt = now() } = originOfRecord(record);
     const parsed = parseEventMessage(record.body, messageId, demandsUrl);
@@ -67,6 +53,15 @@ export function makeFirstAttempt({
       log.warn('event.conflicting_copy', { ...described, state });
     }
   }
+}
+
+interface FirstAttemptDependencies extends DeliveryTelemetry {
+  readonly findWebhookState: FindWebhookState;
+  readonly processDelivery: ProcessDelivery;
+  readonly store: Pick<DeliveryStore, 'create'>;
+  readonly sendToDeadLetters: SendToDeadLetters;
+  readonly demandsUrl: string;
+  readonly now: Clock;
 }
 
 /** An event that waited in the queue while its webhook was deleted does not go to the one registered after that. */

@@ -1,18 +1,19 @@
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, isoTime } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { Random } from '../backoff.ts';
 import { type AttemptOutcome, type Delivery, isTest, settled, type WaitingDelivery } from '../delivery.ts';
-import type { Bulkhead } from '../isolation/bulkhead.ts';
-import type { MoveToSlowLane, Save } from '../isolation/slow-lane.ts';
+import type { ConcurrencyLimit } from '../isolation/concurrency-limit.ts';
+import type { MoveToSlowLane } from '../isolation/slow-lane.ts';
 import { isSlow } from '../isolation/slowness.ts';
 import { type StoredSlowness, slownessId } from '../isolation/slowness-store.ts';
 import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
-import { fullBulkheadWait } from '../limits.ts';
-import { type RetryQueue, sendOrLeave } from '../queues.ts';
+import { webhookLimitWait } from '../limits.ts';
+import { type AttemptQueue, sendOrLeave } from '../queues.ts';
+import { type Save, saveOrDrop } from '../save.ts';
 import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from '../telemetry.ts';
 import { type ApplyOutcome, scheduled, waitsInQueue } from '../transitions.ts';
 import type { Attempt } from './attempt.ts';
-import type { StartSlowAttemptTimer } from './slow-attempt-timer.ts';
+import type { StartAttemptWatch } from './attempt-watch.ts';
 import type { WebhookHealth } from './webhook-health.ts';
 import type { WebhookState } from './webhook-state.ts';
 
@@ -22,8 +23,7 @@ import type { WebhookState } from './webhook-state.ts';
  * in another lane is left to that one: this changes who makes it, never its schedule.
  *
  * At least once: the outcome is stored after the POST, so a process that dies between them makes the attempt a second time,
- * under the same `webhook-id`. Throws only when the outcome could not be stored, or when a message that is left to another
- * lane could not be sent.
+ * under the same `webhook-id`. Throws whenever something that it must store or send is not.
  */
 export type ProcessDelivery = (
   delivery: Delivery,
@@ -32,40 +32,40 @@ export type ProcessDelivery = (
   onAttempt?: OnAttempt,
 ) => Promise<void>;
 
-/** Called when an attempt begins, from when on it waits for its receiver and not for us. Gives what is called when it ends. */
+/** Called when an attempt begins. From then on it only waits for the receiver. Gives what is called when it ends. */
 export type OnAttempt = () => () => void;
 
-/** Makes the processing that the consumers of all lanes share. */
+/** Returns the function that processes deliveries. The consumers of all lanes use it. */
 export function makeProcessDelivery(
   dependencies: {
     readonly attempt: Attempt;
-    readonly startSlowAttemptTimer: StartSlowAttemptTimer;
+    readonly startAttemptWatch: StartAttemptWatch;
     readonly applyOutcome: ApplyOutcome;
     readonly health: WebhookHealth;
-    /** Limits the attempts of this process at each webhook. */
-    readonly bulkhead: Bulkhead;
+    /** Limits how many attempts this process makes at one webhook at once. */
+    readonly webhookLimit: ConcurrencyLimit;
     readonly moveToSlowLane: MoveToSlowLane;
     /** The lane whose consumer is at work. */
     readonly lane: Lane;
-    readonly queues: Readonly<Record<LaterLane, Pick<RetryQueue, 'send'>>>;
+    readonly queues: Readonly<Record<LaterLane, Pick<AttemptQueue, 'send'>>>;
     readonly now: Clock;
     readonly random: Random;
   } & DeliveryTelemetry,
 ): ProcessDelivery {
-  const { attempt, startSlowAttemptTimer, applyOutcome, health, bulkhead, moveToSlowLane } = dependencies;
+  const { attempt, startAttemptWatch, applyOutcome, health, webhookLimit, moveToSlowLane } = dependencies;
   const { lane, queues, now, random, log, count } = dependencies;
 
   return async function processDelivery(delivery, { webhook, slowness }, save, onAttempt) {
     if (webhook?.webhookId !== delivery.webhookId) return endUnattempted(delivery, 'cancelled', save);
     if (webhook.status === 'suspended' && !isTest(delivery)) return endUnattempted(delivery, 'held', save);
-    // An operator suspended after the test was asked for.
+    // Only a test gets here. An operator has suspended since it was requested.
     if (webhook.suspensionReason === 'operator') return endUnattempted(delivery, 'cancelled', save);
 
     const other = otherLaneFor(delivery, webhook, slowness);
     if (other === 'slow' && !isTest(delivery)) return moveToSlowLane(delivery, slowness, save);
     if (other !== undefined) return move(delivery, save, other);
-    const leaveBulkhead = lane === 'slow' ? () => undefined : bulkhead.enter(slownessId(slowness));
-    if (!leaveBulkhead) return move(delivery, save, 'retry', fullBulkheadWait(random));
+    const leave = lane === 'slow' ? () => undefined : webhookLimit.enter(slownessId(slowness));
+    if (!leave) return move(delivery, save, 'retry', webhookLimitWait(random));
 
     try {
       const outcome = await makeAttempt(delivery, webhook, slowness, onAttempt);
@@ -73,17 +73,17 @@ export function makeProcessDelivery(
       if (!isTest(delivery)) await health.record(webhook, outcome, after);
       if (outcome.outcome === 'given_up') {
         await repeatInSlowLane(delivery, after, outcome, { webhook, slowness }, save);
-      } else if (await isSaved(delivery, after, save)) {
+      } else if (await saveOrDrop(delivery, after, save, dependencies)) {
         report(delivery, after, outcome, webhook);
         if (after.wait) await sendNext({ ...after, wait: after.wait });
       }
     } finally {
-      leaveBulkhead();
+      leave();
     }
   };
 
   async function endUnattempted(before: Delivery, state: 'cancelled' | 'held', save: Save): Promise<void> {
-    if (!(await isSaved(before, settled(before, state, now()), save))) return;
+    if (!(await saveOrDrop(before, settled(before, state, now()), save, dependencies))) return;
     if (!isTest(before)) count(state === 'held' ? 'Held' : 'Cancelled');
     log.info(state === 'held' ? 'delivery.held' : 'delivery.cancelled', describeDelivery(before));
   }
@@ -94,11 +94,11 @@ export function makeProcessDelivery(
     return laneFor(lane, { ...webhook, isSlow: isSlow(slowness) }, now());
   }
 
-  /** Leaves an attempt to another lane. A delivery that is stored only has its message moved; a new one is stored first. */
+  /** Leaves an attempt to another lane. For a stored delivery, only the message moves; a new one is stored first. */
   async function move(delivery: Delivery, save: Save, to: LaterLane, waitMs = 0): Promise<void> {
     const waiting = scheduled(delivery, now(), waitMs);
     if (delivery.wait) await queues[to].send(waiting);
-    else if (await isSaved(delivery, waiting, save)) await sendNext(waiting);
+    else if (await saveOrDrop(delivery, waiting, save, dependencies)) await sendNext(waiting);
     else return;
     count(to === 'slow' ? 'MovedToSlowLane' : 'MovedToRetryLane');
     log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
@@ -110,15 +110,15 @@ export function makeProcessDelivery(
     slowness: StoredSlowness,
     onAttempt: OnAttempt | undefined,
   ): Promise<AttemptOutcome> {
-    const timer = isTest(delivery) ? undefined : startSlowAttemptTimer(webhook, slowness);
+    const watch = isTest(delivery) ? undefined : startAttemptWatch(webhook, slowness);
     const onEnd = onAttempt?.();
-    const outcome = await attempt(webhook, delivery, timer);
+    const outcome = await attempt(webhook, delivery, watch);
     onEnd?.();
-    await timer?.end(outcome);
+    await watch?.end(outcome);
     return isTest(delivery) ? outcome : health.suspendIfGone(webhook, outcome);
   }
 
-  /** An attempt that was given up is stored as it moves to the slow lane: when it is repeated is known only then. */
+  /** The given-up attempt is stored together with its slot. Before that, its next time is unknown. */
   async function repeatInSlowLane(
     before: Delivery,
     { wait: _, ...after }: Delivery,
@@ -133,14 +133,6 @@ export function makeProcessDelivery(
     });
   }
 
-  /** What is stored decides: an attempt whose outcome another process recorded first records nothing. */
-  async function isSaved(before: Delivery, after: Delivery, save: Save): Promise<boolean> {
-    if (await save(after)) return true;
-    count('StaleDropped');
-    log.info('delivery.stale', describeDelivery(before));
-    return false;
-  }
-
   function report(before: Delivery, after: Delivery, outcome: AttemptOutcome, { url }: Webhook): void {
     const ended = isTest(after) || outcome.outcome === 'given_up' ? undefined : endMetrics[after.state];
     if (ended) count(ended);
@@ -151,7 +143,7 @@ export function makeProcessDelivery(
       ...('detail' in outcome && { detail: outcome.detail }),
       host: URL.parse(url)?.host,
       state: after.state,
-      ...(after.wait && { nextAttemptAt: new Date(after.wait.nextAttemptAt).toISOString() }),
+      ...(after.wait && { nextAttemptAt: isoTime(after.wait.nextAttemptAt) }),
     };
     if (outcome.outcome === 'internal_error') log.error('delivery.attempt', line);
     else if (outcome.outcome === 'delivered') log.info('delivery.attempt', line);
@@ -167,7 +159,6 @@ export function makeProcessDelivery(
 const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
   failed: 'Exhausted',
   held: 'Held',
-  cancelled: 'Cancelled',
 };
 
 function metricOf({ outcome, record }: AttemptOutcome): DeliveryMetric {

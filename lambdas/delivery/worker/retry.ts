@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { type Delivery, settled } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
 import type { Lane } from '../lane-routing.ts';
-import { type RetryMessage, retryMessage, type SendToDeadLetters } from '../queues.ts';
+import { type AttemptMessage, attemptMessage, type SendToDeadLetters } from '../queues.ts';
 import { slotOf, wasCancelledBefore } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
@@ -11,31 +11,14 @@ import type { ProcessDelivery } from './process-delivery.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
- * Makes the attempt that a message of the retry queue or of the slow queue names: parse it, find the delivery and its
- * webhook, process the delivery. Idempotent: a message whose attempt was recorded already is dropped as stale.
+ * Returns the function that makes the attempt that a message of the retry or slow queue names: parse it, find the delivery and
+ * its webhook, process the delivery. Idempotent: a message whose attempt was recorded already is dropped as stale.
  */
-export function makeRetry({
-  findWebhookState,
-  processDelivery,
-  store,
-  replays,
-  sendToDeadLetters,
-  lane,
-  now,
-  log,
-  count,
-}: {
-  readonly findWebhookState: FindWebhookState;
-  readonly processDelivery: ProcessDelivery;
-  readonly store: Pick<DeliveryStore, 'update'>;
-  readonly replays: Pick<ReplayStore, 'find'>;
-  readonly sendToDeadLetters: SendToDeadLetters;
-  /** The lane whose queue is consumed. */
-  readonly lane: Lane;
-  readonly now: Clock;
-} & DeliveryTelemetry): ProcessRecord {
+export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
+  const { findWebhookState, processDelivery, store, replays, sendToDeadLetters, lane, now, log, count } = dependencies;
+
   return async function retry(record, onAttempt) {
-    const message = parseRetryMessage(record.body);
+    const message = parseAttemptMessage(record.body);
     if (!message) {
       await sendToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' });
       count('DeadLettered');
@@ -69,19 +52,27 @@ export function makeRetry({
   }
 }
 
-function parseRetryMessage(body: string): RetryMessage | undefined {
+interface RetryDependencies extends DeliveryTelemetry {
+  readonly findWebhookState: FindWebhookState;
+  readonly processDelivery: ProcessDelivery;
+  readonly store: Pick<DeliveryStore, 'update'>;
+  readonly replays: Pick<ReplayStore, 'find'>;
+  readonly sendToDeadLetters: SendToDeadLetters;
+  /** The lane whose queue is consumed. */
+  readonly lane: Lane;
+  readonly now: Clock;
+}
+
+function parseAttemptMessage(body: string): AttemptMessage | undefined {
   try {
-    return retryMessage.safeParse(JSON.parse(body)).data;
+    return attemptMessage.safeParse(JSON.parse(body)).data;
   } catch {
     return undefined;
   }
 }
 
-/**
- * A message of the retry queue is stale, too, once its delivery was moved to the slow lane, and any that was sent before a
- * resend brought its attempt forward.
- */
-function isDueIn(lane: Lane, delivery: Delivery, message: RetryMessage): boolean {
+/** A retry message is also stale if its delivery moved to the slow lane, or if a resend came after it. */
+function isDueIn(lane: Lane, delivery: Delivery, message: AttemptMessage): boolean {
   const { state, attempt, wait, broughtForward } = delivery;
   if (state !== 'pending' || attempt !== message.attempt) return false;
   if (message.broughtForwardAt !== broughtForward?.at) return false;

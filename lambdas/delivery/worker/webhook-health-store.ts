@@ -6,8 +6,9 @@ import { type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
 import type { AttemptResult } from '../delivery.ts';
 
 /**
- * What deliveries write of a webhook's health, which is part of the webhook's item in table `Webhooks`. Each change holds only for the record that the attempt was made with: a
- * registration, URL or credential that took its place meanwhile is not blamed. Gives whether the change was made.
+ * What deliveries write of a webhook's health, which is part of the webhook's item in table `Webhooks`. Each change holds only
+ * for the record that the attempt was made with: a registration, URL or credential that took its place meanwhile is not
+ * blamed. Gives whether the change was made.
  */
 export interface WebhookHealthStore {
   /** Stores the first failure after registration, replacement, reactivation or a success. */
@@ -65,7 +66,7 @@ export function makeWebhookHealthStore({
 
     async suspendGone(webhook, lastResult) {
       const { accountId, eventName, webhookId, url } = webhook;
-      for (let attempt = 1; attempt <= maxSuspendAttempts; attempt++) {
+      for (let tries = 1; tries <= maxSuspendTries; tries++) {
         const isSuspended = await change(webhook, {
           ...suspension('gone', lastResult),
           when: '#status = :active',
@@ -139,5 +140,5 @@ function hasAuthorization(sealed: string | undefined): string {
   return sealed === undefined ? 'attribute_not_exists(sealedAuthorization)' : 'sealedAuthorization = :authorization';
 }
 
-/** How often a suspension is attempted while its account reactivates the webhook. */
-const maxSuspendAttempts = 3;
+/** How often a suspension is tried while its account reactivates the webhook. */
+const maxSuspendTries = 3;

@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { SuspensionReason, Webhook } from '../../webhooks/webhook.ts';
 import type { AttemptOutcome, AttemptResult, Delivery } from '../delivery.ts';
+import { failingMarks, suspendAfter } from '../limits.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { WebhookHealthStore } from './webhook-health-store.ts';
 
@@ -14,8 +15,8 @@ export interface WebhookHealth {
    */
   suspendIfGone(webhook: Webhook, outcome: AttemptOutcome): Promise<AttemptOutcome>;
   /**
-   * Records a success, a failure, or that the delivery exhausted its schedule at a webhook that has failed for five days,
-   * which suspends it. Never throws: what cannot be recorded now, the next attempt records.
+   * Records a success or a failure. Suspends the webhook when a delivery is exhausted and all has failed for five days. Never
+   * throws: what cannot be recorded now, the next attempt records.
    */
   record(webhook: Webhook, outcome: AttemptOutcome, after: Delivery): Promise<void>;
 }
@@ -76,11 +77,3 @@ export function makeWebhookHealth({
 function unannouncedMark(failingFor: number, announced = 0): number | undefined {
   return failingMarks.findLast(mark => failingFor >= mark && announced < mark);
 }
-
-const day = 24 * 60 * 60_000;
-
-/** Operators are told when a webhook has done nothing but fail for so long, in milliseconds. */
-const failingMarks = [day, 4 * day] as const;
-
-/** A webhook that has failed for this long, in milliseconds, is suspended by the next delivery that exhausts its schedule. */
-const suspendAfter = 5 * day;

@@ -19,7 +19,7 @@ export type FindWebhookState = (
   eventName: EventName,
 ) => Promise<WebhookState & { readonly delivery: Delivery | undefined }>;
 
-/** Makes the reading over the tables `Deliveries` and `Webhooks`. */
+/** Returns the function that reads from the tables `Deliveries` and `Webhooks`. */
 export function makeFindWebhookState(
   store: Pick<DeliveryStore, 'readWith'>,
   { deliveries, webhooks }: { readonly deliveries: string; readonly webhooks: string },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settled } from '../../../lambdas/delivery/delivery.ts';
-import { dueShards, heldByStateShard, itemFromDelivery } from '../../../lambdas/delivery/delivery-item.ts';
+import { contentsOfStateShard, dueShards, itemFromDelivery } from '../../../lambdas/delivery/delivery-item.ts';
 import { deliveryIdOf } from '../../../lambdas/delivery/event.ts';
 import { aDelivery, noon } from './builders.ts';
 
@@ -28,6 +28,10 @@ describe('the items of deliveries', () => {
     const { listShard, stateShard } = itemFromDelivery(settled(aDelivery(), state, noon), 30);
     expect(listShard).toMatch(/^conta-1#demanda\.criada#undelivered#\d$/);
     expect(stateShard).toBe(`conta-1#demanda.criada#${state}#${String(listShard).at(-1)}`);
-    expect(heldByStateShard(String(stateShard))).toEqual({ accountId: 'conta-1', eventName: 'demanda.criada', state });
+    expect(contentsOfStateShard(String(stateShard))).toEqual({
+      accountId: 'conta-1',
+      eventName: 'demanda.criada',
+      state,
+    });
   });
 });

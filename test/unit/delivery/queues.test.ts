@@ -3,8 +3,8 @@ import type { SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
 import {
+  makeAttemptQueue,
   makeHasMessages,
-  makeRetryQueue,
   makeSendToDeadLetters,
   sendAllOrLeave,
   sendOrLeave,
@@ -26,7 +26,7 @@ const queueOver = (answer: object = {}) => {
     return answer;
   };
   const sqs = { send } as unknown as Pick<SQSClient, 'send'>;
-  return { queue: makeRetryQueue({ sqs, queueUrl: 'http://queue', now: frozenClock().now }), sent };
+  return { queue: makeAttemptQueue({ sqs, queueUrl: 'http://queue', now: frozenClock().now }), sent };
 };
 
 describe('the retry queue', () => {
@@ -82,7 +82,7 @@ describe('what a queue does not take', () => {
     await sendOrLeave({ send: isDown }, waiting(0), telemetry);
     expect(await sendAllOrLeave({ sendAll: isDown }, [waiting(0), waiting(0)], telemetry)).toBe(false);
     expect(await sendAllOrLeave({ sendAll: async () => 1 }, [waiting(0), waiting(0)], telemetry)).toBe(false);
-    expect(telemetry.counts).toEqual({ RetryNotSent: 1 + 2 + 1 });
+    expect(telemetry.counts).toEqual({ AttemptNotSent: 1 + 2 + 1 });
     expect(telemetry.lines.map(line => JSON.parse(line))).toMatchObject([
       ['delivery.not_sent', { deliveryId: waiting(0).id, attempt: 3, errorName: 'Error' }],
       ['delivery.not_sent', { failed: 2, errorName: 'Error' }],

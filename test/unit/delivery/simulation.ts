@@ -14,7 +14,7 @@ import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { makeReadHistory } from '../../../lambdas/delivery/delivery-history.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
-import { makeBulkhead } from '../../../lambdas/delivery/isolation/bulkhead.ts';
+import { makeConcurrencyLimit } from '../../../lambdas/delivery/isolation/concurrency-limit.ts';
 import { makeDnsTimeouts } from '../../../lambdas/delivery/isolation/dns-timeouts.ts';
 import { makeRecentCounts } from '../../../lambdas/delivery/isolation/recent-counts.ts';
 import { makeMoveToSlowLane } from '../../../lambdas/delivery/isolation/slow-lane.ts';
@@ -24,7 +24,7 @@ import { makeSlownessTracker } from '../../../lambdas/delivery/isolation/slownes
 import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import { attemptsPerWebhook } from '../../../lambdas/delivery/limits.ts';
 import { makeFindWebhook, makeLookup } from '../../../lambdas/delivery/lookup.ts';
-import { makeHasMessages, makeRetryQueue, makeSendToDeadLetters } from '../../../lambdas/delivery/queues.ts';
+import { makeAttemptQueue, makeHasMessages, makeSendToDeadLetters } from '../../../lambdas/delivery/queues.ts';
 import { makeReplayTask, makeRunReplay, replayPage } from '../../../lambdas/delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../../../lambdas/delivery/replay/replay-store.ts';
@@ -36,10 +36,10 @@ import { makeSlowBacklogTask } from '../../../lambdas/delivery/sweeper/slow-back
 import { makeSweep } from '../../../lambdas/delivery/sweeper/sweep.ts';
 import { makeApplyOutcome } from '../../../lambdas/delivery/transitions.ts';
 import { makeAttempt } from '../../../lambdas/delivery/worker/attempt.ts';
+import { makeStartAttemptWatch } from '../../../lambdas/delivery/worker/attempt-watch.ts';
 import { makeFirstAttempt } from '../../../lambdas/delivery/worker/first-attempt.ts';
 import { makeProcessDelivery } from '../../../lambdas/delivery/worker/process-delivery.ts';
 import { makeRetry } from '../../../lambdas/delivery/worker/retry.ts';
-import { makeStartSlowAttemptTimer } from '../../../lambdas/delivery/worker/slow-attempt-timer.ts';
 import { makeWebhookHealth } from '../../../lambdas/delivery/worker/webhook-health.ts';
 import { makeWebhookHealthStore } from '../../../lambdas/delivery/worker/webhook-health-store.ts';
 import { makeFindWebhookState } from '../../../lambdas/delivery/worker/webhook-state.ts';
@@ -244,8 +244,8 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
 
   const { now } = clock;
   const store = makeDeliveryStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
-  const retryQueue = makeRetryQueue({ sqs, queueUrl: 'retries', now });
-  const slowQueue = makeRetryQueue({ sqs, queueUrl: 'slow', now });
+  const retryQueue = makeAttemptQueue({ sqs, queueUrl: 'retries', now });
+  const slowQueue = makeAttemptQueue({ sqs, queueUrl: 'slow', now });
   const queues = { retry: retryQueue, slow: slowQueue };
   const slownessStore = makeSlownessStore({ dynamo, table: 'Deliveries', now, rate: slowRate });
   const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
@@ -299,7 +299,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       random: () => 0.5,
       lane,
       queues,
-      startSlowAttemptTimer: makeStartSlowAttemptTimer({
+      startAttemptWatch: makeStartAttemptWatch({
         tracker: makeSlownessTracker({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
         eventLoopLag: { begin: () => ({ wasLate: () => false, end: () => undefined }) },
         dnsTimeouts: makeDnsTimeouts(now),
@@ -313,9 +313,9 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
         now,
         lane,
         giveUp: 'waiting',
-        attemptTimeout: 15_000,
+        attemptTimeoutMs: 15_000,
       }),
-      bulkhead: makeBulkhead(attemptsPerWebhook),
+      webhookLimit: makeConcurrencyLimit(attemptsPerWebhook),
       moveToSlowLane: makeMoveToSlowLane({ ...telemetry, slownessStore, store, slowQueue, now }),
       health: makeWebhookHealth({
         ...telemetry,
@@ -326,7 +326,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       attempt: makeAttempt({
         sealing: fakeSealing,
         now,
-        timeoutMs: 15_000,
+        attemptTimeoutMs: 15_000,
         connectTimeoutMs: 700,
         serviceVersion: '0',
         post: postIn(lane),

@@ -75,7 +75,7 @@ describe('a resend of a delivery in a final state', () => {
     expect(sent).toHaveLength(1);
     await world.settle();
     expect(world.posts).toHaveLength(2);
-    expect(world.counts).toMatchObject({ RetryNotSent: 1, SweptOverdue: 1 });
+    expect(world.counts).toMatchObject({ AttemptNotSent: 1, SweptOverdue: 1 });
   });
 });
 

@@ -5,21 +5,21 @@ import { frozenClock } from '../../../support/clock.ts';
 /** Every host is another account's, unless a test says otherwise. */
 const names = () => {
   const clock = frozenClock();
-  const { begin, isResolverSlow } = makeDnsTimeouts(clock.now);
+  const { begin, recordTimeout } = makeDnsTimeouts(clock.now);
   return {
     begin: (host: string, account: string | number = host) => begin(host, typeof account === 'string' ? account : host),
-    isResolverSlow: (host: string, account: string | number = host) =>
-      isResolverSlow(host, typeof account === 'string' ? account : host),
+    recordTimeout: (host: string, account: string | number = host) =>
+      recordTimeout(host, typeof account === 'string' ? account : host),
     clock,
   };
 };
 
 describe('a name that does not resolve in time', () => {
   it('is its own name server’s fault where nobody else’s goes unanswered', () => {
-    const { begin, isResolverSlow, clock } = names();
+    const { begin, recordTimeout, clock } = names();
     begin('hooks.one.com');
     clock.advance(2_000);
-    expect(isResolverSlow('hooks.one.com')).toBe(false);
+    expect(recordTimeout('hooks.one.com')).toBe(false);
   });
 
   it.each([
@@ -29,10 +29,10 @@ describe('a name that does not resolve in time', () => {
     ['two others of its own domain are', ['b.one.com', 'c.one.com'], false],
     ['two others of its own domain under a public name are', ['b.one.com', 'c.one.com', 'a.two.com'], false],
   ])('where %s, the resolver’s: %s', (_, others, expected) => {
-    const { begin, isResolverSlow, clock } = names();
+    const { begin, recordTimeout, clock } = names();
     for (const host of ['a.one.com', ...others]) begin(host);
     clock.advance(2_000);
-    expect(isResolverSlow('a.one.com')).toBe(expected);
+    expect(recordTimeout('a.one.com')).toBe(expected);
   });
 
   it.each([
@@ -43,35 +43,35 @@ describe('a name that does not resolve in time', () => {
     ['a.one.com.', ['a.two.com', 'a.three.com'], true],
     ['localhost', ['one', 'two'], true],
   ])('has an owner of its own under a public name: %s beside %j', (host, others, expected) => {
-    const { begin, isResolverSlow, clock } = names();
+    const { begin, recordTimeout, clock } = names();
     for (const other of [host, ...others]) begin(other);
     clock.advance(2_000);
-    expect(isResolverSlow(host)).toBe(expected);
+    expect(recordTimeout(host)).toBe(expected);
   });
 
   // Three domains of one tenant whose name servers fell silent together passed for a slow resolver.
   it('is not excused by other domains of the same account', () => {
-    const { begin, isResolverSlow, clock } = names();
+    const { begin, recordTimeout, clock } = names();
     for (const host of ['a.one.com', 'a.two.com', 'a.three.com']) begin(host, 'conta-1');
     clock.advance(2_000);
-    expect(isResolverSlow('a.one.com', 'conta-1')).toBe(false);
-    expect(isResolverSlow('a.four.com', 'conta-2')).toBe(true);
+    expect(recordTimeout('a.one.com', 'conta-1')).toBe(false);
+    expect(recordTimeout('a.four.com', 'conta-2')).toBe(true);
   });
 
   it('is judged beside others that went unanswered within 10 s, not before', () => {
-    const { begin, isResolverSlow, clock } = names();
+    const { begin, recordTimeout, clock } = names();
     const ends = ['a.two.com', 'a.three.com'].map(begin);
     clock.advance(2_001);
     for (const end of ends) end();
     clock.advance(10_000);
-    expect(isResolverSlow('a.one.com')).toBe(true);
+    expect(recordTimeout('a.one.com')).toBe(true);
     clock.advance(1);
-    expect(isResolverSlow('a.four.com')).toBe(false);
+    expect(recordTimeout('a.four.com')).toBe(false);
   });
 
   it('is judged beside others that were told to be unanswered themselves', () => {
-    const { isResolverSlow } = names();
-    expect(['a.one.com', 'a.two.com', 'a.three.com', 'a.four.com'].map(isResolverSlow)).toEqual([
+    const { recordTimeout } = names();
+    expect(['a.one.com', 'a.two.com', 'a.three.com', 'a.four.com'].map(recordTimeout)).toEqual([
       false,
       false,
       true,
@@ -80,24 +80,24 @@ describe('a name that does not resolve in time', () => {
   });
 
   it('is not excused by names that were answered in time, or have only begun', () => {
-    const { begin, isResolverSlow, clock } = names();
+    const { begin, recordTimeout, clock } = names();
     const ends = ['a.two.com', 'a.three.com'].map(begin);
     clock.advance(2_000);
     for (const end of ends) end();
     begin('a.four.com');
     begin('a.five.com');
     clock.advance(999);
-    expect(isResolverSlow('a.one.com')).toBe(false);
+    expect(recordTimeout('a.one.com')).toBe(false);
     clock.advance(1);
-    expect(isResolverSlow('a.one.com')).toBe(true);
+    expect(recordTimeout('a.one.com')).toBe(true);
   });
 
   it('may be ended twice', () => {
-    const { begin, isResolverSlow, clock } = names();
+    const { begin, recordTimeout, clock } = names();
     const ends = ['a.two.com', 'a.three.com'].map(begin);
     for (const end of ends) end();
     clock.advance(5_000);
     for (const end of ends) end();
-    expect(isResolverSlow('a.one.com')).toBe(false);
+    expect(recordTimeout('a.one.com')).toBe(false);
   });
 });

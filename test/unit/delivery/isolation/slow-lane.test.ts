@@ -202,7 +202,7 @@ describe('the move to the slow lane', () => {
   it('leaves to the sweeper what is stored and could not be sent', async () => {
     const { move, counts } = moving({ isQueueDown: true });
     await move(aDelivery());
-    expect(counts).toEqual({ RetryNotSent: 1 });
+    expect(counts).toEqual({ AttemptNotSent: 1 });
   });
 
   it('lets a retry’s message come back where it could not be sent on', async () => {

@@ -4,8 +4,8 @@ import { makeRecentCounts } from '../../../../lambdas/delivery/isolation/recent-
 import {
   isSlow,
   mayRecover,
+  nextSlot,
   recovered,
-  reserveSlot,
   type Slowness,
   slotInterval,
   unknownSlowness,
@@ -180,7 +180,7 @@ describe('the slots of a slow webhook', () => {
     ['a minute from now at most', noon + minute, noon + minute],
     ['not beyond that', noon + minute + 1, undefined],
   ])('are given out: %s', (_, nextSlotAt, at) => {
-    expect(reserveSlot(nextSlotAt, 250, noon)).toEqual(at && { at, next: at + 250 });
+    expect(nextSlot(nextSlotAt, 250, noon)).toEqual(at && { at, next: at + 250 });
   });
 
   it('are spaced by the interval, whenever they are reserved', () => {
@@ -191,7 +191,7 @@ describe('the slots of a slow webhook', () => {
         let last = Number.NEGATIVE_INFINITY;
         for (const pause of pauses) {
           now += pause;
-          const slot = reserveSlot(next, interval, now);
+          const slot = nextSlot(next, interval, now);
           if (!slot) continue;
           expect(slot.at).toBeGreaterThanOrEqual(Math.max(now, last + interval));
           expect(slot.at - now).toBeLessThanOrEqual(minute);

@@ -153,7 +153,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(turns).toEqual(ids.map((_, at) => noon + at * 250));
   });
 
-  it('brings waiting deliveries forward when the webhook is quick again, a hundred a second', async () => {
+  it('releases waiting deliveries when the webhook is quick again, a hundred a second', async () => {
     await slowDown();
     const ids = await wait(25);
     await speedUp();
@@ -162,11 +162,11 @@ describe('the sweeper’s task for a slow webhook', () => {
     const turns = sent.map(({ delivery }) => delivery.wait.nextAttemptAt - noon).toSorted((one, other) => one - other);
     expect(turns).toEqual(ids.map((_, at) => at * 10));
     for (const { wait } of await readAll(ids)) expect(wait).not.toHaveProperty('slowLane');
-    expect(telemetry.counts).toEqual({ BroughtForward: 25 });
+    expect(telemetry.counts).toEqual({ BacklogReleased: 25 });
   });
 
   // The retry lane drops what waits for a turn: a message that came before the note was lost until the sweeper looked again.
-  it('stores what it brings forward before it sends the message, and a turn after that', async () => {
+  it('stores what it releases before it sends the message, and a turn after that', async () => {
     await slowDown();
     await wait(3);
     await sweep();
@@ -184,7 +184,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     refused = 1;
     await sweep();
     expect((await readAll(ids)).map(({ wait }) => wait?.slowLane)).toEqual(['waiting', 'waiting', 'waiting']);
-    expect(telemetry.counts).toEqual({ RetryNotSent: 1 });
+    expect(telemetry.counts).toEqual({ AttemptNotSent: 1 });
     refused = 0;
     clock.advance(minute);
     await sweep();
@@ -332,7 +332,7 @@ describe('a delivery that waits in the table', () => {
 
   it.each([
     ['gives turns', false],
-    ['brings forward', true],
+    ['releases', true],
   ])(
     'is lost by no sweeper that dies at any step while it %s',
     async (_, isQuick) => {

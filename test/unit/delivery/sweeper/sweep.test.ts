@@ -137,7 +137,7 @@ describe('the sweeper', () => {
     };
     const queues = { retry: { sendAll }, slow: { sendAll } };
     await makeSweep({ ...telemetry, store, queues, tasks: {}, now: frozenClock().now })(() => true);
-    expect(telemetry.counts).toMatchObject({ RetryNotSent: 16 * 11 });
+    expect(telemetry.counts).toMatchObject({ AttemptNotSent: 16 * 11 });
   });
 
   it('reports a failed shard after sweeping the others', async () => {

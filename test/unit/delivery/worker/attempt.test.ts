@@ -13,7 +13,7 @@ const attemptOver = (posted: PostOutcome, changes: Partial<AttemptDependencies> 
     post: network.post,
     sealing: fakeSealing,
     now: frozenClock().now,
-    timeoutMs: 15_000,
+    attemptTimeoutMs: 15_000,
     connectTimeoutMs: 700,
     serviceVersion: '1.2.3',
     ...changes,
@@ -56,7 +56,7 @@ describe('what is sent', () => {
   it('verifies with the published library', async () => {
     const now = () => Date.now();
     const network = fakeNetwork(answer(200));
-    const settings = { timeoutMs: 1, connectTimeoutMs: 1, serviceVersion: '1' };
+    const settings = { attemptTimeoutMs: 1, connectTimeoutMs: 1, serviceVersion: '1' };
     const attempt = makeAttempt({ post: network.post, sealing: fakeSealing, now, ...settings });
     await attempt(aWebhook(), aDelivery());
     const [request] = network.requests;

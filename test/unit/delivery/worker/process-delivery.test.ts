@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptOutcome, Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
-import { makeBulkhead } from '../../../../lambdas/delivery/isolation/bulkhead.ts';
+import { makeConcurrencyLimit } from '../../../../lambdas/delivery/isolation/concurrency-limit.ts';
 import { unknownSlowness, withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { type StoredSlowness, slownessId, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import type { Lane } from '../../../../lambdas/delivery/lane-routing.ts';
@@ -45,8 +45,8 @@ const process = async (
       sent.push(waiting);
     },
   });
-  const bulkhead = makeBulkhead(2);
-  for (let other = 0; other < othersInFlight; other++) bulkhead.enter(slownessId(owner));
+  const webhookLimit = makeConcurrencyLimit(2);
+  for (let other = 0; other < othersInFlight; other++) webhookLimit.enter(slownessId(owner));
   const processDelivery = makeProcessDelivery({
     ...telemetry,
     attempt: async () => {
@@ -54,17 +54,17 @@ const process = async (
       return outcome;
     },
     applyOutcome: makeApplyOutcome({ schedule, now, random: () => 1 }),
-    startSlowAttemptTimer: () => {
-      did.push('start timer');
+    startAttemptWatch: () => {
+      did.push('start watch');
       return {
         signal: new AbortController().signal,
         onResolving: () => undefined,
         onConnecting: () => undefined,
         onAnswered: () => undefined,
-        end: async () => void did.push('end timer'),
+        end: async () => void did.push('end watch'),
       };
     },
-    bulkhead,
+    webhookLimit,
     moveToSlowLane: async (moved, _, save) => {
       did.push('move to slow lane');
       if (lane !== 'slow' && !moved.wait) await save(withSlot(moved, noon + 250));
@@ -85,21 +85,21 @@ const process = async (
     return isSaved;
   };
   await processDelivery(delivery, { webhook, slowness }, save);
-  const isPlaceLeft = bulkhead.enter(slownessId(owner)) !== undefined;
+  const isPlaceLeft = webhookLimit.enter(slownessId(owner)) !== undefined;
   return { did, sent, saved: saved[0], isPlaceLeft, ...telemetry };
 };
 
 describe('processing a delivery', () => {
   it('a success is recorded, and nothing else', async () => {
     const { did, saved, counts } = await process(aDelivery(), aWebhook());
-    expect(did).toEqual(['start timer', 'attempt', 'end timer', 'record health', 'save']);
+    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'record health', 'save']);
     expect(saved).toMatchObject({ state: 'delivered' });
     expect(counts).toEqual({ Delivered: 1 });
   });
 
   it('a failure is recorded before its retry is sent', async () => {
     const { did, sent, counts } = await process(aDelivery(), aWebhook({ failingSince: noon }), { outcome: failure() });
-    expect(did).toEqual(['start timer', 'attempt', 'end timer', 'record health', 'save', 'send']);
+    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'record health', 'save', 'send']);
     expect(sent).toMatchObject([{ attempt: 2, wait: { nextAttemptAt: noon + 5_000 } }]);
     expect(counts).toEqual({ AttemptFailed: 1 });
   });
@@ -107,12 +107,12 @@ describe('processing a delivery', () => {
   it('a wait of more than 15 min is left to the sweeper', async () => {
     const webhook = aWebhook({ failingSince: noon });
     const { did } = await process(aDelivery(), webhook, { outcome: failure(), schedule: [900_001] });
-    expect(did).toEqual(['start timer', 'attempt', 'end timer', 'record health', 'save']);
+    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'record health', 'save']);
   });
 
   it('a retry that cannot be sent is no failure: the sweeper finds it', async () => {
     const { counts } = await process(aDelivery(), aWebhook(), { outcome: failure(), queueFails: true });
-    expect(counts).toMatchObject({ RetryNotSent: 1 });
+    expect(counts).toMatchObject({ AttemptNotSent: 1 });
   });
 
   it('a copy that was slower sends nothing', async () => {
@@ -179,7 +179,7 @@ describe('a webhook that', () => {
       lane: 'slow',
       slowness: isSlow,
     });
-    expect(did).toEqual(['start timer', 'attempt', 'end timer', 'record health', 'save', 'send']);
+    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'record health', 'save', 'send']);
     expect(saved).toMatchObject({ attempt: 2, charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
   });
 
@@ -200,7 +200,7 @@ describe('a webhook that', () => {
   });
 });
 
-describe('a webhook whose bulkhead is full', () => {
+describe('a webhook whose limit is reached', () => {
   const full = { othersInFlight: 2 };
 
   it('has a first attempt made 2 to 4 s later, in the retry lane', async () => {
@@ -238,7 +238,7 @@ describe('an attempt that was given up', () => {
 
   it('is recorded with a number of its own, uncharged, as it moves to the slow lane', async () => {
     const { did, saved, counts, lines } = await process(aDelivery({ attempt: 3, charged: 2 }), aWebhook(), { outcome });
-    expect(did).toEqual(['start timer', 'attempt', 'end timer', 'record health', 'move to slow lane', 'save']);
+    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'record health', 'move to slow lane', 'save']);
     expect(saved).toMatchObject({ state: 'pending', attempt: 4, charged: 2, attempts: [{ result: 'slow' }] });
     expect(counts).toEqual({ GivenUp: 1 });
     expect(lines.join()).toContain('"result":"slow"');

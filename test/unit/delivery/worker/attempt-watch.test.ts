@@ -7,14 +7,14 @@ import {
 } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
 import {
-  makeStartSlowAttemptTimer,
-  type SlowAttemptTimerDependencies,
+  type AttemptWatchDependencies,
+  makeStartAttemptWatch,
   systemTimer,
-} from '../../../../lambdas/delivery/worker/slow-attempt-timer.ts';
+} from '../../../../lambdas/delivery/worker/attempt-watch.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { aDelivery, answer, aRecord, aWebhook, fakeSealing, noon } from '../builders.ts';
 
-interface Circumstances extends Partial<SlowAttemptTimerDependencies> {
+interface Circumstances extends Partial<AttemptWatchDependencies> {
   readonly slowness?: Slowness;
   /** Whether messages wait, by how often that was asked before. */
   readonly waiting?: readonly boolean[];
@@ -23,7 +23,7 @@ interface Circumstances extends Partial<SlowAttemptTimerDependencies> {
 
 const slow = withSlowDns(unknownSlowness, noon - 60_000);
 
-/** The timer of one attempt, a clock that fires its timers, and what was done, each with its time since noon. */
+/** The watch of one attempt, a clock that fires its timers, and what was done, each with its time since noon. */
 const timing = (circumstances: Circumstances = {}) => {
   const { slowness = unknownSlowness, waiting = [], isLate = () => false, ...changes } = circumstances;
   const clock = frozenClock();
@@ -32,7 +32,7 @@ const timing = (circumstances: Circumstances = {}) => {
   let asked = 0;
   let ended = 0;
   const note = (what: string) => did.push(`${clock.now() - noon} ${what}`);
-  const timer = makeStartSlowAttemptTimer({
+  const watch = makeStartAttemptWatch({
     tracker: {
       recordQuick: () => void note('quick'),
       recordSlow: async () => void note('slow'),
@@ -41,7 +41,7 @@ const timing = (circumstances: Circumstances = {}) => {
       recordQuickSuccess: async () => void note('quick success'),
     },
     eventLoopLag: { begin: () => ({ wasLate: isLate, end: () => void ended++ }) },
-    dnsTimeouts: { begin: () => () => undefined, isResolverSlow: () => false },
+    dnsTimeouts: { begin: () => () => undefined, recordTimeout: () => false },
     hasMessages: async () => {
       note('asks');
       return waiting[asked++] ?? false;
@@ -56,12 +56,12 @@ const timing = (circumstances: Circumstances = {}) => {
     now: clock.now,
     lane: 'first',
     giveUp: 'waiting',
-    attemptTimeout: 15_000,
+    attemptTimeoutMs: 15_000,
     ...changes,
   })(aWebhook(), slowness);
-  timer.signal.addEventListener('abort', () => note('gives up'));
+  watch.signal.addEventListener('abort', () => note('gives up'));
   return {
-    ...timer,
+    ...watch,
     did,
     clock,
     timers: () => timers.length,
@@ -189,7 +189,7 @@ describe('a name that is not resolved after 2 s', () => {
   });
 
   it('is not recorded where our resolver is slow, but given up all the same', async () => {
-    const dnsTimeouts = { begin: () => () => undefined, isResolverSlow: () => true };
+    const dnsTimeouts = { begin: () => () => undefined, recordTimeout: () => true };
     const { onResolving, pass, did } = timing({ dnsTimeouts, giveUp: 'always' });
     onResolving();
     await pass(15_000);
@@ -231,7 +231,7 @@ describe('a name that is not resolved after 2 s', () => {
       told.push(`begins ${host}`);
       return () => void told.push('ends');
     };
-    const { onResolving, onConnecting } = timing({ dnsTimeouts: { begin, isResolverSlow: () => false } });
+    const { onResolving, onConnecting } = timing({ dnsTimeouts: { begin, recordTimeout: () => false } });
     onResolving();
     onConnecting();
     expect(told).toEqual(['begins receiver.example.com', 'ends']);
@@ -333,7 +333,7 @@ describe('how long attempts at a slow webhook take', () => {
 
 describe('our own part of an attempt', () => {
   it('counts for nothing: a key that takes 10 s to open is nobody’s slowness', async () => {
-    const timer = timing({ waiting: Array(20).fill(true) });
+    const watch = timing({ waiting: Array(20).fill(true) });
     const { promise: opened, resolve } = Promise.withResolvers<void>();
     const attempt = makeAttempt({
       sealing: { open: (sealed, binding) => opened.then(() => fakeSealing.open(sealed, binding)) },
@@ -342,31 +342,31 @@ describe('our own part of an attempt', () => {
         onAnswered?.();
         return answer(200);
       },
-      now: timer.clock.now,
-      timeoutMs: 15_000,
+      now: watch.clock.now,
+      attemptTimeoutMs: 15_000,
       connectTimeoutMs: 700,
       serviceVersion: '0',
     });
-    const made = attempt(aWebhook(), aDelivery(), timer);
-    await timer.pass(10_000);
+    const made = attempt(aWebhook(), aDelivery(), watch);
+    await watch.pass(10_000);
     resolve();
-    await timer.end(await made);
-    expect(timer.did).toEqual(['10000 quick']);
+    await watch.end(await made);
+    expect(watch.did).toEqual(['10000 quick']);
   });
 
   it('counts for nothing, too, where it fails', async () => {
-    const timer = timing();
+    const watch = timing();
     const attempt = makeAttempt({
       sealing: { open: () => Promise.reject(new Error('no key')) },
       post: async () => answer(200),
-      now: timer.clock.now,
-      timeoutMs: 15_000,
+      now: watch.clock.now,
+      attemptTimeoutMs: 15_000,
       connectTimeoutMs: 700,
       serviceVersion: '0',
     });
-    await timer.end(await attempt(aWebhook(), aDelivery(), timer));
-    expect(timer.did).toEqual([]);
-    expect(timer.ended()).toBe(1);
+    await watch.end(await attempt(aWebhook(), aDelivery(), watch));
+    expect(watch.did).toEqual([]);
+    expect(watch.ended()).toBe(1);
   });
 });
 

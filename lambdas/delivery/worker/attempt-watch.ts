@@ -8,8 +8,8 @@ import type { Lane } from '../lane-routing.ts';
 import { giveUpAfter, giveUpEvery, hangsAfter, slowAfter } from '../limits.ts';
 import type { HasMessages } from '../queues.ts';
 
-/** Follows one attempt: records when it is slow, and gives it up. The deadline of an attempt is not its concern. */
-export interface SlowAttemptTimer {
+/** Watches one attempt: records when it or its name's resolution is slow, and gives it up. It does not time it out. */
+export interface AttemptWatch {
   /** Aborted when the attempt is given up. */
   readonly signal: AbortSignal;
   /** The name is about to be resolved: our own work before that is nobody's slowness. */
@@ -17,15 +17,15 @@ export interface SlowAttemptTimer {
   onConnecting(): void;
   /** The last header has come. */
   onAnswered(): void;
-  /** Stops the timer; resolves once what was recorded is stored. Never throws. */
+  /** Ends the watch; resolves once what was recorded is stored. Never throws. */
   end(outcome: AttemptOutcome): Promise<void>;
 }
 
-/** Starts the timer of an attempt. */
-export type StartSlowAttemptTimer = (webhook: Webhook, slowness: Slowness) => SlowAttemptTimer;
+/** Starts the watch of an attempt. */
+export type StartAttemptWatch = (webhook: Webhook, slowness: Slowness) => AttemptWatch;
 
-/** What the timer depends on. */
-export interface SlowAttemptTimerDependencies {
+/** What the watch depends on. */
+export interface AttemptWatchDependencies {
   readonly tracker: SlownessTracker;
   readonly eventLoopLag: EventLoopLag;
   readonly dnsTimeouts: DnsTimeouts;
@@ -38,11 +38,11 @@ export interface SlowAttemptTimerDependencies {
   readonly lane: Lane;
   /** When attempts in the quick lanes are given up; see `giveUp` in `lib/config.ts`. */
   readonly giveUp: 'waiting' | 'always';
-  /** The deadline of an attempt, in milliseconds. */
-  readonly attemptTimeout: number;
+  /** The timeout of an attempt, in milliseconds. */
+  readonly attemptTimeoutMs: number;
 }
 
-/** `setTimeout`, as the timer takes it. */
+/** `setTimeout`, as the watch takes it. */
 export function systemTimer(milliseconds: number, callback: () => void): () => void {
   const timer = setTimeout(callback, milliseconds);
   return function cancel() {
@@ -51,14 +51,14 @@ export function systemTimer(milliseconds: number, callback: () => void): () => v
 }
 
 /**
- * Makes what starts the timers. A webhook is recorded as slow while its attempt is in flight, not when the deadline has
- * passed: every further attempt would hold up another place meanwhile. A process that lags behind itself records nothing
+ * Returns the function that starts a watch. A webhook is recorded as slow while its attempt is in flight, not when the timeout
+ * has passed: every further attempt would hold up another place meanwhile. A process that lags behind itself records nothing
  * and gives nothing up.
  */
-export function makeStartSlowAttemptTimer(dependencies: SlowAttemptTimerDependencies): StartSlowAttemptTimer {
-  const { tracker, eventLoopLag, dnsTimeouts, hasMessages, after, now, lane, giveUp, attemptTimeout } = dependencies;
+export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): StartAttemptWatch {
+  const { tracker, eventLoopLag, dnsTimeouts, hasMessages, after, now, lane, giveUp, attemptTimeoutMs } = dependencies;
 
-  return function startSlowAttemptTimer(webhook, slowness) {
+  return function startAttemptWatch(webhook, slowness) {
     const controller = new AbortController();
     const lag = eventLoopLag.begin();
     const stored: Promise<void>[] = [];
@@ -103,10 +103,13 @@ export function makeStartSlowAttemptTimer(dependencies: SlowAttemptTimerDependen
     }
 
     function onSlowResolution(): void {
-      if (!lag.wasLate() && !dnsTimeouts.isResolverSlow(hostname, webhook.accountId)) {
-        stored.push(tracker.recordSlowDns(webhook));
-      }
+      if (!lag.wasLate()) recordSlowDns();
       void giveUpOrAskAgain();
+    }
+
+    function recordSlowDns(): void {
+      const isResolverSlow = dnsTimeouts.recordTimeout(hostname, webhook.accountId);
+      if (!isResolverSlow) stored.push(tracker.recordSlowDns(webhook));
     }
 
     function onSlowAnswer(): void {
@@ -114,10 +117,10 @@ export function makeStartSlowAttemptTimer(dependencies: SlowAttemptTimerDependen
       void giveUpOrAskAgain();
     }
 
-    /** The pace of a webhook that hangs must not wait for its first deadline. */
+    /** The pace of a webhook that hangs must not wait for its first timeout. */
     function onHangingAnswer(): void {
-      if (withDuration(slowness, attemptTimeout, now()) && !lag.wasLate()) {
-        stored.push(tracker.recordDuration(webhook, attemptTimeout));
+      if (withDuration(slowness, attemptTimeoutMs, now()) && !lag.wasLate()) {
+        stored.push(tracker.recordDuration(webhook, attemptTimeoutMs));
       }
     }
 
