@@ -72,7 +72,7 @@ export class AuthStack extends Stack {
         ACCESS_TOKEN_SECONDS: seconds(configuration.accessTokenLifetime),
         REFRESH_IDLE_SECONDS: seconds(configuration.refreshIdleLifetime),
         REFRESH_ABSOLUTE_SECONDS: seconds(configuration.refreshAbsoluteLifetime),
-        ADDRESS_FAILURE_LIMIT: String(configuration.addressFailureLimit),
+        IP_FAILURE_LIMIT: String(configuration.addressFailureLimit),
         CLIENT_FAILURE_LIMIT: String(configuration.clientFailureLimit),
       },
     });
@@ -129,7 +129,7 @@ export class AuthStack extends Stack {
       KEYRING_TABLE: data.keyring.tableName,
       ISSUER: data.auth.url,
       AUDIENCE: data.base.url,
-      ADDRESS_FAILURE_LIMIT: String(configuration.addressFailureLimit),
+      IP_FAILURE_LIMIT: String(configuration.addressFailureLimit),
     };
   }
 

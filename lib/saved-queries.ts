@@ -21,7 +21,7 @@ const refusedRequests: Query = {
 export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Readonly<Record<string, Query>>>> = {
   auth: {
     'refused tokens': {
-      fields: ['@timestamp', 'message', 'error', 'reason', 'grant', 'clientId', 'userId', 'address'],
+      fields: ['@timestamp', 'message', 'error', 'reason', 'grant', 'clientId', 'userId', 'ip'],
       filterStatements: ['message like /^(token|revoke|introspect)\\.refused$/'],
       sort: '@timestamp desc',
       limit: 200,

@@ -128,8 +128,8 @@ async function startEmulators(
   );
   cleanup.push(internet.stop);
   for (const name of request.mappings.keys()) {
-    const fault = nameProblem(name, []);
-    if (fault !== undefined) terminal.note('internet', `no webhook can lead to "${name}": ${fault}`, 'warn');
+    const problem = nameProblem(name, []);
+    if (problem !== undefined) terminal.note('internet', `no webhook can lead to "${name}": ${problem}`, 'warn');
   }
   const iam = makeIamEnforcer(message => terminal.note('iam', message, 'warn'));
   const faults = openFaultInjection(request, cleanup);

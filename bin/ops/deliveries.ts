@@ -24,11 +24,13 @@ export function addDeliveries(program: Command, run: Run): void {
 
   deliveries
     .command('list')
-    .description("list the deliveries of an account's webhook, newest first; of several, count what is not delivered")
+    .description(
+      "list the deliveries of an account's webhook, newest first; without --account or --event: count undelivered deliveries",
+    )
     .option('--account <id>', 'the account', accountId)
     .option('--event <name>', 'the event that the webhook is for', eventNameSchema)
     .addOption(new Option('--state <state>', 'those in this state only').choices(states))
-    .option('--limit <n>', 'at most so many', wholeNumber(1, 100_000), 100)
+    .option('--limit <n>', 'at most so many deliveries or counts', wholeNumber(1, 100_000), 100)
     .addHelpText('after', listNotes)
     .action(async (options: ListOptions, command: Command) => {
       const { account, event, limit } = options;
@@ -123,9 +125,9 @@ interface ListOptions {
 const deliveryArgument = ['<id>', 'as list shows it; its webhook-id header', deliveryId] as const;
 
 const replayNotes = `
-Deliveries of the webhook that is registered now begin new schedules through the retry lane, ten a second, newest first; what
-is no longer in that state by its turn is left out, and so are tests and deliveries of earlier registrations. One replay of a
-webhook at a time. The command shows how far it is and waits for its end; the service goes on without it.
+Deliveries of the webhook that is registered now begin new schedules through the retry lane, ten a second, newest first. A
+replay skips a delivery whose state has changed, tests, and deliveries of earlier registrations. One replay of a webhook at a
+time. The command shows how far it is and waits for its end; the service goes on without it.
 
 Examples:
   npm run ops -- deliveries replay --account acme --event demanda.criada --state falhou --since 6h

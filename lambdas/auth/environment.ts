@@ -14,7 +14,7 @@ export const tokenEnvironment = z.object({
   ACCESS_TOKEN_SECONDS: wholeNumber,
   REFRESH_IDLE_SECONDS: wholeNumber,
   REFRESH_ABSOLUTE_SECONDS: wholeNumber,
-  ADDRESS_FAILURE_LIMIT: wholeNumber,
+  IP_FAILURE_LIMIT: wholeNumber,
   CLIENT_FAILURE_LIMIT: wholeNumber,
 });
 
@@ -54,7 +54,7 @@ export const revokeEnvironment = z.object({
   KEYRING_TABLE: text,
   ISSUER: text,
   AUDIENCE: text,
-  ADDRESS_FAILURE_LIMIT: wholeNumber,
+  IP_FAILURE_LIMIT: wholeNumber,
 });
 
 /** As infrastructure sets it. */

@@ -24,7 +24,7 @@ export async function batchGet(
 }
 
 /** The keys of records to read, by the names the records are to have; a name without a key is not read. */
-export type Reads<Name extends string> = Record<Name, ItemKey | undefined>;
+export type RecordKeys<Name extends string> = Record<Name, ItemKey | undefined>;
 
 /** Records by name, as they were read. */
 export type Records<Name extends string> = Record<Name, Item | undefined>;
@@ -36,9 +36,9 @@ export type Records<Name extends string> = Record<Name, Item | undefined>;
  */
 export async function readRecords<Name extends string>(
   dynamo: Pick<DynamoDBDocumentClient, 'send'>,
-  reads: Reads<Name>,
+  keys: RecordKeys<Name>,
 ): Promise<Records<Name>> {
-  const wanted = Object.entries<ItemKey | undefined>(reads).flatMap(([name, key]) => (key ? [{ name, key }] : []));
+  const wanted = Object.entries<ItemKey | undefined>(keys).flatMap(([name, key]) => (key ? [{ name, key }] : []));
   const items = await batchGet(
     dynamo,
     wanted.map(({ key }) => key),

@@ -46,14 +46,14 @@ export function makeFixedWindow({
 
   async function count(subject: string): Promise<void> {
     const key = keyOf(subject);
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    for (let tries = 0; tries < maxTries; tries++) {
       if ((await addToWindow(key)) || (await beginWindow(key))) return;
     }
   }
 
   async function countWithinLimit(subject: string): Promise<number | undefined> {
     const key = keyOf(subject);
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    for (let tries = 0; tries < maxTries; tries++) {
       if ((await addToWindow(key, limit)) || (await beginWindow(key))) return undefined;
       const [item] = await batchGet(dynamo, [key]);
       const seconds = secondsToWait(item);
@@ -89,7 +89,7 @@ export function makeFixedWindow({
 }
 
 /** How often a count that meets another at the window's end is tried. */
-const maxAttempts = 3;
+const maxTries = 3;
 
 const windowSchema = z.object({ count: z.number(), endsAt: z.number() });
 

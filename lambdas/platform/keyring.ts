@@ -53,7 +53,10 @@ export interface Keyring {
   active(kind: KeyKind): Promise<KeyringKey>;
   /** The key of that id, also one published a moment ago; `undefined` if there is none. */
   find(kind: KeyKind, keyId: string): Promise<KeyringKey | undefined>;
-  /** The key, unwrapped by KMS and cached as long as this keyring lives: the private half for `signing`. */
+  /**
+   * Opens a key; the private half for `signing`. It is unwrapped by `kms:Decrypt` when it is first opened, and cached as long
+   * as this keyring lives. `grantUnwrap` allows that for a kind of key.
+   */
   open(key: KeyringKey): Promise<KeyObject>;
 }
 
@@ -78,7 +81,57 @@ export function makeKeyring(dependencies: {
   const lookedUpAt = new Map<KeyKind, number>();
   const opened = new Map<string, Promise<KeyObject>>();
 
-  const read = async (kind: KeyKind): Promise<readonly KeyringKey[]> => {
+  return { list, active, find, open };
+
+  function list(kind: KeyKind): Promise<readonly KeyringKey[]> {
+    return keysOf(kind, cacheLifetime);
+  }
+
+  async function active(kind: KeyKind): Promise<KeyringKey> {
+    const moment = now();
+    const latest = (await list(kind)).filter(key => key.activeFrom <= moment).at(-1);
+    if (!latest) {
+      cached.delete(kind); // the deployment may create the first key any moment
+      throw new KeyNotFoundError(kind);
+    }
+    return latest;
+  }
+
+  async function find(kind: KeyKind, keyId: string): Promise<KeyringKey | undefined> {
+    const isWanted = (key: KeyringKey) => key.keyId === keyId;
+    const known = (await list(kind)).find(isWanted);
+    if (known) return known;
+    const isPauseOver = now() - (lookedUpAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= lookupPause;
+    if (isPauseOver) lookedUpAt.set(kind, now());
+    return (await keysOf(kind, isPauseOver ? 0 : cacheLifetime)).find(isWanted); // during the pause the last result stands
+  }
+
+  function open(key: KeyringKey): Promise<KeyObject> {
+    const known = opened.get(key.keyId);
+    if (known) return known;
+    if (!kms) throw new KeyNotFoundError(key.kind);
+    const object = kms
+      .send(new DecryptCommand({ CiphertextBlob: key.wrapped, EncryptionContext: keyringContext(key.kind) }))
+      .then(({ Plaintext: plaintext }) => {
+        if (!plaintext?.length) throw new KeyNotFoundError(key.kind); // an empty key would be known to anybody
+        return keyObject(key.kind, plaintext);
+      });
+    opened.set(key.keyId, object);
+    object.catch(() => opened.delete(key.keyId));
+    return object;
+  }
+
+  /** The keys of a kind, from the cache if that is younger than `maxAge` (milliseconds). */
+  function keysOf(kind: KeyKind, maxAge: number): Promise<readonly KeyringKey[]> {
+    const entry = cached.get(kind);
+    if (entry && now() - entry.readAt < maxAge) return entry.keys;
+    const keys = readKeys(kind);
+    cached.set(kind, { readAt: now(), keys });
+    keys.catch(() => cached.delete(kind)); // a failed read is not cached
+    return keys;
+  }
+
+  async function readKeys(kind: KeyKind): Promise<readonly KeyringKey[]> {
     const answer = await dynamo.send(
       new QueryCommand({
         TableName: tableName,
@@ -88,51 +141,7 @@ export function makeKeyring(dependencies: {
       }),
     );
     return (answer.Items ?? []) as KeyringKey[];
-  };
-
-  const list = (kind: KeyKind, maxAge = cacheLifetime): Promise<readonly KeyringKey[]> => {
-    const entry = cached.get(kind);
-    if (entry && now() - entry.readAt < maxAge) return entry.keys;
-    const keys = read(kind);
-    cached.set(kind, { readAt: now(), keys });
-    keys.catch(() => cached.delete(kind)); // a failed read is not cached
-    return keys;
-  };
-
-  return {
-    list: kind => list(kind),
-    active: async kind => {
-      const moment = now();
-      const active = (await list(kind)).filter(key => key.activeFrom <= moment).at(-1);
-      if (!active) {
-        cached.delete(kind); // the deployment may create the first key any moment
-        throw new KeyNotFoundError(kind);
-      }
-      return active;
-    },
-    find: async (kind, keyId) => {
-      const isWanted = (key: KeyringKey) => key.keyId === keyId;
-      const known = (await list(kind)).find(isWanted);
-      if (known) return known;
-      const isPauseOver = now() - (lookedUpAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= lookupPause;
-      if (isPauseOver) lookedUpAt.set(kind, now());
-      return (await list(kind, isPauseOver ? 0 : cacheLifetime)).find(isWanted); // during the pause the last result stands
-    },
-    open: key => {
-      const known = opened.get(key.keyId);
-      if (known) return known;
-      if (!kms) throw new KeyNotFoundError(key.kind);
-      const object = kms
-        .send(new DecryptCommand({ CiphertextBlob: key.wrapped, EncryptionContext: keyringContext(key.kind) }))
-        .then(({ Plaintext: plaintext }) => {
-          if (!plaintext?.length) throw new KeyNotFoundError(key.kind); // an empty key would be known to anybody
-          return keyObject(key.kind, plaintext);
-        });
-      opened.set(key.keyId, object);
-      object.catch(() => opened.delete(key.keyId));
-      return object;
-    },
-  };
+  }
 }
 
 /** How old the cached keyring may get, in milliseconds. */

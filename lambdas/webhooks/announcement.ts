@@ -103,7 +103,7 @@ async function updateAnnouncing(
   dynamo: Pick<DynamoDBDocumentClient, 'send'>,
   change: AnnouncedUpdate,
 ): Promise<UpdateCommandOutput> {
-  for (let attempt = 1; ; attempt++) {
+  for (let tries = 1; ; tries++) {
     try {
       return await dynamo.send(appending(change));
     } catch (error) {
@@ -112,7 +112,7 @@ async function updateAnnouncing(
     try {
       return await dynamo.send(replacingLast(change));
     } catch (error) {
-      if (attempt === maxAttempts || !isInvalid(error)) throw error; // otherwise the full list was removed meanwhile
+      if (tries === maxTries || !isInvalid(error)) throw error; // otherwise the full list was removed meanwhile
     }
   }
 }
@@ -135,7 +135,7 @@ function replacingLast(change: AnnouncedUpdate): UpdateCommand {
 }
 
 /** How often a change is tried while the sweeper publishes and removes a full list. */
-const maxAttempts = 3;
+const maxTries = 3;
 
 function isInvalid(error: unknown): boolean {
   return error instanceof Error && error.name === 'ValidationException';

@@ -114,7 +114,7 @@ export function makeOperatorStore({ dynamo, tableName, now }: OperatorStoreDepen
     listAll,
     suspend,
     reactivate: async (accountId, eventName) => {
-      for (let attempt = 0; attempt < maxReactivationAttempts; attempt++) {
+      for (let tries = 0; tries < maxReactivationTries; tries++) {
         const result = await reactivateOnce(accountId, eventName);
         if (result !== 'retry') return result === 'nothing' ? undefined : result;
       }
@@ -137,4 +137,4 @@ function holdIn(item: Item): Hold {
 }
 
 /** How often a reactivation is tried while the account registers and deletes the same webhook. */
-const maxReactivationAttempts = 3;
+const maxReactivationTries = 3;

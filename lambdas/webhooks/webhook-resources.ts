@@ -85,7 +85,7 @@ export function makeWebhookResources(dependencies: {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const sealedAuthorization = await sealAuthorization(accountId, eventName, autorizacao);
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    for (let tries = 0; tries < maxTries; tries++) {
       const read = await store.find(accountId, eventName);
       if (!read) throw webhookNotFound();
       const webhook = await store.replace(read, { url, sealedAuthorization, updatedAt: now() });
@@ -107,7 +107,7 @@ export function makeWebhookResources(dependencies: {
     const { accountId } = context.caller;
     const secret = makeSecret();
     const sealed = await sealing.seal(secret, secretBinding(accountId, eventName));
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    for (let tries = 0; tries < maxTries; tries++) {
       const webhook = await store.find(accountId, eventName);
       if (!webhook) throw webhookNotFound();
       const moment = now();
@@ -149,7 +149,7 @@ export function makeWebhookResources(dependencies: {
 }
 
 /** How often a change is tried while others change the same webhook. */
-const maxAttempts = 3;
+const maxTries = 3;
 
 function webhookExists(): Problem {
   const detail = 'The account has a webhook for this event: replace it with PUT, or delete it first.';

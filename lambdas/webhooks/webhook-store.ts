@@ -144,7 +144,7 @@ export function makeWebhookStore({
     remove: async (accountId, eventName, now) => {
       const Key = webhookKey(accountId, eventName);
       const values = { ':operator': 'operator' };
-      for (let attempt = 0; attempt < maxRemovalAttempts; attempt++) {
+      for (let tries = 0; tries < maxRemovalTries; tries++) {
         const remove = new DeleteCommand({
           TableName,
           Key,
@@ -218,7 +218,7 @@ interface Replacement {
   readonly updatedAt: number;
 }
 
-/** The outcome of a removal. `contended`: nothing was removed, since others changed the webhook at each attempt. */
+/** The outcome of a removal. `contended`: nothing was removed, since others changed the webhook at each try. */
 type Removal = 'removed' | 'not_registered' | 'contended';
 
 /** Whether two URLs are equal (WHATWG URL section 4.6). */
@@ -227,7 +227,7 @@ function isSameUrl(one: string, other: string): boolean {
 }
 
 /** How often a removal is tried while others change the same webhook. */
-const maxRemovalAttempts = 3;
+const maxRemovalTries = 3;
 
 /** What a removed webhook leaves behind when an operator suspended it. */
 function operatorHold(accountId: string, eventName: EventName, now: number): Item {

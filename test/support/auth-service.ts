@@ -125,7 +125,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     ACCESS_TOKEN_SECONDS: 900,
     REFRESH_IDLE_SECONDS: 14 * 86_400,
     REFRESH_ABSOLUTE_SECONDS: 90 * 86_400,
-    ADDRESS_FAILURE_LIMIT: options.ipFailureLimit ?? 100_000,
+    IP_FAILURE_LIMIT: options.ipFailureLimit ?? 100_000,
     CLIENT_FAILURE_LIMIT: options.clientFailureLimit ?? 100_000,
   };
   const world = { environment, dynamo, kms: kms.client, log, count, now, makeId };

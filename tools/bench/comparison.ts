@@ -144,7 +144,7 @@ function environmentOf(outputs: LocalOutputs) {
       ACCESS_TOKEN_SECONDS: '900',
       REFRESH_IDLE_SECONDS: String(14 * 86_400),
       REFRESH_ABSOLUTE_SECONDS: String(90 * 86_400),
-      ADDRESS_FAILURE_LIMIT: '100000',
+      IP_FAILURE_LIMIT: '100000',
       CLIENT_FAILURE_LIMIT: '100000',
     } satisfies TokenEnvironment,
   };

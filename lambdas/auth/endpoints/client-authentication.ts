@@ -10,10 +10,13 @@ import { type ClientCredentials, claimedClientId } from './client-credentials.ts
 
 /** Authenticates clients, and limits the failures from an IP address. */
 export interface ClientAuthentication {
-  /** The records to read, together with whatever else the request needs. */
-  reads(credentials: ClientCredentials, auditContext: AuditContext): Record<keyof ClientRecords, ItemKey | undefined>;
+  /** The keys of the records to read, in one call with whatever else the request needs. */
+  keysToRead(
+    credentials: ClientCredentials,
+    auditContext: AuditContext,
+  ): Record<keyof ClientRecords, ItemKey | undefined>;
   /** @throws {OAuthError} 429 when too many authentications failed from the caller's IP address. */
-  limitIp(records: ClientRecords): void;
+  refuseIpOverLimit(records: ClientRecords): void;
   /** @throws {OAuthError} 401 or 400; a 401 counts as a failure of the caller's IP address. */
   authenticate(credentials: ClientCredentials, records: ClientRecords, auditContext: AuditContext): Promise<Client>;
 }
@@ -24,27 +27,27 @@ export function makeClientAuthentication({
   dynamo,
   now,
 }: {
-  readonly environment: Pick<TokenEnvironmentValues, 'CLIENTS_TABLE' | 'LOCKOUTS_TABLE' | 'ADDRESS_FAILURE_LIMIT'>;
+  readonly environment: Pick<TokenEnvironmentValues, 'CLIENTS_TABLE' | 'LOCKOUTS_TABLE' | 'IP_FAILURE_LIMIT'>;
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly now: Clock;
 }): ClientAuthentication {
   const ipRateLimit = makeIpRateLimit({
     dynamo,
     tableName: environment.LOCKOUTS_TABLE,
-    limit: environment.ADDRESS_FAILURE_LIMIT,
+    limit: environment.IP_FAILURE_LIMIT,
     now,
   });
-  return { reads, limitIp, authenticate };
+  return { keysToRead, refuseIpOverLimit, authenticate };
 
-  function reads(credentials: ClientCredentials, { address }: AuditContext) {
+  function keysToRead(credentials: ClientCredentials, { ip }: AuditContext) {
     const clientId = claimedClientId(credentials);
     return {
-      ipFailures: ipRateLimit.keyOf(address),
+      ipFailures: ipRateLimit.keyOf(ip),
       client: clientId === undefined ? undefined : clientKey(environment.CLIENTS_TABLE, clientId),
     };
   }
 
-  function limitIp(records: ClientRecords): void {
+  function refuseIpOverLimit(records: ClientRecords): void {
     const retryAfterSeconds = ipRateLimit.secondsToWait(records.ipFailures);
     if (retryAfterSeconds !== undefined) throw new OAuthError('ip_rate_limit', { retryAfterSeconds });
   }
@@ -53,7 +56,7 @@ export function makeClientAuthentication({
     try {
       return requireClient(credentials, records, auditContext);
     } catch (error) {
-      if (error instanceof OAuthError && error.status === 401) await ipRateLimit.count(auditContext.address);
+      if (error instanceof OAuthError && error.status === 401) await ipRateLimit.count(auditContext.ip);
       throw error;
     }
   }

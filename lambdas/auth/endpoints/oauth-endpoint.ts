@@ -33,7 +33,7 @@ export function makeOAuthEndpoint({
   const audit = makeAudit({ log, count });
 
   return async function oauthEndpoint(request: HttpRequest): Promise<HttpResponse> {
-    const auditContext: AuditContext = { endpoint, address: callerIp(request) };
+    const auditContext: AuditContext = { endpoint, ip: callerIp(request) };
     try {
       const body = await answer(request, auditContext);
       audit.granted(auditContext);

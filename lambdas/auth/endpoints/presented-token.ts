@@ -46,8 +46,8 @@ export function makePresentedTokenReader(
   return async function readPresentedToken(request: HttpRequest, auditContext: AuditContext): Promise<PresentedToken> {
     const parameters = readFormRequest(request);
     const credentials = clientCredentials(request.headers.authorization, parameters);
-    const records = await readRecords(dynamo, clientAuthentication.reads(credentials, auditContext));
-    clientAuthentication.limitIp(records);
+    const records = await readRecords(dynamo, clientAuthentication.keysToRead(credentials, auditContext));
+    clientAuthentication.refuseIpOverLimit(records);
     const client = await clientAuthentication.authenticate(credentials, records, auditContext);
     const token = parameters.get('token');
     if (token === undefined) throw new OAuthError('token_missing');

@@ -35,7 +35,7 @@ export function makeTokenEndpoint(dependencies: TokenEndpointDependencies) {
 
   /**
    * The steps, in the order in which their errors are reported. Everything that can be known beforehand is read in one
-   * round trip: a grant is prepared before the client is authenticated for this reason alone.
+   * round trip. That is the only reason to prepare a grant before authenticating the client.
    */
   async function answerTokenRequest(request: HttpRequest, auditContext: AuditContext): Promise<TokenResponse> {
     const parameters = readFormRequest(request);
@@ -46,21 +46,21 @@ export function makeTokenEndpoint(dependencies: TokenEndpointDependencies) {
     const clientId = claimedClientId(credentials);
     const preparation = await prepareGrant(grants, grantType, parameters, clientId);
     const records = await readRecords(dynamo, {
-      ...preparation?.grant?.reads,
-      ...clientAuthentication.reads(credentials, auditContext),
+      ...preparation?.grant?.keysToRead,
+      ...clientAuthentication.keysToRead(credentials, auditContext),
       // refused passwords limit password grants alone, never a refresh
       clientFailures: clientId === undefined || grantType !== 'password' ? undefined : clientRateLimit.keyOf(clientId),
     });
 
-    clientAuthentication.limitIp(records);
+    clientAuthentication.refuseIpOverLimit(records);
     const client = await clientAuthentication.authenticate(credentials, records, auditContext);
-    limitClient(clientRateLimit.secondsToWait(records.clientFailures));
+    refuseClientOverLimit(clientRateLimit.secondsToWait(records.clientFailures));
     requireAllowed(client, requireSupported(grantType));
     return requirePrepared(preparation).issue({ client, records, auditContext });
   }
 }
 
-/** The parts of the token endpoint. A new grant is one entry in the table of grants. */
+/** The parts of the token endpoint. A new grant is one entry in the table of grants, and one name in `grantTypes`. */
 function composeParts({ environment, dynamo, kms, passwords, now, makeId }: TokenEndpointDependencies) {
   const userTables = { users: environment.USERS_TABLE, credentials: environment.CREDENTIALS_TABLE };
   const lockouts = { dynamo, tableName: environment.LOCKOUTS_TABLE, now };
@@ -130,7 +130,7 @@ async function prepareGrant(
 
 type Preparation = { readonly grant: PreparedGrant } | { readonly grant: undefined; readonly error: unknown };
 
-function limitClient(retryAfterSeconds: number | undefined): void {
+function refuseClientOverLimit(retryAfterSeconds: number | undefined): void {
   if (retryAfterSeconds !== undefined) throw new OAuthError('client_rate_limit', { retryAfterSeconds });
 }
 

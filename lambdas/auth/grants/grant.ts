@@ -1,4 +1,4 @@
-import type { Reads, Records } from '../../platform/batch-get.ts';
+import type { RecordKeys, Records } from '../../platform/batch-get.ts';
 import type { Parameters } from '../form-request.ts';
 import { type OAuthCase, OAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
@@ -6,7 +6,10 @@ import { parseScope, type Scope } from '../principals/scope.ts';
 import type { AuditContext } from '../protection/audit.ts';
 import type { TokenResponse } from './prepare-tokens.ts';
 
-/** A way to get tokens (RFC 6749 section 1.3): one file, and one entry in the token endpoint's table of grants. */
+/**
+ * A way to get tokens (RFC 6749 section 1.3). A new grant is one file, one name in `grantTypes` (`principals/client.ts`), and
+ * one entry in the token endpoint's table of grants.
+ */
 export interface Grant {
   /**
    * Checks the parameters of a request. Its client is not authenticated yet: `clientId` is only claimed.
@@ -18,8 +21,8 @@ export interface Grant {
 
 /** A grant with the parameters of one request. */
 export interface PreparedGrant {
-  /** Records to read in one round trip with the client. */
-  readonly reads: Reads<string>;
+  /** The keys of records to read in one round trip with the client. */
+  readonly keysToRead: RecordKeys<string>;
   /** @throws {OAuthError} */
   issue(request: GrantRequest): Promise<TokenResponse>;
 }
@@ -27,7 +30,7 @@ export interface PreparedGrant {
 /** A request whose client is authenticated and allowed to use the grant. */
 export interface GrantRequest {
   readonly client: Client;
-  /** Those that the prepared grant names in `reads`. */
+  /** Those that the prepared grant names in `keysToRead`. */
   readonly records: Records<string>;
   readonly auditContext: AuditContext;
 }

@@ -18,8 +18,8 @@ import {
   userKey,
 } from '../principals/user.ts';
 import type { UserTables } from '../principals/user-store.ts';
-import type { FailureRecord } from '../protection/failure-record.ts';
 import type { Lockout, LockoutKey } from '../protection/lockout.ts';
+import type { FailureRecord } from '../protection/lockout-rule.ts';
 import type { FailureLimit } from '../protection/rate-limit.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
@@ -34,8 +34,9 @@ import {
 import type { PrepareTokens, TokenResponse } from './prepare-tokens.ts';
 
 /**
- * Makes the resource owner password credentials grant (RFC 6749 section 4.3). Against user enumeration, also by timing: a
- * known, unknown, disabled, locked or foreign user costs the same reads and the same one hash, and gets the same bytes.
+ * Makes the resource owner password credentials grant (RFC 6749 section 4.3). Against user enumeration, also by timing:
+ * whether the user is known, unknown, disabled, locked or foreign, every refused login costs the same reads and one hash, and
+ * gets the same bytes. A login that finds a lock makes no write.
  */
 export function makePasswordGrant({
   dynamo,
@@ -72,7 +73,7 @@ export function makePasswordGrant({
     const requested = requestedScope(parameters);
     const lockoutKey = await lockout.keyOf(clientId, email);
     return {
-      reads: { credential: credentialKey(userTables.credentials, email), failures: lockoutKey },
+      keysToRead: { credential: credentialKey(userTables.credentials, email), failures: lockoutKey },
       issue: request => logIn({ password, requested, lockoutKey }, request),
     };
   }
@@ -80,21 +81,21 @@ export function makePasswordGrant({
   async function logIn(parameters: PasswordParameters, request: GrantRequest): Promise<TokenResponse> {
     const { client, records, auditContext } = request;
     refuseForeignScopes(parameters.requested, client);
-    // before the hash: a password that is judged counts, even if a lock begins meanwhile
-    const failures = lockout.read(parameters.lockoutKey, records.failures);
+    // Read before hashing: a lock that begins meanwhile does not undo this judgement.
+    const failures = lockout.failuresIn(parameters.lockoutKey, records.failures);
     const { credential, user } = await authenticateUser(parameters, failures, request);
     const scopes = await requireScopes(parameters, failures, client, user);
-    const newSession = describeSession(client, user, scopes);
-    const tokens = await prepareTokens({ client, session: newSession, scopes });
-    const session = { ...newSession, keyId: tokens.keyId };
-    await createUnlessLocked(session, parameters.lockoutKey, failures);
+    const sessionWithoutKey = newSession(client, user, scopes);
+    const tokens = await prepareTokens({ client, session: sessionWithoutKey, scopes });
+    const session = { ...sessionWithoutKey, keyId: tokens.keyId };
+    await createAndCommit(session, parameters.lockoutKey, failures);
     auditContext.sessionId = session.sessionId;
     const response = await tokens.write(session);
     await rehash(credential, parameters.password);
     return response;
   }
 
-  /** One hash, then one read, for whatever user. A wrong password counts unless the user is locked. @throws {OAuthError} */
+  /** One hash, then one read, for whatever user. Every refused login counts, unless a lock is on. @throws {OAuthError} */
   async function authenticateUser(
     { password, lockoutKey }: PasswordParameters,
     failures: FailureRecord,
@@ -108,7 +109,7 @@ export function makePasswordGrant({
     const judgement = judge(credential, user, isMatch, client);
     if (judgement.outcome === 'accepted') return judgement;
     await lockout.countFailure(lockoutKey, failures);
-    // in sequence: a right password that comes too late takes two writes in sequence as well
+    // Two writes in a row, as for a right password that is too late: about the same duration.
     await clientRateLimit.count(client.clientId);
     throw refused(judgement.reason);
   }
@@ -137,8 +138,8 @@ export function makePasswordGrant({
     throw new OAuthError('scope_of_no_role');
   }
 
-  /** A new session that lacks its MAC key only. */
-  function describeSession(client: Client, user: User, scopes: ReadonlySet<Scope>): Omit<Session, 'keyId'> {
+  /** A new session. It lacks its key id only. */
+  function newSession(client: Client, user: User, scopes: ReadonlySet<Scope>): Omit<Session, 'keyId'> {
     const moment = now();
     const absoluteExpiresAt = moment + refreshAbsoluteSeconds * 1_000;
     return {
@@ -158,12 +159,12 @@ export function makePasswordGrant({
   }
 
   /**
-   * Stores the session and commits the success at once, which saves a round trip: until the response is sent, nobody has a
-   * token of the session.
+   * Stores the session and commits the success at the same time, which saves a round trip: until the response is sent, nobody
+   * has a token of the session.
    *
    * @throws {OAuthError} when a lock began since the failures were read; the session is revoked then.
    */
-  async function createUnlessLocked(session: Session, lockoutKey: LockoutKey, failures: FailureRecord): Promise<void> {
+  async function createAndCommit(session: Session, lockoutKey: LockoutKey, failures: FailureRecord): Promise<void> {
     const [isCommitted] = await Promise.all([lockout.commit(lockoutKey, failures), sessions.createSession(session)]);
     if (isCommitted) return;
     await sessions.revokeSession(session.sessionId, 'lockout', now());

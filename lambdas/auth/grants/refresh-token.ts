@@ -51,7 +51,7 @@ export function makeRefreshTokenGrant({
     const requested = requestedScope(parameters);
     const token = await verifyRefreshToken(presented);
     return {
-      reads: {
+      keysToRead: {
         user: token && userKey(userTables.users, token.userId),
         session: token && sessionKey(sessionsTable, token.sessionId),
       },
@@ -103,7 +103,7 @@ export function makeRefreshTokenGrant({
   ): Promise<Session> {
     const rotationId = makeId(22);
     let latest: Session | undefined = session;
-    for (let attempt = 0; attempt < maxAttempts && latest; attempt++) {
+    for (let tries = 0; tries < maxTries && latest; tries++) {
       if ((await requireUsable(token, client, latest)) === 'previous') {
         auditContext.reason = 'grace';
         return latest;
@@ -182,4 +182,4 @@ function scopesToGrant(
 }
 
 /** A session may be rotated by others this often between reading and rotating it. */
-const maxAttempts = 5;
+const maxTries = 5;

@@ -180,7 +180,7 @@ export function makeUserStore({
 
   async function setUserEmail(userId: string, given: string): Promise<User | undefined> {
     const email = normaliseEmail(given);
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    for (let tries = 0; tries < maxTries; tries++) {
       const found = await findUser(userId);
       const user = found && (await releaseFormerEmail(found)); // of a change that crashed
       if (!user || user.email === email) return user;
@@ -259,7 +259,7 @@ class EmailTakenError extends Error {
 const endsSessions = 'version = if_not_exists(version, :one) + :one';
 
 /** A change of the e-mail address starts again this often when the password is changed at the same moment. */
-const maxAttempts = 3;
+const maxTries = 3;
 
 interface Change {
   readonly set?: string;

@@ -8,7 +8,7 @@ import type { GrantType } from '../principals/client.ts';
  */
 export interface AuditContext {
   /** The caller's IP address as the gateway saw it. */
-  readonly address: string;
+  readonly ip: string;
   readonly endpoint: 'token' | 'revoke' | 'introspect';
   grant?: GrantType;
   clientId?: string;

@@ -5,28 +5,22 @@ import type { Clock } from '../../platform/clock.ts';
 import { conditionalWrite, type Item, type ItemKey } from '../../platform/dynamo.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { normaliseEmail } from '../principals/user.ts';
-import {
-  type FailureRecord,
-  failureAttributes,
-  failureLifetime,
-  hasLockBegun,
-  readFailures,
-} from './failure-record.ts';
+import { type FailureRecord, failureAttributes, failureLifetime, hasLockBegun, parseFailures } from './lockout-rule.ts';
 
 /**
- * Account lockout with exponential backoff, against password guessing: it never locks a user out for long, and never makes
- * logins wait for each other.
+ * The login lockout against password guessing: a doubling lock, which never keeps a user out for long, and never makes logins
+ * wait for each other. This file counts failures and commits successes; `lockout-rule.ts` says when a lock is on.
  */
 export interface Lockout {
   /** The key for a client and a normalised e-mail address, whether or not a user has that address. */
   keyOf(clientId: string, email: string): Promise<LockoutKey>;
   /** The failures in the item of a key, as of now. */
-  read(key: LockoutKey, item: Item | undefined): FailureRecord;
-  /** Counts a wrong password in one unconditional write, whatever others count at the same moment. */
+  failuresIn(key: LockoutKey, item: Item | undefined): FailureRecord;
+  /** Counts a refused login in one unconditional write, whatever others count at the same moment. */
   countFailure(key: LockoutKey, failures: FailureRecord): Promise<void>;
   /**
-   * Commits a success: resets the client's failures, in the write that makes sure no lock has begun since they were read.
-   * False if one has: of many guesses at once, the right one succeeds only if it comes before the lock.
+   * Commits a success. Resets the client's failures. The same write fails if a lock has begun since they were read, which
+   * gives false: of many guesses at once, the right one succeeds only if it comes before the lock.
    */
   commit(key: LockoutKey, failures: FailureRecord): Promise<boolean>;
   /** Resets the failures of all clients against an e-mail address. */
@@ -58,7 +52,7 @@ export function makeLockout({
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
   readonly now: Clock;
 }): Lockout {
-  return { keyOf, read, countFailure, commit, unlock };
+  return { keyOf, failuresIn, countFailure, commit, unlock };
 
   async function keyOf(clientId: string, email: string): Promise<LockoutKey> {
     return { ...(await itemKeyOf(email)), client: (await macOf('client', clientId, email)).slice(0, 22) };
@@ -76,8 +70,8 @@ export function makeLockout({
       .digest('base64url');
   }
 
-  function read({ client }: LockoutKey, item: Item | undefined): FailureRecord {
-    return readFailures(item, client, now());
+  function failuresIn({ client }: LockoutKey, item: Item | undefined): FailureRecord {
+    return parseFailures(item, client, now());
   }
 
   async function countFailure(key: LockoutKey, failures: FailureRecord): Promise<void> {
@@ -108,10 +102,10 @@ export function makeLockout({
 
   async function commit(key: LockoutKey, failures: FailureRecord): Promise<boolean> {
     let latest = failures;
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    for (let tries = 0; tries < maxTries; tries++) {
       if (await tryCommit(key, latest)) return true;
       const [item] = await batchGet(dynamo, [key]);
-      latest = read(key, item);
+      latest = failuresIn(key, item);
       if (hasLockBegun(failures, latest)) return false;
     }
     return false;
@@ -122,7 +116,7 @@ export function makeLockout({
     await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
   }
 
-  /** Whether the success was written before any lock that the failures do not tell of. */
+  /** True if no new lock has begun. */
   function tryCommit(key: LockoutKey, failures: FailureRecord): Promise<boolean> {
     const { total, base } = failureAttributes(key.client);
     const isCounted = failures.total > 0;
@@ -163,14 +157,14 @@ export function makeLockout({
     return (await conditionalWrite(dynamo.send(command))) !== undefined;
   }
 
-  /** Deletion only cleans up: `readFailures` ignores what is too old. */
+  /** Deletion only cleans up: `parseFailures` ignores what is too old. */
   function ttl(): number {
     return Math.ceil((now() + 2 * failureLifetime) / 1_000);
   }
 }
 
 /** A commit is repeated only while others fail by the dozen at the same moment without a lock. */
-const maxAttempts = 5;
+const maxTries = 5;
 
 interface UpdateExpressions {
   readonly UpdateExpression: string;

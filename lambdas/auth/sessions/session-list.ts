@@ -42,8 +42,8 @@ export function makeSessionList({
 
   async function deleteBatch(requests: Item[]): Promise<void> {
     let pending = requests;
-    for (let attempt = 0; pending.length > 0; attempt++) {
-      if (attempt === maxAttempts)
+    for (let tries = 0; pending.length > 0; tries++) {
+      if (tries === maxTries)
         throw new Error('DynamoDB is busy: repeat the command to delete the rest of the sessions.');
       const answer = await dynamo.send(new BatchWriteCommand({ RequestItems: { [tableName]: pending } }));
       pending = answer.UnprocessedItems?.[tableName] ?? [];
@@ -88,4 +88,4 @@ const byClient = 'byClient';
 /** As many as one BatchWriteItem deletes. */
 const batchSize = 25;
 
-const maxAttempts = 5;
+const maxTries = 5;

@@ -22,20 +22,21 @@ export interface PostRequest extends PostListeners {
   readonly connectTimeoutMs: number;
   /** Masks secrets in the part of the body that was read, before that is cut to 1 KiB. */
   readonly redact?: Redact;
-  /** Ends the POST: before the last header its outcome is `given_up`, afterwards only the reading of the body ends. */
+  /** Aborts the POST. Before the last header: `given_up`. After it: only stops reading the body. */
   readonly signal?: AbortSignal;
 }
 
-/** Masks secrets in a text. `isTruncated`: the text went on, so that its end may be the beginning of a secret. */
+/** Masks secrets in a text. `isTruncated`: whether the text was cut. If it was cut, its end may be part of a secret. */
 export type Redact = (text: string, isTruncated: boolean) => string;
 
-/** Why there was no complete response; see `PostOutcome`. */
+/** Why the response's headers were not complete; see `PostOutcome`. */
 export type PostFailure = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'internal_error';
 
 /**
  * The outcome of a POST. `response`: the headers were complete, whatever the body did then. `given_up`: ended by the signal.
- * The others had no complete response: `blocked` by the URL policy or the SSRF guard, `internal_error` when the function
- * itself had no sockets or no network. `detail` names the cause in a few words and never holds what was sent.
+ * The others had no complete headers: `blocked` by the URL policy or the SSRF guard, `internal_error` when the function
+ * itself had no sockets or no network, or anything of ours failed. `detail` names the cause in a few words and never holds
+ * what was sent.
  */
 export type PostOutcome = PostResult & PostTimes;
 
@@ -55,8 +56,8 @@ export interface GuardedPostDependencies {
 }
 
 /**
- * Makes the only way out to registered URLs: judge the URL, resolve its host, judge every address (SSRF guard), and connect
- * to exactly one of the judged addresses; to another one if that takes too long or fails. Redirects are never followed.
+ * Makes the only way out to registered URLs: it judges the URL, resolves its host, and judges every address (SSRF guard). It
+ * connects only to judged addresses, one after another, until one accepts. Redirects are never followed.
  */
 export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedPost {
   const { outageDetector, now, random, makeAgent } = dependencies;
@@ -85,7 +86,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       request.signal?.removeEventListener('abort', giveUp);
     }
     if (result === undefined && end.signal.reason === 'timeout') {
-      result = { outcome: 'timeout', detail: `no complete response in ${request.deadlineMs} ms` };
+      result = { outcome: 'timeout', detail: `no complete response headers in ${request.deadlineMs} ms` };
     }
     return { ...(result ?? { outcome: 'given_up' }), ...timing.times() };
   };

@@ -45,9 +45,9 @@ afterAll(() => service.stop());
 /** Whether a login succeeds. */
 const logIn = async (client: Client, username: string, password: string): Promise<boolean> => {
   const prepared = await grant.prepare(new Map(Object.entries({ username, password })), client.clientId);
-  const records = await readRecords(service.dynalite.dynamo, prepared.reads);
+  const records = await readRecords(service.dynalite.dynamo, prepared.keysToRead);
   try {
-    await prepared.issue({ client, records, auditContext: { address: '203.0.113.7', endpoint: 'token' } });
+    await prepared.issue({ client, records, auditContext: { ip: '203.0.113.7', endpoint: 'token' } });
     return true;
   } catch (error) {
     if (error instanceof OAuthError && error.code === 'invalid_grant') return false;

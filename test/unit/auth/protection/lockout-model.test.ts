@@ -74,7 +74,7 @@ describe('the lockout of one e-mail address', () => {
         const look = async (one: number) => {
           const key = await lockout.keyOf(`client${one}`, email);
           const [item] = await batchGet(dynalite.dynamo, [key]);
-          return { key, record: lockout.read(key, item) };
+          return { key, record: lockout.failuresIn(key, item) };
         };
         for (const step of steps) {
           if (step.do === 'wait') clock.advance(step.ms);

@@ -34,8 +34,8 @@ const fail = async (times: number, username: string, from = client): Promise<voi
 };
 const refused = { status: 400, json: { error: 'invalid_grant' } };
 
-describe('the account lockout', () => {
-  it('begins with the fifth failure at 1 s and backs off exponentially: it doubles with each further one', async () => {
+describe('the login lockout', () => {
+  it('begins with the fifth failure at 1 s, and doubles with each further one', async () => {
     const { username, password } = await service.makeUser();
     await fail(4, username);
     expect(await login(username, password)).toMatchObject({ status: 200 });

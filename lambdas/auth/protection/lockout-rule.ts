@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import type { Item } from '../../platform/dynamo.ts';
 
-/** A client's failures count until this long after its last one, in milliseconds. */
+/** The login lockout counts a client's failures until this long after its last one, in milliseconds. */
 export const failureLifetime = 24 * 60 * 60_000;
 
-/** The failures against one e-mail address, as they were read for one client. */
+/** The failures against one e-mail address, as they were read for one client: the login lockout follows from them. */
 export interface FailureRecord {
   readonly isLocked: boolean;
   /** Failures of the client that still count. */
@@ -41,7 +41,7 @@ export function failureAttributes(client: string): FailureAttributes {
 }
 
 /** Reads the failures of an item for one client, as of `now`. */
-export function readFailures(item: Item | undefined, client: string, now: number): FailureRecord {
+export function parseFailures(item: Item | undefined, client: string, now: number): FailureRecord {
   const counted = commonSchema.parse(item ?? {});
   const own = countOf(item, client, now);
   const others = Object.keys(item ?? {})
@@ -100,7 +100,7 @@ const share = 10;
 /** The number of failures at which the first lock begins: of one client, and of the sum over all clients. */
 const thresholds = { oneClient: 5, allClients: 50 } as const;
 
-/** How long the n-th failure locks, in milliseconds: exponential backoff from the threshold on, with a cap. */
+/** How long the n-th failure locks, in milliseconds: a doubling lock from the threshold on, with a cap. */
 function lockDuration(failures: number, threshold: number): number {
   return failures < threshold ? 0 : Math.min(firstLock * 2 ** (failures - threshold), longestLock);
 }
