@@ -224,7 +224,7 @@ const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
     apiRateLimit: 10_000,
     apiBurstLimit: 5_000,
     // Small, because the lanes share this machine, and each consumer makes a hundred attempts at once.
-    firstConcurrency: 2,
+    firstConcurrency: 4,
     retryConcurrency: 2,
     slowConcurrency: 2,
     logRetentionDays: 1,

@@ -10,7 +10,7 @@ import {
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import type { Resent, UndeliveredCount } from './delivery-actions.ts';
 import { deliveryText, deliveryView } from './delivery-view.ts';
-import { accountId, deliveryId, eventNameSchema, momentBefore, wholeNumber } from './option-values.ts';
+import { accountId, deliveryId, eventName, momentBefore, wholeNumber } from './option-values.ts';
 import type { Replayed } from './replay-deliveries.ts';
 import { iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
@@ -28,7 +28,7 @@ export function addDeliveries(program: Command, run: Run): void {
       "list the deliveries of an account's webhook, newest first; without --account or --event: count undelivered deliveries",
     )
     .option('--account <id>', 'the account', accountId)
-    .option('--event <name>', 'the event that the webhook is for', eventNameSchema)
+    .option('--event <name>', 'the event that the webhook is for', eventName)
     .addOption(new Option('--state <state>', 'those in this state only').choices(states))
     .option('--limit <n>', 'at most so many deliveries or counts', wholeNumber(1, 100_000), 100)
     .addHelpText('after', listNotes)
@@ -72,7 +72,7 @@ export function addDeliveries(program: Command, run: Run): void {
     .command('replay')
     .description("send again what failed or was held of a webhook's deliveries, by when their events were accepted")
     .requiredOption('--account <id>', 'the account', accountId)
-    .requiredOption('--event <name>', 'the event that the webhook is for', eventNameSchema)
+    .requiredOption('--event <name>', 'the event that the webhook is for', eventName)
     .addOption(
       new Option('--state <state>', 'those in this state').choices(Object.keys(replayedStates)).makeOptionMandatory(),
     )

@@ -113,7 +113,7 @@ function reportRedrive({ moved, kept, inFlight }: Redriven): Report {
   ];
   const keptLines = kept.length === 0 ? '' : `\n\n${table(kept, columns, '')}`;
   const text = `Moved ${moved}, kept ${kept.length}.${keptLines}${more(inFlight)}`;
-  return { json: { moved, kept, inFlight: inFlight }, text };
+  return { json: { moved, kept, inHand: inFlight }, text };
 }
 
 function reportLetter({ letter, copies }: FoundLetter): Report {

@@ -47,7 +47,7 @@ export function afterOption(noun: string): Option {
 }
 
 /** The name of an event that webhooks are registered for. */
-export function eventNameSchema(value: string): EventName {
+export function eventName(value: string): EventName {
   if (isEventName(value)) return value;
   throw new InvalidArgumentError(`It must be one of ${EVENT_NAMES.join(', ')}.`);
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
 import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
-import { accountId, eventNameSchema } from './option-values.ts';
+import { accountId, eventName } from './option-values.ts';
 import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
 import type { FoundWebhook, ListOptions, Reactivated, Registration, Suspended } from './webhook-actions.ts';
@@ -54,7 +54,7 @@ Examples:
 function registrationOptions(command: Command): Command {
   return command
     .requiredOption('--account <id>', 'the account', accountId)
-    .requiredOption('--event <name>', 'the event that the webhook is for', eventNameSchema);
+    .requiredOption('--event <name>', 'the event that the webhook is for', eventName);
 }
 
 function actions() {

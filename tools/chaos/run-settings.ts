@@ -70,7 +70,7 @@ export const isolationRun: IsolationSettings = {
   failing: 1,
   rate: 1,
   length: 45_000,
-  places: { first: 2, retry: 2, slow: 2 },
+  places: { first: 4, retry: 2, slow: 2 },
   attemptTimeout: 6_000,
   answersAfter: 100,
   wait: 2_000,

@@ -5,7 +5,7 @@ import type { DeliveryStore, DueTask } from '../delivery-store.ts';
 import { isSlow, slotInterval } from '../isolation/slowness.ts';
 import type { SlownessStore, StoredSlowness } from '../isolation/slowness-store.ts';
 import { backlogAttention, releasedPerSweep, releaseRate, slotsAhead } from '../limits.ts';
-import { type AttemptQueue, sendAllOrLeave } from '../queues.ts';
+import type { AttemptQueue } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { isTooOld, queuedInSlowLane, scheduled, withSlot } from '../transitions.ts';
 
@@ -26,8 +26,14 @@ export interface SlowBacklogDependencies extends DeliveryTelemetry {
 export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueTask {
   const { slownessStore, store, queues, slowRate, now, log, count } = dependencies;
 
-  const areSent = (batch: readonly WaitingDelivery[], to: Plan['to']) =>
-    sendAllOrLeave(queues[to], batch, { log, count });
+  /** Throws when the queue does not answer: the sweep fails then, and its alarm goes off. */
+  const areSent = async (batch: readonly WaitingDelivery[], to: Plan['to']): Promise<boolean> => {
+    const failed = await queues[to].sendAll(batch);
+    if (failed === 0) return true;
+    count('AttemptNotSent', failed);
+    log.error('delivery.not_sent', { failed });
+    return false;
+  };
 
   return async function runSlowBacklogTask(entry, hasTime) {
     if (!hasTime()) return; // reserved slots would be lost

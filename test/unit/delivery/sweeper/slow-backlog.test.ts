@@ -191,6 +191,19 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect((await readAll(ids)).map(({ wait }) => wait?.slowLane)).toEqual(['queued', 'queued', 'queued']);
   });
 
+  it.each(['slow', 'retry'] as const)(
+    'fails, so that an alarm goes off, when the %s queue does not answer',
+    async to => {
+      const down = { sendAll: () => Promise.reject(new Error('no answer')) };
+      await slowDown();
+      const ids = await wait(3);
+      if (to === 'retry') await speedUp();
+      await expect(sweep({ queues: { retry: down, slow: down } })).rejects.toThrow('no answer');
+      if (to === 'slow')
+        expect((await readAll(ids)).map(({ wait }) => wait?.slowLane)).toEqual(Array(3).fill('waiting'));
+    },
+  );
+
   it('ends deliveries that have waited for ten days', async () => {
     await slowDown();
     const ids = await wait(2, { scheduledAt: noon - 10 * day + minute });
