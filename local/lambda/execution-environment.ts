@@ -138,6 +138,7 @@ function spawnFunction(definition: FunctionDefinition, runtimeContext: RuntimeCo
   const parameters = [
     '--import',
     runtimeContext.preloadUrl,
+    '--max-semi-space-size=4', // MiB: less than Lambda's, since all functions share this machine's memory
     `--max-old-space-size=${Math.floor(definition.memory * 0.9)}`, // as Lambda's own runtime sets it
     runtimeContext.bootstrapFile,
   ];
