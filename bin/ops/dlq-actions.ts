@@ -128,7 +128,7 @@ type Destination =
   | { readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl'; readonly body: string; readonly account: string }
   | { readonly refused: string };
 
-/** An event without an id of its own gets the message id it was published under: it stays the same event, whoever reads it. */
+/** An event without an idempotency id gets its original message id as one, so that it keeps its delivery id. */
 function destinationOf({ origin, body }: DeadLetter): Destination {
   const verdict = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
   if (verdict.outcome === 'event') {

@@ -28,8 +28,8 @@ export function addPublish(program: Command, run: Run): void {
 }
 
 const examples = `
-It sends one message to the events queue, in the group of the account, as a component of the house would: whoever has a webhook
-for the event gets it for real. It refuses what the service would refuse. With an --id that was used before, nothing is
+It sends one message to the events queue, in the group of the account, as an internal service does. If the account has a webhook
+for the event, the webhook gets it. It refuses what the service would refuse. With an --id that was used before, nothing is
 delivered again. "events find" with the delivery or message it shows says what became of it.
 
 Examples:

@@ -2,10 +2,10 @@ import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
 import { isoTime } from '../platform/clock.ts';
 
-/** What a message was when it was first published: a queue that it is put into again gives it another id and time. */
+/** The id and time of a message when it was first published. A redrive gives it others. */
 export interface Origin {
   readonly messageId: string;
-  /** Milliseconds since the epoch; `undefined` where nobody knows. */
+  /** Milliseconds since the epoch; `undefined` when unknown. */
   readonly sentAt: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export function originTexts({ messageId, sentAt }: Origin): Record<string, strin
   };
 }
 
-/** A message as whoever received it was told. */
+/** What SQS says of a received message. */
 interface ReceivedMessage {
   readonly messageId: string;
   /** The queue's `SentTimestamp`: milliseconds since the epoch. */

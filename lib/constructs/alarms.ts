@@ -8,7 +8,7 @@ import { metricsNamespace } from '../stage-props.ts';
 
 /** When an alarm goes off, and what it says then. */
 export interface AlarmRule {
-  /** What is wrong and where to look, in one line: whoever is woken reads it first. */
+  /** What is wrong and where to look, in one line. An operator reads it first. */
   readonly description: string;
   readonly metric: cloudwatch.IMetric;
   /** Goes off above this value. @default 0 */

@@ -106,7 +106,7 @@ describe('alarms', () => {
     });
   });
 
-  it('go off for new dead letters, whoever sent them, and not for old ones', () => {
+  it('go off for new dead letters of any sender, and not for old ones', () => {
     interface Query {
       Id: string;
       Expression?: string;

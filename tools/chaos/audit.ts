@@ -177,7 +177,7 @@ function auditAttempts(
     if (result === 'delivered') findings.push(`attempt ${next.number} after a success`);
     const asked = status === 429 || status === 503 ? (behaviour.retryAfterMs ?? 0) : 0;
     const scheduled = result === 'internal' ? shortestErrorWait : (schedule[charged - 1] ?? 0);
-    if (result === 'slow') continue; // repeated as soon as its webhook has a turn
+    if (result === 'slow') continue; // repeated as soon as its webhook has a slot
     const earliest = result === 'internal' ? scheduled : Math.max(scheduled * 0.8, asked);
     const waited = startOf(next) - endOf(record);
     if (waited < earliest - rounding) findings.push(`attempt ${next.number} after ${waited} ms, not ${earliest} ms`);

@@ -89,10 +89,10 @@ export function simulateOutage(rate: number, random: Random): OutageResult {
   };
   const arrive = () => {
     if (!isSlow(slowness)) return attempt();
-    const turn = isBacklogged ? undefined : nextSlot(nextSlotAt, slotInterval(slowness, slowRate), time.now());
-    if (turn) {
-      nextSlotAt = turn.next;
-      return time.at(turn.at, attempt);
+    const slot = isBacklogged ? undefined : nextSlot(nextSlotAt, slotInterval(slowness, slowRate), time.now());
+    if (slot) {
+      nextSlotAt = slot.next;
+      return time.at(slot.at, attempt);
     }
     isBacklogged = true;
     waiting += 1;
@@ -102,12 +102,12 @@ export function simulateOutage(rate: number, random: Random): OutageResult {
     const stored = { ...slowness, accountId: '', eventName: 'demanda.criada' as const, version: 0, nextSlotAt };
     const plan = planOf(stored, slowRate, time.now());
     const given = Math.min(plan.most, waiting);
-    for (let turn = 0; turn < given; turn++) time.at(plan.beginAt + turn * plan.interval, attempt);
+    for (let slot = 0; slot < given; slot++) time.at(plan.beginAt + slot * plan.interval, attempt);
     if (plan.to === 'slow') nextSlotAt = plan.beginAt + given * plan.interval;
     waiting -= given;
     if (waiting === 0) {
       isBacklogged = false;
-      // What was given a turn is attempted until its last turn.
+      // What was given a slot is attempted until its last slot.
       if (quickAt <= time.now()) emptyAt = Math.min(emptyAt, plan.beginAt + given * plan.interval);
     }
     if (time.now() < until) time.at(time.now() + minute, sweep);

@@ -124,13 +124,13 @@ export function simulateQuickLanes(
   /** Of the slow lane only what its attempts show of the receiver matters here. */
   const attemptInSlowLane = (event: Event) => {
     const found = knownOf(event.account);
-    const turn = isPresent
+    const slot = isPresent
       ? nextSlot(found.nextSlotAt, slotInterval(found.slowness, slowRate), time.now())
       : { at: Math.max(time.now(), slowLaneFreeAt), next: 0 };
-    if (!turn) return; // waits in the table, for longer than is measured
-    found.nextSlotAt = turn.next;
-    slowLaneFreeAt = turn.at + deadline / slowPlacesBefore;
-    time.at(turn.at, () => {
+    if (!slot) return; // waits in the table, for longer than is measured
+    found.nextSlotAt = slot.next;
+    slowLaneFreeAt = slot.at + deadline / slowPlacesBefore;
+    time.at(slot.at, () => {
       const { resolves, answers, isSuccess } = event.tenant.behave(random, event.attempt);
       const took = Math.min(answers, deadline - resolves);
       if (took > slowAfter) time.at(time.now() + resolves + slowAfter, () => noteSlow(event.account, 0));

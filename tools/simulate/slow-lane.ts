@@ -68,16 +68,16 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
     delayed.set(due, messages);
   };
   const handOver = (webhook: SlowWebhook, number: number, now: number) => {
-    const turn = webhook.isBacklogged
+    const slot = webhook.isBacklogged
       ? undefined
       : nextSlot(webhook.nextSlotAt, slotInterval(webhook.slowness, slowRate), now);
-    if (!turn) {
+    if (!slot) {
       webhook.isBacklogged = true;
       webhook.table.push(number);
       return;
     }
-    webhook.nextSlotAt = turn.next;
-    send(webhook, number, turn.at);
+    webhook.nextSlotAt = slot.next;
+    send(webhook, number, slot.at);
   };
   const sweep = (webhook: SlowWebhook, now: number) => {
     if (!webhook.isBacklogged) return;
@@ -85,7 +85,7 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
     const stored = { ...slowness, accountId: '', eventName: 'demanda.criada' as const, version: 0, nextSlotAt };
     const { beginAt, interval, most } = planOf(stored, slowRate, now);
     const given = Math.min(most, webhook.table.length);
-    for (let turn = 0; turn < given; turn++) send(webhook, webhook.table.shift(), beginAt + turn * interval);
+    for (let slot = 0; slot < given; slot++) send(webhook, webhook.table.shift(), beginAt + slot * interval);
     webhook.nextSlotAt = beginAt + given * interval;
     if (webhook.table.length === 0) webhook.isBacklogged = false;
   };

@@ -21,12 +21,6 @@ import { makeClientAuthentication } from './client-authentication.ts';
 import { claimedClientId, clientCredentials } from './client-credentials.ts';
 import { type EndpointDependencies, makeOAuthEndpoint } from './oauth-endpoint.ts';
 
-/** What the token function hands to its endpoint. */
-export interface TokenEndpointDependencies extends EndpointDependencies<TokenEnvironmentValues> {
-  readonly passwords: PasswordHashing;
-  readonly makeId: MakeId;
-}
-
 /** Makes the token endpoint (RFC 6749 section 3.2). */
 export function makeTokenEndpoint(dependencies: TokenEndpointDependencies) {
   const { dynamo, log, count } = dependencies;
@@ -58,6 +52,11 @@ export function makeTokenEndpoint(dependencies: TokenEndpointDependencies) {
     requireAllowed(client, requireSupported(grantType));
     return requirePrepared(preparation).issue({ client, records, auditContext });
   }
+}
+
+interface TokenEndpointDependencies extends EndpointDependencies<TokenEnvironmentValues> {
+  readonly passwords: PasswordHashing;
+  readonly makeId: MakeId;
 }
 
 /** The parts of the token endpoint. A new grant is one entry in the table of grants, and one name in `grantTypes`. */

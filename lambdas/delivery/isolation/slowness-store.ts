@@ -14,7 +14,7 @@ import { nextSlot, type Slowness, slotInterval } from './slowness.ts';
  *
  * Three parts of it are written independently of each other:
  *   - the tally and what follows from it, read and written back under the condition that `version` did not change;
- *   - `nextSlotAt`, the next free slot, moved on by whoever reserves one;
+ *   - `nextSlotAt`, the next free slot; each reservation moves it on;
  *   - the backlog. `backlogAt`: set while new arrivals must queue in the table. `waitingAt`: when the last one was about to be
  *     stored. While it is set, the sweeper has a task: the item stands in index `due` (`slow-backlog.ts`).
  */

@@ -46,7 +46,7 @@ export interface ReplayStore {
   save(replay: Replay): Promise<Replay | undefined>;
   /** Ends a claimed replay. False: another process has claimed it, or it has ended. */
   end(replay: Replay, state: 'completed' | 'cancelled'): Promise<boolean>;
-  /** Cancels a replay, whoever has claimed it: deliveries before their slots are not sent. False: it has ended. */
+  /** Cancels a replay, claimed or not: deliveries before their slots are not sent. False: it has ended. */
   cancel(replay: Replay): Promise<boolean>;
   /** Hides a replay that has ended. False: it is running, or was replaced by another. */
   hide(found: FoundReplay): Promise<boolean>;

@@ -37,7 +37,7 @@ export function limitHeaderBytes(outgoing: ClientRequest, socket: Socket, onTooL
   };
   outgoing.on('information', restart);
   socket.on('data', count); // Node's parser runs first, and has emitted all that is complete
-  return () => {
+  return function end() {
     outgoing.off('information', restart);
     socket.off('data', count);
   };
@@ -54,7 +54,7 @@ export function limitSessionTickets(socket: Socket, onTooMany: () => void): () =
     if (tickets > maximumTickets) onTooMany();
   };
   socket.on('session', count);
-  return () => {
+  return function end() {
     socket.off('session', count);
   };
 }

@@ -313,7 +313,7 @@ describe('the history', () => {
       expect(page.deliveries.every(({ state, wait }) => state === 'cancelled' && !wait)).toBe(true);
     });
 
-    it('keeps states as they are stored for whoever asks for no registration', async () => {
+    it('keeps states as they are stored when no registration is asked for', async () => {
       const { deliveries } = await readHistory({ ...asked, state: 'pending' });
       expect(deliveries).toEqual(own.slice(0, 100));
       expect((await readHistory({ ...asked, state: 'cancelled' })).deliveries).toEqual([]);

@@ -138,7 +138,7 @@ describe('the wait of a delivery of a slow webhook', () => {
     expect(waitingForSlot(aDelivery(), noon + minute).wait.nextAttemptAt).toBe(noon + minute); // its first attempt
   });
 
-  it('that has a slot is overdue as any other until its message is in the slow queue, and after 30 min then', () => {
+  it('is overdue 2 min after its slot, and 30 min after it once its message is in the slow queue', () => {
     const given = withSlot(due, noon + 20.6);
     expect(given.wait).toEqual({ nextAttemptAt: noon + 21, sweepAt: noon + 21 + 2 * minute, overdueCount: 0 });
     const queued = queuedInSlowLane(given);

@@ -139,9 +139,9 @@ describe('an operator', () => {
     for (let round = 0; round < 10; round++) {
       await store.create(webhook());
       const churn = async () => {
-        for (let turn = 0; turn < 4; turn++) {
+        for (let time = 0; time < 4; time++) {
           await store.remove(accountId, 'demanda.criada', 1_500);
-          await store.create(webhook({ webhookId: `id-${round}-${turn}` }));
+          await store.create(webhook({ webhookId: `id-${round}-${time}` }));
         }
       };
       await Promise.all([churn(), operator.suspend(accountId, 'demanda.criada')]);

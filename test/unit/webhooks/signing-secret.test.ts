@@ -35,7 +35,7 @@ describe('replaceSecret', () => {
 
   it('allows four replaced secrets beside the current one, each with its own end', () => {
     let secrets: readonly SigningSecret[] = [first];
-    for (let turn = 1; turn <= 4; turn++) secrets = replaceSecret(secrets, `s${turn}`, turn * hour, false);
+    for (let time = 1; time <= 4; time++) secrets = replaceSecret(secrets, `s${time}`, time * hour, false);
     expect(secrets.map(({ sealed }) => sealed)).toEqual(['s4', 's3', 's2', 's1', 'a']);
     expect(secrets.map(({ replacedAt }) => replacedAt)).toEqual([undefined, 4 * hour, 3 * hour, 2 * hour, hour]);
     const tooMany = { outcome: 'too_many', until: 25 * hour };

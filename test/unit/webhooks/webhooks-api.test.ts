@@ -388,8 +388,8 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
 
   it('gives a new secret; at most four replaced ones sign beside it', async () => {
     await register();
-    for (let turn = 0; turn < 4; turn++) {
-      const { status, json } = await rotate(turn % 2 ? { body: {} } : {});
+    for (let time = 0; time < 4; time++) {
+      const { status, json } = await rotate(time % 2 ? { body: {} } : {});
       expect(status).toBe(201);
       expect(Object.keys(json)).toEqual(['segredo']);
       const [current] = (await store.find(account, 'demanda.criada'))?.secrets ?? [];
@@ -442,7 +442,7 @@ describe('POST /v1/webhooks/{evento}/reativacao', () => {
 
   it('ends a suspension; an active webhook stays active', async () => {
     await suspend('gone');
-    for (let turn = 0; turn < 2; turn++) {
+    for (let time = 0; time < 2; time++) {
       const { status, json } = await reactivate();
       expect([status, json.estado, json.motivo_suspensao]).toEqual([200, 'ativo', null]);
     }

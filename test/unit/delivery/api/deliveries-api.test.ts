@@ -510,7 +510,7 @@ describe('POST …/entregas/{id}/reenvio', () => {
   it('does not count when it is refused for another reason', async () => {
     await publishAndSettle(1, 410);
     const id = await oneId();
-    for (let turn = 0; turn < 61; turn++) await request('POST', `${base}/entregas/${id}/reenvio`);
+    for (let time = 0; time < 61; time++) await request('POST', `${base}/entregas/${id}/reenvio`);
     await world.register();
     expect((await request('POST', `${base}/entregas/${id}/reenvio`)).status).toBe(202);
   });
@@ -586,7 +586,7 @@ describe('POST …/teste', () => {
   // What an operator had suspended was still sent to, ten times a minute.
   it('is refused while an operator suspends the webhook, and does not count', async () => {
     await world.register({ status: 'suspended', suspensionReason: 'operator' });
-    for (let turn = 0; turn < 11; turn++) expect(codeOf(await test())).toBe('409 suspended_by_operator');
+    for (let time = 0; time < 11; time++) expect(codeOf(await test())).toBe('409 suspended_by_operator');
     await world.settle();
     expect(world.posts).toEqual([]);
     await world.register();

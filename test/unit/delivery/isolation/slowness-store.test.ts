@@ -167,7 +167,7 @@ describe('what is known of how slowly a receiver answers', () => {
 });
 
 describe('the slots of a slow webhook', () => {
-  it('are each given once, spaced by the interval, whoever reserves them at the same moment', async () => {
+  it('are each given once, spaced by the interval, to concurrent reservations', async () => {
     const stale = await known();
     const slots = await many(40, () => storeAt().reserve(stale));
     const given = slots.filter(slot => slot !== undefined).toSorted((one, other) => one - other);
@@ -272,7 +272,7 @@ describe('the backlog of a slow webhook', () => {
     expect(await tasks()).toHaveLength(1);
   });
 
-  it('is there, or will be looked after, whoever is quicker: one that begins to wait or the sweeper that ends', async () => {
+  it('is never lost when a delivery begins to wait while the sweeper ends the backlog', async () => {
     for (let race = 0; race < 20; race++) {
       owner = { ...owner, accountId: `race-${race}` };
       clock.set(noon);

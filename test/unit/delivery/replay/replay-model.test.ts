@@ -44,7 +44,7 @@ const action = fc.oneof(
       isTwice: fc.boolean(),
     }),
   },
-  // deliveries of a replay to a slow webhook are handed over to the slow lane, with turns of that
+  // deliveries of a replay to a slow webhook are handed over to the slow lane, with slots of that
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('slow down' as const, 'speed up' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(300, 10_000, 130_000) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
@@ -188,10 +188,10 @@ describe('replays', () => {
               case 'go on':
                 return [...still][step.worker % still.size]?.();
               case 'retry':
-                for (let turn = 0; turn < step.count; turn++) await world.retryNext(undefined, step.isTwice);
+                for (let time = 0; time < step.count; time++) await world.retryNext(undefined, step.isTwice);
                 return;
               case 'retry slow':
-                for (let turn = 0; turn < step.count; turn++) await world.retrySlowNext(undefined, step.isTwice);
+                for (let time = 0; time < step.count; time++) await world.retrySlowNext(undefined, step.isTwice);
                 return;
               case 'slow down':
                 return world.slowDown();

@@ -237,7 +237,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   it('is shown for 30 days, however many follow it, and can be hidden', async () => {
     await fill(1, 'delivered');
     const ids: string[] = [];
-    for (let turn = 0; turn < 25; turn++) {
+    for (let time = 0; time < 25; time++) {
       ids.push((await start()).json.id);
       world.clock.advance(1_000);
     }

@@ -240,7 +240,7 @@ describe('an account that toggles its suspension', () => {
       const publish = async ({ reason }: { reason: string | null }) => void told.push(reason);
       const announce = makePublishAnnouncements({ ...world, dynamo: dynalite.dynamo, table: 'Webhooks', publish });
       const churn = async () => {
-        for (let turn = 0; turn < 6; turn++) {
+        for (let time = 0; time < 6; time++) {
           await health().suspendGone(aWebhook(), 'http');
           await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
         }

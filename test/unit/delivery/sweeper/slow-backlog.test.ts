@@ -110,7 +110,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     return entry !== undefined;
   };
   const idOf = (number: number) => `evt_${owner.accountId}_${String(number).padStart(4, '0')}`;
-  /** Deliveries that wait for a turn, each due a millisecond before the one of the number before it. */
+  /** Deliveries that wait for a slot, each due a millisecond before the one of the number before it. */
   const wait = async (count: number, changes: Partial<Delivery> = {}) => {
     await slownessStore().beginWaiting(await slowness());
     const deliveries = Array.from({ length: count }, (_, number) =>
@@ -125,7 +125,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   const speedUp = () => slownessStore().change(owner, before => recovered(before, noon));
   const readAll = (ids: readonly string[]) => store().read(ids);
 
-  it('gives turns to the longest due, spaced by the interval, and stores that they are in the slow queue', async () => {
+  it('gives slots to the longest due, spaced by the interval, and stores that they are in the slow queue', async () => {
     await slowDown();
     const ids = await wait(25);
     await sweep();
@@ -138,7 +138,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(telemetry.counts).toEqual({ MovedToSlowLane: 25 });
   });
 
-  it('gives no turns beyond the next sweep, which gives the rest', async () => {
+  it('gives no slots beyond the next sweep, which gives the rest', async () => {
     await slowDown();
     await slownessStore().change(owner, before => withDuration(before, 15_000, noon));
     const ids = await wait(320);
@@ -149,8 +149,8 @@ describe('the sweeper’s task for a slow webhook', () => {
     await sweep();
     expect(sent).toHaveLength(320);
     expect((await slowness()).backlogAt).toBeUndefined();
-    const turns = sent.map(({ delivery }) => delivery.wait.nextAttemptAt).toSorted((one, other) => one - other);
-    expect(turns).toEqual(ids.map((_, at) => noon + at * 250));
+    const slots = sent.map(({ delivery }) => delivery.wait.nextAttemptAt).toSorted((one, other) => one - other);
+    expect(slots).toEqual(ids.map((_, at) => noon + at * 250));
   });
 
   it('releases waiting deliveries when the webhook is quick again, a hundred a second', async () => {
@@ -159,14 +159,14 @@ describe('the sweeper’s task for a slow webhook', () => {
     await speedUp();
     await sweep();
     expect(sent.map(({ to }) => to)).toEqual(ids.map(() => 'retry'));
-    const turns = sent.map(({ delivery }) => delivery.wait.nextAttemptAt - noon).toSorted((one, other) => one - other);
-    expect(turns).toEqual(ids.map((_, at) => at * 10));
+    const slots = sent.map(({ delivery }) => delivery.wait.nextAttemptAt - noon).toSorted((one, other) => one - other);
+    expect(slots).toEqual(ids.map((_, at) => at * 10));
     for (const { wait } of await readAll(ids)) expect(wait).not.toHaveProperty('slowLane');
     expect(telemetry.counts).toEqual({ BacklogReleased: 25 });
   });
 
-  // The retry lane drops what waits for a turn: a message that came before the note was lost until the sweeper looked again.
-  it('stores what it releases before it sends the message, and a turn after that', async () => {
+  // The retry lane drops what waits for a slot: a message that came before the note was lost until the sweeper looked again.
+  it('stores what it releases before it sends the message, and a slot after that', async () => {
     await slowDown();
     await wait(3);
     await sweep();
@@ -178,7 +178,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(sent.map(({ stored }) => stored?.wait?.slowLane)).toEqual([undefined, undefined, undefined]);
   });
 
-  it('gives a turn at the next sweep to what the slow queue did not accept', async () => {
+  it('gives a slot at the next sweep to what the slow queue did not accept', async () => {
     await slowDown();
     const ids = await wait(3);
     refused = 1;
@@ -234,7 +234,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(await sweep()).toBe(true);
   });
 
-  it('gives no turns that were reserved meanwhile, and leaves arrivals waiting', async () => {
+  it('gives no slots that were reserved meanwhile, and leaves arrivals waiting', async () => {
     await slowDown();
     const ids = await wait(3);
     const reserving = {
@@ -253,7 +253,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(sent).toHaveLength(ids.length);
   });
 
-  it('does not end the backlog before it has reserved the turns', async () => {
+  it('does not end the backlog before it has reserved the slots', async () => {
     await slowDown();
     await wait(3);
     const order: string[] = [];
@@ -344,7 +344,7 @@ describe('a delivery that waits in the table', () => {
   });
 
   it.each([
-    ['gives turns', false],
+    ['gives slots', false],
     ['releases', true],
   ])(
     'is lost by no sweeper that dies at any step while it %s',

@@ -93,7 +93,7 @@ describe('the sweeper', () => {
     ['its attempt was recorded meanwhile', { read: async () => [] }],
     ['the index is ahead of the delivery', { read: async () => [waiting(noon + 1)] }],
     [
-      'it waits for a turn by now',
+      'it waits for a slot by now',
       { read: async () => [waitingForSlot(aDelivery({ id: 'evt_1', attempt: 2 }), noon)] },
     ],
   ])('sends nothing when %s', async (_, changes) => {
@@ -160,7 +160,7 @@ describe('the sweeper', () => {
     expect(seen.toSorted()).toEqual([taskShard, ...dueShards].toSorted());
   });
 
-  // A backlog of deliveries that were due hid the tasks: turns, replays and announcements got no time at all.
+  // A backlog of deliveries that were due hid the tasks: slots, replays and announcements got no time at all.
   it('runs tasks along with deliveries, a few at once, however many there are of either', async () => {
     const store = {
       due: async (shard: string, after?: DueEntry) => {

@@ -26,7 +26,7 @@ const elsewhere = 'https://elsewhere.example.com/';
 const only = async () => (await world.all())[0];
 
 describe('a 410 and a PUT with another URL at the same moment', () => {
-  it('leave the webhook active at the new URL, whoever is first', async () => {
+  it('leave the webhook active at the new URL, in either order', async () => {
     const health = makeWebhookHealthStore({ dynamo: dynalite.dynamo, table: 'Webhooks', now: world.clock.now });
     const outcomes = new Set<string>();
     for (let round = 0; round < 20; round++) {
