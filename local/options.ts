@@ -18,6 +18,8 @@ export interface LocalOptions {
   readonly faultsFile?: string;
   /** Whether queues hand out the messages of quiet accounts first, as SQS does, or all in the order they came. */
   readonly queueOrder: 'fair' | 'arrival';
+  /** Cloud assembly of another release, whose functions serve every second invocation. */
+  readonly besideDirectory?: string;
   /** Stage values to override, as the context of the CDK app. */
   readonly stageValues: Readonly<Record<string, string>>;
   /** Where the URLs and credentials of this run are written. */
@@ -55,6 +57,7 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
     ...(given.hosts === undefined ? {} : { hostsFile: resolve(given.hosts) }),
     ...(given.faults === undefined ? {} : { faultsFile: resolve(given.faults) }),
     queueOrder: given.queueOrder,
+    ...(given.beside === undefined ? {} : { besideDirectory: resolve(given.beside) }),
     stageValues: checkStageValues({
       ...given.set,
       ...(given.retrySchedule === undefined ? {} : { retrySchedule: given.retrySchedule }),
@@ -93,6 +96,7 @@ function makeCommand(defaultOutputsFile: string): Command {
         .choices(['fair', 'arrival'])
         .default('fair'),
     )
+    .option('--beside <directory>', 'cloud assembly of another release, which serves every second invocation')
     .option('--retry-schedule <waits>', 'waits between delivery attempts, like 1s,2s,5s')
     .option('--set <key=value>', 'any value of the stage configuration (repeatable)', addStageValue)
     .option('--outputs <file>', 'where URLs and demo credentials are written', defaultOutputsFile)

@@ -30,6 +30,8 @@ describe('the command line', () => {
           'faults.json',
           '--queue-order',
           'arrival',
+          '--beside',
+          'other/cdk.out',
           '--outputs',
           'out.json',
           '--retry-schedule',
@@ -44,6 +46,7 @@ describe('the command line', () => {
       hostsFile: resolve('hosts.json'),
       faultsFile: resolve('faults.json'),
       queueOrder: 'arrival',
+      besideDirectory: resolve('other/cdk.out'),
       outputsFile: resolve('out.json'),
       mappings: new Map([
         ['a.example.com', 1],
