@@ -60,8 +60,9 @@ export async function startLocalCloud(request: LocalCloudRequest): Promise<Local
 type Cleanup = (() => unknown)[];
 
 async function start(request: LocalCloudRequest, cleanup: Cleanup): Promise<RunOutputs> {
-  const { root, terminal, dataDirectory, outputsFile } = request;
-  const beside = request.besideDirectory === undefined ? undefined : readAssembly(request.besideDirectory);
+  const { root, terminal, dataDirectory, outputsFile, assemblyDirectory, besideDirectory } = request;
+  const given = assemblyDirectory === undefined ? undefined : readAssembly(assemblyDirectory);
+  const beside = besideDirectory === undefined ? undefined : readAssembly(besideDirectory);
   await claimOutputs(outputsFile);
   const servers = await startServers(portsFrom(request.port), cleanup);
   const data = dataDirectory === undefined ? undefined : openDataDirectory(dataDirectory);
@@ -70,11 +71,12 @@ async function start(request: LocalCloudRequest, cleanup: Cleanup): Promise<RunO
   cleanup.push(run.remove);
 
   const output = join(run.path, 'cdk.out');
-  const emulators = await terminal.step('Synthesising the CDK app', () =>
-    whileSynthesising(request, output, () => startEmulators(request, data, run.path, cleanup)),
-  );
+  const startOthers = () => startEmulators(request, data, run.path, cleanup);
+  const emulators = given
+    ? await startOthers()
+    : await terminal.step('Synthesising the CDK app', () => whileSynthesising(request, output, startOthers));
   return terminal.step('Starting the local cloud', () =>
-    deploy(request, emulators, servers, { assembly: readAssembly(output), beside }, data?.demoFile, cleanup),
+    deploy(request, emulators, servers, { assembly: given ?? readAssembly(output), beside }, data?.demoFile, cleanup),
   );
 }
 

@@ -169,6 +169,13 @@ describe('a run', () => {
     expect(written.join('')).toMatch(/beside +auth\/token: 3 invocations by this release, 2 by the other\n/);
   });
 
+  it('runs the assembly that it is given instead of the app', async () => {
+    const assemblyDirectory = join(root, 'given.out');
+    writeOther(assemblyDirectory);
+    const { outputs } = await start({ assemblyDirectory });
+    expect(await get(`${outputs.AuthUrl}/token`)).toMatchObject([200, { release: 'other' }]);
+  });
+
   it('refuses an assembly that --beside cannot use', async () => {
     await expect(start({ besideDirectory: join(root, 'missing') })).rejects.toThrow('missing/manifest.json');
     expect(existsSync(outputsFile)).toBe(false);

@@ -56,6 +56,16 @@ describe('the command line', () => {
     });
   });
 
+  it('may name an assembly, which has its stage values', () => {
+    expect(parse('--assembly', 'cdk.out')).toMatchObject({ assemblyDirectory: resolve('cdk.out'), stageValues: {} });
+    for (const words of [
+      ['--retry-schedule', '1s'],
+      ['--set', 'slowRate=1'],
+    ]) {
+      expect(() => parse('--assembly', 'cdk.out', ...words)).toThrow(/--assembly: .* too late/);
+    }
+  });
+
   it.each([
     [['--bogus'], /unknown option '--bogus'/],
     [['extra'], /too many arguments/],
