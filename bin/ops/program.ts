@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { stageNames } from '../../lib/config.ts';
+import { ConfigurationError, knownStage } from '../../lib/config.ts';
 import { addClients } from './clients.ts';
 import { addDeliveries } from './deliveries.ts';
 import { addDlq } from './dlq.ts';
@@ -39,12 +39,12 @@ export async function runOps(args: readonly string[], streams: Streams = process
 
 function makeProgram(asJson: boolean, streams: Streams): Command {
   const run = makeRun(streams);
-  const program = new Command('ops')
+  const program: Command = new Command('ops')
     .usage('[options] <command>')
     .description('Operates an Emissor: its clients, users and keys, its webhooks, and the events it delivers.')
     .addOption(
       new Option('--stage <name>', 'a deployed stage, found by its CloudFormation stacks')
-        .choices(stageNames())
+        .argParser(name => stageName(name, program))
         .conflicts('outputs'),
     )
     .option('--outputs <file>', 'the outputs file of another local run, or of "cdk deploy --outputs-file"')
@@ -67,6 +67,16 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   addEvents(program, run);
   addDlq(program, run);
   return program;
+}
+
+/** A stage that has a file; a message for any other that says how to make one. */
+function stageName(name: string, program: Command): string {
+  try {
+    return knownStage(name);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return program.error(`error: ${error.message}`, { exitCode: 2 });
+  }
 }
 
 /** The error of commander for a noun without a verb, after it has shown the help. */

@@ -12,7 +12,7 @@ import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sd
 import { account, region } from './emulator.ts';
 
 /** A resource: `KIND NAME`, and what tells it from another one that was made in its place under the same name. */
-export type Identities = ReadonlyMap<string, string>;
+type Identities = ReadonlyMap<string, string>;
 
 /** What an account holds. */
 export interface Inventory {
