@@ -20,15 +20,17 @@ export interface Command {
   readonly environment: Readonly<Record<string, string>>;
   /** Milliseconds; then it is killed. */
   readonly limit: number;
+  /** What it reads from standard input. */
+  readonly input?: string;
 }
 
 /** Runs a Node program to its end. It never rejects because of what the program does. */
-export function runNode({ words, directory, environment, limit }: Command): Promise<CommandResult> {
+export function runNode({ words, directory, environment, limit, input = '' }: Command): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, words, {
       cwd: directory,
       env: { ...cleanEnvironment(), ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: 'pipe',
       timeout: limit,
       killSignal: 'SIGKILL',
     });
@@ -40,6 +42,8 @@ export function runNode({ words, directory, environment, limit }: Command): Prom
         output += text;
       });
     }
+    child.stdin.on('error', () => {}); // a program that reads nothing may close its end first
+    child.stdin.end(input);
     child.once('error', reject);
     child.once('close', (code, signal) => {
       process.removeListener('exit', endNow);

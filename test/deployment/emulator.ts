@@ -1,26 +1,37 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startInternet } from '../../local/internet/internet.ts';
 import { writeRuntimeFiles } from '../../local/lambda/runtime-context.ts';
 import { cleanEnvironment } from './command.ts';
-import { recordedResources } from './infidelities.ts';
+import { type ClientSettings, type Inventory, makeInventory } from './inventory.ts';
 
 /** MiniStack, an emulator of AWS that knows nothing of this product. */
 export interface Emulator {
   /** What a program needs to take the emulator for AWS. */
   readonly environment: Readonly<Record<string, string>>;
   readonly endpoint: string;
+  /** What a client of the SDK needs for the same. */
+  readonly settings: ClientSettings;
+  readonly inventory: Inventory;
   /** The hosts file of the functions' Internet, see `local/README.md`. */
   readonly hostsFile: string;
+  /** What it and the functions wrote. */
+  readonly logFile: string;
   readonly processId: number;
   /** The end of what it and the functions wrote. */
   tail(lines: number): string;
   /** Ends it and every function. */
   stop(): Promise<void>;
+}
+
+/** A resource that the emulator only writes down: all of a type, or those with a property that it cannot read. */
+export interface RecordedResource {
+  readonly type: string;
+  readonly property?: string;
 }
 
 /** The account and the Region that the emulator stands for. */
@@ -33,9 +44,17 @@ export const region = 'us-east-1';
  *
  * @param python - the Python of an environment that has `ministack`.
  * @param folder - where its files are put.
+ * @param recorded - resources that it would refuse.
+ * @param variables - settings of MiniStack besides the usual ones.
  * @throws when it does not start.
  */
-export async function startEmulator(python: string, folder: string): Promise<Emulator> {
+export async function startEmulator(
+  python: string,
+  folder: string,
+  recorded: readonly RecordedResource[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Emulator> {
+  mkdirSync(folder, { recursive: true });
   const hostsFile = path.join(folder, 'hosts.json');
   writeFileSync(hostsFile, '{}');
   const ignore = () => {};
@@ -61,9 +80,10 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
       IOT_MTLS_ENABLED: '0',
       SFTP_ENABLED: '0',
       LAMBDA_EXECUTOR: 'local',
-      EMULATOR_RECORDED: JSON.stringify(recordedResources),
+      EMULATOR_RECORDED: JSON.stringify(recorded),
       NODE_OPTIONS: `--import=${files.preloadUrl}`,
       NODE_EXTRA_CA_CERTS: files.authorityFile,
+      ...variables,
     },
   });
   closeSync(log);
@@ -85,16 +105,15 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
     await stop();
     throw new Error(`MiniStack did not start:\n${output}`, { cause: error });
   }
-  return { environment: environmentOf(endpoint), endpoint, hostsFile, processId: child.pid ?? 0, tail, stop };
-}
-
-function environmentOf(endpoint: string): Record<string, string> {
-  return {
+  const settings = { endpoint, region, credentials: { accessKeyId: 'emulated', secretAccessKey: 'emulated' } };
+  const environment = {
     AWS_ENDPOINT_URL: endpoint,
     AWS_REGION: region,
-    AWS_ACCESS_KEY_ID: 'emulated',
-    AWS_SECRET_ACCESS_KEY: 'emulated',
+    AWS_ACCESS_KEY_ID: settings.credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: settings.credentials.secretAccessKey,
   };
+  const inventory = makeInventory(settings);
+  return { environment, endpoint, settings, inventory, hostsFile, logFile, processId: child.pid ?? 0, tail, stop };
 }
 
 function freePort(): Promise<number> {

@@ -7,12 +7,19 @@ import {
 import { CloudWatchLogsClient, paginateDescribeLogGroups } from '@aws-sdk/client-cloudwatch-logs';
 import { DescribeTableCommand, DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { DescribeKeyCommand, KMSClient, paginateListKeys } from '@aws-sdk/client-kms';
+import { LambdaClient, paginateListFunctions } from '@aws-sdk/client-lambda';
 import { ListTopicsCommand, SNSClient } from '@aws-sdk/client-sns';
 import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { account, region } from './emulator.ts';
 
 /** A resource: `KIND NAME`, and what tells it from another one that was made in its place under the same name. */
 type Identities = ReadonlyMap<string, string>;
+
+/** What makes a client of the SDK call the emulator. */
+export interface ClientSettings {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
 
 /** What an account holds. */
 export interface Inventory {
@@ -24,15 +31,15 @@ export interface Inventory {
   identities(): Promise<Identities>;
 }
 
-/** Looks into the account behind an endpoint. */
-export function makeInventory(endpoint: string): Inventory {
-  const settings = { endpoint, region, credentials: { accessKeyId: 'emulated', secretAccessKey: 'emulated' } };
+/** Looks into the account of an emulator. */
+export function makeInventory(settings: ClientSettings): Inventory {
   const cloudFormation = new CloudFormationClient(settings);
   const dynamo = new DynamoDBClient(settings);
   const sqs = new SQSClient(settings);
   const logs = new CloudWatchLogsClient(settings);
   const kms = new KMSClient(settings);
   const sns = new SNSClient(settings);
+  const lambda = new LambdaClient(settings);
 
   async function* tables() {
     for await (const { TableNames = [] } of paginateListTables({ client: dynamo }, {})) {
@@ -76,12 +83,9 @@ export function makeInventory(endpoint: string): Inventory {
   }
 
   async function* functions() {
-    const scope = `${account}/20260101/${region}/lambda/aws4_request`;
-    const response = await fetch(`${endpoint}/2015-03-31/functions/?MaxItems=10000`, {
-      headers: { authorization: `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=0` },
-    });
-    const { Functions } = (await response.json()) as { Functions: { FunctionName: string }[] };
-    for (const { FunctionName } of Functions) yield [`function ${FunctionName}`, ''] as const;
+    for await (const { Functions = [] } of paginateListFunctions({ client: lambda }, {})) {
+      for (const { FunctionName } of Functions) yield [`function ${FunctionName}`, ''] as const;
+    }
   }
 
   return {

@@ -11,8 +11,8 @@ export interface WorkCopy {
   configure(stage: string, values: Readonly<Record<string, unknown>>): void;
   /** Runs the CDK's command line, the one in `node_modules`. */
   cdk(...words: readonly string[]): Promise<CommandResult>;
-  /** Runs a program of `bin/`. */
-  run(...words: readonly string[]): Promise<CommandResult>;
+  /** Runs a program of `bin/`, as the npm script of its name does. */
+  program(name: string, words: readonly string[], input?: string): Promise<CommandResult>;
 }
 
 /**
@@ -41,12 +41,13 @@ export function makeWorkCopy(folder: string, environment: Readonly<Record<string
     return () => writeFileSync(where, before);
   };
 
-  const run: WorkCopy['run'] = (...words) => runNode({ words, directory, environment, limit });
+  const run = (words: readonly string[], input?: string) =>
+    runNode({ words, directory, environment, limit, ...(input === undefined ? {} : { input }) });
 
   return {
     edit,
-    run,
-    cdk: (...words) => run('node_modules/aws-cdk/bin/cdk', '--no-notices', ...words),
+    cdk: (...words) => run(['node_modules/aws-cdk/bin/cdk', '--no-notices', ...words]),
+    program: (name, words, input) => run(['--require', './bin/node-version.cjs', `bin/${name}.ts`, ...words], input),
     configure: (stage, values) => {
       const file = path.join(directory, 'stages', `${stage}.ts`);
       let content = readFileSync(file, 'utf8');
