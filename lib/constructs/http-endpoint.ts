@@ -1,4 +1,4 @@
-import { Fn, Validations } from 'aws-cdk-lib';
+import { Fn, Stack, Validations } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
@@ -51,8 +51,11 @@ export class HttpEndpoint extends Construct {
       ...(ownDomain ? { domainMapping: { domainName: ownDomain } } : {}),
     });
     stage.node.addDependency(accessLogs);
-    this.url = props.domain ? `https://${props.domain.name}` : this.api.apiEndpoint;
-    this.host = props.domain?.name ?? Fn.select(2, Fn.split('/', this.api.apiEndpoint));
+    // The other stacks import it where there is no domain. AWS would refuse to switch a domain on if that dropped the export.
+    const { attrApiEndpoint } = this.api.node.defaultChild as apigateway.CfnApi;
+    Stack.of(this).exportValue(attrApiEndpoint);
+    this.url = props.domain ? `https://${props.domain.name}` : attrApiEndpoint;
+    this.host = props.domain?.name ?? Fn.select(2, Fn.split('/', attrApiEndpoint));
   }
 
   /**
