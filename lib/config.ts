@@ -1,56 +1,109 @@
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import * as z from 'zod';
 
-/** The stages that can be deployed; `local` is the one that `npm start` runs. */
-export const stageNames = ['local', 'dev', 'prod'] as const;
+/** The name of a stage: that of its file in `stages/`. */
+export type StageName = string;
 
-/** The name of a stage. */
-export type StageName = (typeof stageNames)[number];
-
-/** An unknown stage, an unknown key or an invalid value. The message is one line for the operator. */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError';
-}
+/** What a stage's file says: any stage value; what it leaves out has its default. Durations are text with a unit. */
+export type StageFile = Partial<z.input<typeof schema>>;
 
 /** All values that may differ between stages; durations are in milliseconds. */
 export type StageConfiguration = z.output<typeof schema> & { readonly stage: StageName };
 
-/**
- * The configuration of one stage: its defaults, replaced by `overrides` where those name a value.
- *
- * @throws {ConfigurationError} for an unknown stage, an unknown key or an invalid value.
- */
-export function stageConfiguration(name: unknown, overrides: Record<string, unknown> = {}): StageConfiguration {
-  if (!isStageName(name)) {
-    throw new ConfigurationError(`Unknown stage "${String(name)}": the stages are ${stageNames.join(', ')}.`);
-  }
-  const unknown = Object.keys(overrides).find(key => !stageKeys.some(known => known === key));
-  if (unknown) {
-    throw new ConfigurationError(`Unknown stage value "${unknown}": the values are ${stageKeys.join(', ')}.`);
-  }
-  const values: Record<string, unknown> = { ...defaults, ...stages[name], ...overrides };
-  if (values.demandsUrl === undefined) {
-    throw new ConfigurationError(
-      `Stage ${name}: demandsUrl must be given, since links in events begin with it: -c demandsUrl=https://YOUR-DEMANDS-HOST.`,
-    );
-  }
-  const result = schema.safeParse(values);
-  if (result.success) return { stage: name, ...result.data };
-  const problems = result.error.issues.map(issue => `${issue.path[0]?.toString() ?? 'configuration'} ${issue.message}`);
-  throw new ConfigurationError(`Stage ${name}: ${[...new Set(problems)].join('; ')}.`);
+/** An unknown stage, an unknown key, or an invalid or missing value. The message is one line for the operator. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+}
+
+/** The stages that have a file; `local` is the one that `npm start` runs. */
+export function stageNames(): readonly StageName[] {
+  return readdirSync(stagesDirectory)
+    .filter(file => file.endsWith('.ts'))
+    .map(file => file.slice(0, -'.ts'.length))
+    .sort();
 }
 
 /**
- * The configuration that the context of a CDK app asks for: `-c stage=NAME` (default `dev`), and any stage value as
- * `-c KEY=VALUE`.
+ * The configuration of one stage: the defaults, replaced by what its file says, and that by `overrides`.
  *
- * @throws {ConfigurationError} for an unknown stage, an unknown key or an invalid value.
+ * @throws {ConfigurationError} for an unknown stage, an unknown key, or an invalid or missing value.
+ */
+export function stageConfiguration(name: unknown, overrides: Record<string, unknown> = {}): StageConfiguration {
+  const { stage, file } = readStageFile(name);
+  const given: Record<string, unknown> = { ...file, ...overrides };
+  const unknown = Object.keys(given).find(key => !isStageKey(key));
+  if (unknown !== undefined) {
+    throw new ConfigurationError(`Unknown stage value "${unknown}": the values are ${stageKeys.join(', ')}.`);
+  }
+  const missing = trialStages.includes(stage) ? [] : Object.keys(required).filter(key => isEmpty(given[key]));
+  if (missing.length > 0) {
+    const list = missing.map(key => `${key} (${required[key]})`).join(', ');
+    throw new ConfigurationError(`Stage ${stage}: stages/${stage}.ts must give ${list}.`);
+  }
+  const result = schema.safeParse({ ...defaults, ...given });
+  if (result.success) return { stage, ...result.data };
+  const problems = result.error.issues.map(issue => `${issue.path[0]?.toString() ?? 'configuration'} ${issue.message}`);
+  throw new ConfigurationError(`Stage ${stage}: ${[...new Set(problems)].join('; ')}.`);
+}
+
+/**
+ * The configuration that the context of a CDK app asks for: `-c stage=NAME` (default `dev`). In the stages `local` and `dev`,
+ * `-c KEY=VALUE` tries another value. Any other stage is what its file says: a value given once on a command line would be
+ * undone by the next deployment.
+ *
+ * @throws {ConfigurationError} for an unknown stage, an unknown key, or an invalid or missing value.
  */
 export function contextConfiguration(context: Readonly<Record<string, unknown>>): StageConfiguration {
   const { stage = 'dev', ...others } = context;
   // The CDK's own keys all contain a colon or a slash. A key without one was meant for us, perhaps misspelt.
-  const overrides = Object.entries(others).filter(([key]) => !/[:/]/.test(key));
-  return stageConfiguration(stage, Object.fromEntries(overrides));
+  const overrides = Object.fromEntries(Object.entries(others).filter(([key]) => !/[:/]/.test(key)));
+  const keys = Object.keys(overrides);
+  if (keys.length > 0 && isStageName(stage) && !trialStages.includes(stage)) {
+    throw new ConfigurationError(
+      `Stage ${stage}: ${keys.join(', ')} was given by -c, which the next deployment would undo: write it into stages/${stage}.ts.`,
+    );
+  }
+  return stageConfiguration(stage, overrides);
 }
+
+/** Stages for trying things: they need no values of their own, and have no customers. */
+const trialStages: readonly StageName[] = ['local', 'dev'];
+
+/** What every other stage must say, because a default would be wrong for each. */
+const required: Readonly<Record<string, string>> = {
+  account: 'the AWS account: 12 digits',
+  region: 'the AWS Region, such as sa-east-1',
+  demandsUrl: 'the public https address of demands, with which links in events begin',
+  alarmRecipients: 'the e-mail addresses that alarms go to',
+};
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+/** Finds and loads the file of a stage. */
+function readStageFile(name: unknown): { readonly stage: StageName; readonly file: StageFile } {
+  const stages = stageNames();
+  if (!isStageName(name) || !stages.includes(name)) {
+    throw new ConfigurationError(
+      `Unknown stage "${String(name)}": the stages are ${stages.join(', ')}. For a new one, copy stages/prod.ts to stages/NAME.ts, with a NAME of up to 20 small letters, digits and hyphens.`,
+    );
+  }
+  const { stage: file } = load(join(stagesDirectory, `${name}.ts`)) as { stage?: StageFile };
+  if (typeof file !== 'object') throw new ConfigurationError(`stages/${name}.ts must export the constant "stage".`);
+  return { stage: name, file };
+}
+
+function isStageName(name: unknown): name is StageName {
+  return typeof name === 'string' && /^[a-z][a-z0-9-]{0,19}$/.test(name);
+}
+
+const stagesDirectory = join(import.meta.dirname, '../stages');
+
+/** Loads a module at once: a stage is known by its name only, and whoever asks for one does not wait. */
+const load = createRequire(import.meta.url);
 
 const unitMilliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -62,13 +115,40 @@ const httpsUrl = z
   .refine(value => !value.endsWith('/'), 'must not end in a slash');
 
 const hostName = z.string().regex(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be a host name in lower case');
-const certificateArn = z.string().startsWith('arn:', 'must be the ARN of an ACM certificate');
+const flag = z.union(
+  [z.boolean(), z.enum(['true', 'false']).transform(text => text === 'true')],
+  'must be true or false',
+);
+
+/** AWS takes these characters in the value of a tag. */
+const tagValue = z
+  .string()
+  .regex(/^[\p{L}\p{N} _.:/=+@-]{1,256}$/u, 'must be 1 to 256 letters, digits, spaces or _.:/=+-@');
+
+const certificateArn = z
+  .string()
+  .regex(/^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/, 'must be the ARN of an ACM certificate');
 
 /** The retention periods that CloudWatch Logs accepts. */
 const retentionDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653] as const;
 
 const schema = z
   .strictObject({
+    /** The AWS account and Region of the stage: a deployment into others is refused. Without them, the CLI's own are used. */
+    account: z
+      .string()
+      .regex(/^\d{12}$/, 'must be the 12 digits of an AWS account')
+      .optional(),
+    region: z
+      .string()
+      .regex(/^[a-z]{2}(-[a-z]+)+-\d+$/, 'must be an AWS Region, such as sa-east-1')
+      .optional(),
+    /** E-mail addresses that alarms and suspended webhooks are told to. Each must confirm the subscription once. */
+    alarmRecipients: list(z.email('must be e-mail addresses'), 10),
+    /** Who answers for the stage, and who pays: tags of every resource. */
+    owner: tagValue.optional(),
+    costCenter: tagValue.optional(),
+
     /** Public URL of the demands pages: links in events begin with it. */
     demandsUrl: httpsUrl,
     /** The page that documents the error codes of {base_url}: the `type` of a problem is this URL, `#` and the code. */
@@ -128,6 +208,8 @@ const schema = z
     /** Resends that may be requested for one webhook in a minute. */
     resendLimit: count(1, 10_000),
 
+    /** Concurrent executions that the account has in this Region (Lambda's quota L-B99A9384): 10 in a new account. */
+    accountConcurrency: count(1, 1_000_000),
     /** Reserved concurrency of the token function: it limits what password hashes may cost. */
     tokenConcurrency: reservation,
     /** Reserved concurrency of the webhooks API: registrations that wait for slow name servers must not starve delivery. */
@@ -146,12 +228,38 @@ const schema = z
       days => (retentionDays as readonly number[]).includes(days),
       `must be one of ${retentionDays.join(', ')}`,
     ),
-    /** Whether tables, keys and logs remain when a stack is deleted. */
+    /** Whether tables, keys, queues and logs remain when a stack is deleted. */
     removalPolicy: z.enum(['retain', 'destroy'], 'must be retain or destroy'),
+    /** Whether stacks and tables refuse to be deleted. Off for the first deployment: a failed one must be deleted first. */
+    protection: flag,
+    /** Who owns the key that tables and queues are encrypted with: AWS, or this account, whose key policy then decides. */
+    encryption: z.enum(['aws-owned', 'customer-managed'], 'must be aws-owned or customer-managed'),
+    /** Whether a release of the functions behind the APIs takes traffic bit by bit, and is taken back when they fail. */
+    gradual: flag,
+
+    /** A receiver for the smoke test, which answers 2xx. @default - a function of the stage's own */
+    smokeReceiverUrl: httpsUrl.optional(),
+    /** How often the stage tests itself. @default - only when asked to */
+    smokeSchedule: duration('1m', '1d').optional(),
   })
   .refine(value => !value.authDomain === !value.authCertificateArn, {
     path: ['authCertificateArn'],
     message: 'authDomain and authCertificateArn go together',
+  })
+  .superRefine((value, context) => {
+    const home = `:acm:${value.region}:${value.account}:`;
+    for (const key of ['authCertificateArn', 'baseCertificateArn'] as const) {
+      if (!value.account || !value[key] || value[key].includes(home)) continue;
+      context.addIssue({ code: 'custom', path: [key], message: "must be of the stage's own account and Region" });
+    }
+  })
+  .refine(value => !value.account === !value.region, {
+    path: ['region'],
+    message: 'account and region go together',
+  })
+  .refine(value => value.removalPolicy === 'retain' || !value.protection, {
+    path: ['protection'],
+    message: 'must be false where removalPolicy is destroy',
   })
   .refine(value => !value.baseDomain === !value.baseCertificateArn, {
     path: ['baseCertificateArn'],
@@ -167,6 +275,13 @@ function duration(least: string, most: string) {
     .refine(value => value >= millisecondsOf(least) && value <= millisecondsOf(most), `must be ${least} to ${most}`);
 }
 
+/** Texts in an array, or with commas between them. */
+function list(item: z.ZodType<string, string>, most: number) {
+  return z
+    .union([z.array(z.string()), z.string().transform(text => text.split(',').map(part => part.trim()))])
+    .pipe(z.array(item).max(most, `must be ${most} at most`));
+}
+
 function count(least: number, most: number) {
   return z
     .union([z.int(), z.string().regex(/^\d+$/).transform(Number)], `must be a whole number from ${least} to ${most}`)
@@ -177,14 +292,16 @@ function millisecondsOf(value: string): number {
   return Number.parseInt(value, 10) * (unitMilliseconds[value.replace(/^\d+/, '')] ?? 0);
 }
 
-function isStageName(name: unknown): name is StageName {
-  return stageNames.some(known => known === name);
+/** The names of all stage values. */
+const stageKeys: readonly string[] = Object.keys(schema.shape);
+
+function isStageKey(key: string): boolean {
+  return stageKeys.includes(key);
 }
 
-/** The names of all stage values. */
-const stageKeys = Object.keys(schema.shape) as readonly (keyof typeof schema.shape)[];
-
-const defaults: Omit<z.input<typeof schema>, 'demandsUrl'> = {
+const defaults: StageFile = {
+  alarmRecipients: [],
+  accountConcurrency: 10,
   accessTokenLifetime: '900s',
   refreshIdleLifetime: '14d',
   refreshAbsoluteLifetime: '90d',
@@ -211,25 +328,7 @@ const defaults: Omit<z.input<typeof schema>, 'demandsUrl'> = {
   apiBurstLimit: 500,
   logRetentionDays: 30,
   removalPolicy: 'retain',
-};
-
-/** Used by stages without customers. `prod` has no default, because its links go to customers. */
-const exampleDemandsUrl = 'https://demandas.example.com';
-
-const stages: Record<StageName, Partial<z.input<typeof schema>>> = {
-  local: {
-    demandsUrl: exampleDemandsUrl,
-    addressFailureLimit: 100_000,
-    clientFailureLimit: 100_000,
-    apiRateLimit: 10_000,
-    apiBurstLimit: 5_000,
-    // Small, because the lanes share this machine, and each consumer makes a hundred attempts at once.
-    firstConcurrency: 4,
-    retryConcurrency: 2,
-    slowConcurrency: 2,
-    logRetentionDays: 1,
-    removalPolicy: 'destroy',
-  },
-  dev: { demandsUrl: exampleDemandsUrl, logRetentionDays: 7, removalPolicy: 'destroy' },
-  prod: { logRetentionDays: 365, tokenConcurrency: 100, apiConcurrency: 100 },
+  protection: false,
+  encryption: 'aws-owned',
+  gradual: false,
 };

@@ -2,6 +2,7 @@ import { CfnOutput, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import * as sns from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
 import { HttpEndpoint } from './constructs/http-endpoint.ts';
 import { Keyring } from './constructs/keyring.ts';
@@ -64,6 +65,8 @@ export class DataStack extends Stack {
     this.keyring = new Keyring(this, 'Keyring', { key, removalPolicy });
 
     this.operations = addOperationsTopic(this, 'Operations');
+    for (const address of configuration.alarmRecipients)
+      this.operations.addSubscription(new EmailSubscription(address));
 
     const endpoint = (name: string, domainName?: string, certificateArn?: string): HttpEndpoint =>
       new HttpEndpoint(this, name, {
@@ -78,8 +81,17 @@ export class DataStack extends Stack {
     }
     new CfnOutput(this, 'AuthUrl', { value: this.auth.url });
     new CfnOutput(this, 'BaseUrl', { value: this.base.url });
+    this.#addDomainTargets('Auth', this.auth);
+    this.#addDomainTargets('Base', this.base);
     new CfnOutput(this, 'OperationsTopicArn', { value: this.operations.topicArn });
     new CfnOutput(this, 'KeyArn', { value: key.keyArn });
+  }
+
+  /** What the DNS record of a domain must point at: a CNAME to the target, or an alias of the target in its hosted zone. */
+  #addDomainTargets(name: string, { ownDomain }: HttpEndpoint): void {
+    if (!ownDomain) return;
+    new CfnOutput(this, `${name}DomainTarget`, { value: ownDomain.regionalDomainName });
+    new CfnOutput(this, `${name}DomainHostedZoneId`, { value: ownDomain.regionalHostedZoneId });
   }
 }
 

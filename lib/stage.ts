@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type App, DefaultStackSynthesizer, Tags } from 'aws-cdk-lib';
+import { type App, CfnOutput, DefaultStackSynthesizer } from 'aws-cdk-lib';
 import { AuthStack } from './auth-stack.ts';
 import type { StageConfiguration } from './config.ts';
 import { DataStack } from './data-stack.ts';
@@ -11,11 +11,21 @@ import { WebhooksStack } from './webhooks-stack.ts';
 /** Adds the four stacks of one stage to an app: `Emissor-<stage>-Data`, `-Auth`, `-Webhooks` and `-Delivery`. */
 export function addStage(app: App, configuration: StageConfiguration): void {
   const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
+  const { account, region, owner, costCenter } = configuration;
   const name = (stack: string): string => `Emissor-${configuration.stage}-${stack}`;
   const props = () => ({
     configuration,
+    // With an account and a Region of its own, the CDK refuses to deploy the stage into any other.
+    ...(account && region ? { env: { account, region } } : {}),
     analyticsReporting: false,
-    terminationProtection: configuration.removalPolicy === 'retain',
+    terminationProtection: configuration.protection,
+    // CloudFormation hands the tags of a stack on to its resources.
+    tags: {
+      service: 'emissor',
+      stage: configuration.stage,
+      ...(owner ? { owner } : {}),
+      ...(costCenter ? { 'cost-center': costCenter } : {}),
+    },
     // `cdk deploy` checks the bootstrap version itself. Without the rule, the templates need no parameter for it.
     synthesizer: new DefaultStackSynthesizer({ generateBootstrapVersionRule: false }),
   });
@@ -23,11 +33,11 @@ export function addStage(app: App, configuration: StageConfiguration): void {
   const auth = new AuthStack(app, name('Auth'), { ...props(), data });
   const webhooks = new WebhooksStack(app, name('Webhooks'), { ...props(), data });
   const delivery = new DeliveryStack(app, name('Delivery'), { ...props(), data, serviceVersion: version });
+  // `ops status` compares them: a deployment that failed half-way leaves two versions.
+  for (const stack of [data, auth, webhooks, delivery]) new CfnOutput(stack, 'ServiceVersion', { value: version });
   addSavedQueries(auth, 'auth', configuration);
   addSavedQueries(webhooks, 'webhooks', configuration);
   addSavedQueries(delivery, 'delivery', configuration);
-  Tags.of(app).add('service', 'emissor');
-  Tags.of(app).add('stage', configuration.stage);
 }
 
 const packageFile = join(import.meta.dirname, '../package.json');

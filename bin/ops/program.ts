@@ -44,7 +44,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
     .description('Operates an Emissor: its clients, users and keys, its webhooks, and the events it delivers.')
     .addOption(
       new Option('--stage <name>', 'a deployed stage, found by its CloudFormation stacks')
-        .choices(stageNames)
+        .choices(stageNames())
         .conflicts('outputs'),
     )
     .option('--outputs <file>', 'the outputs file of another local run, or of "cdk deploy --outputs-file"')

@@ -26,13 +26,15 @@ export class HttpEndpoint extends Construct {
   readonly url: string;
   /** The only host name under which the API answers. */
   readonly host: string;
+  /** The API's own host name, where it has one. */
+  readonly ownDomain: apigateway.DomainName | undefined;
 
   constructor(scope: Construct, id: string, props: HttpEndpointProps) {
     super(scope, id);
     const { configuration } = props;
     const { logRetention: retention, removalPolicy } = retentionOf(configuration);
     const accessLogs = new logs.LogGroup(this, 'AccessLogs', { retention, removalPolicy });
-    const ownDomain = props.domain
+    this.ownDomain = props.domain
       ? new apigateway.DomainName(this, 'Domain', {
           domainName: props.domain.name,
           certificate: Certificate.fromCertificateArn(this, 'Certificate', props.domain.certificateArn),
@@ -40,7 +42,7 @@ export class HttpEndpoint extends Construct {
       : undefined;
     this.api = new apigateway.HttpApi(this, 'Api', {
       createDefaultStage: false,
-      disableExecuteApiEndpoint: ownDomain !== undefined,
+      disableExecuteApiEndpoint: this.ownDomain !== undefined,
     });
     const stage = new apigateway.HttpStage(this, 'Stage', {
       httpApi: this.api,
@@ -48,7 +50,7 @@ export class HttpEndpoint extends Construct {
       autoDeploy: true,
       throttle: { rateLimit: configuration.apiRateLimit, burstLimit: configuration.apiBurstLimit },
       accessLogSettings: { destination: new apigateway.LogGroupLogDestination(accessLogs), format: accessLogFormat },
-      ...(ownDomain ? { domainMapping: { domainName: ownDomain } } : {}),
+      ...(this.ownDomain ? { domainMapping: { domainName: this.ownDomain } } : {}),
     });
     stage.node.addDependency(accessLogs);
     // The other stacks import it where there is no domain. AWS would refuse to switch a domain on if that dropped the export.

@@ -85,7 +85,7 @@ describe('alarms', () => {
         Effect: 'Allow',
         Action: 'sns:Publish',
         Principal: { Service: 'cloudwatch.amazonaws.com' },
-        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+        Condition: { StringEquals: { 'aws:SourceAccount': '111122223333' } },
       }),
     );
     expect(statements).toContainEqual(

@@ -1,32 +1,43 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, contextConfiguration, stageConfiguration, stageNames } from '../../lib/config.ts';
+import { required } from './templates.ts';
 
-const demandsUrl = 'https://demandas.emissor.com.br';
+const prod = (overrides: Record<string, unknown> = {}) =>
+  stageConfiguration('prod', { ...required.prod, ...overrides });
 
 describe('the stage configuration', () => {
   it('is dev by default', () => {
     expect(contextConfiguration({ '@aws-cdk/core:some': true }).stage).toBe('dev');
   });
 
-  it.each(stageNames)('knows the stage %s', stage => {
-    expect(contextConfiguration({ stage, demandsUrl }).stage).toBe(stage);
+  it('knows the stages that have a file', () => {
+    expect(stageNames()).toEqual(['dev', 'local', 'prod']);
+    for (const name of stageNames()) expect(stageConfiguration(name, required[name]).stage).toBe(name);
   });
 
   it('lets one IP address fail 100 times a minute, and 100,000 times in the local run', () => {
-    const limits = stageNames.map(stage => [stage, stageConfiguration(stage, { demandsUrl }).addressFailureLimit]);
+    const limits = stageNames().map(name => [name, stageConfiguration(name, required[name]).addressFailureLimit]);
     expect(limits).toEqual([
-      ['local', 100_000],
       ['dev', 100],
+      ['local', 100_000],
       ['prod', 100],
     ]);
   });
 
-  it('takes any value from the context, with units for durations', () => {
-    const context = { stage: 'prod', demandsUrl, retrySchedule: '1s, 2m,3h', apiRateLimit: '7' };
-    expect(contextConfiguration(context)).toMatchObject({
+  it.each(['local', 'dev'])('of %s takes any value from the context, with units for durations', stage => {
+    const context = { stage, retrySchedule: '1s, 2m,3h', apiRateLimit: '7', alarmRecipients: 'a@x.com.br, b@x.com.br' };
+    expect(contextConfiguration({ ...context, gradual: 'true' })).toMatchObject({
       retrySchedule: [1_000, 120_000, 10_800_000],
       apiRateLimit: 7,
+      alarmRecipients: ['a@x.com.br', 'b@x.com.br'],
+      gradual: true,
     });
+  });
+
+  it('of any other stage is its file alone, since the next deployment would undo a value of the command line', () => {
+    const attempt = () => contextConfiguration({ stage: 'prod', ...required.prod });
+    expect(attempt).toThrow(ConfigurationError);
+    expect(attempt).toThrow(/^Stage prod: account, region, .* was given by -c, .* write it into stages\/prod.ts\.$/);
   });
 
   it('by default gives slow attempts up while messages wait, and provisions no pollers', () => {
@@ -34,19 +45,29 @@ describe('the stage configuration', () => {
   });
 
   it('refuses unknown values, so that a typo never deploys a default', () => {
-    expect(() => contextConfiguration({ stage: 'prod', demandsUlr: 'https://x.com.br' })).toThrow(/demandsUlr/);
+    expect(() => contextConfiguration({ stage: 'dev', demandsUlr: 'https://x.com.br' })).toThrow(/demandsUlr/);
   });
 
   it('has the default retry schedule of ten attempts over three days', () => {
-    const { retrySchedule } = stageConfiguration('prod', { demandsUrl });
+    const { retrySchedule } = prod();
     expect(retrySchedule).toHaveLength(9);
     expect(retrySchedule.reduce((sum, wait) => sum + wait) / 3_600_000).toBeCloseTo(75.6, 1);
   });
 
-  it('does not synthesise prod with links to an example', () => {
-    const attempt = () => contextConfiguration({ stage: 'prod' });
+  it.each([
+    ['account', ''],
+    ['region', undefined],
+    ['demandsUrl', ''],
+    ['alarmRecipients', []],
+  ])('is not complete without %s in a stage that has customers', (key, value) => {
+    const attempt = () => prod({ [key]: value });
     expect(attempt).toThrow(ConfigurationError);
-    expect(attempt).toThrow(/^Stage prod: demandsUrl must be given, .*-c demandsUrl=https:\/\//);
+    expect(attempt).toThrow(new RegExp(`^Stage prod: stages/prod.ts must give ${key} \\(`));
+  });
+
+  it('of prod, as it is committed, says all that must be filled in', () => {
+    const attempt = () => contextConfiguration({ stage: 'prod' });
+    expect(attempt).toThrow(/must give account \(.*, region \(.*, demandsUrl \(.*, alarmRecipients \(/);
     for (const stage of ['local', 'dev']) {
       expect(contextConfiguration({ stage }).demandsUrl).toBe('https://demandas.example.com');
     }
@@ -91,7 +112,15 @@ describe('the stage configuration', () => {
   });
 
   it.each([
-    ['an unknown stage', 'staging', {}, /Unknown stage "staging": the stages are local, dev, prod/],
+    ['an unknown stage', 'staging', {}, /Unknown stage "staging": the stages are dev, local, prod\..*stages\/prod\.ts/],
+    ['a stage that is a path', '../lib/config', {}, /Unknown stage/],
+    ['half an address', 'dev', { account: '111122223333' }, /region account and region go together/],
+    ['an account that is none', 'dev', { account: '1', region: 'sa-east-1' }, /account must be the 12 digits/],
+    ['a Region that is none', 'dev', { account: '111122223333', region: 'Brazil' }, /region must be an AWS Region/],
+    ['a recipient without an address', 'dev', { alarmRecipients: 'ops' }, /alarmRecipients must be e-mail addresses/],
+    ['a tag that AWS refuses', 'dev', { owner: 'a;b' }, /owner must be 1 to 256 letters/],
+    ['a word for a switch', 'dev', { gradual: 'yes' }, /gradual must be true or false/],
+    ['protection of what is to be destroyed', 'dev', { protection: 'true' }, /protection must be false where/],
     ['an unknown value', 'dev', { retrySchedul: '1s' }, /Unknown stage value "retrySchedul": .*retrySchedule/],
     ['a time without a unit', 'dev', { attemptTimeout: '15' }, /attemptTimeout must be .* unit/],
     ['an attempt longer than its function', 'dev', { attemptTimeout: '30s' }, /attemptTimeout must be 100ms to 20s/],
@@ -112,11 +141,16 @@ describe('the stage configuration', () => {
     ['no resends at all', 'dev', { resendLimit: '0' }, /resendLimit must be 1 to 10000/],
     ['plain http links', 'dev', { demandsUrl: 'http://demandas.example.com' }, /demandsUrl must be an https URL/],
     ['a missing value', 'dev', { demandsUrl: '' }, /demandsUrl must be an https URL/],
+    ['a domain without certificate', 'dev', { authDomain: 'auth.emissor.com.br' }, /authCertificateArn .*go together/],
     [
-      'a domain without certificate',
+      'a certificate of another Region',
       'prod',
-      { demandsUrl, authDomain: 'auth.emissor.com.br' },
-      /authCertificateArn .*go together/,
+      {
+        ...required.prod,
+        authDomain: 'auth.emissor.com.br',
+        authCertificateArn: 'arn:aws:acm:us-east-1:111122223333:certificate/0a1b',
+      },
+      /authCertificateArn must be of the stage's own account and Region/,
     ],
   ])('refuses %s in one line', (_case, stage, overrides, message) => {
     const attempt = () => stageConfiguration(stage, overrides);
@@ -129,7 +163,7 @@ describe('the stage configuration', () => {
 describe('the defaults', () => {
   it('are the documented ones', () => {
     const [minute, day] = [60_000, 86_400_000];
-    expect(stageConfiguration('prod', { demandsUrl })).toMatchObject({
+    expect(prod()).toMatchObject({
       accessTokenLifetime: 15 * minute,
       refreshIdleLifetime: 14 * day,
       refreshAbsoluteLifetime: 90 * day,

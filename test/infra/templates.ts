@@ -22,8 +22,13 @@ const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.met
 export const makeApp = (): App => new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
 
 /** The values that a stage requires. */
-const required: Partial<Record<StageName, Record<string, unknown>>> = {
-  prod: { demandsUrl: 'https://demandas.emissor.com.br' },
+export const required: Partial<Record<StageName, Record<string, unknown>>> = {
+  prod: {
+    account: '111122223333',
+    region: 'sa-east-1',
+    demandsUrl: 'https://demandas.emissor.com.br',
+    alarmRecipients: ['ops@emissor.com.br'],
+  },
 };
 
 /** The four templates of a stage, as they would be deployed; synthesised once for the suites of a worker. */
