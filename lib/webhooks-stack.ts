@@ -54,7 +54,7 @@ export class WebhooksStack extends Stack {
     });
 
     data.base.addRoute(this, 'WebhooksRoute', '/v1/webhooks', api);
-    data.base.addRoute(this, 'WebhookRoute', '/v1/webhooks/{proxy+}', api);
+    data.base.addRoute(this, 'WebhookRoute', '/v1/webhooks/{evento}', api);
     data.base.addRoute(this, 'OtherRoute', '$default', api);
   }
 }
