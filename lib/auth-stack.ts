@@ -1,7 +1,6 @@
 import { CfnOutput, Duration, Stack, Validations } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
-import * as triggers from 'aws-cdk-lib/triggers';
 import type { Construct } from 'constructs';
 import type {
   DiscoveryEnvironment,
@@ -12,6 +11,7 @@ import type {
 } from '../lambdas/auth/environment.ts';
 import { authAlarms } from './auth-alarms.ts';
 import { Alarms } from './constructs/alarms.ts';
+import { DeploymentTrigger } from './constructs/deployment-trigger.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import type { DataStack } from './data-stack.ts';
 import type { StageProps } from './stage-props.ts';
@@ -169,11 +169,7 @@ export class AuthStack extends Stack {
       schedule: events.Schedule.rate(Duration.days(1)),
       targets: [new targets.LambdaFunction(rotateKeys)],
     });
-    new triggers.Trigger(this, 'FirstKeys', {
-      handler: rotateKeys,
-      timeout: Duration.minutes(2),
-      invocationType: triggers.InvocationType.REQUEST_RESPONSE,
-    });
+    new DeploymentTrigger(this, 'FirstKeys', { configuration, handler: rotateKeys });
     Validations.of(rotateKeys).acknowledge({
       id: 'Annotation::@aws-cdk/aws-lambda:addPermissionsToVersionOrAlias',
       reason: 'Only the deployment trigger invokes a version, and its construct grants that itself.',
