@@ -85,7 +85,7 @@ export class DeliveryStack extends Stack {
     new events.Rule(this, 'SweepEveryMinute', {
       description: 'Sends due deliveries to their queue, drives replays, announces failing and suspended webhooks',
       schedule: events.Schedule.rate(Duration.minutes(1)),
-      targets: [new targets.LambdaFunction(sweep)],
+      targets: [new targets.LambdaFunction(sweep.live)],
     });
     return sweep;
   }

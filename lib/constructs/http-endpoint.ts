@@ -3,11 +3,11 @@ import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
+import type { NodeFunction } from './node-function.ts';
 
 /** The properties of a public endpoint. */
 export interface HttpEndpointProps {
@@ -64,14 +64,14 @@ export class HttpEndpoint extends Construct {
    * Routes every method of a path to a function, which answers 405 itself. The path `$default` takes all that no other
    * route takes. The route belongs to `scope`, because the function's stack depends on the endpoint's and not vice versa.
    */
-  addRoute(scope: Construct, id: string, path: string, target: IFunction): void {
+  addRoute(scope: Construct, id: string, path: string, { live }: NodeFunction<Record<string, string>>): void {
     const route = new apigateway.HttpRoute(scope, id, {
       httpApi: this.api,
       routeKey:
         path === '$default'
           ? apigateway.HttpRouteKey.DEFAULT
           : apigateway.HttpRouteKey.with(path, apigateway.HttpMethod.ANY),
-      integration: new HttpLambdaIntegration(`${id}Integration`, target),
+      integration: new HttpLambdaIntegration(`${id}Integration`, live),
     });
     Validations.of(route).acknowledge({
       id: 'AwsSolutions::AwsSolutions-APIG4',

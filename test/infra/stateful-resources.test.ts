@@ -111,7 +111,7 @@ describe('a stateful resource', () => {
       for (const [id, resource] of Object.entries(prod[name].toJSON().Resources as Record<string, object>)) {
         const { Type, Properties = {} } = resource as { Type: string; Properties?: object };
         if (Type === 'AWS::Lambda::EventSourceMapping' || Type === 'AWS::Lambda::Permission') continue; // references
-        if (Type === 'AWS::Lambda::Version') continue;
+        if (Type === 'AWS::Lambda::Version' || Type === 'AWS::Lambda::Alias') continue;
         for (const property of names) expect(Properties, `${id}.${property}`).not.toHaveProperty(property);
       }
     }
