@@ -12,6 +12,7 @@ import type {
 import { authAlarms } from './auth-alarms.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { DeploymentTrigger } from './constructs/deployment-trigger.ts';
+import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import type { DataStack } from './data-stack.ts';
 import type { StageProps } from './stage-props.ts';
@@ -39,6 +40,10 @@ export class AuthStack extends Stack {
       topic: data.operations,
       rules: authAlarms({ configuration, token, rotateKeys }),
     });
+    if (configuration.gradual) {
+      const services = { token, revoke, introspect, discovery };
+      new GradualReleases(this, 'Releases', { configuration, topic: data.operations, services });
+    }
 
     data.auth.addRoute(this, 'TokenRoute', '/oauth/v1/token', token);
     data.auth.addRoute(this, 'RevokeRoute', '/oauth/v1/revoke', revoke);
