@@ -80,13 +80,13 @@ describe('schedules and triggers', () => {
   it('run the sweeper every minute and the rotation of keys every day', () => {
     const rules = templates.flatMap(template => resourcesOf(template, 'AWS::Events::Rule'));
     const schedules = rules.map(([, { Properties }]) => [
-      bare(Properties.Targets[0].Arn['Fn::GetAtt'][0]),
+      bare(Properties.Targets[0].Arn.Ref),
       Properties.ScheduleExpression,
       Properties.State,
     ]);
     expect(schedules).toEqual([
-      ['RotateKeys', 'rate(1 day)', 'ENABLED'],
-      ['Sweep', 'rate(1 minute)', 'ENABLED'],
+      ['RotateKeysLive', 'rate(1 day)', 'ENABLED'],
+      ['SweepLive', 'rate(1 minute)', 'ENABLED'],
     ]);
   });
   it('make the first keys at deployment', () => {
