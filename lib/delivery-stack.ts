@@ -54,6 +54,9 @@ export class DeliveryStack extends Stack {
     new CfnOutput(this, 'DeliveryLogGroups', { value: logGroups.join(',') });
     new CfnOutput(this, 'HistoryDays', { value: this.#historyDays });
     new CfnOutput(this, 'DemandsUrl', { value: configuration.demandsUrl });
+    if (configuration.smokeReceiverUrl) {
+      new CfnOutput(this, 'SmokeReceiverUrl', { value: configuration.smokeReceiverUrl });
+    }
     new CfnOutput(this, 'PublisherPolicyArn', { value: publisher.managedPolicyArn });
   }
 
