@@ -6,6 +6,7 @@ import type { Construct } from 'constructs';
 import type { DeliveriesApiEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { NodeFunction } from './constructs/node-function.ts';
+import type { WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
 import { deliveryAlarms } from './delivery-alarms.ts';
 import { addDeliveryLanes, type DeliveryLanes } from './delivery-lanes.ts';
@@ -23,6 +24,8 @@ export interface DeliveryStackProps extends StageProps {
  * can delay it, and the part of {base_url} that shows deliveries and sends them again.
  */
 export class DeliveryStack extends Stack {
+  /** Publishers send to it. */
+  readonly eventsQueue: WorkQueue;
   readonly #props: DeliveryStackProps;
   readonly #historyDays: string;
   readonly #lanes: DeliveryLanes;
@@ -45,6 +48,10 @@ export class DeliveryStack extends Stack {
       description: 'Allows an internal service to publish events to Emissor, and nothing else',
     });
     queues.first.grant(publisher, 'sqs:SendMessage');
+    this.eventsQueue = queues.first;
+    // The stack for smoke tests imports them where the stage has a schedule. Without these, AWS would refuse to end that schedule.
+    this.exportValue(queues.first.queueArn);
+    this.exportValue(queues.first.queueUrl);
 
     const logGroups = Object.values(consumers).map(({ logGroup }) => logGroup.logGroupName);
     new CfnOutput(this, 'EventsQueueUrl', { value: queues.first.queueUrl });
