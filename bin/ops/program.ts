@@ -8,6 +8,7 @@ import { addKeys } from './keys.ts';
 import { addPublish } from './publish.ts';
 import { CommandFailed, makeRun } from './run.ts';
 import { addSessions } from './sessions.ts';
+import { addSmoke } from './smoke.ts';
 import type { Streams } from './terminal.ts';
 import { addUsers } from './users.ts';
 import { addWebhooks } from './webhooks.ts';
@@ -31,7 +32,7 @@ export async function runOps(args: readonly string[], streams: Streams = process
       return 2;
     }
     if (!(error instanceof CommandFailed)) throw error;
-    if (asJson) writeJsonError(streams.stderr, error.message, 1);
+    if (asJson) writeJsonError(streams.stderr, error.message, 1, error.details);
     else streams.stderr.write(`error: ${error.message}\n`);
     return 1;
   }
@@ -66,6 +67,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   addDeliveries(program, run);
   addEvents(program, run);
   addDlq(program, run);
+  addSmoke(program, run, streams);
   return program;
 }
 
@@ -94,9 +96,9 @@ function tidy(message: string): string {
 }
 
 /** An error for programs: one object on standard error, and nothing on standard output. */
-function writeJsonError(output: Streams['stderr'], message: string, exitCode: number): void {
+function writeJsonError(output: Streams['stderr'], message: string, exitCode: number, details: object = {}): void {
   const code = exitCode === 2 ? 'usage' : 'refused';
-  output.write(`${JSON.stringify({ error: message.replace(/^error: /, ''), code, exitCode })}\n`);
+  output.write(`${JSON.stringify({ error: message.replace(/^error: /, ''), code, exitCode, ...details })}\n`);
 }
 
 const examples = `
