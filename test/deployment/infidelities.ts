@@ -26,6 +26,9 @@ export const recordedResources: readonly RecordedResource[] = [
   { type: 'AWS::Logs::QueryDefinition' },
   // Alarms on metric math. No alarm of the emulator ever rings here.
   { type: 'AWS::CloudWatch::Alarm', property: 'Metrics' },
+  // Gradual releases: without CodeDeploy, an alias leads to its new version at once.
+  { type: 'AWS::CodeDeploy::Application' },
+  { type: 'AWS::CodeDeploy::DeploymentGroup' },
 ];
 
 /** The infidelities of MiniStack 1.5.33 that were met. */
