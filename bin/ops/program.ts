@@ -8,6 +8,7 @@ import { addKeys } from './keys.ts';
 import { addPublish } from './publish.ts';
 import { CommandFailed, makeRun } from './run.ts';
 import { addSessions } from './sessions.ts';
+import { addStatus } from './status.ts';
 import type { Streams } from './terminal.ts';
 import { addUsers } from './users.ts';
 import { addWebhooks } from './webhooks.ts';
@@ -66,6 +67,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   addDeliveries(program, run);
   addEvents(program, run);
   addDlq(program, run);
+  addStatus(program, run);
   return program;
 }
 
