@@ -16,6 +16,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
+          globalSetup: ['test/support/database/dynamodb-local.ts'],
           isolate,
           testTimeout: 30_000, // hashes and property tests on a busy machine; nothing here measures time
           maxWorkers,

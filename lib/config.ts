@@ -26,12 +26,26 @@ export function stageNames(): readonly StageName[] {
 }
 
 /**
+ * A text as the name of a stage that has a file.
+ *
+ * @throws {ConfigurationError} for any other; the message says how a stage is made.
+ */
+export function knownStage(name: unknown): StageName {
+  const stages = stageNames();
+  if (isStageName(name) && stages.includes(name)) return name;
+  throw new ConfigurationError(
+    `Unknown stage "${String(name)}": the stages are ${stages.join(', ')}. For a new one, copy stages/prod.ts to stages/NAME.ts, with a NAME of up to 20 small letters, digits and hyphens.`,
+  );
+}
+
+/**
  * The configuration of one stage: the defaults, replaced by what its file says, and that by `overrides`.
  *
  * @throws {ConfigurationError} for an unknown stage, an unknown key, or an invalid or missing value.
  */
 export function stageConfiguration(name: unknown, overrides: Record<string, unknown> = {}): StageConfiguration {
-  const { stage, file } = readStageFile(name);
+  const stage = knownStage(name);
+  const file = readStageFile(stage);
   const given: Record<string, unknown> = { ...file, ...overrides };
   const unknown = Object.keys(given).find(key => !isStageKey(key));
   if (unknown !== undefined) {
@@ -68,6 +82,11 @@ export function contextConfiguration(context: Readonly<Record<string, unknown>>)
   return stageConfiguration(stage, overrides);
 }
 
+/** Whether a stage has a stack for smoke tests: for a receiver of its own, or for tests on a schedule. */
+export function hasSmokeStack({ smokeReceiverUrl, smokeSchedule }: StageConfiguration): boolean {
+  return smokeReceiverUrl === undefined || smokeSchedule !== undefined;
+}
+
 /** Stages for trying things: they need no values of their own, and have no customers. */
 const trialStages: readonly StageName[] = ['local', 'dev'];
 
@@ -83,17 +102,10 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
-/** Finds and loads the file of a stage. */
-function readStageFile(name: unknown): { readonly stage: StageName; readonly file: StageFile } {
-  const stages = stageNames();
-  if (!isStageName(name) || !stages.includes(name)) {
-    throw new ConfigurationError(
-      `Unknown stage "${String(name)}": the stages are ${stages.join(', ')}. For a new one, copy stages/prod.ts to stages/NAME.ts, with a NAME of up to 20 small letters, digits and hyphens.`,
-    );
-  }
-  const { stage: file } = load(join(stagesDirectory, `${name}.ts`)) as { stage?: StageFile };
-  if (typeof file !== 'object') throw new ConfigurationError(`stages/${name}.ts must export the constant "stage".`);
-  return { stage: name, file };
+function readStageFile(stage: StageName): StageFile {
+  const { stage: file } = load(join(stagesDirectory, `${stage}.ts`)) as { stage?: StageFile };
+  if (typeof file !== 'object') throw new ConfigurationError(`stages/${stage}.ts must export the constant "stage".`);
+  return file;
 }
 
 function isStageName(name: unknown): name is StageName {
@@ -239,8 +251,10 @@ const schema = z
 
     /** A receiver for the smoke test, which answers 2xx. @default - a function of the stage's own */
     smokeReceiverUrl: httpsUrl.optional(),
-    /** How often the stage tests itself. @default - only when asked to */
-    smokeSchedule: duration('1m', '1d').optional(),
+    /** How often the stage tests itself, in whole minutes. @default - only when asked to */
+    smokeSchedule: duration('5m', '12h')
+      .refine(value => value % 60_000 === 0, 'must be whole minutes')
+      .optional(),
   })
   .refine(value => !value.authDomain === !value.authCertificateArn, {
     path: ['authCertificateArn'],
@@ -253,6 +267,11 @@ const schema = z
       context.addIssue({ code: 'custom', path: [key], message: "must be of the stage's own account and Region" });
     }
   })
+  .refine(
+    ({ smokeReceiverUrl, authDomain, baseDomain }) =>
+      smokeReceiverUrl === undefined || ![authDomain, baseDomain].includes(new URL(smokeReceiverUrl).hostname),
+    { path: ['smokeReceiverUrl'], message: 'must not be authDomain or baseDomain: Emissor never delivers to itself' },
+  )
   .refine(value => !value.account === !value.region, {
     path: ['region'],
     message: 'account and region go together',

@@ -7,6 +7,7 @@ import type { DeliveriesApiEnvironment, SweepEnvironment } from '../lambdas/deli
 import { Alarms } from './constructs/alarms.ts';
 import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
+import type { WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
 import { deliveryAlarms } from './delivery-alarms.ts';
 import { addDeliveryLanes, type DeliveryLanes } from './delivery-lanes.ts';
@@ -24,6 +25,8 @@ export interface DeliveryStackProps extends StageProps {
  * can delay it, and the part of {base_url} that shows deliveries and sends them again.
  */
 export class DeliveryStack extends Stack {
+  /** Publishers send to it. */
+  readonly eventsQueue: WorkQueue;
   readonly #props: DeliveryStackProps;
   readonly #historyDays: string;
   readonly #lanes: DeliveryLanes;
@@ -50,6 +53,10 @@ export class DeliveryStack extends Stack {
       description: 'Allows an internal service to publish events to Emissor, and nothing else',
     });
     queues.first.grant(publisher, 'sqs:SendMessage');
+    this.eventsQueue = queues.first;
+    // The stack for smoke tests imports them where the stage has a schedule. Without these, AWS would refuse to end that schedule.
+    this.exportValue(queues.first.queueArn);
+    this.exportValue(queues.first.queueUrl);
 
     const logGroups = Object.values(consumers).map(({ logGroup }) => logGroup.logGroupName);
     new CfnOutput(this, 'EventsQueueUrl', { value: queues.first.queueUrl });
@@ -59,6 +66,9 @@ export class DeliveryStack extends Stack {
     new CfnOutput(this, 'DeliveryLogGroups', { value: logGroups.join(',') });
     new CfnOutput(this, 'HistoryDays', { value: this.#historyDays });
     new CfnOutput(this, 'DemandsUrl', { value: configuration.demandsUrl });
+    if (configuration.smokeReceiverUrl) {
+      new CfnOutput(this, 'SmokeReceiverUrl', { value: configuration.smokeReceiverUrl });
+    }
     new CfnOutput(this, 'PublisherPolicyArn', { value: publisher.managedPolicyArn });
   }
 

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nameProblem } from '../lambdas/platform/egress/host-name.ts';
 import { type Assembly, readAssembly, synthesise } from './assembly/assembly.ts';
+import { functionsBeside } from './deployment/beside.ts';
 import { provisionDemo } from './deployment/demo-data.ts';
-import { provisionFunctions, provisionState, runDeploymentTriggers } from './deployment/provision.ts';
+import { type Functions, provisionFunctions, provisionState, runDeploymentTriggers } from './deployment/provision.ts';
 import { resolveTemplate } from './deployment/resolved-template.ts';
 import { startTriggers } from './deployment/triggers.ts';
 import { type DataDirectory, makeRunDirectory, openDataDirectory } from './directories.ts';
@@ -13,6 +14,7 @@ import { makeIamEnforcer } from './iam/enforcer.ts';
 import { functionPolicies } from './iam/policies.ts';
 import { startInternet } from './internet/internet.ts';
 import type { ReceivedDelivery } from './internet/receiver.ts';
+import type { FunctionHost } from './lambda/function.ts';
 import { writeRuntimeFiles } from './lambda/runtime-context.ts';
 import type { LocalOptions } from './options.ts';
 import { portsFrom, type RunPorts } from './options.ts';
@@ -58,7 +60,9 @@ export async function startLocalCloud(request: LocalCloudRequest): Promise<Local
 type Cleanup = (() => unknown)[];
 
 async function start(request: LocalCloudRequest, cleanup: Cleanup): Promise<RunOutputs> {
-  const { root, terminal, dataDirectory, outputsFile } = request;
+  const { root, terminal, dataDirectory, outputsFile, assemblyDirectory, besideDirectory } = request;
+  const given = assemblyDirectory === undefined ? undefined : readAssembly(assemblyDirectory);
+  const beside = besideDirectory === undefined ? undefined : readAssembly(besideDirectory);
   await claimOutputs(outputsFile);
   const servers = await startServers(portsFrom(request.port), cleanup);
   const data = dataDirectory === undefined ? undefined : openDataDirectory(dataDirectory);
@@ -67,11 +71,12 @@ async function start(request: LocalCloudRequest, cleanup: Cleanup): Promise<RunO
   cleanup.push(run.remove);
 
   const output = join(run.path, 'cdk.out');
-  const emulators = await terminal.step('Synthesising the CDK app', () =>
-    whileSynthesising(request, output, () => startEmulators(request, data, run.path, cleanup)),
-  );
+  const startOthers = () => startEmulators(request, data, run.path, cleanup);
+  const emulators = given
+    ? await startOthers()
+    : await terminal.step('Synthesising the CDK app', () => whileSynthesising(request, output, startOthers));
   return terminal.step('Starting the local cloud', () =>
-    deploy(request, emulators, servers, readAssembly(output), data?.demoFile, cleanup),
+    deploy(request, emulators, servers, { assembly: given ?? readAssembly(output), beside }, data?.demoFile, cleanup),
   );
 }
 
@@ -150,7 +155,7 @@ async function deploy(
   request: LocalCloudRequest,
   { internet, iam, faults, services, files }: Emulators,
   { auth, base }: { auth: HttpServer; base: HttpServer },
-  assembly: Assembly,
+  { assembly, beside }: { assembly: Assembly; beside: Assembly | undefined },
   demoFile: string | undefined,
   cleanup: Cleanup,
 ): Promise<RunOutputs> {
@@ -158,13 +163,14 @@ async function deploy(
   const template = resolveTemplate(assembly, { auth: auth.port, base: base.port, queueUrl: services.sqs.urlOf });
   iam.enforce(functionPolicies(template.resources, template.assets));
   await provisionState(template, services);
-  const functions = provisionFunctions(template, {
-    runtimeContext: { ...files, endpoints: services.endpoints },
-    onLine: ({ label, logGroup }, line) => {
-      services.logs.put(logGroup, line);
-      terminal.log(label, line);
-    },
-  });
+  const others = beside && functionsBeside(beside, assembly, template.environment);
+  const onLine: FunctionHost['onLine'] = ({ label, logGroup }, line) => {
+    services.logs.put(logGroup, line);
+    terminal.log(label, line);
+  };
+  const runtimeContext = { ...files, endpoints: services.endpoints };
+  const functions = provisionFunctions(template, { runtimeContext, onLine }, others);
+  cleanup.push(() => reportReleases(functions, terminal));
   cleanup.push(() => [...functions.values()].map(({ end }) => end()));
   await runDeploymentTriggers(template, functions);
   const demo = await provisionDemo(template, services.dynamoDb.endpoint, demoFile);
@@ -176,6 +182,15 @@ async function deploy(
   const outputs = runOutputs(template.outputs, services, internet.receiverUrl, demo);
   cleanup.push(writeOutputs(request.outputsFile, outputs));
   return outputs;
+}
+
+/** Says how many invocations each release was given, where two serve. */
+function reportReleases(functions: Functions, terminal: Terminal): void {
+  for (const { definition, served } of functions.values()) {
+    if (!served) continue;
+    const { own, other } = served;
+    terminal.note('beside', `${definition.label}: ${own} invocations by this release, ${other} by the other`);
+  }
 }
 
 type Emulators = Awaited<ReturnType<typeof startEmulators>>;

@@ -18,6 +18,10 @@ export interface LocalOptions {
   readonly faultsFile?: string;
   /** Whether queues hand out the messages of quiet accounts first, as SQS does, or all in the order they came. */
   readonly queueOrder: 'fair' | 'arrival';
+  /** Cloud assembly to run. @default - the app is synthesised */
+  readonly assemblyDirectory?: string;
+  /** Cloud assembly of another release, whose functions serve every second invocation. */
+  readonly besideDirectory?: string;
   /** Stage values to override, as the context of the CDK app. */
   readonly stageValues: Readonly<Record<string, string>>;
   /** Where the URLs and credentials of this run are written. */
@@ -48,6 +52,11 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
     throw asUsageError(error);
   }
   const given = command.opts();
+  if (given.assembly !== undefined && (given.set !== undefined || given.retrySchedule !== undefined)) {
+    throw new UsageError(
+      '--assembly: that was synthesised with its stage values, --set and --retry-schedule come too late.',
+    );
+  }
   return {
     port: given.port,
     ...(given.data === undefined ? {} : { dataDirectory: resolve(given.data) }),
@@ -55,6 +64,8 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
     ...(given.hosts === undefined ? {} : { hostsFile: resolve(given.hosts) }),
     ...(given.faults === undefined ? {} : { faultsFile: resolve(given.faults) }),
     queueOrder: given.queueOrder,
+    ...(given.assembly === undefined ? {} : { assemblyDirectory: resolve(given.assembly) }),
+    ...(given.beside === undefined ? {} : { besideDirectory: resolve(given.beside) }),
     stageValues: checkStageValues({
       ...given.set,
       ...(given.retrySchedule === undefined ? {} : { retrySchedule: given.retrySchedule }),
@@ -93,6 +104,8 @@ function makeCommand(defaultOutputsFile: string): Command {
         .choices(['fair', 'arrival'])
         .default('fair'),
     )
+    .option('--assembly <directory>', 'run this cloud assembly (default: the app is synthesised)')
+    .option('--beside <directory>', 'cloud assembly of another release, which serves every second invocation')
     .option('--retry-schedule <waits>', 'waits between delivery attempts, like 1s,2s,5s')
     .option('--set <key=value>', 'any value of the stage configuration (repeatable)', addStageValue)
     .option('--outputs <file>', 'where URLs and demo credentials are written', defaultOutputsFile)
@@ -114,6 +127,7 @@ function asUsageError(error: unknown): unknown {
 function checkStageValues(values: Record<string, string>): Record<string, string> {
   const domain = ['authDomain', 'baseDomain'].find(key => key in values);
   if (domain !== undefined) throw new UsageError(`${domain}: a local run has no domain names of its own.`);
+  if ('smokeSchedule' in values) throw new UsageError('smokeSchedule: a local run is tested by "npm run smoke" only.');
   try {
     stageConfiguration('local', values);
     return values;

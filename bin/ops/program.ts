@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { stageNames } from '../../lib/config.ts';
+import { ConfigurationError, knownStage } from '../../lib/config.ts';
 import { addClients } from './clients.ts';
 import { addDeliveries } from './deliveries.ts';
 import { addDlq } from './dlq.ts';
@@ -8,6 +8,7 @@ import { addKeys } from './keys.ts';
 import { addPublish } from './publish.ts';
 import { CommandFailed, makeRun } from './run.ts';
 import { addSessions } from './sessions.ts';
+import { addSmoke } from './smoke.ts';
 import type { Streams } from './terminal.ts';
 import { addUsers } from './users.ts';
 import { addWebhooks } from './webhooks.ts';
@@ -31,7 +32,7 @@ export async function runOps(args: readonly string[], streams: Streams = process
       return 2;
     }
     if (!(error instanceof CommandFailed)) throw error;
-    if (asJson) writeJsonError(streams.stderr, error.message, 1);
+    if (asJson) writeJsonError(streams.stderr, error.message, 1, error.details);
     else streams.stderr.write(`error: ${error.message}\n`);
     return 1;
   }
@@ -39,12 +40,12 @@ export async function runOps(args: readonly string[], streams: Streams = process
 
 function makeProgram(asJson: boolean, streams: Streams): Command {
   const run = makeRun(streams);
-  const program = new Command('ops')
+  const program: Command = new Command('ops')
     .usage('[options] <command>')
     .description('Operates an Emissor: its clients, users and keys, its webhooks, and the events it delivers.')
     .addOption(
       new Option('--stage <name>', 'a deployed stage, found by its CloudFormation stacks')
-        .choices(stageNames())
+        .argParser(name => stageName(name, program))
         .conflicts('outputs'),
     )
     .option('--outputs <file>', 'the outputs file of another local run, or of "cdk deploy --outputs-file"')
@@ -66,7 +67,18 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   addDeliveries(program, run);
   addEvents(program, run);
   addDlq(program, run);
+  addSmoke(program, run, streams);
   return program;
+}
+
+/** A stage that has a file; a message for any other that says how to make one. */
+function stageName(name: string, program: Command): string {
+  try {
+    return knownStage(name);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return program.error(`error: ${error.message}`, { exitCode: 2 });
+  }
 }
 
 /** The error of commander for a noun without a verb, after it has shown the help. */
@@ -84,9 +96,9 @@ function tidy(message: string): string {
 }
 
 /** An error for programs: one object on standard error, and nothing on standard output. */
-function writeJsonError(output: Streams['stderr'], message: string, exitCode: number): void {
+function writeJsonError(output: Streams['stderr'], message: string, exitCode: number, details: object = {}): void {
   const code = exitCode === 2 ? 'usage' : 'refused';
-  output.write(`${JSON.stringify({ error: message.replace(/^error: /, ''), code, exitCode })}\n`);
+  output.write(`${JSON.stringify({ error: message.replace(/^error: /, ''), code, exitCode, ...details })}\n`);
 }
 
 const examples = `

@@ -3,6 +3,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import type { StageName } from '../../lib/config.ts';
 import { CliError } from './cli-error.ts';
+import { readStageStacks, type StageStacks } from './stage-stacks.ts';
 
 /** The outputs of a run or a deployment by their names: queue URLs, table names, endpoints. */
 type Outputs = Readonly<Record<string, string>>;
@@ -12,6 +13,8 @@ export interface Target {
   /** Its name in messages: `the local run`, `stage dev`. */
   readonly label: string;
   readonly outputs: Outputs;
+  /** The stacks of a deployed stage. Some may be missing: whoever needs one of their outputs is told. */
+  readonly deployed?: StageStacks;
   /** The message for when it does not answer. */
   readonly unreachable: string;
 }
@@ -39,9 +42,11 @@ export async function findTarget({ stage, outputs: file }: TargetOptions): Promi
   if (stage === undefined || stage === 'local') {
     return { label: 'the local run', outputs: await readOutputs(localOutputs, notRunning), unreachable: notRunning };
   }
+  const deployed = await readStageStacks(stage);
   return {
     label: `stage ${stage}`,
-    outputs: await readStageOutputs(stage),
+    outputs: outputsOf(deployed),
+    deployed,
     unreachable: 'AWS does not answer: check the network and AWS_REGION.',
   };
 }
@@ -49,13 +54,14 @@ export async function findTarget({ stage, outputs: file }: TargetOptions): Promi
 /**
  * One output of the target.
  *
- * @throws {CliError} when the target has no such output: another version of Emissor wrote it.
+ * @throws {CliError} when the target has no such output: a stack is missing, or another version of Emissor wrote it.
  */
 export function requireOutput(target: Target, name: string): string {
   const value = target.outputs[name];
-  if (value === undefined)
-    throw new CliError(`${target.label} has no output "${name}": deploy or start this version first.`);
-  return value;
+  if (value !== undefined) return value;
+  const missing = target.deployed?.stacks.find(({ found }) => found === undefined);
+  if (target.deployed && missing) throw new CliError(notDeployed(target.deployed, missing.stackName));
+  throw new CliError(`${target.label} has no output "${name}": deploy or start this version first.`);
 }
 
 /** How an SDK client reaches the target: at the local run's endpoint, or on AWS with the SDK's usual credentials. */
@@ -67,45 +73,17 @@ export function connectionSettings({ outputs }: Target, endpoint: string | undef
   };
 }
 
-/**
- * The outputs of a deployed stage, read from its CloudFormation stacks with the SDK's usual credentials and region.
- *
- * @throws {CliError} when a stack is missing.
- */
-async function readStageOutputs(stage: string): Promise<Outputs> {
-  // Loaded on demand: the SDK takes longer to load than the rest takes to run.
-  const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
-  const client = new CloudFormationClient({ maxAttempts: 3 });
-  const region = await client.config.region();
-
-  const readStack = async (name: string): Promise<[string, string][]> => {
-    const stackName = `Emissor-${stage}-${name}`;
-    try {
-      const answer = await client.send(new DescribeStacksCommand({ StackName: stackName }));
-      const outputs = answer.Stacks?.[0]?.Outputs ?? [];
-      return outputs.map(output => [output.OutputKey ?? '', output.OutputValue ?? '']);
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-      throw new CliError(
-        `stage ${stage} is not deployed in ${region}: stack ${stackName} is missing (npx cdk deploy --all -c stage=${stage}).`,
-      );
-    }
+function outputsOf({ region, stacks }: StageStacks): Outputs {
+  const outputs = stacks.flatMap(({ found }) => found?.Outputs ?? []);
+  return {
+    ...Object.fromEntries(outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue])),
+    Region: region,
   };
-
-  try {
-    const outputs = await Promise.all(stacks.map(readStack));
-    return { ...Object.fromEntries(outputs.flat()), Region: region };
-  } finally {
-    client.destroy();
-  }
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && error.name === 'ValidationError' && error.message.includes('does not exist');
+function notDeployed({ configuration: { stage }, region, account }: StageStacks, stackName: string): string {
+  return `stage ${stage} is not deployed in ${region} of account ${account}: stack ${stackName} is missing (npm run preflight -- --stage ${stage}).`;
 }
-
-/** The stacks of a stage. */
-const stacks = ['Data', 'Auth', 'Webhooks', 'Delivery'];
 
 async function readOutputs(file: string, whenMissing: string): Promise<Outputs> {
   let text: string;

@@ -22,6 +22,8 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly reservedConcurrentExecutions?: number | undefined;
   /** `ALLOW` for a function that sends to its own queue: by default Lambda ends such a loop after some 16 invocations. */
   readonly recursiveLoop?: lambda.RecursiveLoop | undefined;
+  /** Which lines of Lambda's own are logged. @default - all: one at the start and two at the end of each invocation */
+  readonly systemLogLevel?: lambda.SystemLogLevel | undefined;
 }
 
 /**
@@ -61,6 +63,7 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
         ? { reservedConcurrentExecutions: props.reservedConcurrentExecutions }
         : {}),
       ...(props.recursiveLoop ? { recursiveLoop: props.recursiveLoop } : {}),
+      ...(props.systemLogLevel ? { systemLogLevelV2: props.systemLogLevel } : {}),
     });
     this.entry = props.entry;
     this.variables = props.environment;

@@ -5,7 +5,8 @@ import { type LiveResource, ofType, readProperties } from '../assembly/resources
 import { createTables, tableOf } from '../dynamodb.ts';
 import { StartError } from '../errors.ts';
 import { eventSourceOf } from '../event-sources/mapping.ts';
-import { functionOf } from '../lambda/definition.ts';
+import { alternate } from '../lambda/alternation.ts';
+import { type FunctionDefinition, functionOf } from '../lambda/definition.ts';
 import { makeStartLock } from '../lambda/execution-environment.ts';
 import { type FunctionHost, type LocalFunction, makeLocalFunction } from '../lambda/function.ts';
 import type { Services } from '../services.ts';
@@ -32,20 +33,29 @@ export async function provisionState(template: ResolvedTemplate, services: Servi
 /** The functions of the template, by name. */
 export type Functions = ReadonlyMap<string, LocalFunction>;
 
-/** Creates the functions; their processes start when they are first invoked. @throws {StartError} */
+/**
+ * Creates the functions; their processes start when they are first invoked.
+ *
+ * @param beside - functions of another release, by name, that serve every second invocation. @default - none
+ * @throws {StartError}
+ */
 export function provisionFunctions(
   { resources, assets }: ResolvedTemplate,
   host: Omit<FunctionHost, 'startLock'>,
+  beside: ReadonlyMap<string, FunctionDefinition> = new Map(),
 ): Functions {
   const startLock = makeStartLock();
   const concurrency = concurrencyOf(resources);
+  const make = (definition: FunctionDefinition) =>
+    makeLocalFunction(definition, { ...host, startLock }, concurrency.get(definition.name));
   return new Map(
     ofType(resources, 'AWS::Lambda::Function')
       .map(resource => functionOf(resource, assets))
-      .map(definition => [
-        definition.name,
-        makeLocalFunction(definition, { ...host, startLock }, concurrency.get(definition.name)),
-      ]),
+      .map(definition => {
+        const [own, other] = [make(definition), beside.get(definition.name)];
+        const { reservedConcurrency } = definition; // of the function, not of a version
+        return [definition.name, other ? alternate(own, make({ ...other, reservedConcurrency })) : own];
+      }),
   );
 }
 

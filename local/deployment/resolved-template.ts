@@ -1,6 +1,6 @@
 import type { Assembly } from '../assembly/assembly.ts';
 import { makeEnvironment } from '../assembly/identities.ts';
-import { makeResolver } from '../assembly/intrinsics.ts';
+import { type Environment, makeResolver } from '../assembly/intrinsics.ts';
 import { type LiveResource, liveResources } from '../assembly/resources.ts';
 import { StartError } from '../errors.ts';
 import { requiredOutput, stackOutputs } from '../outputs.ts';
@@ -13,6 +13,8 @@ export interface ResolvedTemplate {
   readonly assets: ReadonlyMap<string, string>;
   /** Port of each HTTP API, by its id. */
   readonly apiPorts: ReadonlyMap<string, number>;
+  /** The names, ARNs and addresses of this run. */
+  readonly environment: Environment;
   /** What `Ref` or `Fn::GetAtt` gives for a resource. */
   attributeOf(resource: LiveResource, attribute: string): string;
 }
@@ -48,6 +50,7 @@ export function resolveTemplate(assembly: Assembly, ports: Ports): ResolvedTempl
     outputs: stackOutputs(assembly.stacks, resolve),
     assets: assembly.assets,
     apiPorts,
+    environment,
     attributeOf: ({ stack, logicalId, type, properties }, attribute) => {
       const resource = { Type: type, Properties: properties };
       return environment.attributeOf({ stack, logicalId, resource, attribute, resolve: node => node });

@@ -10,6 +10,8 @@ export interface LocalFunction {
   readonly definition: FunctionDefinition;
   /** Invocations that may run at once; more wait. */
   readonly concurrency: number;
+  /** How many invocations this release and the one beside it were given; `undefined` for a function of one release. */
+  readonly served?: Readonly<Record<'own' | 'other', number>>;
   readonly invoke: Invoke;
   /** Resolves when no invocation is running or waiting. */
   drain(): Promise<void>;

@@ -15,6 +15,7 @@ const stackXml = (name: string, entries: readonly (readonly [string, string])[])
   );
   return `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult>
     <Stacks><member><StackName>${name}</StackName><CreationTime>2026-01-01T00:00:00Z</CreationTime>
+    <StackId>arn:aws:cloudformation:us-east-1:111122223333:stack/${name}/1</StackId>
     <StackStatus>CREATE_COMPLETE</StackStatus><Outputs>${members.join('')}</Outputs></member></Stacks>
     </DescribeStacksResult></DescribeStacksResponse>`;
 };
@@ -23,20 +24,29 @@ const missingXml = (name: string): string =>
   `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type>
    <Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`;
 
+const identityXml = `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>
+  <Arn>arn:aws:iam::111122223333:user/ana</Arn><UserId>AIDA</UserId><Account>111122223333</Account>
+  </GetCallerIdentityResult></GetCallerIdentityResponse>`;
+
 let server: Server;
+/** Whether the stand-in has the stacks of the stage. */
+let isDeployed = true;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
   server = createServer(async (request, response) => {
-    const name = new URLSearchParams(await text(request)).get('StackName') ?? '';
+    const asked = new URLSearchParams(await text(request));
+    const name = asked.get('StackName') ?? '';
     const entries = name === 'Emissor-dev-Data' ? [['ClientsTable', output('ClientsTable')] as const] : [];
-    const isThere = name.startsWith('Emissor-dev-');
-    response.writeHead(isThere ? 200 : 400, { 'content-type': 'text/xml' });
-    response.end(isThere ? stackXml(name, entries) : missingXml(name));
+    const isIdentity = asked.get('Action') === 'GetCallerIdentity';
+    response.writeHead(isDeployed || isIdentity ? 200 : 400, { 'content-type': 'text/xml' });
+    response.end(isIdentity ? identityXml : isDeployed ? stackXml(name, entries) : missingXml(name));
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   environment = {
-    AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint,
+    AWS_ENDPOINT_URL_STS: endpoint,
     AWS_REGION: outputs.Region ?? 'us-east-1',
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
@@ -54,10 +64,20 @@ describeWith(['engines'], 'ops --stage', () => {
     expect(JSON.parse(stdout).map((client: { clientId: string }) => client.clientId)).toContain(clientId);
   });
 
-  it('says in one line that a stage is not deployed', async () => {
+  it('says in one line that a stage is not deployed, and where', async () => {
+    isDeployed = false;
+    const { code, stdout, stderr } = await runOps(['--stage', 'dev', 'clients', 'list'], { environment });
+    isDeployed = true;
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(
+      /^error: stage dev is not deployed in \S+ of account 111122223333: stack Emissor-dev-\w+ is missing \(.*\)\.\n$/,
+    );
+  });
+
+  it('says in one line that the file of a stage is not filled in', async () => {
     const { code, stdout, stderr } = await runOps(['--stage', 'prod', 'clients', 'list'], { environment });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^error: stage prod is not deployed in \S+: stack Emissor-prod-\w+ is missing \(.*\)\.\n$/);
+    expect(stderr).toMatch(/^error: Stage prod: stages\/prod\.ts must give account .*\n$/);
   });
 
   it('says in one line that the deployed version lacks an output', async () => {

@@ -22,6 +22,7 @@ const pinned: Record<StackName, string[]> = {
   Auth: [],
   Webhooks: [],
   Delivery: ['DeadLetterQueue9F481546', 'EventsQueueB96EB0D2', 'RetryQueue612A9E52', 'SlowQueue9498D479'],
+  Smoke: [],
 };
 
 describe('a stateful resource', () => {

@@ -26,7 +26,7 @@ describe('synthesising without credentials', () => {
 
   beforeAll(() => {
     output = mkdtempSync(join(tmpdir(), 'emissor-synth-'));
-    exit = runBare('cdk', 'synth', '--quiet', '--strict', '--output', output);
+    exit = runBare('cdk', 'synth', '--quiet', '--strict', '--output', output, '-c', 'smokeSchedule=15m'); // all functions
   });
   afterAll(() => rmSync(output, { recursive: true }));
 

@@ -15,7 +15,7 @@ import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { type Keyring, makeKeyring, type SigningAlgorithm } from '../../lambdas/platform/keyring.ts';
 import type { Log } from '../../lambdas/platform/telemetry.ts';
 import { type FrozenClock, frozenClock } from './clock.ts';
-import { type Dynalite, startDynalite } from './dynalite.ts';
+import { type Database, startDatabase } from './database/database.ts';
 import { type FakeKms, makeFakeKms } from './fake-kms.ts';
 import { httpRequest, type RequestDescription } from './http-request.ts';
 
@@ -44,7 +44,7 @@ export interface AuthServiceOptions {
 /** A whole {auth_url} on an embedded database and a fake KMS, with a clock that stands still. */
 export interface AuthService {
   readonly clock: FrozenClock;
-  readonly dynalite: Dynalite;
+  readonly database: Database;
   readonly kms: FakeKms;
   readonly keyring: Keyring;
   readonly rotation: KeyRotation;
@@ -84,8 +84,8 @@ export function basic(id: string, secret: string): string {
 export async function startAuthService(options: AuthServiceOptions = {}): Promise<AuthService> {
   const clock = frozenClock();
   const { now } = clock;
-  const dynalite = await startDynalite('Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts', 'Keyring');
-  const { dynamo } = dynalite;
+  const database = await startDatabase('Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts', 'Keyring');
+  const { dynamo } = database;
   const kms = makeFakeKms();
   const logs: string[] = [];
   const metrics: string[] = [];
@@ -147,7 +147,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
   const keyring = makeKeyring({ dynamo, kms: kms.client, tableName: 'Keyring', now });
   return {
     clock,
-    dynalite,
+    database,
     kms,
     keyring,
     sessionList: makeSessionList({ dynamo, tableName: 'Sessions' }),
@@ -176,7 +176,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
         ...description,
         headers: { ...formHeaders, ...description.headers },
       }),
-    stop: () => dynalite.stop(),
+    stop: () => database.stop(),
   };
 }
 

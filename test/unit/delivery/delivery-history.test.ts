@@ -6,23 +6,23 @@ import { makeReadHistory } from '../../../lambdas/delivery/delivery-history.ts';
 import { itemFromDelivery } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
 import { frozenClock } from '../../support/clock.ts';
-import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../support/database/database.ts';
 import { aDelivery, noon } from './builders.ts';
 
-let dynalite: Dynalite;
+let database: Database;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries');
+  database = await startDatabase('Deliveries');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 
 const { now } = frozenClock();
-const storeHere = () => makeDeliveryStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now, historyDays: 30 });
+const storeHere = () => makeDeliveryStore({ dynamo: database.dynamo, table: 'Deliveries', now, historyDays: 30 });
 const readHistory: ReturnType<typeof makeReadHistory> = query =>
-  makeReadHistory({ dynamo: dynalite.dynamo, table: 'Deliveries', store: storeHere() })(query);
+  makeReadHistory({ dynamo: database.dynamo, table: 'Deliveries', store: storeHere() })(query);
 
 /** The same when all that was final at noon is past its time. */
 const readLater: typeof readHistory = query => {
-  const later = { dynamo: dynalite.dynamo, table: 'Deliveries', now: () => noon + 31 * 24 * 3_600_000 };
+  const later = { dynamo: database.dynamo, table: 'Deliveries', now: () => noon + 31 * 24 * 3_600_000 };
   return makeReadHistory({ ...later, store: makeDeliveryStore({ ...later, historyDays: 30 }) })(query);
 };
 
@@ -50,7 +50,7 @@ const fill = async (
     const puts = deliveries
       .slice(first, first + 25)
       .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-    await dynalite.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+    await database.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
   }
   return deliveries.toReversed();
 };
@@ -171,7 +171,7 @@ describe('the history', () => {
                 expect(await storeHere().update(before, after)).toBe(true);
               }
             }
-            return dynalite.dynamo.send(command);
+            return database.dynamo.send(command);
           };
           // One after the other, so that a change comes between any two partitions of a page.
           const inTurn = (command: BatchWriteCommand) => {
@@ -202,8 +202,8 @@ describe('the history', () => {
   describe('costs at most twenty calls a page', () => {
     const calls = async (accountId: string, limit: number, state: DeliveryState | undefined) => {
       const taken: number[] = [];
-      dynalite.operations.length = 0;
-      const count = async () => taken.push(dynalite.operations.splice(0).length);
+      database.operations.length = 0;
+      const count = async () => taken.push(database.operations.splice(0).length);
       const pages = await readAll(accountId, limit, state, count);
       return { pages, most: Math.max(...taken) };
     };
@@ -233,11 +233,11 @@ describe('the history', () => {
           expect(most).toBeLessThanOrEqual(20);
         }
         for (const after of [undefined, all[4_000]]) {
-          dynalite.operations.length = 0;
+          database.operations.length = 0;
           const cursor = after && `${new Date(after.createdAt).toISOString()}#${after.id}`;
           const page = { accountId, eventName: 'demanda.criada', limit: 1, after: cursor } as const;
           expect((await readHistory(page)).deliveries).toEqual([all[after ? 4_001 : 0]]);
-          expect(dynalite.operations.length).toBeLessThanOrEqual(20);
+          expect(database.operations.length).toBeLessThanOrEqual(20);
         }
       },
       120_000,
@@ -246,11 +246,11 @@ describe('the history', () => {
     it('where what the index still leads to is past its time', async () => {
       await fill('expired', 600, () => 'failed');
       for (const state of ['failed', undefined] as const) {
-        dynalite.operations.length = 0;
+        database.operations.length = 0;
         const page = await readLater({ accountId: 'expired', eventName: 'demanda.criada', limit: 100, state });
         expect(page.deliveries).toEqual([]);
         expect(page.next).toBeDefined();
-        expect(dynalite.operations.length).toBeLessThanOrEqual(20);
+        expect(database.operations.length).toBeLessThanOrEqual(20);
       }
     });
   });
@@ -286,7 +286,7 @@ describe('the history', () => {
         const puts = made
           .slice(first, first + 25)
           .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-        await dynalite.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+        await database.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
       }
       own = made.toReversed();
     });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../../lambdas/delivery/event.ts';
 import type { PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
-import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../support/database/database.ts';
 import { answer } from './builders.ts';
 import { schedule, simulate } from './simulation.ts';
 
@@ -82,11 +82,11 @@ const expectSound = (delivery: Delivery, statuses: readonly (number | undefined)
   }
 };
 
-let dynalite: Dynalite;
+let database: Database;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 
 describe('the life of deliveries', () => {
   it('ends well whatever happens, in whatever order: nothing lost, nothing sent where it does not belong', async () => {
@@ -95,7 +95,7 @@ describe('the life of deliveries', () => {
         fc.array(action, { minLength: 5, maxLength: 40, size: 'max' }),
         fc.array(posted, { maxLength: 30, size: 'max' }),
         async (actions, answers) => {
-          const world = await simulate(dynalite);
+          const world = await simulate(database);
           world.answers.push(...answers);
           /** When each event was last published, and each registration began. */
           const published = new Map<string, number>();

@@ -6,21 +6,21 @@ import { backlogShardsOf, dueShards } from '../../../lambdas/delivery/delivery-i
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
 import { waitingForSlot } from '../../../lambdas/delivery/transitions.ts';
 import { frozenClock } from '../../support/clock.ts';
-import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../support/database/database.ts';
 import { aDelivery, aRecord, aWebhook, noon } from './builders.ts';
 
 const day = 24 * 60 * 60_000;
-let dynalite: Dynalite;
+let database: Database;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 
 const clock = frozenClock();
 beforeEach(() => clock.set(noon));
 
 const storeHere = () =>
-  makeDeliveryStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
+  makeDeliveryStore({ dynamo: database.dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
 
 let made = 0;
 const freshId = () => `evt_${String(++made).padStart(27, '0')}`;
@@ -30,7 +30,7 @@ const waiting = (changes: Partial<Delivery> = {}): WaitingDelivery => ({
 });
 
 const itemOf = async (id: string) =>
-  (await dynalite.dynamo.send(new GetCommand({ TableName: 'Deliveries', Key: { id }, ConsistentRead: true }))).Item;
+  (await database.dynamo.send(new GetCommand({ TableName: 'Deliveries', Key: { id }, ConsistentRead: true }))).Item;
 
 const dueNow = async () =>
   (await Promise.all(dueShards.map(shard => storeHere().due(shard)))).flat().map(({ id }) => id);
@@ -49,13 +49,13 @@ describe('the store of deliveries', () => {
     const store = storeHere();
     const delivery = waiting();
     await store.create(delivery);
-    await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: aWebhook() }));
-    dynalite.operations.length = 0;
+    await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: aWebhook() }));
+    database.operations.length = 0;
     const other = { table: 'Webhooks', key: { accountId: 'conta-1', eventName: 'demanda.criada' } };
     expect(await store.readWith(delivery.id, [other])).toEqual([delivery, aWebhook()]);
     const unknown = { ...other, key: { ...other.key, accountId: 'x' } };
     expect(await store.readWith('evt_unknown', [unknown])).toEqual([undefined, undefined]);
-    expect(dynalite.operations).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand']);
+    expect(database.operations).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand']);
   });
 
   it('takes one first outcome of many copies', async () => {
@@ -151,8 +151,8 @@ describe('what waits for a slot', () => {
       send: (async (command: GetCommand) => {
         const isRead = command.constructor.name === 'BatchGetCommand';
         if (isRead) await storeHere().update(one, settled(one, 'delivered', noon));
-        return dynalite.dynamo.send(command);
-      }) as typeof dynalite.dynamo.send,
+        return database.dynamo.send(command);
+      }) as typeof database.dynamo.send,
     };
     const lagging = makeDeliveryStore({ dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
     expect((await lagging.waitingForSlot(shards('waits-4'), 10)).deliveries).toEqual([other]);
@@ -162,10 +162,10 @@ describe('what waits for a slot', () => {
     const [one] = await waitHere('waits-5', 1);
     const dynamo = {
       send: (async (command: GetCommand) => {
-        const answer = await dynalite.dynamo.send(command);
+        const answer = await database.dynamo.send(command);
         const isPage = command.constructor.name === 'QueryCommand';
         return isPage ? { ...answer, LastEvaluatedKey: { id: one?.id } } : answer;
-      }) as typeof dynalite.dynamo.send,
+      }) as typeof database.dynamo.send,
     };
     const paged = makeDeliveryStore({ dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
     expect(await paged.waitingForSlot(shards('waits-5'), 10)).toEqual({ deliveries: [one], isAll: false });
@@ -229,13 +229,13 @@ const troubled = (
   const send = async (command: PutCommand) => {
     if (!(command instanceof PutCommand)) {
       calls.push('read');
-      return dynalite.dynamo.send(command);
+      return database.dynamo.send(command);
     }
     const step = steps[calls.length] ?? 'answered';
     calls.push(step);
     if (step === 'refused') throw named('ValidationException');
     if (step === 'not made') throw named('ThrottlingException');
-    const answer = await dynalite.dynamo.send(command);
+    const answer = await database.dynamo.send(command);
     if (step === 'lost') throw named('TimeoutError');
     if (step === 'repeated by the SDK') {
       throw named('ConditionalCheckFailedException', { $metadata: { attempts: 2 } });

@@ -50,7 +50,7 @@ import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../support/clock.ts';
-import type { Dynalite } from '../../support/dynalite.ts';
+import type { Database } from '../../support/database/database.ts';
 import { answer, aWebhook, fakeSealing, fakeTelemetry } from './builders.ts';
 
 /** The waits of the simulation: two for the queue, one for the sweeper. */
@@ -151,7 +151,7 @@ const keyNames: Record<'Deliveries' | 'Webhooks', readonly string[]> = {
   Webhooks: ['accountId', 'eventName'],
 };
 
-const emptyTables = async ({ dynamo }: Dynalite) => {
+const emptyTables = async ({ dynamo }: Database) => {
   for (const [TableName, names] of Object.entries(keyNames)) {
     const { Items = [] } = await dynamo.send(new ScanCommand({ TableName }));
     for (const item of Items) {
@@ -168,8 +168,8 @@ const emptyTables = async ({ dynamo }: Dynalite) => {
  *
  * @param page - deliveries that a replay looks at between two saves.
  */
-export const simulate = async (dynalite: Dynalite, page = replayPage) => {
-  await emptyTables(dynalite);
+export const simulate = async (database: Database, page = replayPage) => {
+  await emptyTables(database);
   const clock = frozenClock();
   const telemetry = fakeTelemetry();
   const events: Message[] = [];
@@ -239,7 +239,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
     send: (command: Parameters<typeof sendTo>[0]) => call(() => sendTo(command)),
   } as unknown as Pick<SQSClient, 'send'>;
   const dynamo = {
-    send: (command: PutCommand) => call(() => dynalite.dynamo.send(command)),
+    send: (command: PutCommand) => call(() => database.dynamo.send(command)),
   } as unknown as Pick<DynamoDBDocumentClient, 'send'>;
 
   const { now } = clock;
@@ -250,7 +250,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   const slownessStore = makeSlownessStore({ dynamo, table: 'Deliveries', now, rate: slowRate });
   const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
   /** The same, of a process that does not die. */
-  const slownessNow = makeSlownessStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now, rate: slowRate });
+  const slownessNow = makeSlownessStore({ dynamo: database.dynamo, table: 'Deliveries', now, rate: slowRate });
 
   let timers: { readonly at: number; act(): void }[] = [];
   const after = (milliseconds: number, act: () => void) => {
@@ -412,7 +412,7 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
   };
 
   const items = async () => {
-    const found = await dynalite.dynamo.send(new ScanCommand({ TableName: 'Deliveries', ConsistentRead: true }));
+    const found = await database.dynamo.send(new ScanCommand({ TableName: 'Deliveries', ConsistentRead: true }));
     return found.Items ?? [];
   };
 
@@ -441,16 +441,16 @@ export const simulate = async (dynalite: Dynalite, page = replayPage) => {
       put(events, typeof message === 'string' ? message : JSON.stringify(message), 0, attributes),
     register: async (changes: Partial<Webhook> = {}) => {
       const Item = aWebhook({ createdAt: now(), updatedAt: now(), ...changes });
-      await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
+      await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
     },
     /** The webhook as it is stored. */
     webhook: async () => {
       const Key = { accountId: 'conta-1', eventName: 'demanda.criada' };
-      return (await dynalite.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
+      return (await database.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
     },
     remove: async () => {
       const Key = { accountId: 'conta-1', eventName: 'demanda.criada' };
-      await dynalite.dynamo.send(new DeleteCommand({ TableName: 'Webhooks', Key }));
+      await database.dynamo.send(new DeleteCommand({ TableName: 'Webhooks', Key }));
     },
     /** How slowly the receiver answers, as it is stored. */
     slowness: () => slownessNow.read(slownessId(owner)),

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type LocalCloud, type LocalCloudRequest, startLocalCloud } from '../../../local/local-cloud.ts';
@@ -28,6 +28,14 @@ const writeApp = (changes: Record<string, object> = {}) => {
      for (const [name, content] of Object.entries(${JSON.stringify(files)} as Record<string, string>)) {
        mkdirSync(dirname(join(out, name)), { recursive: true }); writeFileSync(join(out, name), content); }`,
   );
+};
+
+/** Writes the assembly of another release: its function says so. */
+const writeOther = (directory: string, changes: Record<string, object> = {}) => {
+  for (const [name, content] of Object.entries(makeAssembly(changes))) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), content.replace('issuer:', "release: 'other', issuer:"));
+  }
 };
 
 const start = async (changes: Partial<LocalCloudRequest> = {}): Promise<LocalCloud> => {
@@ -145,6 +153,32 @@ describe('a run', () => {
     await first.stop();
     const second = await start({ dataDirectory });
     expect(second.outputs.Demo).toEqual(first.outputs.Demo);
+  });
+
+  it('has every second invocation served by another release with --beside, and counts them', async () => {
+    const besideDirectory = join(root, 'other.out');
+    writeOther(besideDirectory);
+    const cloud = await start({ besideDirectory });
+    const { AuthUrl } = cloud.outputs;
+    const own = [200, { routeKey: 'ANY /token', issuer: AuthUrl }];
+    const other = [200, { routeKey: 'ANY /token', issuer: AuthUrl, release: 'other' }];
+    const answers = [];
+    for (let count = 0; count < 4; count += 1) answers.push(await get(`${AuthUrl}/token`));
+    expect(answers).toEqual([other, own, other, own]); // the first invocation was the trigger's
+    await cloud.stop();
+    expect(written.join('')).toMatch(/beside +auth\/token: 3 invocations by this release, 2 by the other\n/);
+  });
+
+  it('runs the assembly that it is given instead of the app', async () => {
+    const assemblyDirectory = join(root, 'given.out');
+    writeOther(assemblyDirectory);
+    const { outputs } = await start({ assemblyDirectory });
+    expect(await get(`${outputs.AuthUrl}/token`)).toMatchObject([200, { release: 'other' }]);
+  });
+
+  it('refuses an assembly that --beside cannot use', async () => {
+    await expect(start({ besideDirectory: join(root, 'missing') })).rejects.toThrow('missing/manifest.json');
+    expect(existsSync(outputsFile)).toBe(false);
   });
 
   it('keeps its outputs file: a second run overwrote it', async () => {

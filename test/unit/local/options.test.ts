@@ -30,6 +30,8 @@ describe('the command line', () => {
           'faults.json',
           '--queue-order',
           'arrival',
+          '--beside',
+          'other/cdk.out',
           '--outputs',
           'out.json',
           '--retry-schedule',
@@ -44,6 +46,7 @@ describe('the command line', () => {
       hostsFile: resolve('hosts.json'),
       faultsFile: resolve('faults.json'),
       queueOrder: 'arrival',
+      besideDirectory: resolve('other/cdk.out'),
       outputsFile: resolve('out.json'),
       mappings: new Map([
         ['a.example.com', 1],
@@ -51,6 +54,16 @@ describe('the command line', () => {
       ]),
       stageValues: { demandsUrl: 'https://x.example.com', signingAlgorithm: 'RS256', retrySchedule: '1s,2s' },
     });
+  });
+
+  it('may name an assembly, which has its stage values', () => {
+    expect(parse('--assembly', 'cdk.out')).toMatchObject({ assemblyDirectory: resolve('cdk.out'), stageValues: {} });
+    for (const words of [
+      ['--retry-schedule', '1s'],
+      ['--set', 'slowRate=1'],
+    ]) {
+      expect(() => parse('--assembly', 'cdk.out', ...words)).toThrow(/--assembly: .* too late/);
+    }
   });
 
   it.each([

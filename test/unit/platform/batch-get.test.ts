@@ -2,28 +2,28 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { batchGet, makeBatchedReads } from '../../../lambdas/platform/batch-get.ts';
 import { UnprocessedKeysError } from '../../../lambdas/platform/dynamo.ts';
-import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../support/database/database.ts';
 
 const user = (userId: string) => ({ table: 'Users', key: { userId } });
 const key = (generation: number) => ({ table: 'Keyring', key: { kind: 'mac', generation } });
 
-let dynalite: Dynalite;
+let database: Database;
 beforeAll(async () => {
-  dynalite = await startDynalite('Clients', 'Users', 'Keyring');
+  database = await startDatabase('Clients', 'Users', 'Keyring');
   const put = (TableName: string, Item: Record<string, unknown>) =>
-    dynalite.dynamo.send(new PutCommand({ TableName, Item }));
+    database.dynamo.send(new PutCommand({ TableName, Item }));
   for (const userId of ['u1', 'u2', 'u3']) await put('Users', { userId });
   await put('Clients', { clientId: 'c1' });
   await put('Keyring', { kind: 'mac', generation: 7, keyId: 'k7' });
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 beforeEach(() => {
-  dynalite.operations.length = 0;
+  database.operations.length = 0;
 });
 
 describe('batchGet', () => {
   it('gives the items of several tables in the order asked for, in one operation', async () => {
-    const items = await batchGet(dynalite.dynamo, [
+    const items = await batchGet(database.dynamo, [
       user('u2'),
       { table: 'Clients', key: { clientId: 'nobody' } },
       { table: 'Clients', key: { clientId: 'c1' } },
@@ -37,24 +37,24 @@ describe('batchGet', () => {
       { userId: 'u1' },
       { kind: 'mac', generation: 7, keyId: 'k7' },
     ]);
-    expect(dynalite.operations).toEqual(['BatchGetItemCommand']);
+    expect(database.operations).toEqual(['BatchGetItemCommand']);
   });
 
   it('makes no call without keys', async () => {
-    expect(await batchGet(dynalite.dynamo, [])).toEqual([]);
-    expect(dynalite.operations).toEqual([]);
+    expect(await batchGet(database.dynamo, [])).toEqual([]);
+    expect(database.operations).toEqual([]);
   });
 
   it('finds nothing under a key that no item can have, and asks for the others all the same', async () => {
-    const items = await batchGet(dynalite.dynamo, [
+    const items = await batchGet(database.dynamo, [
       user(''),
       user('u1'),
       { table: 'Clients', key: { clientId: 'é'.repeat(1_025) } },
     ]);
     expect(items).toEqual([undefined, { userId: 'u1' }, undefined]);
-    dynalite.operations.length = 0;
-    expect(await batchGet(dynalite.dynamo, [user('')])).toEqual([undefined]);
-    expect(dynalite.operations).toEqual([]);
+    database.operations.length = 0;
+    expect(await batchGet(database.dynamo, [user('')])).toEqual([undefined]);
+    expect(database.operations).toEqual([]);
   });
 
   it('asks again for unprocessed keys, and gives up after three calls', async () => {
@@ -85,7 +85,7 @@ describe('batchGet', () => {
 
 describe('batched reads', () => {
   it('read what is asked for at the same time in one call, each item once', async () => {
-    const read = makeBatchedReads(dynalite.dynamo);
+    const read = makeBatchedReads(database.dynamo);
     const all = await Promise.all([
       read([user('u1'), key(7)]),
       read([user('u2'), key(7)]),
@@ -94,17 +94,17 @@ describe('batched reads', () => {
     ]);
     const k7 = { kind: 'mac', generation: 7, keyId: 'k7' };
     expect(all).toEqual([[{ userId: 'u1' }, k7], [{ userId: 'u2' }, k7], [undefined, k7], []]);
-    expect(dynalite.operations).toEqual(['BatchGetItemCommand']);
+    expect(database.operations).toEqual(['BatchGetItemCommand']);
   });
 
   it('read again what is asked for while a call is under way, and after it', async () => {
-    const read = makeBatchedReads(dynalite.dynamo);
+    const read = makeBatchedReads(database.dynamo);
     const first = read([user('u1')]);
     await Promise.resolve();
     await Promise.resolve();
     await Promise.all([first, read([user('u1')])]);
     await read([user('u1')]);
-    expect(dynalite.operations).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand', 'BatchGetItemCommand']);
+    expect(database.operations).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand', 'BatchGetItemCommand']);
   });
 
   it('ask for a hundred keys in a call, and give each caller its own', async () => {

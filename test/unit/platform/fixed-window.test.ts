@@ -2,20 +2,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchGet } from '../../../lambdas/platform/batch-get.ts';
 import { makeFixedWindow } from '../../../lambdas/platform/fixed-window.ts';
 import { frozenClock } from '../../support/clock.ts';
-import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../support/database/database.ts';
 
-let dynalite: Dynalite;
+let database: Database;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries');
+  database = await startDatabase('Deliveries');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 
 let windows = 0;
 const window = (limit: number) => {
   const { now, advance } = frozenClock();
   const id = `limit#${++windows}`;
   const keyOf = (subject: string) => ({ table: 'Deliveries', key: { id: id + subject } });
-  const fixedWindow = makeFixedWindow({ dynamo: dynalite.dynamo, now, limit, keyOf });
+  const fixedWindow = makeFixedWindow({ dynamo: database.dynamo, now, limit, keyOf });
   return { ...fixedWindow, advance };
 };
 
@@ -58,7 +58,7 @@ describe('a fixed window', () => {
 
   it('counts beyond its limit where counting and judging are apart, and says how long to wait', async () => {
     const { keyOf, secondsToWait, count, advance } = window(2);
-    const wait = async () => secondsToWait((await batchGet(dynalite.dynamo, [keyOf('one')]))[0]);
+    const wait = async () => secondsToWait((await batchGet(database.dynamo, [keyOf('one')]))[0]);
     expect(await wait()).toBeUndefined();
     await count('one');
     expect(await wait()).toBeUndefined();

@@ -2,20 +2,20 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type KeyringKey, makeKeyring } from '../../../lambdas/platform/keyring.ts';
 import { type FrozenClock, frozenClock } from '../../support/clock.ts';
-import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../support/database/database.ts';
 import { type FakeKms, makeFakeKms } from '../../support/fake-kms.ts';
 
 let clock: FrozenClock;
-let dynalite: Dynalite;
+let database: Database;
 let kms: FakeKms;
 beforeEach(async () => {
   clock = frozenClock();
   kms = makeFakeKms();
-  dynalite = await startDynalite('Keyring');
+  database = await startDatabase('Keyring');
 });
-afterEach(() => dynalite.stop());
+afterEach(() => database.stop());
 
-const ring = () => makeKeyring({ dynamo: dynalite.dynamo, kms: kms.client, tableName: 'Keyring', now: clock.now });
+const ring = () => makeKeyring({ dynamo: database.dynamo, kms: kms.client, tableName: 'Keyring', now: clock.now });
 const wrap = async (purpose: string): Promise<Uint8Array> => {
   const { GenerateDataKeyWithoutPlaintextCommand } = await import('@aws-sdk/client-kms');
   const command = new GenerateDataKeyWithoutPlaintextCommand({
@@ -28,10 +28,10 @@ const wrap = async (purpose: string): Promise<Uint8Array> => {
 const put = async (generation: number, activeFrom: number, kind: KeyringKey['kind'] = 'mac'): Promise<KeyringKey> => {
   const keyId = `${kind}${generation}`;
   const key = { kind, generation, keyId, createdAt: clock.now(), activeFrom, wrapped: await wrap(kind) };
-  await dynalite.dynamo.send(new PutCommand({ TableName: 'Keyring', Item: key }));
+  await database.dynamo.send(new PutCommand({ TableName: 'Keyring', Item: key }));
   return key;
 };
-const queries = () => dynalite.operations.filter(operation => operation === 'QueryCommand').length;
+const queries = () => database.operations.filter(operation => operation === 'QueryCommand').length;
 
 describe('the keyring', () => {
   it('uses the newest active key, and finds the others', async () => {
@@ -52,7 +52,7 @@ describe('the keyring', () => {
     const key = await put(1, clock.now());
     const send = async () => ({ Plaintext: new Uint8Array() });
     const keyring = makeKeyring({
-      dynamo: dynalite.dynamo,
+      dynamo: database.dynamo,
       kms: { send } as unknown as FakeKms['client'],
       tableName: 'Keyring',
       now: clock.now,
@@ -113,7 +113,7 @@ describe('the keyring', () => {
 
   it('only lists keys without KMS', async () => {
     const key = await put(1, clock.now());
-    const keyring = makeKeyring({ dynamo: dynalite.dynamo, tableName: 'Keyring', now: clock.now });
+    const keyring = makeKeyring({ dynamo: database.dynamo, tableName: 'Keyring', now: clock.now });
     expect(await keyring.list('mac')).toHaveLength(1);
     expect(() => keyring.open(key)).toThrow('no usable mac key');
   });

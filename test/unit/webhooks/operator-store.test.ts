@@ -8,16 +8,16 @@ import {
 } from '../../../lambdas/webhooks/operator-store.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
-import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../support/database/database.ts';
 
-let database: Dynalite;
+let database: Database;
 let store: WebhookStore;
 let operator: OperatorStore;
 let accounts = 0;
 let accountId = '';
 
 beforeAll(async () => {
-  database = await startDynalite('Webhooks');
+  database = await startDatabase('Webhooks');
   const here = { dynamo: database.dynamo, tableName: 'Webhooks' };
   store = makeWebhookStore(here);
   operator = makeOperatorStore({ ...here, now: () => 2_000 });

@@ -2,15 +2,15 @@ import { DeleteCommand, type DynamoDBDocumentClient, GetCommand } from '@aws-sdk
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EVENT_NAMES, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
-import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../support/database/database.ts';
 
-let database: Dynalite;
+let database: Database;
 let store: WebhookStore;
 let accountId = '';
 let accounts = 0;
 
 beforeAll(async () => {
-  database = await startDynalite('Webhooks');
+  database = await startDatabase('Webhooks');
   store = makeWebhookStore({ dynamo: database.dynamo, tableName: 'Webhooks' });
 });
 afterAll(() => database.stop());

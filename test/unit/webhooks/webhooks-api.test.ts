@@ -23,7 +23,7 @@ import {
 import { makeWebhookResources } from '../../../lambdas/webhooks/webhook-resources.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../support/clock.ts';
-import { type Dynalite, startDynalite } from '../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../support/database/database.ts';
 
 const clock = frozenClock(Date.parse('2026-11-20T12:00:00.000Z'));
 const key = { kind: 'sealing', keyId: 'k1', generation: 1 } as KeyringKey;
@@ -45,7 +45,7 @@ const authenticate: BearerAuthentication = async authorization => {
   return { outcome: 'authenticated', principal };
 };
 
-let database: Dynalite;
+let database: Database;
 let store: WebhookStore;
 let account = '';
 let accounts = 0;
@@ -57,7 +57,7 @@ const log = {
 } as unknown as Parameters<typeof makeApi>[0]['log'];
 
 beforeAll(async () => {
-  database = await startDynalite('Webhooks');
+  database = await startDatabase('Webhooks');
   store = makeWebhookStore({ dynamo: database.dynamo, tableName: 'Webhooks' });
 });
 afterAll(() => database.stop());

@@ -112,7 +112,7 @@ describe('no input causes a 500:', () => {
       keyring: service.keyring,
       issuer,
       audience,
-      dynamo: service.dynalite.dynamo,
+      dynamo: service.database.dynamo,
       tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
       now: service.clock.now,
     });

@@ -43,9 +43,9 @@ describe('against user enumeration, known, unknown, disabled, locked and foreign
     const seen: unknown[] = [];
     for (const [username, password] of attempts) {
       service.hashes.length = 0;
-      service.dynalite.operations.length = 0;
+      service.database.operations.length = 0;
       const { status, headers, text } = await login(username, password, bound);
-      const reads = service.dynalite.operations.filter(operation => operation.includes('Get'));
+      const reads = service.database.operations.filter(operation => operation.includes('Get'));
       seen.push({ status, headers, text, reads, hashes: [...service.hashes] });
     }
     expect(seen[0]).toMatchObject({
@@ -78,9 +78,9 @@ describe('the password grant', () => {
   it('takes three round trips', async () => {
     const { username, password } = await service.makeUser();
     await login(username, password); // fills the cache of the keyring
-    service.dynalite.operations.length = 0;
+    service.database.operations.length = 0;
     expect(await login(username, password)).toMatchObject({ status: 200 });
-    expect(service.dynalite.operations).toEqual([
+    expect(service.database.operations).toEqual([
       'BatchGetItemCommand',
       'BatchGetItemCommand',
       'UpdateItemCommand', // the lockout and the new session, concurrently
@@ -99,7 +99,7 @@ describe('the password grant', () => {
     const { user, username, password } = await service.makeUser();
     const first = await login(username, password);
     const weak = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
-    await service.dynalite.dynamo.send(
+    await service.database.dynamo.send(
       new UpdateCommand({
         TableName: 'Credentials',
         Key: { email: user.email },
@@ -108,7 +108,7 @@ describe('the password grant', () => {
       }),
     );
     expect(await login(username, 'password')).toMatchObject({ status: 200 });
-    const { dynamo } = service.dynalite;
+    const { dynamo } = service.database;
     const { Item: stored } = await dynamo.send(
       new GetCommand({ TableName: 'Credentials', Key: { email: user.email } }),
     );
@@ -126,7 +126,7 @@ describe('the password grant', () => {
   it('stores no secret: neither password, client secret nor token', async () => {
     const { user, username, password } = await service.makeUser();
     const { json } = await login(username, password);
-    const { dynamo } = service.dynalite;
+    const { dynamo } = service.database;
     const sessionId = json.refresh_token.split('.')[0];
     const { Item: session } = await dynamo.send(
       new GetCommand({ TableName: 'Sessions', Key: { userId: user.userId, sessionId } }),

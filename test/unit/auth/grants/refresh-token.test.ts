@@ -45,12 +45,12 @@ describe('the refresh grant', () => {
 
   it('takes two round trips at most, and one inside the grace period', async () => {
     const first = await login();
-    service.dynalite.operations.length = 0;
+    service.database.operations.length = 0;
     await refresh(first.json.refresh_token);
-    expect(service.dynalite.operations).toEqual(['BatchGetItemCommand', 'UpdateItemCommand']);
-    service.dynalite.operations.length = 0;
+    expect(service.database.operations).toEqual(['BatchGetItemCommand', 'UpdateItemCommand']);
+    service.database.operations.length = 0;
     await refresh(first.json.refresh_token);
-    expect(service.dynalite.operations).toEqual(['BatchGetItemCommand']);
+    expect(service.database.operations).toEqual(['BatchGetItemCommand']);
   });
 
   it.each(['ThrottlingException', 'KMSInternalException'])(
@@ -255,7 +255,7 @@ describe('a write that the SDK repeats because its answer got lost', () => {
     const { id, secret } = await service.makeClient({ graceSeconds });
     const user = await service.makeUser();
     const first = await login({ id, secret }, user);
-    service.dynalite.repeatNext('UpdateItemCommand');
+    service.database.repeatNext('UpdateItemCommand');
     const second = await refresh(first.json.refresh_token, { id, secret });
     expect(second.status).toBe(200);
     expect(await refresh(second.json.refresh_token, { id, secret })).toMatchObject({ status: 200 });
@@ -263,7 +263,7 @@ describe('a write that the SDK repeats because its answer got lost', () => {
 
   it('creates one session', async () => {
     const user = await service.makeUser();
-    service.dynalite.repeatNext('PutItemCommand');
+    service.database.repeatNext('PutItemCommand');
     const first = await login(client, user);
     expect(first.status).toBe(200);
     expect(await refresh(first.json.refresh_token)).toMatchObject({ status: 200 });

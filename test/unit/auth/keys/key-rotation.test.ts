@@ -4,23 +4,23 @@ import { keyState } from '../../../../lambdas/auth/keys/rotation-plan.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type KeyKind, makeKeyring, type SigningAlgorithm } from '../../../../lambdas/platform/keyring.ts';
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { type FakeKms, makeFakeKms } from '../../../support/fake-kms.ts';
 
 const day = 86_400_000;
 const kinds: readonly KeyKind[] = ['signing', 'mac', 'sealing'];
 
 let clock: FrozenClock;
-let dynalite: Dynalite;
+let database: Database;
 let kms: FakeKms;
 let rotation: KeyRotation;
 beforeEach(async () => {
   clock = frozenClock();
   kms = makeFakeKms();
-  dynalite = await startDynalite('Keyring');
+  database = await startDatabase('Keyring');
   rotation = rotationWith('ES256');
 });
-afterEach(() => dynalite.stop());
+afterEach(() => database.stop());
 
 const rotationWith = (algorithm: SigningAlgorithm): KeyRotation =>
   makeKeyRotation({
@@ -32,12 +32,12 @@ const rotationWith = (algorithm: SigningAlgorithm): KeyRotation =>
       ACCESS_TOKEN_SECONDS: 900,
       REFRESH_ABSOLUTE_SECONDS: 90 * 86_400,
     },
-    dynamo: dynalite.dynamo,
+    dynamo: database.dynamo,
     kms: kms.client,
     now: clock.now,
     makeId: randomId,
   });
-const keyring = () => makeKeyring({ dynamo: dynalite.dynamo, kms: kms.client, tableName: 'Keyring', now: clock.now });
+const keyring = () => makeKeyring({ dynamo: database.dynamo, kms: kms.client, tableName: 'Keyring', now: clock.now });
 const generations = async (kind: KeyKind) => (await keyring().list(kind)).map(({ generation }) => generation);
 
 describe('the rotation of keys', () => {

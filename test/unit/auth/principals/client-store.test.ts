@@ -3,16 +3,16 @@ import { type Client, matchesClientSecret } from '../../../../lambdas/auth/princ
 import { type ClientStore, makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 
 const clock = frozenClock();
-let dynalite: Dynalite;
+let database: Database;
 let store: ClientStore;
 beforeAll(async () => {
-  dynalite = await startDynalite('Clients');
-  store = makeClientStore({ dynamo: dynalite.dynamo, tableName: 'Clients', now: clock.now, makeId: randomId });
+  database = await startDatabase('Clients');
+  store = makeClientStore({ dynamo: database.dynamo, tableName: 'Clients', now: clock.now, makeId: randomId });
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 
 const isGood = (client: Client | undefined, secret: string) => matchesClientSecret(client, secret, clock.now());
 

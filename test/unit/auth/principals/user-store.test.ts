@@ -6,23 +6,23 @@ import { type Credential, parseCredential, type User } from '../../../../lambdas
 import { makeUserStore, type UserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 
 const clock = frozenClock();
-let dynalite: Dynalite;
+let database: Database;
 let store: UserStore;
 let credentials: CredentialStore;
 beforeAll(async () => {
-  dynalite = await startDynalite('Users', 'Credentials');
+  database = await startDatabase('Users', 'Credentials');
   const tables = { users: 'Users', credentials: 'Credentials' };
-  credentials = makeCredentialStore({ dynamo: dynalite.dynamo, tableName: 'Credentials', now: clock.now });
-  store = makeUserStore({ dynamo: dynalite.dynamo, tables, now: clock.now, makeId: randomId });
+  credentials = makeCredentialStore({ dynamo: database.dynamo, tableName: 'Credentials', now: clock.now });
+  store = makeUserStore({ dynamo: database.dynamo, tables, now: clock.now, makeId: randomId });
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 
 /** The credential of an e-mail address. */
 const credentialOf = async (email: string): Promise<Credential | undefined> =>
-  parseCredential((await dynalite.dynamo.send(new GetCommand({ TableName: 'Credentials', Key: { email } }))).Item);
+  parseCredential((await database.dynamo.send(new GetCommand({ TableName: 'Credentials', Key: { email } }))).Item);
 
 const describeUser = (email: string) => ({ email, password: 'secret', accountId: 'acme', role: 'admin' }) as const;
 
@@ -57,7 +57,7 @@ describe('users', () => {
 
   it('are created after an earlier attempt crashed', async () => {
     const Item = { email: 'dangling@example.com', userId: 'half', passwordHash: 'earlier', credentialVersion: 1 };
-    await dynalite.dynamo.send(new PutCommand({ TableName: 'Credentials', Item }));
+    await database.dynamo.send(new PutCommand({ TableName: 'Credentials', Item }));
     expect(await store.findUserByEmail('dangling@example.com')).toBeUndefined();
     const user = await store.createUser(describeUser('dangling@example.com'));
     expect(user.userId).not.toBe('half');
@@ -110,7 +110,7 @@ const crashingStore = (atWrite: number): UserStore => {
   const send = (command: object) => {
     const isWrite = /^(Put|Update|Delete)/.test(command.constructor.name);
     if (isWrite && ++writes === atWrite) return Promise.reject(new Error('killed'));
-    return dynalite.dynamo.send(command as never);
+    return database.dynamo.send(command as never);
   };
   const tables = { users: 'Users', credentials: 'Credentials' };
   return makeUserStore({ dynamo: { send } as never, tables, now: clock.now, makeId: randomId });
@@ -227,10 +227,10 @@ describe('passwords', () => {
   });
 
   it('are invalid after a change that crashed, until they are set again', async () => {
-    const crashing: typeof dynalite.dynamo.send = (command: object) =>
+    const crashing: typeof database.dynamo.send = (command: object) =>
       JSON.stringify(command).includes('passwordHash = :hash')
         ? Promise.reject(new Error('killed'))
-        : dynalite.dynamo.send(command as never);
+        : database.dynamo.send(command as never);
     const common = { tables: { users: 'Users', credentials: 'Credentials' }, now: clock.now, makeId: randomId };
     const { userId, email } = await store.createUser(describeUser('died@example.com'));
     await expect(

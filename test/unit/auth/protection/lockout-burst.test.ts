@@ -20,9 +20,9 @@ let service: AuthService;
 let grant: Grant;
 beforeAll(async () => {
   service = await startAuthService();
-  const { dynalite, sessions, lockout, clock } = service;
+  const { database, sessions, lockout, clock } = service;
   grant = makePasswordGrant({
-    dynamo: dynalite.dynamo,
+    dynamo: database.dynamo,
     userTables: { users: 'Users', credentials: 'Credentials' },
     credentials: { replacePasswordHash: async () => true },
     sessions,
@@ -45,7 +45,7 @@ afterAll(() => service.stop());
 /** Whether a login succeeds. */
 const logIn = async (client: Client, username: string, password: string): Promise<boolean> => {
   const prepared = await grant.prepare(new Map(Object.entries({ username, password })), client.clientId);
-  const records = await readRecords(service.dynalite.dynamo, prepared.keysToRead);
+  const records = await readRecords(service.database.dynamo, prepared.keysToRead);
   try {
     await prepared.issue({ client, records, auditContext: { ip: '203.0.113.7', endpoint: 'token' } });
     return true;

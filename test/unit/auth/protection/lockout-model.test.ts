@@ -68,12 +68,12 @@ describe('the lockout of one e-mail address', () => {
   it('behaves like its model, after any concurrent failures, successes, waits and unlocks', async () => {
     await fc.assert(
       fc.asyncProperty(actions, async steps => {
-        const { lockout, clock, dynalite } = service;
+        const { lockout, clock, database } = service;
         const email = `model${++emails}@example.com`;
         let model = new Model();
         const look = async (one: number) => {
           const key = await lockout.keyOf(`client${one}`, email);
-          const [item] = await batchGet(dynalite.dynamo, [key]);
+          const [item] = await batchGet(database.dynamo, [key]);
           return { key, record: lockout.failuresIn(key, item) };
         };
         for (const step of steps) {

@@ -95,7 +95,7 @@ describe('the login lockout', () => {
 
   it('stores no e-mail address', async () => {
     await fail(1, 'canary-7f3a@example.com');
-    const { Items } = await service.dynalite.dynamo.send(new ScanCommand({ TableName: 'Lockouts' }));
+    const { Items } = await service.database.dynamo.send(new ScanCommand({ TableName: 'Lockouts' }));
     expect(Items?.length).toBeGreaterThan(0);
     expect(JSON.stringify(Items)).not.toContain('canary-7f3a');
   });
@@ -208,7 +208,7 @@ describe('the login lockout', () => {
     service.clock.advance(24 * 3_600_000);
     await fail(1, username);
     const { key } = await service.lockout.keyOf(client.id, user.email);
-    const { Item } = await service.dynalite.dynamo.send(new GetCommand({ TableName: 'Lockouts', Key: key }));
+    const { Item } = await service.database.dynamo.send(new GetCommand({ TableName: 'Lockouts', Key: key }));
     expect(Object.keys(Item ?? {}).filter(name => name.startsWith('total_'))).toHaveLength(1);
   });
 

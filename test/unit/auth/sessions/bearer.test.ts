@@ -14,7 +14,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
   let token: string;
   beforeAll(async () => {
     service = await startAuthService({ algorithm });
-    const { dynamo } = service.dynalite;
+    const { dynamo } = service.database;
     const { now } = service.clock;
     authenticate = makeBearerAuthentication({
       keyring: makeKeyring({ dynamo, tableName: 'Keyring', now }), // without KMS: it only lists keys
@@ -48,7 +48,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
 
   it('gives the principal, in one uncached round trip', async () => {
     await authenticate(`Bearer ${token}`);
-    service.dynalite.operations.length = 0;
+    service.database.operations.length = 0;
     expect(await authenticate(`bearer   ${token}`)).toEqual({
       outcome: 'authenticated',
       principal: {
@@ -60,7 +60,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
         scopes: new Set(['webhooks:manage', 'webhooks:read']),
       },
     });
-    expect(service.dynalite.operations).toEqual(['BatchGetItemCommand']);
+    expect(service.database.operations).toEqual(['BatchGetItemCommand']);
   });
 
   it.each([undefined, '', 'Basic abc', 'Bearerx abc'])('finds no token in %j (RFC 6750 3.1)', async header => {

@@ -24,7 +24,7 @@ const bearer = async (token: string): Promise<string> => {
     keyring: service.keyring,
     issuer,
     audience,
-    dynamo: service.dynalite.dynamo,
+    dynamo: service.database.dynamo,
     tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
     now: service.clock.now,
   });
@@ -110,7 +110,7 @@ describe('a deleted user', () => {
 describe('a user', () => {
   it('cannot log in with an e-mail address that they no longer have', async () => {
     const { userId, email } = user.user;
-    await service.dynalite.dynamo.send(
+    await service.database.dynamo.send(
       new UpdateCommand({
         TableName: 'Users',
         Key: { userId },
@@ -128,7 +128,7 @@ describe('a session has ended when', () => {
     ['its client was bound to another account', 'Clients', 'clientId'],
   ] as const)('%s', async (_, TableName, key) => {
     const { json } = await login();
-    await service.dynalite.dynamo.send(
+    await service.database.dynamo.send(
       new UpdateCommand({
         TableName,
         Key: { [key]: key === 'userId' ? user.user.userId : client.id },
@@ -167,10 +167,10 @@ describe('lists of sessions', () => {
   });
 
   it('are read by queries, never by a scan', async () => {
-    service.dynalite.operations.length = 0;
+    service.database.operations.length = 0;
     await listAll({ userId: user.user.userId }, 100);
     await listAll({ clientId: client.id }, 100);
-    expect(service.dynalite.operations).not.toContain('ScanCommand');
+    expect(service.database.operations).not.toContain('ScanCommand');
   });
 
   it('are empty after all of a user were deleted, however many', async () => {

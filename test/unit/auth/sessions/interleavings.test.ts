@@ -11,7 +11,7 @@ beforeAll(async () => {
   service = await startAuthService({
     passwords: { ...passwordHashing, verify: async password => password !== 'wrong' },
   });
-  service.dynalite.dynamo.middlewareStack.add(
+  service.database.dynamo.middlewareStack.add(
     (next, context) => async args => {
       const due = meanwhile;
       if (!due || !context.commandName?.startsWith(due.operation)) return next(args);
@@ -51,7 +51,7 @@ describe('between two steps of a request, a login', () => {
   );
   it('with a password whose change crashed is refused', async () => {
     const { user, username } = await service.makeUser();
-    await service.dynalite.dynamo.send(
+    await service.database.dynamo.send(
       new UpdateCommand({
         TableName: 'Users',
         Key: { userId: user.userId },

@@ -134,7 +134,7 @@ describe('a session under any sequence of refreshes, lost responses, theft and a
         const token = model.tokens[generation] ?? '';
         const expected = expectedEffect(model, model.tokens.length - 1 - generation);
         const isReuseByRace = expected === 'rotates' && times > 1 && graceSeconds === 0; // no grace: the losers are reuse
-        if (expected === 'rotates' && times === 1 && isWriteRepeated) service.dynalite.repeatNext('UpdateItemCommand');
+        if (expected === 'rotates' && times === 1 && isWriteRepeated) service.database.repeatNext('UpdateItemCommand');
         const answers = await Promise.all(Array.from({ length: times }, () => present(token)));
         const successors = new Set(
           answers.filter(({ status }) => status === 200).map(({ json }) => json.refresh_token),

@@ -6,17 +6,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/delivery-item.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, noon } from '../../delivery/builders.ts';
 
-let dynalite: Dynalite;
+let database: Database;
 let directory: string;
 
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
   directory = mkdtempSync(join(tmpdir(), 'emissor-ops-deliveries-'));
   const tables = { DeliveriesTable: 'Deliveries', WebhooksTable: 'Webhooks' };
-  const outputs = { ...tables, DynamoDbEndpoint: dynalite.endpoint, Region: 'sa-east-1' };
+  const outputs = { ...tables, DynamoDbEndpoint: database.endpoint, Region: database.region };
   writeFileSync(join(directory, 'outputs.json'), JSON.stringify(outputs));
   await fill(4_500, 'acme', 'failed'); // more than a page of the index
   await fill(30, 'acme', 'delivered');
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   rmSync(directory, { recursive: true });
-  await dynalite.stop();
+  await database.stop();
 });
 
 /** Stores deliveries that were accepted one a second from noon on. */
@@ -41,7 +41,7 @@ const fill = async (count: number, accountId: string, state: DeliveryState, chan
   for (let first = 0; first < count; first += 25) {
     const some = made.slice(first, first + 25);
     const puts = some.map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-    await dynalite.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+    await database.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
   }
 };
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 const root = join(import.meta.dirname, '../../../..');
-const nouns = ['clients', 'users', 'sessions', 'keys', 'webhooks', 'publish', 'deliveries', 'events', 'dlq'];
+const nouns = ['clients', 'users', 'sessions', 'keys', 'webhooks', 'publish', 'deliveries', 'events', 'dlq', 'smoke'];
 
 const helpOf = async (...words: string[]) => (await runOpsInProcess([...words, '--help'])).stdout;
 

@@ -4,23 +4,23 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeSessionStore } from '../../../../lambdas/auth/sessions/session-store.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 
 const tables = ['Clients', 'Users', 'Credentials', 'Sessions'] as const;
-let dynalite: Dynalite;
+let database: Database;
 let directory: string;
 
 beforeAll(async () => {
-  dynalite = await startDynalite(...tables);
+  database = await startDatabase(...tables);
   directory = mkdtempSync(join(tmpdir(), 'emissor-ops-sessions-'));
   const outputs = Object.fromEntries(tables.map(name => [`${name}Table`, name]));
-  const endpoint = { DynamoDbEndpoint: dynalite.endpoint, Region: 'sa-east-1' };
+  const endpoint = { DynamoDbEndpoint: database.endpoint, Region: database.region };
   writeFileSync(join(directory, 'outputs.json'), JSON.stringify({ ...outputs, ...endpoint }));
 });
 
 afterAll(async () => {
   rmSync(directory, { recursive: true });
-  await dynalite.stop();
+  await database.stop();
 });
 
 const ops = (...args: string[]) => runOpsInProcess(['--outputs', join(directory, 'outputs.json'), '--json', ...args]);
@@ -34,7 +34,7 @@ const createClient = async (): Promise<string> =>
 /** Stores a session that began through a client; its user does not exist. */
 const begin = async (clientId: string, sessionId: string) => {
   const now = Date.now();
-  await makeSessionStore({ dynamo: dynalite.dynamo, tableName: 'Sessions' }).createSession({
+  await makeSessionStore({ dynamo: database.dynamo, tableName: 'Sessions' }).createSession({
     sessionId,
     clientId,
     userId: sessionId.split('-')[0] ?? '',

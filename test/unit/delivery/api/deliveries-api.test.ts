@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { deliveryDetail, deliveryRecord } from '../../../../lambdas/delivery/representation.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { answer, secret } from '../builders.ts';
 import { type Answered, type Sent, schedule, simulate } from '../simulation.ts';
 
-let dynalite: Dynalite;
+let database: Database;
 let world: Awaited<ReturnType<typeof simulate>>;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 beforeEach(async () => {
-  world = await simulate(dynalite);
+  world = await simulate(database);
 });
 
 const base = '/v1/webhooks/demanda.criada';
@@ -309,9 +309,9 @@ describe('GET …/entregas', () => {
     ['limite=100&desde=2026-11-20T12:00:00Z&ate=2026-11-20T12:00:01Z'],
   ])('makes at most 38 calls, with a webhook, with history, or with neither: %s', async query => {
     const cost = async () => {
-      dynalite.operations.length = 0;
+      database.operations.length = 0;
       await request('GET', `${base}/entregas`, { query });
-      return dynalite.operations.length;
+      return database.operations.length;
     };
     const costs = [await cost()];
     await publishAndSettle(3, 200);

@@ -2,18 +2,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeResend, resendRefusal } from '../../../../lambdas/delivery/api/resend.ts';
 import { settled, type WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { makeApplyOutcome } from '../../../../lambdas/delivery/transitions.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, answer, aRecord, aWebhook, failure, noon, success } from '../builders.ts';
 import { schedule, simulate } from '../simulation.ts';
 
-let dynalite: Dynalite;
+let database: Database;
 let world: Awaited<ReturnType<typeof simulate>>;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 beforeEach(async () => {
-  world = await simulate(dynalite);
+  world = await simulate(database);
   await world.register();
   world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
 });

@@ -3,7 +3,7 @@ import type { Delivery, WaitingDelivery } from '../../../../lambdas/delivery/del
 import { makeMoveToSlowLane } from '../../../../lambdas/delivery/isolation/slow-lane.ts';
 import { slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';
 import { simulate } from '../simulation.ts';
 
@@ -11,14 +11,14 @@ const second = 1_000;
 const minute = 60 * second;
 const day = 24 * 60 * minute;
 
-let dynalite: Dynalite;
+let database: Database;
 let world: Awaited<ReturnType<typeof simulate>>;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 const begin = async () => {
-  world = await simulate(dynalite);
+  world = await simulate(database);
   await world.register();
 };
 beforeEach(begin);

@@ -17,15 +17,15 @@ import {
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
 import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aWebhook, noon } from '../builders.ts';
 
 const minute = 60_000;
-let dynalite: Dynalite;
+let database: Database;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 
 const clock = frozenClock();
 let accounts = 0;
@@ -37,17 +37,17 @@ beforeEach(() => {
 
 /** The store as one process has it. `rate` slots a second. */
 const storeAt = (rate = 20) =>
-  makeSlownessStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now: clock.now, rate });
+  makeSlownessStore({ dynamo: database.dynamo, table: 'Deliveries', now: clock.now, rate });
 const itemOf = async () => {
   const Key = { id: slownessId(owner) };
-  return (await dynalite.dynamo.send(new GetCommand({ TableName: 'Deliveries', Key, ConsistentRead: true }))).Item;
+  return (await database.dynamo.send(new GetCommand({ TableName: 'Deliveries', Key, ConsistentRead: true }))).Item;
 };
 const known = async (): Promise<StoredSlowness> => slownessOf(owner, await itemOf());
 const many = <Result>(count: number, make: (at: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, (_, at) => make(at)));
 const tasks = async () => {
   const store = makeDeliveryStore({
-    dynamo: dynalite.dynamo,
+    dynamo: database.dynamo,
     table: 'Deliveries',
     now: clock.now,
     historyDays: 30,
@@ -71,9 +71,9 @@ describe('what is known of how slowly a receiver answers', () => {
   });
 
   it('is not written where nothing changes', async () => {
-    dynalite.operations.length = 0;
+    database.operations.length = 0;
     await storeAt().change(owner, () => undefined);
-    expect(dynalite.operations).toEqual(['BatchGetItemCommand']);
+    expect(database.operations).toEqual(['BatchGetItemCommand']);
     expect(await itemOf()).toBeUndefined();
   });
 
@@ -105,8 +105,8 @@ describe('what is known of how slowly a receiver answers', () => {
         send: (async (command: PutCommand) => {
           if (races++ % 2 === 1)
             await other.change(owner, before => withSlowAttempts(before, { slow: 1, quick: 99 }, noon));
-          return dynalite.dynamo.send(command);
-        }) as typeof dynalite.dynamo.send,
+          return database.dynamo.send(command);
+        }) as typeof database.dynamo.send,
       },
       table: 'Deliveries',
       now: clock.now,
@@ -140,8 +140,8 @@ describe('what is known of how slowly a receiver answers', () => {
   });
 
   it('outlives every change of the webhook: PUT, suspension and reactivation, deletion, a new registration', async () => {
-    const webhooks = makeWebhookStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks' });
-    const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: clock.now });
+    const webhooks = makeWebhookStore({ dynamo: database.dynamo, tableName: 'Webhooks' });
+    const operator = makeOperatorStore({ dynamo: database.dynamo, tableName: 'Webhooks', now: clock.now });
     const { accountId, eventName } = owner;
     await webhooks.create(aWebhook(owner));
     await storeAt().change(owner, slowness => withSlowAttempts(slowness, { slow: 3, quick: 0 }, noon));
@@ -198,9 +198,9 @@ describe('the slots of a slow webhook', () => {
     const given = slots.filter(slot => slot !== undefined);
     expect(given).toHaveLength(61);
     expect(Math.max(...given)).toBe(noon + minute);
-    dynalite.operations.length = 0;
+    database.operations.length = 0;
     expect(await storeAt(1).reserve(await known())).toBeUndefined();
-    expect(dynalite.operations).toEqual(['GetItemCommand']); // nothing is written where that is known already
+    expect(database.operations).toEqual(['GetItemCommand']); // nothing is written where that is known already
   });
 
   it('are taken by the sweeper, unless somebody reserved one meanwhile', async () => {
@@ -224,10 +224,10 @@ describe('the backlog of a slow webhook', () => {
   it('is renewed by arrivals every 30 s only', async () => {
     await storeAt().beginWaiting(await known());
     clock.advance(29_999);
-    dynalite.operations.length = 0;
+    database.operations.length = 0;
     const slowness = await known();
     await many(3, () => storeAt().beginWaiting(slowness));
-    expect(dynalite.operations).toEqual(['GetItemCommand']);
+    expect(database.operations).toEqual(['GetItemCommand']);
     clock.advance(1);
     await storeAt().beginWaiting(slowness);
     expect(await known()).toMatchObject({ backlogAt: noon, waitingAt: noon + 30_000 });

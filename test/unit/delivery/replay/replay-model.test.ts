@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import type { Replay } from '../../../../lambdas/delivery/replay/replay.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery } from '../builders.ts';
 import { simulate } from '../simulation.ts';
 import { afterWrites, type Begun, shortestGap, watchWorkers } from './replay-workers.ts';
@@ -101,11 +101,11 @@ const aReplay = (nextSlotAt: number): Replay => ({
   lookAt: 0,
 });
 
-let dynalite: Dynalite;
+let database: Database;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 
 describe('replays', () => {
   it('send each delivery of their range, ten a second, and count them, whatever happens between any two steps', async () => {
@@ -117,9 +117,9 @@ describe('replays', () => {
         stall,
         fc.boolean(),
         async (states, given, actions, firstStall, allGoOn) => {
-          const watched = watchWorkers(dynalite);
+          const watched = watchWorkers(database);
           const { work, still, begun, restarts } = watched;
-          const world = await simulate(watched.dynalite, page);
+          const world = await simulate(watched.database, page);
           let registration = 1;
           let isActive = true;
           const webhookId = () => `webhook-${registration}`;
@@ -137,7 +137,7 @@ describe('replays', () => {
           );
 
           const { now } = world.clock;
-          const replays = makeReplayStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now, historyDays: 30 });
+          const replays = makeReplayStore({ dynamo: database.dynamo, table: 'Deliveries', now, historyDays: 30 });
           const earlier = aReplay(now() + given);
           await replays.start(earlier, undefined);
           await replays.cancel(earlier);

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type DynamoDBDocumentClient, PutCommand, type QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../../../lambdas/platform/dynamo.ts';
-import type { Dynalite } from '../../../support/dynalite.ts';
+import type { Database } from '../../../support/database/database.ts';
 
 /** A delivery that a replay sent again, and its slot. */
 export interface Restart {
@@ -57,7 +57,7 @@ export type GoOn = () => Promise<void>;
 type Command = PutCommand | UpdateCommand | QueryCommand;
 
 /** Stands between a simulation's processes and their store: makes workers stand still, and sees what replays do. */
-export const watchWorkers = (real: Dynalite) => {
+export const watchWorkers = (real: Database) => {
   const workers = new AsyncLocalStorage<Worker>();
   const restarts: Restart[] = [];
   const begun: Begun[] = [];
@@ -97,7 +97,7 @@ export const watchWorkers = (real: Dynalite) => {
 
   return {
     /** The store, for `simulate`. */
-    dynalite: { ...real, dynamo: { send } as unknown as DynamoDBDocumentClient } satisfies Dynalite,
+    database: { ...real, dynamo: { send } as unknown as DynamoDBDocumentClient } satisfies Database,
     /** Every replay that a worker began, in order. */
     begun,
     /** Every delivery that a worker sent again, in order. */

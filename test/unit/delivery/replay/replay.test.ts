@@ -6,21 +6,21 @@ import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/
 import { itemFromDelivery } from '../../../../lambdas/delivery/delivery-item.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { wireStates } from '../../../../lambdas/delivery/representation.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, answer } from '../builders.ts';
 import { type Answered, type Sent, simulate } from '../simulation.ts';
 import { afterRestarts, afterWrites, beforeRestart, shortestGap, watchWorkers } from './replay-workers.ts';
 
-let dynalite: Dynalite;
+let database: Database;
 let watched: ReturnType<typeof watchWorkers>;
 let world: Awaited<ReturnType<typeof simulate>>;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 beforeEach(async () => {
-  watched = watchWorkers(dynalite);
-  world = await simulate(watched.dynalite);
+  watched = watchWorkers(database);
+  world = await simulate(watched.database);
   await world.register();
 }, 30_000); // a test before may have left hundreds of deliveries to be deleted
 
@@ -47,7 +47,7 @@ const fill = async (count: number, state: Exclude<DeliveryState, 'pending'>, cha
     const puts = made
       .slice(first, first + 25)
       .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-    await dynalite.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+    await database.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
   }
   world.clock.advance(count * 1_000 + 1);
   return made;
@@ -124,9 +124,9 @@ describe('a replay', { timeout: 30_000 }, () => {
     await fill(1, 'failed');
     await fill(1_000, 'delivered');
     await fill(500, 'held');
-    dynalite.operations.length = 0;
+    database.operations.length = 0;
     const { json } = await start();
-    expect(dynalite.operations.filter(operation => operation === 'QueryCommand')).toHaveLength(2 * 8);
+    expect(database.operations.filter(operation => operation === 'QueryCommand')).toHaveLength(2 * 8);
     expect(json).toMatchObject({ total: 1 });
     await world.settle();
     expect(await show(json.id)).toMatchObject({ estado: 'concluido', total: 1, enviadas: 1 });
@@ -215,7 +215,7 @@ describe('a replay', { timeout: 30_000 }, () => {
 
   it('stays hidden when a start that read it before goes on', async () => {
     const { now } = world.clock;
-    const store = makeReplayStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now, historyDays: 30 });
+    const store = makeReplayStore({ dynamo: database.dynamo, table: 'Deliveries', now, historyDays: 30 });
     const { json } = await start(); // of nothing: it ended at once
     const read = await store.findLatest('conta-1', 'demanda.criada');
     if (!read) throw new Error('no replay');

@@ -3,18 +3,18 @@ import { makePublishAnnouncements } from '../../../../lambdas/delivery/sweeper/a
 import { makeWebhookHealthStore } from '../../../../lambdas/delivery/worker/webhook-health-store.ts';
 import { mostAnnouncements } from '../../../../lambdas/webhooks/announcement.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { answer, aWebhook, noon } from '../builders.ts';
 import { simulate } from '../simulation.ts';
 
-let dynalite: Dynalite;
+let database: Database;
 let world: Awaited<ReturnType<typeof simulate>>;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 beforeEach(async () => {
-  world = await simulate(dynalite);
+  world = await simulate(database);
   await world.register();
 });
 
@@ -98,7 +98,7 @@ describe('a suspension', () => {
 
   it('without a registered webhook is not announced, and its announcement is removed', async () => {
     await world.remove();
-    const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: database.dynamo, tableName: 'Webhooks', now: world.clock.now });
     await operator.suspend('conta-1', 'demanda.criada');
     await world.announce();
     expect(world.announced).toEqual([]);
@@ -112,7 +112,7 @@ describe('a suspension', () => {
     const told: string[] = [];
     const announce = makePublishAnnouncements({
       ...world,
-      dynamo: dynalite.dynamo,
+      dynamo: database.dynamo,
       table: 'Webhooks',
       publish: async ({ type }) => {
         told.push(type);
@@ -137,7 +137,7 @@ describe('a suspension', () => {
     let failures = 1;
     const announce = makePublishAnnouncements({
       ...world,
-      dynamo: dynalite.dynamo,
+      dynamo: database.dynamo,
       table: 'Webhooks',
       publish: async ({ event }) => {
         if (failures-- > 0) throw new Error('the topic is down');
@@ -152,7 +152,7 @@ describe('a suspension', () => {
 });
 
 describe('an account that toggles its suspension', () => {
-  const health = () => makeWebhookHealthStore({ dynamo: dynalite.dynamo, table: 'Webhooks', now: world.clock.now });
+  const health = () => makeWebhookHealthStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
   /** A 410, and a reactivation a second later. */
   const toggle = async () => {
     expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended');
@@ -176,7 +176,7 @@ describe('an account that toggles its suspension', () => {
     const told: string[] = [];
     const announce = makePublishAnnouncements({
       ...world,
-      dynamo: dynalite.dynamo,
+      dynamo: database.dynamo,
       table: 'Webhooks',
       publish: async ({ type, since }) => {
         told.push(`${type} ${since}`);
@@ -198,7 +198,7 @@ describe('an account that toggles its suspension', () => {
     expect((await world.webhook())?.announcementAt).toBe(`${iso(noon)}#conta-1#demanda.criada`);
     const told: string[] = [];
     const publish = async ({ type }: { type: string }) => void told.push(type);
-    const announce = makePublishAnnouncements({ ...world, dynamo: dynalite.dynamo, table: 'Webhooks', publish });
+    const announce = makePublishAnnouncements({ ...world, dynamo: database.dynamo, table: 'Webhooks', publish });
     await announce(() => told.length < 2);
     expect(told).toHaveLength(2);
     await announce(() => true);
@@ -206,7 +206,7 @@ describe('an account that toggles its suspension', () => {
   });
 
   it('cannot keep an operator’s suspension from being announced', async () => {
-    const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: database.dynamo, tableName: 'Webhooks', now: world.clock.now });
     for (let round = 0; round < 10; round++) await toggle();
     expect(await operator.suspend('conta-1', 'demanda.criada')).toMatchObject({ outcome: 'changed', webhook: hold });
     const announcements = (await world.webhook())?.announcements;
@@ -216,14 +216,14 @@ describe('an account that toggles its suspension', () => {
   });
 
   it('cannot keep it from being announced when it takes the last place just as that is published', async () => {
-    const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: database.dynamo, tableName: 'Webhooks', now: world.clock.now });
     for (let round = 0; round < 10; round++) await toggle();
     const told: (string | null)[] = [];
     const publish = async ({ reason }: { reason: string | null }) => {
       if (told.length === 0) await operator.suspend('conta-1', 'demanda.criada');
       told.push(reason);
     };
-    const announce = makePublishAnnouncements({ ...world, dynamo: dynalite.dynamo, table: 'Webhooks', publish });
+    const announce = makePublishAnnouncements({ ...world, dynamo: database.dynamo, table: 'Webhooks', publish });
     await announce(() => true);
     await announce(() => true);
     expect(told).toHaveLength(mostAnnouncements + 1);
@@ -232,13 +232,13 @@ describe('an account that toggles its suspension', () => {
   });
 
   it('cannot keep it from being announced in a race with the operator and the sweeper', async () => {
-    const operator = makeOperatorStore({ dynamo: dynalite.dynamo, tableName: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: database.dynamo, tableName: 'Webhooks', now: world.clock.now });
     for (let round = 0; round < 5; round++) {
       for (let filled = 0; filled < 3; filled++) await toggle();
       world.clock.advance(1_000);
       const told: (string | null)[] = [];
       const publish = async ({ reason }: { reason: string | null }) => void told.push(reason);
-      const announce = makePublishAnnouncements({ ...world, dynamo: dynalite.dynamo, table: 'Webhooks', publish });
+      const announce = makePublishAnnouncements({ ...world, dynamo: database.dynamo, table: 'Webhooks', publish });
       const churn = async () => {
         for (let time = 0; time < 6; time++) {
           await health().suspendGone(aWebhook(), 'http');

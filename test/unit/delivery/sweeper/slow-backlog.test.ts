@@ -16,7 +16,7 @@ import {
 } from '../../../../lambdas/delivery/sweeper/slow-backlog.ts';
 import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';
 import { simulate } from '../simulation.ts';
 
@@ -24,11 +24,11 @@ const second = 1_000;
 const minute = 60 * second;
 const day = 24 * 60 * minute;
 
-let dynalite: Dynalite;
+let database: Database;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 
 describe('planOf', () => {
   const quick = slownessOf({ accountId: 'conta-1', eventName: 'demanda.criada' }, undefined);
@@ -81,8 +81,8 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 
   const { now } = clock;
-  const store = () => makeDeliveryStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now, historyDays: 30 });
-  const slownessStore = () => makeSlownessStore({ dynamo: dynalite.dynamo, table: 'Deliveries', now, rate: 20 });
+  const store = () => makeDeliveryStore({ dynamo: database.dynamo, table: 'Deliveries', now, historyDays: 30 });
+  const slownessStore = () => makeSlownessStore({ dynamo: database.dynamo, table: 'Deliveries', now, rate: 20 });
   const slowness = () => slownessStore().change(owner, () => undefined);
   const queue = (to: string) => ({
     sendAll: async (deliveries: readonly WaitingDelivery[]) => {
@@ -306,7 +306,7 @@ describe('the sweeper’s task for a slow webhook', () => {
 describe('a delivery that waits in the table', () => {
   let world: Awaited<ReturnType<typeof simulate>>;
   const begin = async (count: number) => {
-    world = await simulate(dynalite);
+    world = await simulate(database);
     await world.register();
     await world.slowDown();
     await world.takeSlots();

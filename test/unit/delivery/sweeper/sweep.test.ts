@@ -5,7 +5,7 @@ import type { DueEntry } from '../../../../lambdas/delivery/delivery-store.ts';
 import { makeSweep } from '../../../../lambdas/delivery/sweeper/sweep.ts';
 import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';
 import { simulate } from '../simulation.ts';
 
@@ -16,14 +16,14 @@ const waiting = (sweepAt: number): WaitingDelivery => ({
   wait: { nextAttemptAt: sweepAt, sweepAt, overdueCount: 0 },
 });
 
-let dynalite: Dynalite;
+let database: Database;
 let world: Awaited<ReturnType<typeof simulate>>;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 beforeEach(async () => {
-  world = await simulate(dynalite);
+  world = await simulate(database);
   await world.register();
   world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
 });

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deliveryIdOf } from '../../../../lambdas/delivery/event.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { answer } from '../builders.ts';
 import { simulate } from '../simulation.ts';
 
-let dynalite: Dynalite;
+let database: Database;
 let world: Awaited<ReturnType<typeof simulate>>;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 beforeEach(async () => {
-  world = await simulate(dynalite);
+  world = await simulate(database);
 });
 
 const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'pub-1' };
@@ -21,9 +21,9 @@ describe('a first attempt', () => {
   it('that succeeds is recorded, in two calls to the store', async () => {
     await world.register();
     world.publish(event);
-    dynalite.operations.length = 0;
+    database.operations.length = 0;
     await world.deliverNext();
-    expect(dynalite.operations).toEqual(
+    expect(database.operations).toEqual(
       ['BatchGetItemCommand', 'PutItemCommand'].map(name => expect.stringContaining(name.slice(0, 3))),
     );
     expect(world.posts).toMatchObject([{ id, body: '{"event":"demanda.criada","id_demanda":7}' }]);

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeWebhookHealthStore } from '../../../../lambdas/delivery/worker/webhook-health-store.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { answer } from '../builders.ts';
 import { simulate } from '../simulation.ts';
 
-let dynalite: Dynalite;
+let database: Database;
 let world: Awaited<ReturnType<typeof simulate>>;
 beforeAll(async () => {
-  dynalite = await startDynalite('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries', 'Webhooks');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 beforeEach(async () => {
-  world = await simulate(dynalite);
+  world = await simulate(database);
   await world.register();
   world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
 });
@@ -27,7 +27,7 @@ const only = async () => (await world.all())[0];
 
 describe('a 410 and a PUT with another URL at the same moment', () => {
   it('leave the webhook active at the new URL, in either order', async () => {
-    const health = makeWebhookHealthStore({ dynamo: dynalite.dynamo, table: 'Webhooks', now: world.clock.now });
+    const health = makeWebhookHealthStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
     const outcomes = new Set<string>();
     for (let round = 0; round < 20; round++) {
       await world.register({ webhookId: `webhook-${round}` });

@@ -3,24 +3,24 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeWebhookHealthStore } from '../../../../lambdas/delivery/worker/webhook-health-store.ts';
 import { parseWebhook, type Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Dynalite, startDynalite } from '../../../support/dynalite.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aWebhook, noon } from '../builders.ts';
 
-let dynalite: Dynalite;
+let database: Database;
 beforeAll(async () => {
-  dynalite = await startDynalite('Webhooks');
+  database = await startDatabase('Webhooks');
 });
-afterAll(() => dynalite.stop());
+afterAll(() => database.stop());
 beforeEach(() => put(aWebhook()));
 
 const health = () =>
-  makeWebhookHealthStore({ dynamo: dynalite.dynamo, table: 'Webhooks', now: frozenClock(noon + 1_000).now });
+  makeWebhookHealthStore({ dynamo: database.dynamo, table: 'Webhooks', now: frozenClock(noon + 1_000).now });
 const put = async (webhook: Webhook) => {
-  await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: webhook }));
+  await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: webhook }));
 };
 const item = async () => {
   const Key = { accountId: 'conta-1', eventName: 'demanda.criada' };
-  return (await dynalite.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
+  return (await database.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
 };
 const stored = async () => parseWebhook(await item());
 const announced = async () => (await item())?.announcements;
@@ -77,7 +77,7 @@ describe('a webhook’s health', () => {
   it('is not touched by a 410 where it is gone, but for what an operator left', async () => {
     const { accountId, eventName } = aWebhook();
     const Item = { accountId, eventName, status: 'suspended', suspensionReason: 'operator', updatedAt: noon };
-    await dynalite.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
+    await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
     expect(await health().suspendGone(aWebhook(), 'http')).toBe('replaced');
   });
 

@@ -1,0 +1,126 @@
+import type { Stack } from '@aws-sdk/client-cloudformation';
+import {
+  ConfigurationError,
+  hasSmokeStack,
+  type StageConfiguration,
+  type StageName,
+  stageConfiguration,
+} from '../../lib/config.ts';
+import { CliError } from './cli-error.ts';
+
+/** The stacks that a stage may have, in the order in which they are deployed. */
+export const stackNames = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'] as const;
+
+/** One of the stacks of a stage, without the prefix of its stage. */
+export type StackName = (typeof stackNames)[number];
+
+/** What is deployed of one stack. */
+export interface DeployedStack {
+  readonly name: StackName;
+  /** Its name in CloudFormation. */
+  readonly stackName: string;
+  /** What CloudFormation tells of it; `undefined` where there is no such stack. */
+  readonly found: Stack | undefined;
+}
+
+/** What CloudFormation tells of a stage. */
+export interface StageStacks {
+  readonly configuration: StageConfiguration;
+  readonly region: string;
+  /** The account of the stacks, or of the credentials where there is no stack. */
+  readonly account: string;
+  readonly stacks: readonly DeployedStack[];
+}
+
+/** The name of a stack in CloudFormation. */
+export function stackNameOf(stage: StageName, name: StackName): string {
+  return `Emissor-${stage}-${name}`;
+}
+
+/**
+ * Reads the stacks of a stage in the account and Region that its file names. Without these in the file, the SDK's usual
+ * ones are taken.
+ *
+ * @throws {CliError} for a file that is not filled in, and for credentials of another account.
+ */
+export async function readStageStacks(stage: StageName): Promise<StageStacks> {
+  const configuration = configurationOf(stage);
+  const { region, stacks } = await describeStacks(stage, configuration.region, stackNamesOf(configuration));
+  const account = accountOf(stacks) ?? (await callersAccount(region));
+  requireOwnAccount(configuration, account);
+  return { configuration, region, account, stacks };
+}
+
+/** The stacks that a stage has. */
+export function stackNamesOf(configuration: StageConfiguration): readonly StackName[] {
+  return stackNames.filter(name => name !== 'Smoke' || hasSmokeStack(configuration));
+}
+
+/** @throws {CliError} where the account of stacks or credentials is not the one that the stage's file names. */
+export function requireOwnAccount({ stage, account: own }: StageConfiguration, account: string): void {
+  if (own === undefined || account === own) return;
+  throw new CliError(
+    `stage ${stage} is in account ${own} (stages/${stage}.ts), but these AWS credentials are of account ${account}: set AWS_PROFILE to a profile of account ${own}.`,
+  );
+}
+
+/**
+ * Describes the stacks of a stage, whosever they are.
+ *
+ * @param region - the SDK's own if it is left out.
+ */
+export async function describeStacks(
+  stage: StageName,
+  region?: string,
+  names: readonly StackName[] = stackNames,
+): Promise<Pick<StageStacks, 'region' | 'stacks'>> {
+  // Loaded on demand: the SDK takes longer to load than the rest takes to run.
+  const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
+  const client = new CloudFormationClient({ maxAttempts: 3, ...(region === undefined ? {} : { region }) });
+
+  const describe = async (name: StackName): Promise<DeployedStack> => {
+    const stackName = stackNameOf(stage, name);
+    try {
+      const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
+      return { name, stackName, found: Stacks[0] };
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      return { name, stackName, found: undefined };
+    }
+  };
+
+  try {
+    return { region: await client.config.region(), stacks: await Promise.all(names.map(describe)) };
+  } finally {
+    client.destroy();
+  }
+}
+
+/** The account of stacks, which their ids name (`arn:aws:cloudformation:REGION:ACCOUNT:stack/…`). */
+export function accountOf(stacks: readonly DeployedStack[]): string | undefined {
+  return stacks.map(({ found }) => found?.StackId?.split(':')[4]).find(account => account !== undefined);
+}
+
+function configurationOf(stage: StageName): StageConfiguration {
+  try {
+    return stageConfiguration(stage);
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw new CliError(error.message);
+    throw error;
+  }
+}
+
+/** Asked only where no stack tells the account: a stage is most often missing because the credentials are others. */
+async function callersAccount(region: string): Promise<string> {
+  const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
+  const client = new STSClient({ maxAttempts: 3, region });
+  try {
+    return (await client.send(new GetCallerIdentityCommand({}))).Account ?? '';
+  } finally {
+    client.destroy();
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ValidationError' && error.message.includes('does not exist');
+}

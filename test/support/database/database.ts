@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { CreateTableCommand, DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { inject } from 'vitest';
+import { type TableName, tableDefinition } from '../tables.ts';
+import { type Engine, startDynalite } from './dynalite.ts';
+
+/** A DynamoDB of this test file alone, in memory, on the engine that `EMISSOR_DYNAMODB` names. */
+export interface Database {
+  readonly dynamo: DynamoDBDocumentClient;
+  /** Where another client finds it: on 127.0.0.1. */
+  readonly endpoint: string;
+  /** The region that another client has to name, for it tells databases of one endpoint apart. */
+  readonly region: string;
+  /** Every DynamoDB operation sent through `dynamo` so far, such as `BatchGetItemCommand`; empty it to count anew. */
+  readonly operations: string[];
+  /** Sends the next operation of that name twice, as the SDK does when the first answer gets lost. */
+  repeatNext(operation: string): void;
+  stop(): Promise<void>;
+}
+
+/** Starts a DynamoDB with the named tables; stop it in `afterAll`. */
+export async function startDatabase(...names: TableName[]): Promise<Database> {
+  const engine = dynamoDbLocal() ?? (await startDynalite());
+  const region = `test-${randomUUID()}`;
+  const client = new DynamoDBClient({
+    endpoint: engine.endpoint,
+    region,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    signer: { sign: withoutSignature(region) },
+    ...(engine.requestHandler !== undefined && { requestHandler: engine.requestHandler }),
+    maxAttempts: 1,
+  });
+  client.middlewareStack.remove('getUserAgentMiddleware'); // as the functions do
+  await Promise.all(names.map(name => createTable(client, name)));
+  await Promise.all(names.map(name => untilActive(client, name)));
+  const operations: string[] = [];
+  let repeated: string | undefined;
+  client.middlewareStack.add(
+    (next, context) => args => {
+      operations.push(context.commandName ?? 'unknown');
+      return next(args);
+    },
+    { step: 'initialize', name: 'recordOperations' },
+  );
+  client.middlewareStack.add(
+    (next, context) => async args => {
+      if (context.commandName !== repeated) return next(args);
+      repeated = undefined;
+      await next(args);
+      return next(args);
+    },
+    { step: 'finalizeRequest', name: 'repeatOperation' },
+  );
+  return {
+    dynamo: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
+    endpoint: engine.endpoint,
+    region,
+    operations,
+    repeatNext: operation => {
+      repeated = operation;
+    },
+    stop: async () => {
+      client.destroy();
+      await engine.stop();
+    },
+  };
+}
+
+/** DynamoDB Local, where the run has it. It keeps what it has until the run ends: to delete tables would only take time. */
+function dynamoDbLocal(): Engine | undefined {
+  const endpoint = inject('dynamoDbLocal');
+  return endpoint ? { endpoint, stop: async () => {} } : undefined;
+}
+
+/** Both engines want a signature, take the region from it, and check nothing: to compute one would be a tenth of all work. */
+function withoutSignature(region: string) {
+  const scope = `20261121/${region}/dynamodb/aws4_request`;
+  return async function sign<Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> {
+    request.headers.authorization = `AWS4-HMAC-SHA256 Credential=local/${scope}, SignedHeaders=host, Signature=test`;
+    request.headers['x-amz-date'] = '20261121T000000Z';
+    return request;
+  };
+}
+
+async function createTable(client: DynamoDBClient, name: TableName): Promise<void> {
+  await client.send(
+    new CreateTableCommand({ TableName: name, BillingMode: 'PAY_PER_REQUEST', ...tableDefinition(name) }),
+  );
+}
+
+/** A table is there a moment after its creation was answered. */
+async function untilActive(client: DynamoDBClient, name: TableName): Promise<void> {
+  const state = async () => (await client.send(new DescribeTableCommand({ TableName: name }))).Table?.TableStatus;
+  while ((await state()) !== 'ACTIVE') await new Promise(setImmediate);
+}

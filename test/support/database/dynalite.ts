@@ -1,0 +1,66 @@
+import { EventEmitter, once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import dynalite from 'dynalite';
+
+/** What answers a test file's DynamoDB requests. */
+export interface Engine {
+  readonly endpoint: string;
+  /** How its requests travel. @default - over HTTP */
+  readonly requestHandler?: NonNullable<DynamoDBClientConfig['requestHandler']>;
+  stop(): Promise<void>;
+}
+
+/** Starts a dynalite in this process, on a free port of 127.0.0.1. */
+export async function startDynalite(): Promise<Engine> {
+  const server = dynalite({ createTableMs: 0 });
+  server.keepAliveTimeout = 0; // a client must not find a kept connection closed under it
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requestHandler: inProcess(server),
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
+
+/**
+ * Hands the client's requests to the server without a connection: HTTP would be a third of all work.
+ * The server sees them as ever, and answers when it likes.
+ */
+function inProcess(server: Server) {
+  return {
+    metadata: { handlerProtocol: 'http/1.1' },
+    handle: ({ method, path, headers, body = '' }: Sent) =>
+      new Promise<{ response: object }>(resolve => {
+        const request = Object.assign(new EventEmitter(), { method, url: path, headers });
+        const answered: Record<string, string> = {};
+        const response = {
+          statusCode: 200,
+          setHeader: (name: string, value: unknown) => {
+            answered[name.toLowerCase()] = String(value);
+          },
+          end: (text = '') => {
+            resolve({ response: { statusCode: response.statusCode, headers: answered, body: Buffer.from(text) } });
+          },
+        };
+        server.emit('request', request, response);
+        setImmediate(() => {
+          request.emit('data', typeof body === 'string' ? Buffer.from(body) : Buffer.copyBytesFrom(body));
+          request.emit('end');
+        });
+      }),
+  };
+}
+
+/** What the SDK's client asks of its transport, as far as these tests go. */
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string | Uint8Array;
+}

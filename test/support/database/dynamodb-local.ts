@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { TestProject } from 'vitest/node';
+
+// Vitest's global set-up of the unit tests: the DynamoDB that their tables are in.
+//   EMISSOR_DYNAMODB=dynalite        (or nothing) a dynalite in each test file's own process
+//   EMISSOR_DYNAMODB=dynamodb-local  one DynamoDB Local for all of them; needs Linux on x86-64, Java 17 and Maven
+
+/** Starts DynamoDB Local if it is asked for, and tells every test file where it is. */
+export async function setup(project: TestProject): Promise<void> {
+  const engine = process.env.EMISSOR_DYNAMODB || 'dynalite';
+  if (engine !== 'dynalite' && engine !== 'dynamodb-local') {
+    throw new Error(`EMISSOR_DYNAMODB is ${engine}: it can be dynalite or dynamodb-local.`);
+  }
+  project.provide('dynamoDbLocal', engine === 'dynalite' ? null : await startDynamoDbLocal(fetchJars()));
+}
+
+/** Ends what `setup` started. */
+export async function teardown(): Promise<void> {
+  return stop();
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The endpoint of DynamoDB Local; `null` where tests use dynalite. */
+    dynamoDbLocal: string | null;
+  }
+}
+
+let stop: () => Promise<void> = async () => {};
+
+const version = '2.6.1';
+
+/** The folder with DynamoDB Local and what it depends on; Maven fetches it once. @throws when Maven cannot. */
+function fetchJars(): string {
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new Error('EMISSOR_DYNAMODB=dynamodb-local: what Maven has of DynamoDB Local runs on Linux on x86-64 only.');
+  }
+  const cache = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'emissor');
+  const jars = path.join(cache, `dynamodb-local-${version}`);
+  if (existsSync(jars)) return jars;
+  process.stderr.write(`Fetching DynamoDB Local ${version} into ${jars} ...\n`);
+  mkdirSync(cache, { recursive: true });
+  const fetched = mkdtempSync(path.join(cache, 'fetching-'));
+  const copy = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
+  const settings = [`-Ddynamodb-local.version=${version}`, '-DincludeScope=runtime', `-DoutputDirectory=${fetched}`];
+  const project = path.join(import.meta.dirname, 'pom.xml');
+  const { status, error } = spawnSync('mvn', ['--batch-mode', '--quiet', '--file', project, copy, ...settings], {
+    stdio: ['ignore', process.stderr, process.stderr],
+  });
+  if (status !== 0) {
+    rmSync(fetched, { recursive: true, force: true });
+    throw new Error(`Maven could not fetch DynamoDB Local ${version}: ${error?.message ?? 'its output is above'}.`);
+  }
+  // Two runs may fetch at once: the first to be ready is kept.
+  if (existsSync(jars)) rmSync(fetched, { recursive: true, force: true });
+  else renameSync(fetched, jars);
+  return jars;
+}
+
+/**
+ * Starts DynamoDB Local. Gives its endpoint on 127.0.0.1.
+ *
+ * It listens on all addresses and cannot be told otherwise. So it runs in a network namespace, which has none but its own
+ * loopback; what listens on 127.0.0.1 here is a socket that is handed in, and whose connections are passed on to it. All
+ * processes in the namespace end with the first one, and that one ends when it loses this process.
+ *
+ * @throws when this machine has no such namespaces: it is not started in the open then.
+ */
+async function startDynamoDbLocal(jars: string): Promise<string> {
+  const entry = path.join(import.meta.dirname, 'isolated-dynamodb-local.ts');
+  const namespace = ['--map-root-user', '--net', '--pid', '--fork', '--kill-child'];
+  const child = spawn('unshare', [...namespace, process.execPath, entry, jars], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    detached: true, // Ctrl-C is for Vitest, which ends it when the tests are over
+  });
+  const said = child.stderr ? text(child.stderr) : '';
+  const lost = (status: number | null) =>
+    void Promise.resolve(said).then(why => process.stderr.write(`DynamoDB Local ended with ${status}.\n${why}`));
+  stop = () => end(child.off('exit', lost));
+  const server = await listen();
+  const { port } = server.address() as AddressInfo;
+  const problem = await new Promise<string | undefined>(resolve => {
+    child.once('error', error => resolve(error.message));
+    child.once('exit', status => resolve(`its process ended with ${status}`));
+    child.once('message', () => resolve(undefined));
+    child.send('listener', server, () => server.close()); // open on in the child
+  });
+  if (problem === undefined) {
+    child.once('exit', lost);
+    return `http://127.0.0.1:${port}`;
+  }
+  throw new Error(`DynamoDB Local did not start (${problem}).\n${await said}${advice}`);
+}
+
+const advice = [
+  'It needs Java 17 and, since it listens on all addresses, a network namespace to be alone in:',
+  '`unshare --map-root-user --net --pid --fork ip link set lo up` has to work here. Ubuntu since 23.10 allows that with',
+  '`sysctl kernel.apparmor_restrict_unprivileged_userns=0`, a container with the capability SYS_ADMIN.',
+].join('\n');
+
+async function listen(): Promise<Server> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const exited = once(child, 'exit');
+  child.disconnect();
+  const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
+  await exited;
+  clearTimeout(timer);
+}
