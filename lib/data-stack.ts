@@ -61,6 +61,7 @@ export class DataStack extends Stack {
     const key = new kms.Key(this, 'Key', {
       description: `Emissor ${configuration.stage}: wraps signing, MAC and sealing keys`,
       enableKeyRotation: true,
+      multiRegion: true, // cannot be changed later, and only copies of such a key open the keyring in another Region
       removalPolicy,
     });
     this.keyring = new Keyring(this, 'Keyring', { key, ...kept });
@@ -69,13 +70,14 @@ export class DataStack extends Stack {
     for (const address of configuration.alarmRecipients)
       this.operations.addSubscription(new EmailSubscription(address));
 
-    const endpoint = (name: string, domainName?: string, certificateArn?: string): HttpEndpoint =>
+    const endpoint = (area: string, name: string, domainName?: string, certificateArn?: string): HttpEndpoint =>
       new HttpEndpoint(this, name, {
         configuration,
+        area,
         domain: domainName && certificateArn ? { name: domainName, certificateArn } : undefined,
       });
-    this.auth = endpoint('AuthEndpoint', configuration.authDomain, configuration.authCertificateArn);
-    this.base = endpoint('BaseEndpoint', configuration.baseDomain, configuration.baseCertificateArn);
+    this.auth = endpoint('auth', 'AuthEndpoint', configuration.authDomain, configuration.authCertificateArn);
+    this.base = endpoint('webhooks', 'BaseEndpoint', configuration.baseDomain, configuration.baseCertificateArn);
 
     for (const { node, tableName } of this.node.children.filter(child => child instanceof Table)) {
       new CfnOutput(this, `${node.id}Table`, { value: tableName });
