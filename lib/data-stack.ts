@@ -4,6 +4,7 @@ import * as kms from 'aws-cdk-lib/aws-kms';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
+import { DataKey } from './constructs/data-key.ts';
 import { HttpEndpoint } from './constructs/http-endpoint.ts';
 import { Keyring } from './constructs/keyring.ts';
 import { keysOnlyIndex, Table, type TableProps, text } from './constructs/table.ts';
@@ -32,7 +33,11 @@ export class DataStack extends Stack {
     const { configuration } = props;
     const { removalPolicy } = retentionOf(configuration);
 
-    const kept = { removalPolicy, deletionProtection: configuration.protection };
+    const dataKey =
+      configuration.encryption === 'customer-managed'
+        ? new DataKey(this, 'DataKey', { configuration, service: 'dynamodb' })
+        : undefined;
+    const kept = { removalPolicy, deletionProtection: configuration.protection, dataKey };
     const table = (name: string, keys: Omit<TableProps, keyof typeof kept>): Table =>
       new Table(this, name, { ...keys, ...kept });
     this.clients = table('Clients', { partitionKey: text('clientId') });
