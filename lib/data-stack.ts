@@ -32,8 +32,9 @@ export class DataStack extends Stack {
     const { configuration } = props;
     const { removalPolicy } = retentionOf(configuration);
 
-    const table = (name: string, keys: Omit<TableProps, 'removalPolicy'>): Table =>
-      new Table(this, name, { ...keys, removalPolicy });
+    const kept = { removalPolicy, deletionProtection: configuration.protection };
+    const table = (name: string, keys: Omit<TableProps, keyof typeof kept>): Table =>
+      new Table(this, name, { ...keys, ...kept });
     this.clients = table('Clients', { partitionKey: text('clientId') });
     this.users = table('Users', { partitionKey: text('userId') });
     this.credentials = table('Credentials', { partitionKey: text('email') });
@@ -62,7 +63,7 @@ export class DataStack extends Stack {
       enableKeyRotation: true,
       removalPolicy,
     });
-    this.keyring = new Keyring(this, 'Keyring', { key, removalPolicy });
+    this.keyring = new Keyring(this, 'Keyring', { key, ...kept });
 
     this.operations = addOperationsTopic(this, 'Operations');
     for (const address of configuration.alarmRecipients)

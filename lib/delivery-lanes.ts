@@ -7,6 +7,7 @@ import type { StageConfiguration } from './config.ts';
 import { QueueConsumer } from './constructs/queue-consumer.ts';
 import { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
+import { retentionOf } from './stage-props.ts';
 
 /** The properties of the lanes. */
 export interface DeliveryLanesProps {
@@ -62,7 +63,7 @@ const entry = 'lambdas/delivery/worker/deliver.handler.ts';
 
 /** Adds a queue and a consumer for each lane. The lanes are bulkheads: each has a concurrency of its own. */
 export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): DeliveryLanes {
-  const deadLetterQueue = new DeadLetterQueue(scope, 'DeadLetterQueue');
+  const deadLetterQueue = new DeadLetterQueue(scope, 'DeadLetterQueue', retentionOf(props.configuration));
   const queues = {
     first: addQueue(scope, 'first', deadLetterQueue, props),
     retry: addQueue(scope, 'retry', deadLetterQueue, props),
@@ -86,6 +87,7 @@ function addQueue(
   return new WorkQueue(scope, lanes[lane].queueId, {
     consumerTimeout: Duration.seconds(attemptSeconds + lanes[lane].secondsAroundAttempt),
     deadLetterQueue,
+    ...retentionOf(configuration),
   });
 }
 

@@ -5,6 +5,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import type { DeliveriesApiEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
 import { Alarms } from './constructs/alarms.ts';
+import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import type { WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
@@ -42,6 +43,10 @@ export class DeliveryStack extends Stack {
       topic: data.operations,
       rules: deliveryAlarms({ ...this.#lanes, configuration, sweep, deliveriesApi }),
     });
+    if (configuration.gradual) {
+      const services = { history: deliveriesApi };
+      new GradualReleases(this, 'Releases', { configuration, topic: data.operations, services });
+    }
 
     const { queues, deadLetterQueue, consumers } = this.#lanes;
     const publisher = new iam.ManagedPolicy(this, 'Publisher', {
@@ -95,7 +100,7 @@ export class DeliveryStack extends Stack {
     new events.Rule(this, 'SweepEveryMinute', {
       description: 'Sends due deliveries to their queue, drives replays, announces failing and suspended webhooks',
       schedule: events.Schedule.rate(Duration.minutes(1)),
-      targets: [new targets.LambdaFunction(sweep)],
+      targets: [new targets.LambdaFunction(sweep.live)],
     });
     return sweep;
   }

@@ -1,13 +1,13 @@
-import { Fn, Validations } from 'aws-cdk-lib';
+import { Fn, Stack, Validations } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
+import type { NodeFunction } from './node-function.ts';
 
 /** The properties of a public endpoint. */
 export interface HttpEndpointProps {
@@ -53,22 +53,25 @@ export class HttpEndpoint extends Construct {
       ...(this.ownDomain ? { domainMapping: { domainName: this.ownDomain } } : {}),
     });
     stage.node.addDependency(accessLogs);
-    this.url = props.domain ? `https://${props.domain.name}` : this.api.apiEndpoint;
-    this.host = props.domain?.name ?? Fn.select(2, Fn.split('/', this.api.apiEndpoint));
+    // The other stacks import it where there is no domain. AWS would refuse to switch a domain on if that dropped the export.
+    const { attrApiEndpoint } = this.api.node.defaultChild as apigateway.CfnApi;
+    Stack.of(this).exportValue(attrApiEndpoint);
+    this.url = props.domain ? `https://${props.domain.name}` : attrApiEndpoint;
+    this.host = props.domain?.name ?? Fn.select(2, Fn.split('/', attrApiEndpoint));
   }
 
   /**
    * Routes every method of a path to a function, which answers 405 itself. The path `$default` takes all that no other
    * route takes. The route belongs to `scope`, because the function's stack depends on the endpoint's and not vice versa.
    */
-  addRoute(scope: Construct, id: string, path: string, target: IFunction): void {
+  addRoute(scope: Construct, id: string, path: string, { live }: NodeFunction<Record<string, string>>): void {
     const route = new apigateway.HttpRoute(scope, id, {
       httpApi: this.api,
       routeKey:
         path === '$default'
           ? apigateway.HttpRouteKey.DEFAULT
           : apigateway.HttpRouteKey.with(path, apigateway.HttpMethod.ANY),
-      integration: new HttpLambdaIntegration(`${id}Integration`, target),
+      integration: new HttpLambdaIntegration(`${id}Integration`, live),
     });
     Validations.of(route).acknowledge({
       id: 'AwsSolutions::AwsSolutions-APIG4',

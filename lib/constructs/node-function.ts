@@ -33,6 +33,11 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
 export class NodeFunction<Environment extends Record<string, string>> extends lambda.Function {
   readonly entry: string;
   readonly variables: Environment;
+  /**
+   * The alias that everything calls which calls this function: it leads to the version of the latest deployment that succeeded.
+   * A version is published when the template of the function changes, not when only a value does that it refers to.
+   */
+  readonly live: lambda.Alias;
 
   constructor(scope: Construct, id: string, props: NodeFunctionProps<Environment>) {
     const { logRetention: retention, removalPolicy } = retentionOf(props.configuration);
@@ -62,6 +67,7 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
     });
     this.entry = props.entry;
     this.variables = props.environment;
+    this.live = new lambda.Alias(this, 'Live', { aliasName: 'live', version: this.currentVersion });
   }
 }
 

@@ -1,4 +1,4 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import type { RemovalPolicy } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
@@ -6,6 +6,8 @@ import type { Construct } from 'constructs';
 /** The properties of a table: its keys, its indexes, and what becomes of it. */
 export interface TableProps extends Pick<dynamodb.TablePropsV2, 'partitionKey' | 'sortKey' | 'globalSecondaryIndexes'> {
   readonly removalPolicy: RemovalPolicy;
+  /** Whether DynamoDB refuses to delete it. */
+  readonly deletionProtection: boolean;
 }
 
 /** An action that a store performs on a table. */
@@ -24,7 +26,6 @@ export class Table extends dynamodb.TableV2 {
       billing: dynamodb.Billing.onDemand(),
       timeToLiveAttribute: 'ttl',
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: props.removalPolicy === RemovalPolicy.RETAIN,
     });
   }
 

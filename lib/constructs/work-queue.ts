@@ -1,10 +1,15 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 
+/** The properties of every queue. */
+export interface QueueProps {
+  readonly removalPolicy: RemovalPolicy;
+}
+
 /** The properties of a queue with a consumer. */
-export interface WorkQueueProps {
+export interface WorkQueueProps extends QueueProps {
   /** The timeout of the consuming function. */
   readonly consumerTimeout: Duration;
   readonly deadLetterQueue: sqs.IQueue;
@@ -18,7 +23,7 @@ export interface WorkQueueProps {
 export class WorkQueue extends sqs.Queue {
   readonly consumerTimeout: Duration;
 
-  constructor(scope: Construct, id: string, { consumerTimeout, deadLetterQueue }: WorkQueueProps) {
+  constructor(scope: Construct, id: string, { consumerTimeout, deadLetterQueue, removalPolicy }: WorkQueueProps) {
     super(scope, id, {
       encryption: sqs.QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
@@ -27,7 +32,7 @@ export class WorkQueue extends sqs.Queue {
       maxMessageSizeBytes,
       receiveMessageWaitTime: Duration.seconds(20),
       deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount },
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy,
     });
     this.consumerTimeout = consumerTimeout;
   }
@@ -35,12 +40,12 @@ export class WorkQueue extends sqs.Queue {
 
 /** A queue for messages that cannot be processed. It keeps them for 14 days, the most that SQS allows. */
 export class DeadLetterQueue extends sqs.Queue {
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, { removalPolicy }: QueueProps) {
     super(scope, id, {
       encryption: sqs.QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy,
     });
   }
 

@@ -15,7 +15,7 @@ describe('the endpoints', () => {
       'ANY /.well-known/oauth-authorization-server',
       '$default',
     ]);
-    expect(routes(Webhooks)).toEqual(['ANY /v1/webhooks', 'ANY /v1/webhooks/{proxy+}', '$default']);
+    expect(routes(Webhooks)).toEqual(['ANY /v1/webhooks', 'ANY /v1/webhooks/{evento}', '$default']);
     expect(routes(Delivery)).toEqual([
       'ANY /v1/webhooks/{evento}/teste',
       'ANY /v1/webhooks/{evento}/entregas',
@@ -24,6 +24,26 @@ describe('the endpoints', () => {
       'ANY /v1/webhooks/{evento}/reenvios',
       'ANY /v1/webhooks/{evento}/reenvios/{id}',
     ]);
+  });
+
+  // API Gateway refuses a route with another name for the variable of a level (409, "conflicting variable").
+  it('name the variable of a level of their paths alike in every route, and are not greedy', () => {
+    for (const templates of [[Auth], [Webhooks, Delivery]]) {
+      const names = new Map<string, string>();
+      for (const path of templates.flatMap(routes).flatMap((key: string) => key.split(' ')[1] ?? [])) {
+        const segments = path.split('/');
+        for (const [at, segment] of segments.entries()) {
+          if (!segment.startsWith('{')) continue;
+          expect(segment, path).not.toContain('+');
+          const level = segments
+            .slice(0, at)
+            .join('/')
+            .replace(/{[^}]*}/g, '{}');
+          expect(segment, path).toBe(names.get(level) ?? segment);
+          names.set(level, segment);
+        }
+      }
+    }
   });
 
   it('use payload format 2.0, which keeps the bytes of forms', () => {

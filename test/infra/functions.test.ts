@@ -83,14 +83,14 @@ describe('schedules and triggers', () => {
   it('run the sweeper every minute, the rotation of keys every day, and the smoke test as configured', () => {
     const rules = templates.flatMap(template => resourcesOf(template, 'AWS::Events::Rule'));
     const schedules = rules.map(([, { Properties }]) => [
-      bare(Properties.Targets[0].Arn['Fn::GetAtt'][0]),
+      bare(Properties.Targets[0].Arn.Ref),
       Properties.ScheduleExpression,
       Properties.State,
     ]);
     expect(schedules).toEqual([
-      ['RotateKeys', 'rate(1 day)', 'ENABLED'],
-      ['Sweep', 'rate(1 minute)', 'ENABLED'],
-      ['ScheduledTest', 'rate(15 minutes)', 'ENABLED'],
+      ['RotateKeysLive', 'rate(1 day)', 'ENABLED'],
+      ['SweepLive', 'rate(1 minute)', 'ENABLED'],
+      ['ScheduledTestLive', 'rate(15 minutes)', 'ENABLED'],
     ]);
   });
   it('make the first keys at deployment', () => {

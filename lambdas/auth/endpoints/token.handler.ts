@@ -8,6 +8,7 @@ import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import { randomId } from '../../platform/identifiers.ts';
+import { countServerErrors } from '../../platform/server-errors.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { tokenEnvironment } from '../environment.ts';
 import { passwordHashing } from '../principals/password-hash.ts';
@@ -28,5 +29,6 @@ const tokenEndpoint = makeTokenEndpoint({
 /** POST {auth_url}/oauth/v1/token. Events carry passwords: they are never logged, whatever the environment asks for. */
 export const handler = middy<HttpRequest, HttpResponse>()
   .use(injectLambdaContext(logger, { logEvent: false }))
+  .use(countServerErrors(metrics))
   .use(logMetrics(metrics))
   .handler(tokenEndpoint);
