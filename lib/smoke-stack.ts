@@ -45,7 +45,7 @@ export class SmokeStack extends Stack {
       environment: { RECEIVER_KEY_PARAMETER: key.parameterName },
     });
     key.grantRead(receiver);
-    const { url } = receiver.addFunctionUrl({ authType: lambda.FunctionUrlAuthType.NONE });
+    const { url } = receiver.live.addFunctionUrl({ authType: lambda.FunctionUrlAuthType.NONE });
     new CfnOutput(this, 'SmokeReceiverUrl', { value: url });
     new CfnOutput(this, 'SmokeReceiverKeyParameter', { value: key.parameterName });
     return { url, key };
@@ -74,7 +74,7 @@ export class SmokeStack extends Stack {
     new events.Rule(this, 'Schedule', {
       description: 'Tests the stage from the login to the delivery of an event',
       schedule: events.Schedule.rate(interval),
-      targets: [new targets.LambdaFunction(test)],
+      targets: [new targets.LambdaFunction(test.live)],
     });
     new Alarms(this, 'Alarms', {
       topic: data.operations,
