@@ -158,9 +158,10 @@ async function tidyUp(
 ): Promise<Done<undefined>> {
   const limit = AbortSignal.timeout(tidyUpLimitMs);
   const left: string[] = [];
-  for (const { what, remove } of undo.toReversed()) {
+  const latestFirst = undo.toReversed();
+  for (const { what, remove } of latestFirst) {
     await unlessAborted(remove(limit), limit).catch(error => left.push(`${what} (${messageOf(error, describeError)})`));
   }
   if (left.length > 0) throw new TestFinding(`could not remove ${left.join(', ')}`);
-  return said(undo.length === 0 ? 'nothing to remove' : `removed ${undo.map(({ what }) => what).join(', ')}`);
+  return said(undo.length === 0 ? 'nothing to remove' : `removed ${latestFirst.map(({ what }) => what).join(', ')}`);
 }
