@@ -124,6 +124,8 @@ class StepFailed extends Error {
 function lookAt(step: StepName, error: unknown, { reason }: AbortSignal): string {
   if (step !== 'tidy up' && reason instanceof TestEnded && reason.lookAt !== undefined) return reason.lookAt;
   if (error instanceof TestFinding && error.lookAt !== undefined) return error.lookAt;
+  if (error instanceof UnexpectedAnswer && error.status === 0)
+    return 'that host and its DNS name, and the network from here';
   if (error instanceof UnexpectedAnswer && error.pointers.includes('/url')) {
     return 'the receiver’s URL (smokeReceiverUrl of the stage): it must be public, https, and no host of Emissor itself';
   }

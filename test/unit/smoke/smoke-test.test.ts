@@ -107,7 +107,20 @@ describe('a failure', () => {
   it.each<[string, Parameters<typeof makeFakeService>[0], string, RegExp, RegExp]>([
     ['left-overs', at('removeLeftOvers', broken), 'left-overs', /^TypeError$/, /may read them$/],
     ['no client', at('open', broken), 'client and user', /^TypeError$/, /may write to them$/],
-    ['no connection', at('POST /oauth/v1/token', broken), 'token', /^TypeError$/, /log of the token function/],
+    [
+      'no connection',
+      at('POST /oauth/v1/token', new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } })),
+      'token',
+      /^POST \/oauth\/v1\/token was not answered \(ECONNREFUSED\) by auth\.example\.com$/,
+      /^that host/,
+    ],
+    [
+      'a connection that fails in another way',
+      at('POST /v1/webhooks', broken),
+      'register',
+      /^POST \/v1\/webhooks was not answered \(no connection\) by api\.example\.com$/,
+      /^that host/,
+    ],
     [
       'a refused login',
       at('POST /oauth/v1/token', {
