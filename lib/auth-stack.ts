@@ -32,6 +32,9 @@ export class AuthStack extends Stack {
     this.#props = props;
 
     const token = this.#addToken();
+    // The function itself hashes: whether `crypto.argon2` works depends on Lambda's image, and on nothing that a check in another
+    // function, or at the first login, would tell in time.
+    new DeploymentTrigger(this, 'PasswordHashing', { configuration, handler: token });
     const revoke = this.#addRevoke();
     const introspect = this.#addIntrospect();
     const discovery = this.#addDiscovery();

@@ -1,5 +1,5 @@
 import { KMSClient } from '@aws-sdk/client-kms';
-import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
+import { type RotateKeysEnvironmentValues, rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
 import { type KeyRotation, makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
 import { type Lockout, makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
@@ -34,7 +34,7 @@ export function openLockout(target: Target): Pick<Lockout, 'unlock'> {
 /** The target's key rotation, with the settings of its scheduled function. */
 export function openRotation(target: Target): KeyRotation {
   return makeKeyRotation({
-    environment: settingsOf(target),
+    environment: rotationSettings(target),
     dynamo: connectDynamo(target),
     kms: new KMSClient(connectionSettings(target, target.outputs.KmsEndpoint)),
     now: systemClock,
@@ -42,7 +42,8 @@ export function openRotation(target: Target): KeyRotation {
   });
 }
 
-function settingsOf(target: Target) {
+/** The settings that the target's rotation of keys has. */
+export function rotationSettings(target: Target): RotateKeysEnvironmentValues {
   try {
     return rotateKeysEnvironment.parse(JSON.parse(requireOutput(target, 'RotateKeysSettings')));
   } catch (error) {

@@ -9,6 +9,8 @@ import { addPublish } from './publish.ts';
 import { CommandFailed, makeRun } from './run.ts';
 import { addSessions } from './sessions.ts';
 import { addSmoke } from './smoke.ts';
+import { addStatus } from './status.ts';
+
 import type { Streams } from './terminal.ts';
 import { addUsers } from './users.ts';
 import { addWebhooks } from './webhooks.ts';
@@ -67,6 +69,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   addDeliveries(program, run);
   addEvents(program, run);
   addDlq(program, run);
+  addStatus(program, run);
   addSmoke(program, run, streams);
   return program;
 }

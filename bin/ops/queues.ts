@@ -55,6 +55,33 @@ export function openRetryQueue(target: Target): AttemptQueue {
   });
 }
 
+/** How many messages a queue holds, as SQS counts them: approximately. */
+export interface QueueDepth {
+  readonly waiting: number;
+  readonly inFlight: number;
+  readonly delayed: number;
+}
+
+/** Counts the messages of one of the target's queues. */
+export async function readDepth(target: Target, queueUrl: string): Promise<QueueDepth> {
+  const sqs = new SQSClient(connectionSettings(target, target.outputs.SqsEndpoint));
+  const { Attributes = {} } = await sqs.send(
+    new GetQueueAttributesCommand({
+      QueueUrl: queueUrl,
+      AttributeNames: [
+        'ApproximateNumberOfMessages',
+        'ApproximateNumberOfMessagesNotVisible',
+        'ApproximateNumberOfMessagesDelayed',
+      ],
+    }),
+  );
+  return {
+    waiting: Number(Attributes.ApproximateNumberOfMessages ?? 0),
+    inFlight: Number(Attributes.ApproximateNumberOfMessagesNotVisible ?? 0),
+    delayed: Number(Attributes.ApproximateNumberOfMessagesDelayed ?? 0),
+  };
+}
+
 /** Connects to the target's queues. */
 export function openQueues(target: Target): Queues {
   const sqs = new SQSClient(connectionSettings(target, target.outputs.SqsEndpoint));

@@ -12,11 +12,22 @@ export interface Hold {
   readonly since: number;
 }
 
+/** Webhooks that are suspended or failing. */
+export interface TroubledWebhooks {
+  readonly found: readonly (Webhook | Hold)[];
+  /** How many webhooks were read to find them. */
+  readonly read: number;
+  /** Whether there are more webhooks than were read. */
+  readonly isCutOff: boolean;
+}
+
 /** What operators do with webhooks of any account. */
 export interface OperatorStore {
   find(accountId: string, eventName: EventName): Promise<Webhook | Hold | undefined>;
   /** All webhooks, and suspensions without one, by account and event. */
   listAll(): Promise<readonly (Webhook | Hold)[]>;
+  /** The suspended and the failing ones among those that a bounded read of the table finds. */
+  listTroubled(): Promise<TroubledWebhooks>;
   /** Suspends a webhook in any state, or the next one to be registered: only an operator ends that. */
   suspend(accountId: string, eventName: EventName): Promise<OperatorChange>;
   /** Ends any suspension and forgets the receiver's failures. `undefined`: there is neither a webhook nor a suspension. */
@@ -58,6 +69,29 @@ export function makeOperatorStore({ dynamo, tableName, now }: OperatorStoreDepen
       from = page.LastEvaluatedKey;
     } while (from);
     return items;
+  };
+
+  /** Nothing but a scan finds them: an index would be written with every attempt at a receiver that fails now and then. */
+  const listTroubled: OperatorStore['listTroubled'] = async () => {
+    const found: (Webhook | Hold)[] = [];
+    let read = 0;
+    let from: Item | undefined;
+    for (let page = 0; page < mostTroubledPages; page++) {
+      const answer = await dynamo.send(
+        new ScanCommand({
+          TableName: tableName,
+          FilterExpression: '#status = :suspended OR attribute_exists(failingSince)',
+          ExpressionAttributeNames: { '#status': 'status' },
+          ExpressionAttributeValues: { ':suspended': 'suspended' },
+          ExclusiveStartKey: from,
+        }),
+      );
+      found.push(...(answer.Items ?? []).map(item => webhookIn(item) ?? holdIn(item)));
+      read += answer.ScannedCount ?? 0;
+      from = answer.LastEvaluatedKey;
+      if (!from) break;
+    }
+    return { found, read, isCutOff: from !== undefined };
   };
 
   const listAll: OperatorStore['listAll'] = async () => {
@@ -112,6 +146,7 @@ export function makeOperatorStore({ dynamo, tableName, now }: OperatorStoreDepen
       return webhookIn(Item) ?? (Item && holdIn(Item));
     },
     listAll,
+    listTroubled,
     suspend,
     reactivate: async (accountId, eventName) => {
       for (let tries = 0; tries < maxReactivationTries; tries++) {
@@ -135,6 +170,9 @@ function holdIn(item: Item): Hold {
     since: Number(item.updatedAt),
   };
 }
+
+/** Pages of 1 MiB: some 700 webhooks each. */
+const mostTroubledPages = 10;
 
 /** How often a reactivation is tried while the account registers and deletes the same webhook. */
 const maxReactivationTries = 3;

@@ -13,7 +13,10 @@ export interface DeploymentTriggerProps {
   readonly handler: NodeFunction<Record<string, string>>;
 }
 
-/** Invokes a function at each deployment that changes it. When the function fails, the deployment fails and is undone. */
+/**
+ * Invokes the new version of a function at each deployment that changes it, before its alias leads there. When it fails, the
+ * deployment fails and is undone, and nothing was routed to that version.
+ */
 export class DeploymentTrigger extends Trigger {
   constructor(scope: Construct, id: string, { configuration, handler }: DeploymentTriggerProps) {
     super(scope, id, {
@@ -21,6 +24,7 @@ export class DeploymentTrigger extends Trigger {
       timeout: Duration.minutes(2),
       invocationType: InvocationType.REQUEST_RESPONSE,
     });
+    this.executeBefore(handler.live);
     keepProviderLogs(Stack.of(this), configuration);
   }
 }

@@ -1,4 +1,4 @@
-import { Fn, Stack, Validations } from 'aws-cdk-lib';
+import { Aws, Fn, Stack, Validations } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
@@ -12,6 +12,8 @@ import type { NodeFunction } from './node-function.ts';
 /** The properties of a public endpoint. */
 export interface HttpEndpointProps {
   readonly configuration: StageConfiguration;
+  /** What it is the endpoint of: its API and its access logs are named after it. */
+  readonly area: string;
   /** Own host name and the ARN of its certificate. @default - API Gateway's own host */
   readonly domain?: { readonly name: string; readonly certificateArn: string } | undefined;
 }
@@ -31,9 +33,13 @@ export class HttpEndpoint extends Construct {
 
   constructor(scope: Construct, id: string, props: HttpEndpointProps) {
     super(scope, id);
-    const { configuration } = props;
+    const { configuration, area } = props;
     const { logRetention: retention, removalPolicy } = retentionOf(configuration);
-    const accessLogs = new logs.LogGroup(this, 'AccessLogs', { retention, removalPolicy });
+    const accessLogs = new logs.LogGroup(this, 'AccessLogs', {
+      logGroupName: deliveredLogsName(`emissor/${configuration.stage}/${area}`),
+      retention,
+      removalPolicy,
+    });
     this.ownDomain = props.domain
       ? new apigateway.DomainName(this, 'Domain', {
           domainName: props.domain.name,
@@ -41,6 +47,7 @@ export class HttpEndpoint extends Construct {
         })
       : undefined;
     this.api = new apigateway.HttpApi(this, 'Api', {
+      apiName: `Emissor ${configuration.stage} ${area}`,
       createDefaultStage: false,
       disableExecuteApiEndpoint: this.ownDomain !== undefined,
     });
@@ -78,6 +85,17 @@ export class HttpEndpoint extends Construct {
       reason: 'The function authenticates callers: the built-in authorizer knows RSA only and no revocation.',
     });
   }
+}
+
+/**
+ * The name of a log group that an AWS service delivers to. The account's resource policy lists such groups and has 5,120 characters,
+ * unless their names begin with `/aws/vendedlogs/`
+ * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html). A part of the stack's id tells it
+ * from a group that was retained when an earlier stack of the same stage was deleted.
+ */
+function deliveredLogsName(name: string): string {
+  const stackUuid = Fn.select(2, Fn.split('/', Aws.STACK_ID));
+  return `/aws/vendedlogs/${name}-${Fn.select(0, Fn.split('-', stackUuid))}`;
 }
 
 /** One line per request: who, what and how it ended. No query strings and headers, because they may hold secrets. */

@@ -64,6 +64,26 @@ describe('the endpoints', () => {
     }
   });
 
+  // The account's policy for groups with other names has room for few. The stack's id tells it from one that an earlier stack left.
+  it('write their access logs to groups that AWS services may write to, of this stack alone', () => {
+    const groups = resourcesOf(Data, 'AWS::Logs::LogGroup').map(
+      ([, { Properties }]) => Properties.LogGroupName['Fn::Join'],
+    );
+    const uuid = { 'Fn::Select': [2, { 'Fn::Split': ['/', { Ref: 'AWS::StackId' }] }] };
+    const suffix = { 'Fn::Select': [0, { 'Fn::Split': ['-', uuid] }] };
+    expect(groups).toEqual([
+      ['', ['/aws/vendedlogs/emissor/prod/auth-', suffix]],
+      ['', ['/aws/vendedlogs/emissor/prod/webhooks-', suffix]],
+    ]);
+  });
+
+  it('are named after the stage, by which an operator tells them apart', () => {
+    const names = (stage: string) =>
+      resourcesOf(stageTemplates(stage).Data, 'AWS::ApiGatewayV2::Api').map(([, { Properties }]) => Properties.Name);
+    expect(names('prod')).toEqual(['Emissor prod auth', 'Emissor prod webhooks']);
+    expect(names('dev')).toEqual(['Emissor dev auth', 'Emissor dev webhooks']);
+  });
+
   it('disable the gateway’s host when they have a custom domain', () => {
     const own = stageTemplates('prod', {
       authDomain: 'auth.emissor.com.br',

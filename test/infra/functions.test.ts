@@ -93,9 +93,22 @@ describe('schedules and triggers', () => {
       ['ScheduledTestLive', 'rate(15 minutes)', 'ENABLED'],
     ]);
   });
-  it('make the first keys at deployment', () => {
-    expect(templates.flatMap(template => resourcesOf(template, 'Custom::Trigger'))).toHaveLength(1);
+
+  // A version that cannot hash passwords, or make keys, must not get requests.
+  it('try whether passwords can be hashed, and make the first keys, before a new version is called', () => {
+    const aliases = new Map(templates.flatMap(template => resourcesOf(template, 'AWS::Lambda::Alias')));
+    const tried = templates
+      .flatMap(template => resourcesOf(template, 'Custom::Trigger'))
+      .map(([id, { Properties }]) => {
+        const [name = ''] = /^[A-Za-z]+(?=CurrentVersion)/.exec(Properties.HandlerArn.Ref) ?? [];
+        expect(Properties.InvocationType).toBe('RequestResponse');
+        const [, alias] = [...aliases].find(([aliasId]) => bare(aliasId) === `${name}Live`) ?? [];
+        expect(alias?.DependsOn).toContain(id);
+        return name;
+      });
+    expect(tried).toEqual(['Token', 'RotateKeys']);
   });
+
   it('filter no messages, because filtered ones are deleted', () => {
     for (const [id, { Properties }] of templates.flatMap(template =>
       resourcesOf(template, 'AWS::Lambda::EventSourceMapping'),

@@ -43,6 +43,22 @@ export function keyState(key: KeyringKey, keys: readonly KeyringKey[], now: numb
   return key.activeFrom <= now ? 'active' : 'next';
 }
 
+/** When the newest key of a kind gets a successor: all in milliseconds since the epoch. */
+export interface NextRotation {
+  /** From then on the daily rotation makes the next key. In the past: it was not made yet, but is due. */
+  readonly dueAt: number;
+  /** When that key will be the one in use, if the rotation runs every day. */
+  readonly activeFrom: number;
+}
+
+/** When the next key of one kind is due, given all its keys, oldest first; `undefined` while there is none at all. */
+export function nextRotation(keys: readonly KeyringKey[], { period }: RotationPolicy): NextRotation | undefined {
+  const newest = keys.at(-1);
+  if (!newest) return undefined;
+  const activeFrom = newest.activeFrom + period;
+  return { dueAt: activeFrom - createdBeforeUse, activeFrom };
+}
+
 /**
  * Plans the rotation of one kind of key, given all its keys, oldest first. The first key is active at once. A change of
  * the signing algorithm makes a new key due too.

@@ -1,0 +1,72 @@
+import type { DeployedStack, StageStacks } from './stage-stacks.ts';
+
+/** What an operator must know of a stack's state, and whether `cdk deploy` gets anywhere before it is done. */
+export interface StateAdvice {
+  readonly text: string;
+  readonly blocks: boolean;
+}
+
+/**
+ * What must be done about the state of a stack; `undefined` where it was deployed, or is not there.
+ *
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
+ */
+export function adviceOn(
+  { stackName, found }: DeployedStack,
+  { configuration: { stage }, region }: Pick<StageStacks, 'configuration' | 'region'>,
+): StateAdvice | undefined {
+  const state = found?.StackStatus;
+  if (!found || !state || settled.includes(state)) return undefined;
+  const cloudFormation = (command: string) =>
+    `aws cloudformation ${command} --region ${region} --stack-name ${stackName}`;
+  const rollBack = `npx cdk rollback ${stackName} -c stage=${stage}`;
+  const about = `stack ${stackName} is in state ${state}`;
+
+  if (state === 'UPDATE_ROLLBACK_COMPLETE') {
+    return {
+      text: `${about}: its last deployment failed and was taken back. ${cloudFormation('describe-stack-events')} says why.`,
+      blocks: false,
+    };
+  }
+  if (state === 'ROLLBACK_COMPLETE' || state === 'ROLLBACK_FAILED') {
+    const failed = `${about}: its first deployment failed (${cloudFormation('describe-stack-events')} says why)`;
+    return found.EnableTerminationProtection
+      ? {
+          text: `${failed}, and it cannot be deleted to be made again, because it is protected. Set protection to false in stages/${stage}.ts, and run: ${cloudFormation('update-termination-protection --no-enable-termination-protection')}`,
+          blocks: true,
+        }
+      : { text: `${failed}. The next deployment deletes it and makes it again.`, blocks: false };
+  }
+  if (state === 'UPDATE_ROLLBACK_FAILED' || state === 'UPDATE_FAILED' || state === 'CREATE_FAILED') {
+    return {
+      text: `${about}: CloudFormation stopped half-way. Mend what ${cloudFormation('describe-stack-events')} names, then run: ${rollBack}`,
+      blocks: true,
+    };
+  }
+  if (state === 'DELETE_FAILED') {
+    return {
+      text: `${about}: something in it could not be deleted. Mend what ${cloudFormation('describe-stack-events')} names, then run: ${cloudFormation('delete-stack')}`,
+      blocks: true,
+    };
+  }
+  if (state === 'REVIEW_IN_PROGRESS') {
+    return { text: `${about}: it was prepared and never made. The next deployment goes on with it.`, blocks: false };
+  }
+  return { text: `${about}: a deployment is under way. Wait until it has ended.`, blocks: true };
+}
+
+/** Whether a stack has ever been deployed. One whose first deployment failed holds nothing. */
+export function isDeployed({ found }: DeployedStack): boolean {
+  return found !== undefined && !neverMade.includes(found.StackStatus ?? '');
+}
+
+const settled = ['CREATE_COMPLETE', 'UPDATE_COMPLETE', 'IMPORT_COMPLETE', 'IMPORT_ROLLBACK_COMPLETE'];
+
+const neverMade = [
+  'REVIEW_IN_PROGRESS',
+  'CREATE_IN_PROGRESS',
+  'CREATE_FAILED',
+  'ROLLBACK_IN_PROGRESS',
+  'ROLLBACK_COMPLETE',
+  'ROLLBACK_FAILED',
+];

@@ -1,0 +1,168 @@
+import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { keyState, nextRotation, rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
+import { keyKinds } from '../../lambdas/platform/keyring.ts';
+import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
+import { wireReasons } from '../../lambdas/webhooks/representation.ts';
+import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { describeError } from './cli-error.ts';
+import { openKeyring, rotationSettings } from './keyring.ts';
+import { readDepth } from './queues.ts';
+import { iso } from './report.ts';
+import type { DeployedStack } from './stage-stacks.ts';
+import { findProblems } from './status-problems.ts';
+import type { KeysView, Part, QueueView, StackView, Status, TableView, WebhooksView } from './status-view.ts';
+import { openWebhooks } from './stores.ts';
+import { requireOutput, type Target } from './target.ts';
+import type { ShowProgress } from './terminal.ts';
+import { readAges, readAlarms } from './watch.ts';
+
+/** Reads what is deployed of a target, and how it does. It writes nothing, and its reads are bounded. */
+export async function readStatus(target: Target, progress: ShowProgress): Promise<Status> {
+  progress('Reading queues, alarms, webhooks and keys');
+  const { deployed } = target;
+  const [tables, queues, alarms, webhooks, keys] = await Promise.all([
+    attempt(() => readTables(target)),
+    attempt(() => readQueues(target)),
+    attempt(() => readAlarms(target)),
+    attempt(() => readWebhooks(target)),
+    attempt(() => readKeys(target)),
+  ]);
+  // Where AWS told of stacks it can be reached. A run of this machine that tells nothing has ended.
+  if (!deployed && [queues, webhooks, keys].every(part => part.failure !== undefined)) throw queues.failure;
+  const status = {
+    target: target.label,
+    stage: deployed?.configuration.stage ?? null,
+    region: target.outputs.Region ?? null,
+    account: deployed?.account ?? null,
+    checkout: packageJson.version,
+    stacks: deployed ? deployed.stacks.map(viewStack) : null,
+    tables: tables.part,
+    queues: queues.part,
+    alarms: alarms.part,
+    webhooks: webhooks.part,
+    keys: keys.part,
+  };
+  return { ...status, problems: findProblems(status, deployed, Date.now()) };
+
+  async function attempt<Value>(read: () => Promise<Value>): Promise<{ part: Part<Value>; failure?: unknown }> {
+    try {
+      return { part: await read() };
+    } catch (failure) {
+      return { part: { unread: describeError(failure, target.unreachable) }, failure };
+    }
+  }
+}
+
+function viewStack({ stackName, found }: DeployedStack): StackView {
+  return {
+    name: stackName,
+    state: found?.StackStatus ?? null,
+    version: found?.Outputs?.find(output => output.OutputKey === 'ServiceVersion')?.OutputValue ?? null,
+    updatedAt: iso((found?.LastUpdatedTime ?? found?.CreationTime)?.getTime()),
+    terminationProtection: found?.EnableTerminationProtection ?? false,
+  };
+}
+
+/** The deletion protection of the tables that a stage has. On this machine nothing is protected. */
+async function readTables(target: Target): Promise<readonly TableView[]> {
+  if (!target.deployed) return [];
+  const dynamo = new DynamoDBClient({ maxAttempts: 3, region: target.deployed.region });
+  const names = tableOutputs.flatMap(output => target.outputs[output] ?? []);
+  if (names.length === 0) requireOutput(target, 'ClientsTable');
+  return Promise.all(
+    names.map(async name => {
+      const { Table } = await dynamo.send(new DescribeTableCommand({ TableName: name }));
+      return { name, deletionProtection: Table?.DeletionProtectionEnabled ?? false };
+    }),
+  );
+}
+
+async function readQueues(target: Target): Promise<readonly QueueView[]> {
+  const urls = Object.entries(queueOutputs).map(([queue, output]) => ({ queue, url: requireOutput(target, output) }));
+  const [depths, ages] = await Promise.all([
+    Promise.all(urls.map(({ url }) => readDepth(target, url))),
+    target.deployed
+      ? readAges(
+          target,
+          urls.map(({ url }) => url.slice(url.lastIndexOf('/') + 1)),
+        )
+      : [],
+  ]);
+  return depths.map((depth, index) => ({
+    queue: urls[index]?.queue ?? '',
+    ...depth,
+    oldestSeconds: ages[index] ?? null,
+  }));
+}
+
+async function readWebhooks(target: Target): Promise<WebhooksView> {
+  const { found, read, isCutOff } = await openWebhooks(target).listTroubled();
+  const about = ({ accountId: account, eventName: event }: Webhook | Hold) => ({ account, event });
+  const oldestFirst = <View extends { readonly since: string | null }>(views: View[]) =>
+    views.sort((one, other) => ((one.since ?? '') < (other.since ?? '') ? -1 : 1));
+  return {
+    read,
+    isCutOff,
+    suspended: oldestFirst(
+      found.flatMap(webhook => {
+        if (!('webhookId' in webhook))
+          return { ...about(webhook), reason: wireReasons.operator, since: iso(webhook.since) };
+        if (webhook.status !== 'suspended') return [];
+        const { suspensionReason, updatedAt } = webhook;
+        return { ...about(webhook), reason: suspensionReason && wireReasons[suspensionReason], since: iso(updatedAt) };
+      }),
+    ),
+    failing: oldestFirst(
+      found.flatMap(webhook =>
+        'webhookId' in webhook && webhook.status === 'active' && webhook.failingSince !== undefined
+          ? { ...about(webhook), since: iso(webhook.failingSince) }
+          : [],
+      ),
+    ),
+  };
+}
+
+async function readKeys(target: Target): Promise<readonly KeysView[]> {
+  const settings = rotationSettings(target);
+  const policies = rotationPolicies({
+    periodSeconds: settings.KEY_ROTATION_SECONDS,
+    accessTokenSeconds: settings.ACCESS_TOKEN_SECONDS,
+    refreshAbsoluteSeconds: settings.REFRESH_ABSOLUTE_SECONDS,
+  });
+  const keyring = openKeyring(target);
+  const now = Date.now();
+  return Promise.all(
+    keyKinds.map(async kind => {
+      const keys = await keyring.list(kind);
+      const inState = (state: string) => keys.find(key => keyState(key, keys, now) === state);
+      const next = inState('next');
+      const due = nextRotation(keys, policies[kind]);
+      return {
+        kind,
+        keys: keys.length,
+        activeSince: iso(inState('active')?.activeFrom),
+        nextMadeAt: next ? null : iso(due?.dueAt),
+        nextActiveFrom: iso(next ? next.activeFrom : due?.activeFrom),
+      };
+    }),
+  );
+}
+
+const queueOutputs = {
+  events: 'EventsQueueUrl',
+  retry: 'RetryQueueUrl',
+  slow: 'SlowQueueUrl',
+  'dead letters': 'DeadLetterQueueUrl',
+};
+
+const tableOutputs = [
+  'ClientsTable',
+  'UsersTable',
+  'CredentialsTable',
+  'SessionsTable',
+  'LockoutsTable',
+  'WebhooksTable',
+  'DeliveriesTable',
+  'KeyringTable',
+];

@@ -1,0 +1,98 @@
+import { adviceOn } from './stack-states.ts';
+import type { StageStacks } from './stage-stacks.ts';
+import { isUnread, type Status } from './status-view.ts';
+
+/**
+ * What needs somebody, each in a sentence with what to do, the worst first.
+ *
+ * @param now - milliseconds since the epoch.
+ */
+export function findProblems(
+  status: Omit<Status, 'problems'>,
+  deployed: StageStacks | undefined,
+  now: number,
+): readonly string[] {
+  return [
+    ...(deployed ? [...missingStacks(deployed), ...stackStates(deployed), ...versions(status, deployed)] : []),
+    ...(deployed ? protection(status, deployed) : []),
+    ...alarms(status),
+    ...deadLetters(status),
+    ...keys(status, now),
+  ];
+}
+
+function missingStacks({ configuration: { stage }, region, account, stacks }: StageStacks): readonly string[] {
+  const missing = stacks.filter(({ found }) => found === undefined);
+  if (missing.length === 0) return [];
+  const next = `npm run preflight -- --stage ${stage}, then npx cdk deploy --all -c stage=${stage}`;
+  return missing.length === stacks.length
+    ? [`stage ${stage} is not deployed in ${region} of account ${account}: ${next}.`]
+    : [`stage ${stage} is deployed in part: without ${list(missing.map(({ stackName }) => stackName))}. ${next}.`];
+}
+
+function stackStates(deployed: StageStacks): readonly string[] {
+  return deployed.stacks.flatMap(stack => adviceOn(stack, deployed)?.text ?? []);
+}
+
+function versions({ stacks }: Pick<Status, 'stacks'>, { configuration: { stage } }: StageStacks): readonly string[] {
+  const byVersion = new Map<string, string[]>();
+  for (const { name, version, state } of stacks ?? []) {
+    if (state !== null) byVersion.set(version ?? 'unknown', [...(byVersion.get(version ?? 'unknown') ?? []), name]);
+  }
+  if (byVersion.size < 2) return [];
+  const told = [...byVersion].map(([version, names]) => `${version} (${list(names)})`);
+  return [
+    `the stacks are at different versions, ${list(told)}: a deployment did not get to its end. npx cdk deploy --all -c stage=${stage}.`,
+  ];
+}
+
+/** Only a stage that keeps its data must be protected: the others are there to be deleted. */
+function protection(status: Omit<Status, 'problems'>, { configuration }: StageStacks): readonly string[] {
+  const { stage, removalPolicy } = configuration;
+  if (removalPolicy !== 'retain') return [];
+  const open = [
+    ...(status.stacks ?? []).filter(stack => stack.state !== null && !stack.terminationProtection),
+    ...(isUnread(status.tables) ? [] : status.tables).filter(table => !table.deletionProtection),
+  ];
+  if (open.length === 0) return [];
+  const next = configuration.protection
+    ? `stages/${stage}.ts asks for it: npx cdk deploy --all -c stage=${stage}`
+    : `once the first deployment is complete, set protection to true in stages/${stage}.ts and deploy again`;
+  return [`${list(open.map(({ name }) => name))} can be deleted by mistake: nothing protects them. ${capital(next)}.`];
+}
+
+function alarms({ alarms }: Pick<Status, 'alarms'>): readonly string[] {
+  if (isUnread(alarms) || alarms.ringing.length === 0) return [];
+  const { length } = alarms.ringing;
+  return [`${length === 1 ? 'an alarm rings' : `${length} alarms ring`}: docs/runbook.md says what each means.`];
+}
+
+function deadLetters({ queues }: Pick<Status, 'queues'>): readonly string[] {
+  const dead = isUnread(queues) ? undefined : queues.find(({ queue }) => queue === 'dead letters');
+  const count = dead ? dead.waiting + dead.inFlight : 0;
+  return count === 0 ? [] : [`${count} dead ${count === 1 ? 'letter' : 'letters'}: npm run ops -- dlq list says why.`];
+}
+
+function keys({ keys }: Pick<Status, 'keys'>, now: number): readonly string[] {
+  if (isUnread(keys)) return [];
+  return keys.flatMap(({ kind, activeSince, nextMadeAt }) => {
+    if (activeSince === null) {
+      return `there is no ${kind} key: nothing works without one. npm run ops -- keys rotate makes it.`;
+    }
+    const isLate = nextMadeAt !== null && now - Date.parse(nextMadeAt) > rotationLateAfter;
+    return isLate
+      ? `the next ${kind} key has been due since ${nextMadeAt}: does the daily rotation run? npm run ops -- keys rotate makes it.`
+      : [];
+  });
+}
+
+/** The rotation runs once a day: what is due may wait for so long. In milliseconds. */
+const rotationLateAfter = 26 * 3_600_000;
+
+function list(items: readonly string[]): string {
+  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Status } from '../../../../bin/ops/status-view.ts';
+import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
+import { type QueueService, startSqs } from '../../../../local/sqs/engine.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
+
+const day = 86_400_000;
+let database: Database;
+let queues: QueueService;
+let directory: string;
+
+beforeAll(async () => {
+  database = await startDatabase('Webhooks', 'Keyring');
+  queues = await startSqs({ interceptors: [], onPublish: () => undefined });
+  for (const name of ['events', 'retry', 'slow', 'dead']) queues.ensureQueue({ name, attributes: {} });
+  directory = mkdtempSync(join(tmpdir(), 'emissor-ops-status-'));
+});
+
+afterAll(async () => {
+  rmSync(directory, { recursive: true });
+  await queues.stop();
+  await database.stop();
+});
+
+/** Runs `status` on the engines, with some outputs replaced or (`undefined`) left out. */
+const status = (replaced: Record<string, string | undefined>, ...args: string[]) => {
+  const outputs = {
+    DynamoDbEndpoint: database.endpoint,
+    SqsEndpoint: queues.endpoint,
+    Region: database.region,
+    WebhooksTable: 'Webhooks',
+    KeyringTable: 'Keyring',
+    EventsQueueUrl: queues.urlOf('events'),
+    RetryQueueUrl: queues.urlOf('retry'),
+    SlowQueueUrl: queues.urlOf('slow'),
+    DeadLetterQueueUrl: queues.urlOf('dead'),
+    RotateKeysSettings: JSON.stringify({
+      KEYRING_TABLE: 'Keyring',
+      KEY_ARN: 'arn:aws:kms:us-east-1:000000000000:key/1',
+      SIGNING_ALGORITHM: 'ES256',
+      KEY_ROTATION_SECONDS: String((90 * day) / 1_000),
+      ACCESS_TOKEN_SECONDS: '900',
+      REFRESH_ABSOLUTE_SECONDS: '7776000',
+    }),
+    ...replaced,
+  };
+  writeFileSync(join(directory, 'outputs.json'), JSON.stringify(outputs));
+  return runOpsInProcess(['--outputs', join(directory, 'outputs.json'), 'status', ...args]);
+};
+
+const read = async (replaced: Record<string, string | undefined> = {}): Promise<Status> => {
+  const { code, stdout, stderr } = await status(replaced, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+};
+
+const put = (TableName: 'Webhooks' | 'Keyring', Item: Record<string, unknown>) =>
+  database.dynamo.send(new PutCommand({ TableName, Item }));
+
+const webhook = (accountId: string, more: Record<string, unknown> = {}) =>
+  put('Webhooks', {
+    accountId,
+    eventName: 'demanda.criada',
+    webhookId: 'w',
+    url: 'https://receiver.example.com/',
+    secrets: [],
+    status: 'active',
+    suspensionReason: null,
+    createdAt: 1,
+    updatedAt: Date.parse('2026-03-01T00:00:00Z'),
+    ...more,
+  });
+
+const key = (kind: string, generation: number, activeFrom: number) =>
+  put('Keyring', {
+    kind,
+    generation,
+    keyId: `${kind}${generation}`,
+    createdAt: 1,
+    activeFrom,
+    wrapped: Buffer.from('x'),
+  });
+
+describe('ops status', () => {
+  it('says what is missing in a run without keys', async () => {
+    const { keys, webhooks, problems, stacks } = await read();
+    expect(stacks).toBeNull();
+    expect(keys).toMatchObject([
+      { kind: 'signing', keys: 0, activeSince: null, nextActiveFrom: null },
+      { kind: 'mac', keys: 0 },
+      { kind: 'sealing', keys: 0 },
+    ]);
+    expect(webhooks).toEqual({ read: 0, isCutOff: false, suspended: [], failing: [] });
+    expect(problems).toHaveLength(3);
+    expect(problems[0]).toMatch(/^there is no signing key/);
+  });
+
+  it('counts messages, finds webhooks that are suspended or fail, and tells when the next keys are due', async () => {
+    const activeFrom = Date.now() - 10 * day;
+    for (const kind of keyKinds) await key(kind, 1, activeFrom);
+    await key('mac', 2, activeFrom + 11 * day);
+    await webhook('sound');
+    await webhook('fails', { failingSince: Date.parse('2026-03-02T00:00:00Z') });
+    await webhook('gone', { status: 'suspended', suspensionReason: 'gone', failingSince: 1 });
+    await put('Webhooks', {
+      accountId: 'held',
+      eventName: 'demanda.criada',
+      status: 'suspended',
+      suspensionReason: 'operator',
+      updatedAt: Date.parse('2026-02-01T00:00:00Z'),
+    });
+    const [event, dead] = [queues.urlOf('events'), queues.urlOf('dead')];
+    for (const url of [event, event, dead]) await send(url);
+
+    const found = await read();
+    const iso = (moment: number) => new Date(moment).toISOString();
+    expect(found.keys).toEqual([
+      {
+        kind: 'signing',
+        keys: 1,
+        activeSince: iso(activeFrom),
+        nextMadeAt: iso(activeFrom + 88 * day),
+        nextActiveFrom: iso(activeFrom + 90 * day),
+      },
+      {
+        kind: 'mac',
+        keys: 2,
+        activeSince: iso(activeFrom),
+        nextMadeAt: null,
+        nextActiveFrom: iso(activeFrom + 11 * day),
+      },
+      expect.objectContaining({ kind: 'sealing', keys: 1 }),
+    ]);
+    const event1 = 'demanda.criada';
+    expect(found.webhooks).toEqual({
+      read: 4,
+      isCutOff: false,
+      suspended: [
+        { account: 'held', event: event1, reason: 'operador', since: '2026-02-01T00:00:00.000Z' },
+        { account: 'gone', event: event1, reason: 'gone', since: '2026-03-01T00:00:00.000Z' },
+      ],
+      failing: [{ account: 'fails', event: event1, since: '2026-03-02T00:00:00.000Z' }],
+    });
+    expect(found.queues).toEqual(
+      [
+        ['events', 2],
+        ['retry', 0],
+        ['slow', 0],
+        ['dead letters', 1],
+      ].map(([queue, waiting]) => ({ queue, waiting, inFlight: 0, delayed: 0, oldestSeconds: null })),
+    );
+    expect(found.problems).toEqual([expect.stringMatching(/^1 dead letter: npm run ops -- dlq list/)]);
+    const { stdout } = await status({});
+    expect(stdout).toMatch(/^events +2 +0 +0 +-$/m);
+    expect(stdout).toMatch(/^2 suspended and 1 failing of 4$/m);
+    expect(stdout).toMatch(/^mac +2 +\S+ +already +\S+$/m);
+    expect(stdout).toContain('\nWhat needs you:\n- 1 dead letter');
+  });
+
+  it('tells what it can where a part cannot be read', async () => {
+    const { keys, queues: part, webhooks } = await read({ RotateKeysSettings: undefined, SlowQueueUrl: undefined });
+    expect(keys).toEqual({ unread: expect.stringContaining('has no output "RotateKeysSettings"') });
+    expect(part).toEqual({ unread: expect.stringContaining('has no output "SlowQueueUrl"') });
+    expect(webhooks).toMatchObject({ read: expect.any(Number) });
+  });
+
+  it('is refused where nothing can be read', async () => {
+    const ended = 'http://127.0.0.1:9';
+    const { code, stdout, stderr } = await status({ DynamoDbEndpoint: ended, SqsEndpoint: ended });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^error: nothing answers at the addresses in .*\n$/);
+  });
+});
+
+const send = (queueUrl: string) =>
+  fetch(queues.endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'AmazonSQS.SendMessage' },
+    body: JSON.stringify({ QueueUrl: queueUrl, MessageBody: 'x' }),
+  });
