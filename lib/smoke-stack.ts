@@ -57,7 +57,7 @@ export class SmokeStack extends Stack {
     const test = new NodeFunction<ScheduledTestEnvironment>(this, 'ScheduledTest', {
       configuration,
       entry: 'lambdas/smoke/scheduled-test.handler.ts',
-      timeout: Duration.seconds(170), // the steps and tidying up; less than `longestTestMs` of `lambdas/smoke/smoke-test.ts`
+      timeout: Duration.seconds(170), // the steps and tidying up; less than `longestTestMs` of `lambdas/smoke/ending.ts`
       memorySize: 512,
       environment: {
         AUTH_URL: data.auth.url,

@@ -4,25 +4,22 @@ import type { Client } from '../../lambdas/auth/principals/client.ts';
 import type { User } from '../../lambdas/auth/principals/user.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { longestTestMs, TestEnded } from '../../lambdas/smoke/ending.ts';
 import { otherReceiver, ownReceiver } from '../../lambdas/smoke/receivers.ts';
 import type { Identity } from '../../lambdas/smoke/service.ts';
 import {
-  longestTestMs,
   runSmokeTest,
   type SmokeResult,
-  type Step,
-  TestEnded,
   type TestIdentity,
   type TestReceiver,
 } from '../../lambdas/smoke/smoke-test.ts';
+import type { Step } from '../../lambdas/smoke/step-record.ts';
 import { CliError, describeError } from './cli-error.ts';
 import { openParameters } from './parameters.ts';
 import { openQueues } from './queues.ts';
 import { openClients, openSessions, openUsers } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 import { type Confirmed, confirm } from './terminal.ts';
-
-export type { Step } from '../../lambdas/smoke/smoke-test.ts';
 
 /** How a test is run. */
 export interface TestOptions {

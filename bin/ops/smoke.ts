@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
+import type { Step } from '../../lambdas/smoke/step-record.ts';
 import { wholeNumber } from './option-values.ts';
 import { printable, type Report } from './report.ts';
 import type { Run } from './run.ts';
-import type { RotatedCredentials, SmokeReport, Step } from './smoke-actions.ts';
+import type { RotatedCredentials, SmokeReport } from './smoke-actions.ts';
 import { type Confirmed, type Streams, yesOption } from './terminal.ts';
 
 /** Adds `smoke`. */
@@ -51,6 +52,7 @@ function actions() {
   return import('./smoke-actions.ts');
 }
 
+/** One line for each step. */
 function lineOf({ name, durationMs, outcome, detail }: Step): string {
   const state = outcome === 'failed' ? 'FAILED: ' : '';
   return `${name.padEnd(15)} ${`${durationMs}`.padStart(6)} ms  ${state}${printable(detail)}`;

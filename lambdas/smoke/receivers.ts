@@ -1,7 +1,9 @@
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/identifiers.ts';
+import { longestTestMs } from './ending.ts';
 import { makeRunKey } from './run-key.ts';
-import { longestTestMs, TestFinding, type TestReceiver } from './smoke-test.ts';
+import type { TestReceiver } from './smoke-test.ts';
+import { TestFinding } from './step-record.ts';
 
 /**
  * The receiver of the stage's own, which knows the keys of tests by a secret that it shares with them.

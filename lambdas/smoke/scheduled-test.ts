@@ -1,16 +1,11 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import * as z from 'zod/mini';
 import type { Log } from '../platform/telemetry.ts';
+import { longestStepsMs, TestEnded } from './ending.ts';
 import type { ReadParameter } from './parameters.ts';
 import type { Identity } from './service.ts';
-import {
-  longestStepsMs,
-  runSmokeTest,
-  type SmokeEffects,
-  TestEnded,
-  TestFinding,
-  type TestIdentity,
-} from './smoke-test.ts';
+import { runSmokeTest, type SmokeEffects, type TestIdentity } from './smoke-test.ts';
+import { TestFinding } from './step-record.ts';
 
 /** Makes the smoke test that runs on a schedule. It counts and logs how it ended, and does not throw. */
 export function makeScheduledTest({

@@ -42,9 +42,10 @@ export interface Service {
   ): Promise<DeliveryDetail | undefined>;
 }
 
-/** An answer that a service in order does not give. The message quotes the service's own codes and nothing that was sent. */
+/** An answer that a service in order does not give, or none. The message quotes the service's own codes and nothing that was sent. */
 export class UnexpectedAnswer extends Error {
   override readonly name = 'UnexpectedAnswer';
+  /** 0 where there was no answer. */
   readonly status: number;
   /** The `pointer` of each finding of a 422. */
   readonly pointers: readonly string[];
@@ -133,8 +134,9 @@ export function makeService({
       const response = await fetch(url, { ...request, redirect: 'error', signal: AbortSignal.any([signal, timeout]) });
       return { call, status: response.status, json: parseJson(await response.text()) };
     } catch (error) {
-      if (signal.aborted || !timeout.aborted) throw error;
-      throw new UnexpectedAnswer(0, `${call} was not answered within ${callTimeoutMs / 1_000} s`);
+      if (signal.aborted) throw error;
+      const why = timeout.aborted ? `within ${callTimeoutMs / 1_000} s` : `(${codeOf(error)})`;
+      throw new UnexpectedAnswer(0, `${call} was not answered ${why} by ${new URL(url).host}`);
     }
   }
 }
@@ -168,6 +170,13 @@ interface ApiCall {
 
 /** Longer than the gateway waits for a function that starts. In milliseconds. */
 const callTimeoutMs = 30_000;
+
+/** The system's or OpenSSL's code for a failed request; `fetch` has it in the cause. */
+function codeOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';
+  return /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : 'no connection';
+}
 
 function client({ clientId, clientSecret }: Identity) {
   return { client_id: clientId, client_secret: clientSecret };

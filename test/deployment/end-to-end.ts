@@ -18,18 +18,24 @@ export interface EndToEndResult {
  *
  * @param files - the suites by name (`token-grants`); all if there are none.
  * @param attempts - how many attempts, a second apart, a delivery has in this stage.
+ * @param only - the beginning of the full names of the tests to run; all if it is not there.
  */
 export async function runEndToEnd(
   emulator: Emulator,
   outputsFile: string,
-  { files = [], attempts }: { readonly files?: readonly string[]; readonly attempts: number },
+  {
+    files = [],
+    attempts,
+    only,
+  }: { readonly files?: readonly string[]; readonly attempts: number; readonly only?: string },
 ): Promise<EndToEndResult> {
   const reportFile = `${outputsFile}.report.json`;
   writeFileSync(reportFile, '');
   const paths = files.map(name => `test/e2e/${name}.e2e.test.ts`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
+  const filter = only === undefined ? [] : ['--testNamePattern', `^${RegExp.escape(only)}`];
   const { code, output } = await runNode({
-    words: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'e2e', ...reporters, ...paths],
+    words: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'e2e', ...reporters, ...filter, ...paths],
     directory: root,
     environment: {
       ...emulator.environment,

@@ -62,7 +62,7 @@ export const infidelities: readonly Infidelity[] = [
   },
   {
     name: 'any credentials do',
-    why: 'No policy is enforced, for the three reasons that follow. Local runs enforce the policies of the templates instead.',
+    why: 'No policy is enforced, for the three reasons that follow. `enforced-iam.test.ts` mends them, and local runs enforce policies, too.',
     isThere: ({ plain }) => probes.takesAnyCredentials(plain),
   },
   {
