@@ -119,8 +119,8 @@ step('prod: into another account: refused', async () => {
 
 step('prod: a first deployment that fails', async () => {
   const handler = 'lambdas/auth/keys/rotate-keys.handler.ts';
-  const making = 'const results = await rotation.rotateKeys();';
-  const mend = copy.edit(handler, making, `if (Date.now() > 0) throw new Error('broken on purpose'); ${making}`);
+  const start = '.handler(async () => {';
+  const mend = copy.edit(handler, start, `${start} if (Date.now() > 0) throw new Error('broken on purpose');`);
   const { code, output } = await deploy('prod');
   mend();
   expect(code, output).not.toBe(0);
@@ -138,23 +138,28 @@ step('prod: deploy, with nothing cleared away by hand', async () => {
 });
 
 step('cfn-lint: the templates of every stage', async () => {
-  succeeded(await copy.cdk('synth', '--quiet', '-c', 'stage=local', '--output', assemblyOf('local')));
-  const templates = ['local', 'dev', 'prod'].flatMap(templatesOf);
+  const templates = ['dev', 'prod'].flatMap(templatesOf);
   await lint(templates);
   return `${templates.length} templates`;
 });
+
+for (const stage of ['dev', 'prod']) {
+  step(`${stage}: status`, async () => {
+    const { code, output } = await copy.program('ops', ['--stage', stage, 'status']);
+    console.log(code, output);
+    return undefined;
+  });
+}
 
 step('dev: end-to-end', () => endToEnd('dev'), 500_000);
 
 step('prod: end-to-end', () => endToEnd('prod', prodSuites), 500_000);
 
-for (const stage of ['dev', 'prod']) {
-  step(`${stage}: diff finds nothing`, async () => {
-    const { output } = succeeded(await copy.cdk('diff', '--all', '--fail', '-c', `stage=${stage}`));
-    expect(output).toContain('Number of stacks with differences: 0');
-    return undefined;
-  });
+step('dev: a synthesis from the start, and its diff, find nothing', () => diff('-c', 'stage=dev'));
 
+step('prod: diff finds nothing', () => diff('--app', assemblyOf('prod')));
+
+for (const stage of ['dev', 'prod']) {
   step(`${stage}: a second deployment changes nothing`, async () => {
     const words = ['--all', '--app', assemblyOf(stage), '--require-approval', 'never'];
     const { output } = succeeded(await copy.cdk('deploy', ...words));
@@ -178,10 +183,10 @@ for (const stage of ['dev', 'prod']) {
   });
 }
 
-step('dev: smoke', async () => {
+step('dev: smoke, up to its receiver, which the emulator cannot offer', async () => {
   const { code, output } = await copy.program('ops', ['--stage', 'dev', 'smoke']);
-  console.log(code, output);
-  return output.split('\n')[0];
+  expect({ code, output }).toMatchObject({ code: 1, output: expect.stringMatching(/^register .* url_not_public/m) });
+  return output.match(/^register .*/m)?.[0];
 });
 
 step('prod: smoke', async () => {
@@ -236,6 +241,11 @@ step('the emulator still has each infidelity that is told apart', async () => {
   }
   return infidelities.map(({ name }) => name).join('; ');
 });
+
+async function diff(...source: string[]): Promise<undefined> {
+  const { output } = succeeded(await copy.cdk('diff', '--all', '--fail', ...source));
+  expect(output).toContain('Number of stacks with differences: 0');
+}
 
 function deploy(stage: string): Promise<CommandResult> {
   const files = ['--outputs-file', outputsFileOf(stage), '--output', assemblyOf(stage)];

@@ -74,6 +74,11 @@ export const infidelities: readonly Infidelity[] = [
     isThere: ({ plain }) => probes.assumesForeignRole(plain),
   },
   {
+    name: 'the URL of a function is plain http, and leads to this machine',
+    why: 'No webhook may lead there, so that the receiver which a stage has for smoke tests gets none: prod has another one.',
+    isThere: ({ plain }) => probes.givesPlainFunctionUrls(plain),
+  },
+  {
     name: 'AUTH: sqs:SendMessage does not allow SendMessageBatch',
     why: 'On AWS it does, and there is no action of the other name. Every function that sends would be refused.',
     isThere: async ({ judgements }) => judgements.refusesBatches,
