@@ -36,7 +36,7 @@ Examples:
   npm run --silent ops -- --stage prod --json status`;
 
 /** The status as text for people and as JSON for programs. */
-export function reportStatus(status: Status): Report {
+function reportStatus(status: Status): Report {
   const { target, region, account, stacks, checkout } = status;
   const where = [region && `in ${region}`, account && `of account ${account}`].filter(Boolean).join(' ');
   const sections = [
