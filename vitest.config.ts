@@ -49,6 +49,10 @@ export default defineConfig({
       },
       // Local runs of its own, with the machine to themselves.
       { test: { name: 'chaos', include: ['test/e2e/chaos.test.ts'], sequence: { groupOrder: 3 } } },
+      // Deploys onto an emulator of AWS: the second stage of the gate, and no part of `npm test`. Each step has its own limit.
+      { test: { name: 'deployment', include: ['test/deployment/deployment.test.ts'], sequence: { groupOrder: 4 } } },
+      // The same with IAM enforced: a part of `.ci/nightly`.
+      { test: { name: 'iam', include: ['test/deployment/enforced-iam.test.ts'], sequence: { groupOrder: 5 } } },
     ],
   },
 });

@@ -1,7 +1,6 @@
-import { CfnOutput, Duration, Stack, Validations } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
-import * as triggers from 'aws-cdk-lib/triggers';
 import type { Construct } from 'constructs';
 import type {
   DiscoveryEnvironment,
@@ -12,6 +11,8 @@ import type {
 } from '../lambdas/auth/environment.ts';
 import { authAlarms } from './auth-alarms.ts';
 import { Alarms } from './constructs/alarms.ts';
+import { DeploymentTrigger } from './constructs/deployment-trigger.ts';
+import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import type { DataStack } from './data-stack.ts';
 import type { StageProps } from './stage-props.ts';
@@ -31,6 +32,9 @@ export class AuthStack extends Stack {
     this.#props = props;
 
     const token = this.#addToken();
+    // The function itself hashes: whether `crypto.argon2` works depends on Lambda's image, and on nothing that a check in another
+    // function, or at the first login, would tell in time.
+    new DeploymentTrigger(this, 'PasswordHashing', { configuration, handler: token });
     const revoke = this.#addRevoke();
     const introspect = this.#addIntrospect();
     const discovery = this.#addDiscovery();
@@ -39,6 +43,10 @@ export class AuthStack extends Stack {
       topic: data.operations,
       rules: authAlarms({ configuration, token, rotateKeys }),
     });
+    if (configuration.gradual) {
+      const services = { token, revoke, introspect, discovery };
+      new GradualReleases(this, 'Releases', { configuration, topic: data.operations, services });
+    }
 
     data.auth.addRoute(this, 'TokenRoute', '/oauth/v1/token', token);
     data.auth.addRoute(this, 'RevokeRoute', '/oauth/v1/revoke', revoke);
@@ -167,17 +175,9 @@ export class AuthStack extends Stack {
     new events.Rule(this, 'RotateKeysDaily', {
       description: 'Makes the keys that are due and deletes those past their time',
       schedule: events.Schedule.rate(Duration.days(1)),
-      targets: [new targets.LambdaFunction(rotateKeys)],
+      targets: [new targets.LambdaFunction(rotateKeys.live)],
     });
-    new triggers.Trigger(this, 'FirstKeys', {
-      handler: rotateKeys,
-      timeout: Duration.minutes(2),
-      invocationType: triggers.InvocationType.REQUEST_RESPONSE,
-    });
-    Validations.of(rotateKeys).acknowledge({
-      id: 'Annotation::@aws-cdk/aws-lambda:addPermissionsToVersionOrAlias',
-      reason: 'Only the deployment trigger invokes a version, and its construct grants that itself.',
-    });
+    new DeploymentTrigger(this, 'FirstKeys', { configuration, handler: rotateKeys });
     return rotateKeys;
   }
 }

@@ -82,6 +82,11 @@ export function contextConfiguration(context: Readonly<Record<string, unknown>>)
   return stageConfiguration(stage, overrides);
 }
 
+/** Whether a stage has a stack for smoke tests: for a receiver of its own, or for tests on a schedule. */
+export function hasSmokeStack({ smokeReceiverUrl, smokeSchedule }: StageConfiguration): boolean {
+  return smokeReceiverUrl === undefined || smokeSchedule !== undefined;
+}
+
 /** Stages for trying things: they need no values of their own, and have no customers. */
 const trialStages: readonly StageName[] = ['local', 'dev'];
 
@@ -246,8 +251,10 @@ const schema = z
 
     /** A receiver for the smoke test, which answers 2xx. @default - a function of the stage's own */
     smokeReceiverUrl: httpsUrl.optional(),
-    /** How often the stage tests itself. @default - only when asked to */
-    smokeSchedule: duration('1m', '1d').optional(),
+    /** How often the stage tests itself, in whole minutes. @default - only when asked to */
+    smokeSchedule: duration('5m', '12h')
+      .refine(value => value % 60_000 === 0, 'must be whole minutes')
+      .optional(),
   })
   .refine(value => !value.authDomain === !value.authCertificateArn, {
     path: ['authCertificateArn'],
@@ -260,6 +267,11 @@ const schema = z
       context.addIssue({ code: 'custom', path: [key], message: "must be of the stage's own account and Region" });
     }
   })
+  .refine(
+    ({ smokeReceiverUrl, authDomain, baseDomain }) =>
+      smokeReceiverUrl === undefined || ![authDomain, baseDomain].includes(new URL(smokeReceiverUrl).hostname),
+    { path: ['smokeReceiverUrl'], message: 'must not be authDomain or baseDomain: Emissor never delivers to itself' },
+  )
   .refine(value => !value.account === !value.region, {
     path: ['region'],
     message: 'account and region go together',

@@ -4,6 +4,7 @@ import * as kms from 'aws-cdk-lib/aws-kms';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
+import { DataKey } from './constructs/data-key.ts';
 import { HttpEndpoint } from './constructs/http-endpoint.ts';
 import { Keyring } from './constructs/keyring.ts';
 import { keysOnlyIndex, Table, type TableProps, text } from './constructs/table.ts';
@@ -32,8 +33,13 @@ export class DataStack extends Stack {
     const { configuration } = props;
     const { removalPolicy } = retentionOf(configuration);
 
-    const table = (name: string, keys: Omit<TableProps, 'removalPolicy'>): Table =>
-      new Table(this, name, { ...keys, removalPolicy });
+    const dataKey =
+      configuration.encryption === 'customer-managed'
+        ? new DataKey(this, 'DataKey', { configuration, service: 'dynamodb' })
+        : undefined;
+    const kept = { removalPolicy, deletionProtection: configuration.protection, dataKey };
+    const table = (name: string, keys: Omit<TableProps, keyof typeof kept>): Table =>
+      new Table(this, name, { ...keys, ...kept });
     this.clients = table('Clients', { partitionKey: text('clientId') });
     this.users = table('Users', { partitionKey: text('userId') });
     this.credentials = table('Credentials', { partitionKey: text('email') });
@@ -60,21 +66,23 @@ export class DataStack extends Stack {
     const key = new kms.Key(this, 'Key', {
       description: `Emissor ${configuration.stage}: wraps signing, MAC and sealing keys`,
       enableKeyRotation: true,
+      multiRegion: true, // cannot be changed later, and only copies of such a key open the keyring in another Region
       removalPolicy,
     });
-    this.keyring = new Keyring(this, 'Keyring', { key, removalPolicy });
+    this.keyring = new Keyring(this, 'Keyring', { key, ...kept });
 
     this.operations = addOperationsTopic(this, 'Operations');
     for (const address of configuration.alarmRecipients)
       this.operations.addSubscription(new EmailSubscription(address));
 
-    const endpoint = (name: string, domainName?: string, certificateArn?: string): HttpEndpoint =>
+    const endpoint = (area: string, name: string, domainName?: string, certificateArn?: string): HttpEndpoint =>
       new HttpEndpoint(this, name, {
         configuration,
+        area,
         domain: domainName && certificateArn ? { name: domainName, certificateArn } : undefined,
       });
-    this.auth = endpoint('AuthEndpoint', configuration.authDomain, configuration.authCertificateArn);
-    this.base = endpoint('BaseEndpoint', configuration.baseDomain, configuration.baseCertificateArn);
+    this.auth = endpoint('auth', 'AuthEndpoint', configuration.authDomain, configuration.authCertificateArn);
+    this.base = endpoint('webhooks', 'BaseEndpoint', configuration.baseDomain, configuration.baseCertificateArn);
 
     for (const { node, tableName } of this.node.children.filter(child => child instanceof Table)) {
       new CfnOutput(this, `${node.id}Table`, { value: tableName });

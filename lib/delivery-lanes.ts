@@ -4,9 +4,11 @@ import type { Construct } from 'constructs';
 import type { DeliverEnvironment } from '../lambdas/delivery/environment.ts';
 import type { Lane } from '../lambdas/delivery/lane-routing.ts';
 import type { StageConfiguration } from './config.ts';
+import { DataKey } from './constructs/data-key.ts';
 import { QueueConsumer } from './constructs/queue-consumer.ts';
 import { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
+import { retentionOf } from './stage-props.ts';
 
 /** The properties of the lanes. */
 export interface DeliveryLanesProps {
@@ -62,12 +64,21 @@ const entry = 'lambdas/delivery/worker/deliver.handler.ts';
 
 /** Adds a queue and a consumer for each lane. The lanes are bulkheads: each has a concurrency of its own. */
 export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): DeliveryLanes {
-  const deadLetterQueue = new DeadLetterQueue(scope, 'DeadLetterQueue');
-  const queues = {
-    first: addQueue(scope, 'first', deadLetterQueue, props),
-    retry: addQueue(scope, 'retry', deadLetterQueue, props),
-    slow: addQueue(scope, 'slow', deadLetterQueue, props),
-  };
+  const { configuration } = props;
+  const { removalPolicy } = retentionOf(configuration);
+  const dataKey =
+    configuration.encryption === 'customer-managed'
+      ? new DataKey(scope, 'DataKey', { configuration, service: 'sqs' })
+      : undefined;
+  const deadLetterQueue = new DeadLetterQueue(scope, 'DeadLetterQueue', { removalPolicy, dataKey });
+  const addQueue = (lane: Lane): WorkQueue =>
+    new WorkQueue(scope, lanes[lane].queueId, {
+      consumerTimeout: consumerTimeout(lane, configuration),
+      deadLetterQueue,
+      removalPolicy,
+      dataKey,
+    });
+  const queues = { first: addQueue('first'), retry: addQueue('retry'), slow: addQueue('slow') };
   const consumers = {
     first: addConsumer(scope, 'first', { deadLetterQueue, queues }, props),
     retry: addConsumer(scope, 'retry', { deadLetterQueue, queues }, props),
@@ -76,17 +87,8 @@ export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): D
   return { deadLetterQueue, queues, consumers };
 }
 
-function addQueue(
-  scope: Construct,
-  lane: Lane,
-  deadLetterQueue: DeadLetterQueue,
-  { configuration }: DeliveryLanesProps,
-): WorkQueue {
-  const attemptSeconds = Math.ceil(configuration.attemptTimeout / 1_000);
-  return new WorkQueue(scope, lanes[lane].queueId, {
-    consumerTimeout: Duration.seconds(attemptSeconds + lanes[lane].secondsAroundAttempt),
-    deadLetterQueue,
-  });
+function consumerTimeout(lane: Lane, { attemptTimeout }: StageConfiguration): Duration {
+  return Duration.seconds(Math.ceil(attemptTimeout / 1_000) + lanes[lane].secondsAroundAttempt);
 }
 
 function addConsumer(

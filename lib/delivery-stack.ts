@@ -5,7 +5,9 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import type { DeliveriesApiEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
 import { Alarms } from './constructs/alarms.ts';
+import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
+import type { WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
 import { deliveryAlarms } from './delivery-alarms.ts';
 import { addDeliveryLanes, type DeliveryLanes } from './delivery-lanes.ts';
@@ -23,6 +25,8 @@ export interface DeliveryStackProps extends StageProps {
  * can delay it, and the part of {base_url} that shows deliveries and sends them again.
  */
 export class DeliveryStack extends Stack {
+  /** Publishers send to it. */
+  readonly eventsQueue: WorkQueue;
   readonly #props: DeliveryStackProps;
   readonly #historyDays: string;
   readonly #lanes: DeliveryLanes;
@@ -39,12 +43,20 @@ export class DeliveryStack extends Stack {
       topic: data.operations,
       rules: deliveryAlarms({ ...this.#lanes, configuration, sweep, deliveriesApi }),
     });
+    if (configuration.gradual) {
+      const services = { history: deliveriesApi };
+      new GradualReleases(this, 'Releases', { configuration, topic: data.operations, services });
+    }
 
     const { queues, deadLetterQueue, consumers } = this.#lanes;
     const publisher = new iam.ManagedPolicy(this, 'Publisher', {
       description: 'Allows an internal service to publish events to Emissor, and nothing else',
     });
     queues.first.grant(publisher, 'sqs:SendMessage');
+    this.eventsQueue = queues.first;
+    // The stack for smoke tests imports them where the stage has a schedule. Without these, AWS would refuse to end that schedule.
+    this.exportValue(queues.first.queueArn);
+    this.exportValue(queues.first.queueUrl);
 
     const logGroups = Object.values(consumers).map(({ logGroup }) => logGroup.logGroupName);
     new CfnOutput(this, 'EventsQueueUrl', { value: queues.first.queueUrl });
@@ -54,6 +66,9 @@ export class DeliveryStack extends Stack {
     new CfnOutput(this, 'DeliveryLogGroups', { value: logGroups.join(',') });
     new CfnOutput(this, 'HistoryDays', { value: this.#historyDays });
     new CfnOutput(this, 'DemandsUrl', { value: configuration.demandsUrl });
+    if (configuration.smokeReceiverUrl) {
+      new CfnOutput(this, 'SmokeReceiverUrl', { value: configuration.smokeReceiverUrl });
+    }
     new CfnOutput(this, 'PublisherPolicyArn', { value: publisher.managedPolicyArn });
   }
 
@@ -85,7 +100,7 @@ export class DeliveryStack extends Stack {
     new events.Rule(this, 'SweepEveryMinute', {
       description: 'Sends due deliveries to their queue, drives replays, announces failing and suspended webhooks',
       schedule: events.Schedule.rate(Duration.minutes(1)),
-      targets: [new targets.LambdaFunction(sweep)],
+      targets: [new targets.LambdaFunction(sweep.live)],
     });
     return sweep;
   }

@@ -7,7 +7,7 @@ export interface StageProps extends StackProps {
   readonly configuration: StageConfiguration;
 }
 
-/** How long logs are kept, and whether resources remain when their stack is deleted. */
+/** How long logs are kept, and what becomes of resources that leave their stack. */
 export interface Retention {
   readonly logRetention: RetentionDays;
   readonly removalPolicy: RemovalPolicy;
@@ -18,10 +18,14 @@ export function metricsNamespace({ stage }: StageConfiguration): string {
   return `Emissor/${stage}`;
 }
 
-/** The retention of a stage, in the terms of the CDK. */
+/**
+ * The retention of a stage, in the terms of the CDK. What a failed first deployment created is deleted even where resources are
+ * retained: it is empty, and would be left over by each further attempt.
+ */
 export function retentionOf(configuration: StageConfiguration): Retention {
   return {
     logRetention: configuration.logRetentionDays,
-    removalPolicy: configuration.removalPolicy === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    removalPolicy:
+      configuration.removalPolicy === 'retain' ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
   };
 }

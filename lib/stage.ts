@@ -2,13 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type App, CfnOutput, DefaultStackSynthesizer } from 'aws-cdk-lib';
 import { AuthStack } from './auth-stack.ts';
-import type { StageConfiguration } from './config.ts';
+import { hasSmokeStack, type StageConfiguration } from './config.ts';
 import { DataStack } from './data-stack.ts';
 import { DeliveryStack } from './delivery-stack.ts';
 import { addSavedQueries } from './saved-queries.ts';
+import { SmokeStack } from './smoke-stack.ts';
 import { WebhooksStack } from './webhooks-stack.ts';
 
-/** Adds the four stacks of one stage to an app: `Emissor-<stage>-Data`, `-Auth`, `-Webhooks` and `-Delivery`. */
+/**
+ * Adds the stacks of one stage to an app: `Emissor-<stage>-Data`, `-Auth`, `-Webhooks` and `-Delivery`, and `-Smoke` where smoke
+ * tests need something of the stage's own.
+ */
 export function addStage(app: App, configuration: StageConfiguration): void {
   const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
   const { account, region, owner, costCenter } = configuration;
@@ -33,8 +37,12 @@ export function addStage(app: App, configuration: StageConfiguration): void {
   const auth = new AuthStack(app, name('Auth'), { ...props(), data });
   const webhooks = new WebhooksStack(app, name('Webhooks'), { ...props(), data });
   const delivery = new DeliveryStack(app, name('Delivery'), { ...props(), data, serviceVersion: version });
+  const smoke = hasSmokeStack(configuration)
+    ? [new SmokeStack(app, name('Smoke'), { ...props(), data, eventsQueue: delivery.eventsQueue })]
+    : [];
   // `ops status` compares them: a deployment that failed half-way leaves two versions.
-  for (const stack of [data, auth, webhooks, delivery]) new CfnOutput(stack, 'ServiceVersion', { value: version });
+  for (const stack of [data, auth, webhooks, delivery, ...smoke])
+    new CfnOutput(stack, 'ServiceVersion', { value: version });
   addSavedQueries(auth, 'auth', configuration);
   addSavedQueries(webhooks, 'webhooks', configuration);
   addSavedQueries(delivery, 'delivery', configuration);

@@ -2,6 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { WebhooksApiEnvironment } from '../lambdas/webhooks/environment.ts';
 import { Alarms } from './constructs/alarms.ts';
+import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import type { DataStack } from './data-stack.ts';
 import type { StageProps } from './stage-props.ts';
@@ -52,9 +53,12 @@ export class WebhooksStack extends Stack {
         },
       },
     });
+    if (configuration.gradual) {
+      new GradualReleases(this, 'Releases', { configuration, topic: data.operations, services: { webhooks: api } });
+    }
 
     data.base.addRoute(this, 'WebhooksRoute', '/v1/webhooks', api);
-    data.base.addRoute(this, 'WebhookRoute', '/v1/webhooks/{proxy+}', api);
+    data.base.addRoute(this, 'WebhookRoute', '/v1/webhooks/{evento}', api);
     data.base.addRoute(this, 'OtherRoute', '$default', api);
   }
 }

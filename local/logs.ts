@@ -70,7 +70,7 @@ function makeOperations(store: LogStore): Readonly<Record<string, Operation>> {
     },
     StartQuery: input => {
       const { logGroupNames, startTime, endTime, queryString, limit } = queryInput.parse(input);
-      const [, text = ''] = /@message like "([^"]*)"/.exec(queryString) ?? [];
+      const [, text = ''] = /@message like \/([^/]*)\//.exec(queryString) ?? [];
       const queryId = randomUUID();
       queries.set(queryId, store.find(logGroupNames, text, startTime * 1_000, endTime * 1_000 + 999).slice(0, limit));
       const [oldest] = queries.keys();
@@ -94,7 +94,7 @@ const queryInput = z.object({
   startTime: z.number(),
   endTime: z.number(),
   /** Of the query language only this filter is evaluated. */
-  queryString: z.string().regex(/@message like "[^"]*"/),
+  queryString: z.string().regex(/@message like \/[^/]*\//),
   limit: z.number().default(1_000),
 });
 

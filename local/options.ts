@@ -127,6 +127,7 @@ function asUsageError(error: unknown): unknown {
 function checkStageValues(values: Record<string, string>): Record<string, string> {
   const domain = ['authDomain', 'baseDomain'].find(key => key in values);
   if (domain !== undefined) throw new UsageError(`${domain}: a local run has no domain names of its own.`);
+  if ('smokeSchedule' in values) throw new UsageError('smokeSchedule: a local run is tested by "npm run smoke" only.');
   try {
     stageConfiguration('local', values);
     return values;

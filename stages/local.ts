@@ -13,4 +13,5 @@ export const stage: StageFile = {
   slowConcurrency: 2,
   logRetentionDays: 1,
   removalPolicy: 'destroy',
+  smokeReceiverUrl: 'https://receiver.example.com/smoke',
 };

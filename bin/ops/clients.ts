@@ -5,11 +5,11 @@ import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
 import type { ClientSettings, ClientWithSecret, NewClientSettings } from './client-actions.ts';
 import {
-  accountId,
   afterOption,
   displayName,
   limitOption,
   notEmpty,
+  ordinaryAccountId,
   repeatable,
   wholeNumber,
 } from './option-values.ts';
@@ -126,7 +126,7 @@ Examples:
 function addSettings(command: Command, defaults: { readonly scope?: string; readonly grace?: string } = {}): Command {
   return command
     .addOption(repeatable('--scope <scope>', `a scope its tokens may have (repeatable${defaults.scope ?? ''})`, scopes))
-    .option('--account <id>', 'log in users of this account only', accountId)
+    .option('--account <id>', 'log in users of this account only', ordinaryAccountId)
     .option(
       '--grace-seconds <s>',
       `how long a used refresh token still gives its successor (${defaults.grace ?? ''}0 is strict)`,

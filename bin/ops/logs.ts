@@ -46,8 +46,8 @@ export function openEventLog(target: Target): EventLog {
           logGroupNames,
           startTime: Math.floor(since / 1_000),
           endTime: Math.ceil(Date.now() / 1_000),
-          // Ids consist of letters, digits, "-" and "_": none can end the string.
-          queryString: `fields @timestamp, @message | filter @message like "${id}" | sort @timestamp desc`,
+          // Ids consist of letters, digits, "-" and "_": none means anything else in a regular expression.
+          queryString: `fields @timestamp, @message | filter @message like /${id}/ | sort @timestamp desc`,
           limit: mostLines,
         }),
       );

@@ -1,14 +1,21 @@
 import { domainToASCII } from 'node:url';
 import { InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
+import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/account.ts';
 import { normaliseEmail } from '../../lambdas/auth/principals/user.ts';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { EVENT_NAMES, type EventName, isEventName } from '../../lambdas/webhooks/webhook.ts';
 
 /** An account id. */
 export function accountId(value: string): string {
-  if (/^[A-Za-z0-9_-]{1,64}$/.test(value)) return value;
+  if (isAccountId(value)) return value;
   throw new InvalidArgumentError('It must be 1 to 64 letters, digits, "_" or "-".');
+}
+
+/** The id of an account that somebody may be given a client, a user or an event of. */
+export function ordinaryAccountId(value: string): string {
+  if (!isReservedAccount(value)) return accountId(value);
+  throw new InvalidArgumentError(`"${value}" is reserved for Emissor itself: "smoke" uses and clears it.`);
 }
 
 /** An id or a name that is looked up. */

@@ -8,7 +8,9 @@ import { addKeys } from './keys.ts';
 import { addPublish } from './publish.ts';
 import { CommandFailed, makeRun } from './run.ts';
 import { addSessions } from './sessions.ts';
+import { addSmoke } from './smoke.ts';
 import { addStatus } from './status.ts';
+
 import type { Streams } from './terminal.ts';
 import { addUsers } from './users.ts';
 import { addWebhooks } from './webhooks.ts';
@@ -32,7 +34,7 @@ export async function runOps(args: readonly string[], streams: Streams = process
       return 2;
     }
     if (!(error instanceof CommandFailed)) throw error;
-    if (asJson) writeJsonError(streams.stderr, error.message, 1);
+    if (asJson) writeJsonError(streams.stderr, error.message, 1, error.details);
     else streams.stderr.write(`error: ${error.message}\n`);
     return 1;
   }
@@ -68,6 +70,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   addEvents(program, run);
   addDlq(program, run);
   addStatus(program, run);
+  addSmoke(program, run, streams);
   return program;
 }
 
@@ -96,9 +99,9 @@ function tidy(message: string): string {
 }
 
 /** An error for programs: one object on standard error, and nothing on standard output. */
-function writeJsonError(output: Streams['stderr'], message: string, exitCode: number): void {
+function writeJsonError(output: Streams['stderr'], message: string, exitCode: number, details: object = {}): void {
   const code = exitCode === 2 ? 'usage' : 'refused';
-  output.write(`${JSON.stringify({ error: message.replace(/^error: /, ''), code, exitCode })}\n`);
+  output.write(`${JSON.stringify({ error: message.replace(/^error: /, ''), code, exitCode, ...details })}\n`);
 }
 
 const examples = `

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { deliveryIdOf, parseEventMessage } from '../../lambdas/delivery/event.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import { accountId, eventName, wholeNumber } from './option-values.ts';
+import { eventName, ordinaryAccountId, wholeNumber } from './option-values.ts';
 import { fields, type Report } from './report.ts';
 import type { Run } from './run.ts';
 import type { Target } from './target.ts';
@@ -11,7 +11,7 @@ export function addPublish(program: Command, run: Run): void {
   program
     .command('publish')
     .description('publish a business event for real, as the components of the house do')
-    .requiredOption('--account <id>', 'the account the event belongs to', accountId)
+    .requiredOption('--account <id>', 'the account the event belongs to', ordinaryAccountId)
     .requiredOption('--event <name>', 'the name of the event, such as demanda.criada', eventName)
     .requiredOption('--demand <n>', 'id_demanda', wholeNumber(1))
     .option('--proposal <n>', 'id_proposta, for the events that have one', wholeNumber(1))

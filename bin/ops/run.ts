@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { describeError } from './cli-error.ts';
+import { CliError, describeError } from './cli-error.ts';
 import type { Report } from './report.ts';
 import { findTarget, type Target, type TargetOptions } from './target.ts';
 import { makeProgress, noProgress, type ShowProgress, type Streams } from './terminal.ts';
@@ -10,6 +10,13 @@ export type Run = <Value>(command: Command, act: Action<Value>, report: (value: 
 /** A command that was refused or failed. The message is the one line to show. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
+  /** What `--json` shows beside the message. */
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(message: string, details: Readonly<Record<string, unknown>>) {
+    super(message);
+    this.details = details;
+  }
 }
 
 /** Makes the runner of commands. It throws {@link CommandFailed}. */
@@ -28,6 +35,7 @@ export function makeRun(streams: Streams): Run {
       progress.clear();
       throw new CommandFailed(
         describeError(error, target?.unreachable ?? 'AWS does not answer: check the network and AWS_REGION.'),
+        error instanceof CliError ? error.details : {},
       );
     }
   };

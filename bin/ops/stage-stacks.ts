@@ -1,9 +1,15 @@
 import type { Stack } from '@aws-sdk/client-cloudformation';
-import { ConfigurationError, type StageConfiguration, type StageName, stageConfiguration } from '../../lib/config.ts';
+import {
+  ConfigurationError,
+  hasSmokeStack,
+  type StageConfiguration,
+  type StageName,
+  stageConfiguration,
+} from '../../lib/config.ts';
 import { CliError } from './cli-error.ts';
 
-/** The stacks of a stage, in the order in which they are deployed. */
-export const stackNames = ['Data', 'Auth', 'Webhooks', 'Delivery'] as const;
+/** The stacks that a stage may have, in the order in which they are deployed. */
+export const stackNames = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'] as const;
 
 /** One of the stacks of a stage, without the prefix of its stage. */
 export type StackName = (typeof stackNames)[number];
@@ -39,10 +45,15 @@ export function stackNameOf(stage: StageName, name: StackName): string {
  */
 export async function readStageStacks(stage: StageName): Promise<StageStacks> {
   const configuration = configurationOf(stage);
-  const { region, stacks } = await describeStacks(stage, configuration.region);
+  const { region, stacks } = await describeStacks(stage, configuration.region, stackNamesOf(configuration));
   const account = accountOf(stacks) ?? (await callersAccount(region));
   requireOwnAccount(configuration, account);
   return { configuration, region, account, stacks };
+}
+
+/** The stacks that a stage has. */
+export function stackNamesOf(configuration: StageConfiguration): readonly StackName[] {
+  return stackNames.filter(name => name !== 'Smoke' || hasSmokeStack(configuration));
 }
 
 /** @throws {CliError} where the account of stacks or credentials is not the one that the stage's file names. */
@@ -61,6 +72,7 @@ export function requireOwnAccount({ stage, account: own }: StageConfiguration, a
 export async function describeStacks(
   stage: StageName,
   region?: string,
+  names: readonly StackName[] = stackNames,
 ): Promise<Pick<StageStacks, 'region' | 'stacks'>> {
   // Loaded on demand: the SDK takes longer to load than the rest takes to run.
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
@@ -78,7 +90,7 @@ export async function describeStacks(
   };
 
   try {
-    return { region: await client.config.region(), stacks: await Promise.all(stackNames.map(describe)) };
+    return { region: await client.config.region(), stacks: await Promise.all(names.map(describe)) };
   } finally {
     client.destroy();
   }

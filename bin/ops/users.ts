@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
 import { type Role, roles, type User } from '../../lambdas/auth/principals/user.ts';
-import { accountId, afterOption, emailAddress, limitOption, notEmpty } from './option-values.ts';
+import { afterOption, emailAddress, limitOption, notEmpty, ordinaryAccountId } from './option-values.ts';
 import type { PasswordOptions } from './password.ts';
 import { fields, iso, type Report, table } from './report.ts';
 import type { Run } from './run.ts';
@@ -21,7 +21,7 @@ export function addUsers(program: Command, run: Run): void {
     .command('create')
     .description('create a user; the password is asked for, or read from standard input')
     .requiredOption('--email <address>', 'the user name of the password grant', emailAddress)
-    .requiredOption('--account <id>', 'the account the user belongs to', accountId)
+    .requiredOption('--account <id>', 'the account the user belongs to', ordinaryAccountId)
     .addOption(new Option('--role <role>', 'admins manage webhooks').choices(roles).makeOptionMandatory())
     .addOption(generateOption())
     .addHelpText('after', examples)

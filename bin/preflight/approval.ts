@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type StackName, stackNameOf, stackNames } from '../ops/stage-stacks.ts';
+import { type StackName, stackNameOf, stackNamesOf } from '../ops/stage-stacks.ts';
 import type { Check, Subject } from './checks.ts';
 import { type Finding, ok } from './finding.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
@@ -13,8 +13,8 @@ export const approvalCheck: Check = {
 
 async function checkQuestions(subject: Subject): Promise<Finding> {
   const deployed = await subject.deployedTemplates();
-  const changes = stackNames.flatMap(name =>
-    describeChange(name, subject.synthesis.templates[name], deployed.get(name)),
+  const changes = stackNamesOf(subject.configuration).flatMap(name =>
+    describeChange(name, subject.synthesis.templates[name] ?? {}, deployed.get(name)),
   );
   const { stage } = subject.configuration;
   if (changes.length === 0) return ok('deploy asks nothing: permissions stay as they are');

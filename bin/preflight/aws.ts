@@ -1,6 +1,6 @@
-import type { StageName } from '../../lib/config.ts';
+import type { StageConfiguration } from '../../lib/config.ts';
 import type { DeployedStack } from '../ops/stage-stacks.ts';
-import { describeStacks } from '../ops/stage-stacks.ts';
+import { describeStacks, stackNamesOf } from '../ops/stage-stacks.ts';
 import type { Template } from './synthesis.ts';
 
 /** What the checks ask of AWS, in one Region. Nothing here writes. */
@@ -43,7 +43,8 @@ interface Subscription {
 }
 
 /** Connects to AWS with the SDK's usual credentials. Each client is loaded when it is first needed. */
-export function connectAws(stage: StageName, region: string): Aws {
+export function connectAws(configuration: StageConfiguration, region: string): Aws {
+  const { stage } = configuration;
   const settings = { region, maxAttempts: 3 };
   return {
     caller: async () => {
@@ -52,7 +53,7 @@ export function connectAws(stage: StageName, region: string): Aws {
       return { account: Account, arn: Arn };
     },
 
-    stacks: async () => (await describeStacks(stage, region)).stacks,
+    stacks: async () => (await describeStacks(stage, region, stackNamesOf(configuration))).stacks,
 
     deployedTemplate: async stackName => {
       const { CloudFormationClient, GetTemplateCommand } = await import('@aws-sdk/client-cloudformation');

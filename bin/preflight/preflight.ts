@@ -27,7 +27,7 @@ export interface PreflightWorld {
   readonly synthesise: (configuration: StageConfiguration) => Promise<Synthesis>;
   /** The Region that the SDK would use. @throws where there is none. */
   readonly defaultRegion: () => Promise<string>;
-  readonly connect: (stage: StageName, region: string) => Aws;
+  readonly connect: (configuration: StageConfiguration, region: string) => Aws;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -92,12 +92,13 @@ async function readFile(stage: StageName, { configure, synthesise }: PreflightWo
   }
 }
 
-async function identify({ stage, region: own }: StageConfiguration, world: PreflightWorld) {
+async function identify(configuration: StageConfiguration, world: PreflightWorld) {
+  const { stage, region: own } = configuration;
   let known: string | null = own ?? null;
   try {
     const region = own ?? (await world.defaultRegion());
     known = region;
-    const aws = world.connect(stage, region);
+    const aws = world.connect(configuration, region);
     const { account, arn } = await aws.caller();
     const whose = own ? `the Region of stages/${stage}.ts` : "the credentials' own Region";
     return { region, account, aws, finding: ok(`${arn}, in ${region}, ${whose}`) };

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
-import type { StageConfiguration, StageName } from '../../lib/config.ts';
-import { type StackName, stackNameOf, stackNames } from '../ops/stage-stacks.ts';
+import type { StageConfiguration } from '../../lib/config.ts';
+import { type StackName, stackNameOf, stackNamesOf } from '../ops/stage-stacks.ts';
 
 /** A CloudFormation template, as far as the checks look into it. */
 export interface Template {
@@ -20,7 +20,7 @@ export interface Resource {
 
 /** What a deployment of a stage would bring. */
 export interface Synthesis {
-  readonly templates: Readonly<Record<StackName, Template>>;
+  readonly templates: Readonly<Partial<Record<StackName, Template>>>;
   /** The parameter that holds the version of the bootstrap stack, and the version that is needed. */
   readonly bootstrap: { readonly parameter: string; readonly version: number };
 }
@@ -31,13 +31,14 @@ export interface Synthesis {
  *
  * @throws with the last line that the process wrote.
  */
-export async function synthesise({ stage }: StageConfiguration): Promise<Synthesis> {
+export async function synthesise(configuration: StageConfiguration): Promise<Synthesis> {
+  const { stage } = configuration;
   const directory = await mkdtemp(join(tmpdir(), 'emissor-preflight-'));
   try {
     const { context } = JSON.parse(await readFile(join(root, 'cdk.json'), 'utf8'));
     const environment = { CDK_OUTDIR: directory, CDK_CONTEXT_JSON: JSON.stringify({ ...context, stage }) };
     await runApp(environment);
-    return await readAssembly(directory, stage);
+    return await readAssembly(directory, configuration);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -53,12 +54,13 @@ async function runApp(environment: Record<string, string>): Promise<void> {
   }
 }
 
-async function readAssembly(directory: string, stage: StageName): Promise<Synthesis> {
+async function readAssembly(directory: string, configuration: StageConfiguration): Promise<Synthesis> {
+  const names = stackNamesOf(configuration);
   const readJson = async (file: string) => JSON.parse(await readFile(join(directory, file), 'utf8'));
   const { artifacts } = manifest.parse(await readJson('manifest.json'));
-  const stacks = stackNames.map(name => stackArtifact.parse(artifacts[stackNameOf(stage, name)]).properties);
+  const stacks = names.map(name => stackArtifact.parse(artifacts[stackNameOf(configuration.stage, name)]).properties);
   const templates = await Promise.all(
-    stacks.map(async ({ templateFile }, index) => [stackNames[index], await readJson(templateFile)]),
+    stacks.map(async ({ templateFile }, index) => [names[index], await readJson(templateFile)]),
   );
   return {
     templates: Object.fromEntries(templates),

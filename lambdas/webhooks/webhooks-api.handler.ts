@@ -13,6 +13,7 @@ import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import { randomId } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
 import { makeSealing } from '../platform/sealing.ts';
+import { countServerErrors } from '../platform/server-errors.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
 import { webhooksApiEnvironment } from './environment.ts';
 import { makeSigningSecret } from './signing-secret.ts';
@@ -21,7 +22,7 @@ import { makeWebhookResources } from './webhook-resources.ts';
 import { makeWebhookStore } from './webhook-store.ts';
 
 const environment = readEnvironment(webhooksApiEnvironment);
-const { logger } = makeTelemetry('webhooks');
+const { logger, metrics } = makeTelemetry('webhooks');
 const dynamo = makeDynamo();
 const keyring = makeKeyring({
   dynamo,
@@ -33,6 +34,7 @@ const keyring = makeKeyring({
 /** {base_url}: manages webhooks under /v1/webhooks, and answers every path without a route of its own. Bodies hold secrets and are never logged. */
 export const handler = middy<HttpRequest, HttpResponse>()
   .use(injectLambdaContext(logger, { logEvent: false }))
+  .use(countServerErrors(metrics))
   .handler(
     makeApi({
       log: logger,

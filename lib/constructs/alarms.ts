@@ -31,10 +31,12 @@ export interface AlarmsProps {
 
 /** The alarms of one stack. */
 export class Alarms extends Construct {
+  readonly alarms: readonly cloudwatch.Alarm[];
+
   constructor(scope: Construct, id: string, { topic, rules }: AlarmsProps) {
     super(scope, id);
-    for (const [name, rule] of Object.entries(rules)) {
-      const alarm = this.#addAlarm(name, rule);
+    this.alarms = Object.entries(rules).map(([name, rule]) => this.#addAlarm(name, rule));
+    for (const alarm of this.alarms) {
       alarm.addAlarmAction(new SnsAction(topic));
       alarm.addOkAction(new SnsAction(topic));
     }

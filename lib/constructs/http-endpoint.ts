@@ -1,17 +1,19 @@
-import { Fn, Validations } from 'aws-cdk-lib';
+import { Aws, Fn, Stack, Validations } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
+import type { NodeFunction } from './node-function.ts';
 
 /** The properties of a public endpoint. */
 export interface HttpEndpointProps {
   readonly configuration: StageConfiguration;
+  /** What it is the endpoint of: its API and its access logs are named after it. */
+  readonly area: string;
   /** Own host name and the ARN of its certificate. @default - API Gateway's own host */
   readonly domain?: { readonly name: string; readonly certificateArn: string } | undefined;
 }
@@ -31,9 +33,13 @@ export class HttpEndpoint extends Construct {
 
   constructor(scope: Construct, id: string, props: HttpEndpointProps) {
     super(scope, id);
-    const { configuration } = props;
+    const { configuration, area } = props;
     const { logRetention: retention, removalPolicy } = retentionOf(configuration);
-    const accessLogs = new logs.LogGroup(this, 'AccessLogs', { retention, removalPolicy });
+    const accessLogs = new logs.LogGroup(this, 'AccessLogs', {
+      logGroupName: deliveredLogsName(`emissor/${configuration.stage}/${area}`),
+      retention,
+      removalPolicy,
+    });
     this.ownDomain = props.domain
       ? new apigateway.DomainName(this, 'Domain', {
           domainName: props.domain.name,
@@ -41,6 +47,7 @@ export class HttpEndpoint extends Construct {
         })
       : undefined;
     this.api = new apigateway.HttpApi(this, 'Api', {
+      apiName: `Emissor ${configuration.stage} ${area}`,
       createDefaultStage: false,
       disableExecuteApiEndpoint: this.ownDomain !== undefined,
     });
@@ -53,28 +60,42 @@ export class HttpEndpoint extends Construct {
       ...(this.ownDomain ? { domainMapping: { domainName: this.ownDomain } } : {}),
     });
     stage.node.addDependency(accessLogs);
-    this.url = props.domain ? `https://${props.domain.name}` : this.api.apiEndpoint;
-    this.host = props.domain?.name ?? Fn.select(2, Fn.split('/', this.api.apiEndpoint));
+    // The other stacks import it where there is no domain. AWS would refuse to switch a domain on if that dropped the export.
+    const { attrApiEndpoint } = this.api.node.defaultChild as apigateway.CfnApi;
+    Stack.of(this).exportValue(attrApiEndpoint);
+    this.url = props.domain ? `https://${props.domain.name}` : attrApiEndpoint;
+    this.host = props.domain?.name ?? Fn.select(2, Fn.split('/', attrApiEndpoint));
   }
 
   /**
    * Routes every method of a path to a function, which answers 405 itself. The path `$default` takes all that no other
    * route takes. The route belongs to `scope`, because the function's stack depends on the endpoint's and not vice versa.
    */
-  addRoute(scope: Construct, id: string, path: string, target: IFunction): void {
+  addRoute(scope: Construct, id: string, path: string, { live }: NodeFunction<Record<string, string>>): void {
     const route = new apigateway.HttpRoute(scope, id, {
       httpApi: this.api,
       routeKey:
         path === '$default'
           ? apigateway.HttpRouteKey.DEFAULT
           : apigateway.HttpRouteKey.with(path, apigateway.HttpMethod.ANY),
-      integration: new HttpLambdaIntegration(`${id}Integration`, target),
+      integration: new HttpLambdaIntegration(`${id}Integration`, live),
     });
     Validations.of(route).acknowledge({
       id: 'AwsSolutions::AwsSolutions-APIG4',
       reason: 'The function authenticates callers: the built-in authorizer knows RSA only and no revocation.',
     });
   }
+}
+
+/**
+ * The name of a log group that an AWS service delivers to. The account's resource policy lists such groups and has 5,120 characters,
+ * unless their names begin with `/aws/vendedlogs/`
+ * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html). A part of the stack's id tells it
+ * from a group that was retained when an earlier stack of the same stage was deleted.
+ */
+function deliveredLogsName(name: string): string {
+  const stackUuid = Fn.select(2, Fn.split('/', Aws.STACK_ID));
+  return `/aws/vendedlogs/${name}-${Fn.select(0, Fn.split('-', stackUuid))}`;
 }
 
 /** One line per request: who, what and how it ended. No query strings and headers, because they may hold secrets. */

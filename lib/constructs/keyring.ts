@@ -1,23 +1,21 @@
-import type { RemovalPolicy } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import type { KeyKind } from '../../lambdas/platform/keyring.ts';
-import { number, Table, text } from './table.ts';
+import { number, Table, type TableProps, text } from './table.ts';
 
 /** The properties of the keyring. */
-export interface KeyringProps {
+export interface KeyringProps extends Omit<TableProps, 'partitionKey' | 'sortKey'> {
   /** Wraps the keys, each kind under an encryption context of its own. */
   readonly key: kms.IKey;
-  readonly removalPolicy: RemovalPolicy;
 }
 
 /** The table of signing, MAC and sealing keys, whose secret halves are wrapped by a KMS key. */
 export class Keyring extends Table {
   readonly key: kms.IKey;
 
-  constructor(scope: Construct, id: string, { key, removalPolicy }: KeyringProps) {
-    super(scope, id, { partitionKey: text('kind'), sortKey: number('generation'), removalPolicy });
+  constructor(scope: Construct, id: string, { key, ...props }: KeyringProps) {
+    super(scope, id, { ...props, partitionKey: text('kind'), sortKey: number('generation') });
     this.key = key;
   }
 

@@ -22,6 +22,8 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly reservedConcurrentExecutions?: number | undefined;
   /** `ALLOW` for a function that sends to its own queue: by default Lambda ends such a loop after some 16 invocations. */
   readonly recursiveLoop?: lambda.RecursiveLoop | undefined;
+  /** Which lines of Lambda's own are logged. @default - all: one at the start and two at the end of each invocation */
+  readonly systemLogLevel?: lambda.SystemLogLevel | undefined;
 }
 
 /**
@@ -31,6 +33,11 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
 export class NodeFunction<Environment extends Record<string, string>> extends lambda.Function {
   readonly entry: string;
   readonly variables: Environment;
+  /**
+   * The alias that everything calls which calls this function: it leads to the version of the latest deployment that succeeded.
+   * A version is published when the template of the function changes, not when only a value does that it refers to.
+   */
+  readonly live: lambda.Alias;
 
   constructor(scope: Construct, id: string, props: NodeFunctionProps<Environment>) {
     const { logRetention: retention, removalPolicy } = retentionOf(props.configuration);
@@ -59,9 +66,11 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
         ? { reservedConcurrentExecutions: props.reservedConcurrentExecutions }
         : {}),
       ...(props.recursiveLoop ? { recursiveLoop: props.recursiveLoop } : {}),
+      ...(props.systemLogLevel ? { systemLogLevelV2: props.systemLogLevel } : {}),
     });
     this.entry = props.entry;
     this.variables = props.environment;
+    this.live = new lambda.Alias(this, 'Live', { aliasName: 'live', version: this.currentVersion });
   }
 }
 

@@ -1,4 +1,5 @@
-import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Names } from 'aws-cdk-lib';
+import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { NodeFunction, type NodeFunctionProps } from './node-function.ts';
 import type { WorkQueue } from './work-queue.ts';
@@ -12,8 +13,8 @@ export interface QueueConsumerProps<Environment extends Record<string, string>>
 }
 
 /**
- * A function that consumes a queue in batches of ten and reports failures message by message. The event source also
- * grants it to receive, delete and hide messages of that queue.
+ * A function that consumes a queue in batches of ten, reports failures message by message, and may receive, delete and hide
+ * messages of that queue. A new version takes over at once.
  */
 export class QueueConsumer<Environment extends Record<string, string>> extends NodeFunction<Environment> {
   readonly queue: WorkQueue;
@@ -23,14 +24,21 @@ export class QueueConsumer<Environment extends Record<string, string>> extends N
     super(scope, id, { ...functionProps, timeout: queue.consumerTimeout });
     this.queue = queue;
     const { provisionedPollers } = props.configuration;
-    this.addEventSource(
-      new SqsEventSource(queue, {
-        batchSize: 10,
-        reportBatchItemFailures: true,
-        ...(provisionedPollers > 0
-          ? { provisionedPollerConfig: pollersFor(provisionedPollers, maxConcurrency) }
-          : { maxConcurrency }),
-      }),
+    new EventSourceMapping(this, `SqsEventSource:${Names.nodeUniqueId(queue.node)}`, {
+      target: this.live,
+      eventSourceArn: queue.queueArn,
+      batchSize: 10,
+      reportBatchItemFailures: true,
+      ...(provisionedPollers > 0
+        ? { provisionedPollerConfig: pollersFor(provisionedPollers, maxConcurrency) }
+        : { maxConcurrency }),
+    });
+    queue.grant(
+      this,
+      'sqs:ReceiveMessage',
+      'sqs:DeleteMessage',
+      'sqs:ChangeMessageVisibility',
+      'sqs:GetQueueAttributes',
     );
   }
 }

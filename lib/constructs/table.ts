@@ -1,11 +1,16 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import type { RemovalPolicy } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 
 /** The properties of a table: its keys, its indexes, and what becomes of it. */
 export interface TableProps extends Pick<dynamodb.TablePropsV2, 'partitionKey' | 'sortKey' | 'globalSecondaryIndexes'> {
   readonly removalPolicy: RemovalPolicy;
+  /** Whether DynamoDB refuses to delete it. */
+  readonly deletionProtection: boolean;
+  /** Encrypts it. @default - a key of AWS */
+  readonly dataKey: kms.IKey | undefined;
 }
 
 /** An action that a store performs on a table. */
@@ -18,13 +23,13 @@ export type TableAction = 'BatchGetItem' | 'GetItem' | 'Query' | 'PutItem' | 'Up
  * Its grants allow exactly what they name: the CDK's own ones include the table's indexes.
  */
 export class Table extends dynamodb.TableV2 {
-  constructor(scope: Construct, id: string, props: TableProps) {
+  constructor(scope: Construct, id: string, { dataKey, ...props }: TableProps) {
     super(scope, id, {
       ...props,
+      ...(dataKey ? { encryption: dynamodb.TableEncryptionV2.customerManagedKey(dataKey) } : {}),
       billing: dynamodb.Billing.onDemand(),
       timeToLiveAttribute: 'ttl',
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: props.removalPolicy === RemovalPolicy.RETAIN,
     });
   }
 

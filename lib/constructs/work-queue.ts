@@ -1,10 +1,18 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 
+/** The properties of every queue. */
+export interface QueueProps {
+  readonly removalPolicy: RemovalPolicy;
+  /** Encrypts it. @default - a key of SQS */
+  readonly dataKey: kms.IKey | undefined;
+}
+
 /** The properties of a queue with a consumer. */
-export interface WorkQueueProps {
+export interface WorkQueueProps extends QueueProps {
   /** The timeout of the consuming function. */
   readonly consumerTimeout: Duration;
   readonly deadLetterQueue: sqs.IQueue;
@@ -18,16 +26,20 @@ export interface WorkQueueProps {
 export class WorkQueue extends sqs.Queue {
   readonly consumerTimeout: Duration;
 
-  constructor(scope: Construct, id: string, { consumerTimeout, deadLetterQueue }: WorkQueueProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { consumerTimeout, deadLetterQueue, removalPolicy, dataKey }: WorkQueueProps,
+  ) {
     super(scope, id, {
-      encryption: sqs.QueueEncryption.SQS_MANAGED,
+      ...encryptedWith(dataKey),
       enforceSSL: true,
       visibilityTimeout: Duration.seconds(consumerTimeout.toSeconds() * 6),
       retentionPeriod: Duration.days(4),
       maxMessageSizeBytes,
       receiveMessageWaitTime: Duration.seconds(20),
       deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount },
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy,
     });
     this.consumerTimeout = consumerTimeout;
   }
@@ -35,12 +47,12 @@ export class WorkQueue extends sqs.Queue {
 
 /** A queue for messages that cannot be processed. It keeps them for 14 days, the most that SQS allows. */
 export class DeadLetterQueue extends sqs.Queue {
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, { removalPolicy, dataKey }: QueueProps) {
     super(scope, id, {
-      encryption: sqs.QueueEncryption.SQS_MANAGED,
+      ...encryptedWith(dataKey),
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy,
     });
   }
 
@@ -68,6 +80,12 @@ export class DeadLetterQueue extends sqs.Queue {
       period,
     });
   }
+}
+
+function encryptedWith(dataKey: kms.IKey | undefined) {
+  return dataKey
+    ? { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey: dataKey }
+    : { encryption: sqs.QueueEncryption.SQS_MANAGED };
 }
 
 /** A dead letter is sent on with its reason, and both must fit into the 1 MiB that SQS accepts. In bytes. */

@@ -34,7 +34,7 @@ export function functionArn(name: string): string {
   return arn('lambda', `function:${name}`);
 }
 
-/** The name in a function's ARN, in a version's, or in an integration's URI around one. */
+/** The name in a function's ARN, in that of a version or an alias, or in an integration's URI around one. */
 export function functionNameIn(text: string): string | undefined {
   return /:function:([A-Za-z0-9_-]+)/.exec(text)?.[1];
 }
@@ -102,6 +102,10 @@ function makeAttributes({ queueUrl, apiEndpoint }: Addresses): Record<string, At
     'AWS::SNS::Topic': { Ref: topicArn, TopicArn: topicArn, TopicName: topicName },
     'AWS::KMS::Key': { Ref: keyOf, KeyId: keyOf, Arn: query => keyArn(keyOf(query)) },
     'AWS::Lambda::Function': { Ref: functionName, Arn: query => functionArn(functionName(query)) },
+    'AWS::Lambda::Alias': {
+      Ref: ({ resource, resolve }) =>
+        `${functionArn(String(resolve(resource.Properties.FunctionName)))}:${resource.Properties.Name}`,
+    },
     'AWS::Lambda::Version': {
       Ref: ({ resource, resolve }) => `${functionArn(String(resolve(resource.Properties.FunctionName)))}:1`,
       Version: () => '1',

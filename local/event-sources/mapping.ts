@@ -40,7 +40,7 @@ export function eventSourceOf(resource: LiveResource): EventSourceMapping {
   }
   return {
     queueArn: properties.EventSourceArn,
-    functionName: functionNameIn(properties.FunctionName) ?? properties.FunctionName,
+    functionName: functionNameIn(properties.FunctionName) ?? properties.FunctionName.replace(/:.*/, ''), // `name:alias`
     batchSize: properties.BatchSize,
     batchingWindow: properties.MaximumBatchingWindowInSeconds,
     reportsItemFailures: properties.FunctionResponseTypes.length > 0,

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { makeReceipt } from '../../lambdas/smoke/receipt.ts';
 import { listenOnLoopback } from '../loopback-server.ts';
 
 /** A request that the built-in receiver got. */
@@ -52,10 +53,13 @@ export async function startReceiver(
     const { method = '', url: path = '' } = request;
     const status = statusFor(path);
     const at = new Date().toISOString();
-    const delivery = { at, method, path, headers: joinHeaders(request), body: await readStart(request), status };
+    const headers = joinHeaders(request);
+    const body = await readStart(request);
+    const delivery = { at, method, path, headers, body: body.toString('utf8'), status };
     deliveries = [...deliveries, delivery].slice(-keptDeliveries);
     onDelivery(delivery);
-    response.writeHead(status).end();
+    if (isForSmokeTest(path)) answer(response, status, 'application/json', JSON.stringify(makeReceipt(headers, body)));
+    else response.writeHead(status).end();
   };
 
   const server = createServer((request, response) => {
@@ -82,14 +86,19 @@ function joinHeaders(request: IncomingMessage): Record<string, string> {
   );
 }
 
-async function readStart(request: IncomingMessage): Promise<string> {
+/** `/smoke` answers with the receipt that smoke tests verify. */
+function isForSmokeTest(path: string): boolean {
+  return /^\/smoke(?:\?|$)/.test(path);
+}
+
+async function readStart(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request) {
     if (length < keptBytes) chunks.push(chunk.subarray(0, keptBytes - length));
     length += chunk.length;
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 const keptDeliveries = 2_000;

@@ -66,7 +66,7 @@ export function functionVariables(
     AWS_DEFAULT_REGION: region,
     AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     AWS_LAMBDA_FUNCTION_NAME: definition.name,
-    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_FUNCTION_VERSION: '1',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memory),
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
     AWS_LAMBDA_LOG_FORMAT: definition.logFormat,

@@ -53,7 +53,7 @@ const atOnce = <Value>(times: number, action: () => Promise<Value>) =>
 const isActive = async (token: string) =>
   ((await (await post('introspect', { token })).json()) as { active: boolean }).active;
 
-describeWith(['engines'], 'ops keys', () => {
+describeWith(['local'], 'ops keys', () => {
   let before: Tokens;
   beforeAll(async () => {
     before = await logIn(); // the keyring is now in one process of the token function

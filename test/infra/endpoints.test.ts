@@ -15,7 +15,7 @@ describe('the endpoints', () => {
       'ANY /.well-known/oauth-authorization-server',
       '$default',
     ]);
-    expect(routes(Webhooks)).toEqual(['ANY /v1/webhooks', 'ANY /v1/webhooks/{proxy+}', '$default']);
+    expect(routes(Webhooks)).toEqual(['ANY /v1/webhooks', 'ANY /v1/webhooks/{evento}', '$default']);
     expect(routes(Delivery)).toEqual([
       'ANY /v1/webhooks/{evento}/teste',
       'ANY /v1/webhooks/{evento}/entregas',
@@ -24,6 +24,26 @@ describe('the endpoints', () => {
       'ANY /v1/webhooks/{evento}/reenvios',
       'ANY /v1/webhooks/{evento}/reenvios/{id}',
     ]);
+  });
+
+  // API Gateway refuses a route with another name for the variable of a level (409, "conflicting variable").
+  it('name the variable of a level of their paths alike in every route, and are not greedy', () => {
+    for (const templates of [[Auth], [Webhooks, Delivery]]) {
+      const names = new Map<string, string>();
+      for (const path of templates.flatMap(routes).flatMap((key: string) => key.split(' ')[1] ?? [])) {
+        const segments = path.split('/');
+        for (const [at, segment] of segments.entries()) {
+          if (!segment.startsWith('{')) continue;
+          expect(segment, path).not.toContain('+');
+          const level = segments
+            .slice(0, at)
+            .join('/')
+            .replace(/{[^}]*}/g, '{}');
+          expect(segment, path).toBe(names.get(level) ?? segment);
+          names.set(level, segment);
+        }
+      }
+    }
   });
 
   it('use payload format 2.0, which keeps the bytes of forms', () => {
@@ -42,6 +62,26 @@ describe('the endpoints', () => {
       expect(Properties.AccessLogSettings.DestinationArn).toBeDefined();
       expect(JSON.stringify(Properties.AccessLogSettings.Format)).not.toMatch(/header|querystring|authorizer/i);
     }
+  });
+
+  // The account's policy for groups with other names has room for few. The stack's id tells it from one that an earlier stack left.
+  it('write their access logs to groups that AWS services may write to, of this stack alone', () => {
+    const groups = resourcesOf(Data, 'AWS::Logs::LogGroup').map(
+      ([, { Properties }]) => Properties.LogGroupName['Fn::Join'],
+    );
+    const uuid = { 'Fn::Select': [2, { 'Fn::Split': ['/', { Ref: 'AWS::StackId' }] }] };
+    const suffix = { 'Fn::Select': [0, { 'Fn::Split': ['-', uuid] }] };
+    expect(groups).toEqual([
+      ['', ['/aws/vendedlogs/emissor/prod/auth-', suffix]],
+      ['', ['/aws/vendedlogs/emissor/prod/webhooks-', suffix]],
+    ]);
+  });
+
+  it('are named after the stage, by which an operator tells them apart', () => {
+    const names = (stage: string) =>
+      resourcesOf(stageTemplates(stage).Data, 'AWS::ApiGatewayV2::Api').map(([, { Properties }]) => Properties.Name);
+    expect(names('prod')).toEqual(['Emissor prod auth', 'Emissor prod webhooks']);
+    expect(names('dev')).toEqual(['Emissor dev auth', 'Emissor dev webhooks']);
   });
 
   it('disable the gateway’s host when they have a custom domain', () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { resourcesOf, stageTemplates } from './templates.ts';
 
-const templates = Object.values(stageTemplates('prod', { tokenConcurrency: 40, apiConcurrency: 30 }));
+const templates = Object.values(
+  stageTemplates('prod', { tokenConcurrency: 40, apiConcurrency: 30, smokeSchedule: '15m' }),
+);
 const functions = templates
   .flatMap(template => resourcesOf(template, 'AWS::Lambda::Function'))
   .filter(([id]) => !id.startsWith('AWSCDK')); // the deployment trigger's own
@@ -12,7 +14,7 @@ const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
 describe('every function', () => {
   it('runs on Node.js 24, arm64', () => {
-    expect(functions).toHaveLength(11);
+    expect(functions).toHaveLength(13);
     for (const [id, { Properties }] of functions) {
       expect(Properties, id).toMatchObject({
         Runtime: 'nodejs24.x',
@@ -41,11 +43,12 @@ describe('every function', () => {
   });
 
   // Registrations that wait for slow name servers would use up the concurrency of delivery.
-  it('has no reserved concurrency, except those that hash passwords or wait for name servers', () => {
+  it('has no reserved concurrency, except those that hash passwords, wait for name servers or answer strangers', () => {
     const reserved = functions.filter(([, { Properties }]) => Properties.ReservedConcurrentExecutions !== undefined);
     expect(reserved.map(([id, { Properties }]) => [bare(id), Properties.ReservedConcurrentExecutions])).toEqual([
       ['Token', 40],
       ['WebhooksApi', 30],
+      ['Receiver', 2],
     ]);
   });
 });
@@ -84,21 +87,35 @@ describe('the service’s own hosts', () => {
 });
 
 describe('schedules and triggers', () => {
-  it('run the sweeper every minute and the rotation of keys every day', () => {
+  it('run the sweeper every minute, the rotation of keys every day, and the smoke test as configured', () => {
     const rules = templates.flatMap(template => resourcesOf(template, 'AWS::Events::Rule'));
     const schedules = rules.map(([, { Properties }]) => [
-      bare(Properties.Targets[0].Arn['Fn::GetAtt'][0]),
+      bare(Properties.Targets[0].Arn.Ref),
       Properties.ScheduleExpression,
       Properties.State,
     ]);
     expect(schedules).toEqual([
-      ['RotateKeys', 'rate(1 day)', 'ENABLED'],
-      ['Sweep', 'rate(1 minute)', 'ENABLED'],
+      ['RotateKeysLive', 'rate(1 day)', 'ENABLED'],
+      ['SweepLive', 'rate(1 minute)', 'ENABLED'],
+      ['ScheduledTestLive', 'rate(15 minutes)', 'ENABLED'],
     ]);
   });
-  it('make the first keys at deployment', () => {
-    expect(templates.flatMap(template => resourcesOf(template, 'Custom::Trigger'))).toHaveLength(1);
+
+  // A version that cannot hash passwords, or make keys, must not get requests.
+  it('try whether passwords can be hashed, and make the first keys, before a new version is called', () => {
+    const aliases = new Map(templates.flatMap(template => resourcesOf(template, 'AWS::Lambda::Alias')));
+    const tried = templates
+      .flatMap(template => resourcesOf(template, 'Custom::Trigger'))
+      .map(([id, { Properties }]) => {
+        const [name = ''] = /^[A-Za-z]+(?=CurrentVersion)/.exec(Properties.HandlerArn.Ref) ?? [];
+        expect(Properties.InvocationType).toBe('RequestResponse');
+        const [, alias] = [...aliases].find(([aliasId]) => bare(aliasId) === `${name}Live`) ?? [];
+        expect(alias?.DependsOn).toContain(id);
+        return name;
+      });
+    expect(tried).toEqual(['Token', 'RotateKeys']);
   });
+
   it('filter no messages, because filtered ones are deleted', () => {
     for (const [id, { Properties }] of templates.flatMap(template =>
       resourcesOf(template, 'AWS::Lambda::EventSourceMapping'),

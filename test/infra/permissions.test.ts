@@ -8,7 +8,7 @@ interface Statement {
   readonly Condition?: Record<string, Record<string, string | string[]>>;
 }
 
-const templates = stageTemplates('prod');
+const templates = stageTemplates('prod', { smokeSchedule: '15m' });
 const stacks = Object.keys(templates) as StackName[];
 const asList = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
 
@@ -17,14 +17,18 @@ const resourceName = (resource: unknown): string => {
   const text = JSON.stringify(resource);
   const exported = /ExportsOutput(?:FnGetAtt|Ref)([A-Za-z]+?)[0-9A-F]{8}/.exec(text)?.[1];
   const local = /"(?:Fn::GetAtt|Ref)":\[?"([A-Za-z]+?)[0-9A-F]{8}"/.exec(text)?.[1];
+  const parameter = /:parameter(\/[\w/-]+)/.exec(text)?.[1];
   const index = /\/index\/\w+/.exec(text)?.[0] ?? '';
-  return `${exported ?? local ?? text}${index}`;
+  return `${parameter ?? exported ?? local ?? text}${index}`;
 };
+
+/** The value of a condition: as it is, or the resource that it names. */
+const valueName = (value: string): string => (value.includes(':parameter/') ? resourceName(value) : value);
 
 const condition = (statement: Statement): string =>
   Object.values(statement.Condition ?? {})
     .flatMap(operands => Object.entries(operands))
-    .map(([key, values]) => ` [${key.split(':').at(-1)}: ${asList(values).join(', ')}]`)
+    .map(([key, values]) => ` [${key.split(':').at(-1)}: ${asList(values).map(valueName).join(', ')}]`)
     .join('');
 
 const statementsOf = (resources: Record<string, Resource>, roleId: string): Statement[] =>
@@ -52,7 +56,7 @@ const permissions = (stack: StackName): Record<string, string[]> => {
 
 /** The content of `docs/permissions.md`: a change of permissions changes it in the same commit. */
 const document = (): string => {
-  const rows = (['Auth', 'Webhooks', 'Delivery'] as const).flatMap(stack =>
+  const rows = (['Auth', 'Webhooks', 'Delivery', 'Smoke'] as const).flatMap(stack =>
     Object.entries(permissions(stack)).map(
       ([name, lines]) => `| ${stack} | ${name} | ${lines.map(line => `\`${line}\``).join('<br>')} |`,
     ),
@@ -61,6 +65,7 @@ const document = (): string => {
     '# What each function may do',
     '',
     'Action and resource, with the condition in brackets. Besides, each function writes to its own log group.',
+    '`ScheduledTest` exists only where `smokeSchedule` is set, and `Receiver` only where `smokeReceiverUrl` is not.',
     'This page is checked against the templates by `test/infra/permissions.test.ts`; `npx vitest run --project infra -u` rewrites it.',
     '',
     '| stack | function | may |',
@@ -86,6 +91,19 @@ describe('the permissions of each function', () => {
         }
       }
     }
+  });
+
+  it('let nobody but the functions of smoke tests read a parameter, and each only its own', () => {
+    const readers = (['Auth', 'Webhooks', 'Delivery', 'Smoke'] as const).flatMap(stack =>
+      Object.entries(permissions(stack)).map(([name, lines]) => [name, lines.filter(line => line.startsWith('ssm:'))]),
+    );
+    expect(readers.filter(([, lines]) => lines?.length)).toEqual([
+      ['Receiver', ['ssm:GetParameter /emissor/prod/smoke/receiver-key']],
+      [
+        'ScheduledTest',
+        ['ssm:GetParameter /emissor/prod/smoke/credentials', 'ssm:GetParameter /emissor/prod/smoke/receiver-key'],
+      ],
+    ]);
   });
 
   it('let a publisher send to the events queue only', () => {

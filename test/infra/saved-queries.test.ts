@@ -13,7 +13,8 @@ describe('saved queries', () => {
     ['webhooks', templates.Webhooks],
     ['delivery', templates.Delivery],
   ] as const)('of %s search every function of their stack, and are in the runbook', (area, template) => {
-    const groups = resourcesOf(template, 'AWS::Logs::LogGroup').map(([Ref]) => ({ Ref }));
+    const functions = resourcesOf(template, 'AWS::Lambda::Function').filter(([id]) => !id.startsWith('AWSCDK'));
+    const groups = functions.map(([, { Properties }]) => Properties.LoggingConfig.LogGroup);
     const queries = resourcesOf(template, 'AWS::Logs::QueryDefinition').map(([, { Properties }]) => Properties);
     const names = Object.keys(savedQueries[area]);
     expect(queries.map(({ Name }) => Name).sort()).toEqual(names.map(name => `Emissor/prod/${area}/${name}`).sort());

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { tableDefinition, tableNames } from '../support/tables.ts';
-import { resourcesOf, type StackName, stageTemplates } from './templates.ts';
+import { type Resource, resourcesOf, type StackName, stageTemplates } from './templates.ts';
 
 const stateful = ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key', 'AWS::SQS::Queue', 'AWS::ApiGatewayV2::Api'];
 
@@ -22,6 +22,7 @@ const pinned: Record<StackName, string[]> = {
   Auth: [],
   Webhooks: [],
   Delivery: ['DeadLetterQueue9F481546', 'EventsQueueB96EB0D2', 'RetryQueue612A9E52', 'SlowQueue9498D479'],
+  Smoke: [],
 };
 
 describe('a stateful resource', () => {
@@ -38,22 +39,35 @@ describe('a stateful resource', () => {
     ).toEqual(pinned[name]);
   });
 
-  it('outlives its stack in prod', () => {
-    for (const [id, resource] of stacks.flatMap(name => held(prod, name))) {
+  // A failed first deployment could not be repeated: what it left could not be deleted.
+  it('outlives its stack in prod, but not the failure of the deployment that created it', () => {
+    const logGroups = stacks.flatMap(name => resourcesOf(prod[name], 'AWS::Logs::LogGroup'));
+    for (const [id, resource] of [...stacks.flatMap(name => held(prod, name)), ...logGroups]) {
       if (resource.Type === 'AWS::ApiGatewayV2::Api') continue; // termination protection of the stack keeps the hosts
-      expect(resource, id).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+      expect(resource, id).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
     }
   });
 
-  it('is protected against deletion and can be restored to any second, in prod', () => {
+  it('is protected against deletion where the stage says so, and not before', () => {
+    for (const protection of [true, false]) {
+      const { Data } = stageTemplates('prod', { protection });
+      for (const [id, table] of resourcesOf(Data, 'AWS::DynamoDB::GlobalTable')) {
+        expect(table.Properties.Replicas[0].DeletionProtectionEnabled, id).toBe(protection);
+      }
+    }
+  });
+
+  it('can be restored to any second', () => {
     for (const [id, table] of resourcesOf(prod.Data, 'AWS::DynamoDB::GlobalTable')) {
       expect(table.Properties.Replicas, id).toEqual([
-        expect.objectContaining({
-          DeletionProtectionEnabled: true,
-          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-        }),
+        expect.objectContaining({ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }),
       ]);
     }
+  });
+
+  it('is opened in another Region by a copy of its key, which only a multi-Region key has', () => {
+    const [[, key] = []] = resourcesOf(prod.Data, 'AWS::KMS::Key');
+    expect(key?.Properties).toMatchObject({ MultiRegion: true, EnableKeyRotation: true });
   });
 
   it('expires items by the attribute that the stores write', () => {
@@ -79,21 +93,33 @@ describe('a stateful resource', () => {
     expect(Object.fromEntries(inTemplate)).toEqual(Object.fromEntries(inTests));
   });
 
-  it('is deleted with its stack in dev', () => {
+  it('is deleted with its stack in dev, like everything else', () => {
     const dev = stageTemplates('dev');
-    for (const [id, resource] of held(dev, 'Data')) {
-      if (resource.Type === 'AWS::ApiGatewayV2::Api') continue;
-      expect(resource, id).toMatchObject({ DeletionPolicy: 'Delete' });
+    for (const name of stacks) {
+      const { Resources } = dev[name].toJSON() as { Resources: Record<string, Resource> };
+      for (const [id, { DeletionPolicy = 'Delete', UpdateReplacePolicy = 'Delete' }] of Object.entries(Resources)) {
+        expect([DeletionPolicy, UpdateReplacePolicy], id).toEqual(['Delete', 'Delete']);
+      }
+    }
+  });
+
+  it('is not all that a function leaves: every one has a log group that its stack deletes', () => {
+    for (const name of stacks) {
+      for (const [id, { Properties }] of resourcesOf(stageTemplates('dev')[name], 'AWS::Lambda::Function')) {
+        expect(Properties.LoggingConfig?.LogGroup?.Ref, id).toBeDefined();
+      }
     }
   });
 
   it('has no physical name, so that it can be deployed twice and replaced', () => {
+    // An access log has to have a name of a certain form; test/infra/endpoints.test.ts says how it stays unique.
     const names = ['TableName', 'QueueName', 'FunctionName', 'RoleName', 'LogGroupName', 'ManagedPolicyName'];
     for (const name of stacks) {
       for (const [id, resource] of Object.entries(prod[name].toJSON().Resources as Record<string, object>)) {
         const { Type, Properties = {} } = resource as { Type: string; Properties?: object };
         if (Type === 'AWS::Lambda::EventSourceMapping' || Type === 'AWS::Lambda::Permission') continue; // references
-        if (Type === 'AWS::Lambda::Version') continue;
+        if (/^(Auth|Base)EndpointAccessLogs/.test(id)) continue;
+        if (Type === 'AWS::Lambda::Version' || Type === 'AWS::Lambda::Alias') continue;
         for (const property of names) expect(Properties, `${id}.${property}`).not.toHaveProperty(property);
       }
     }

@@ -6,8 +6,9 @@ import { CfnResource, Stack, Validations } from 'aws-cdk-lib';
 import { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigurationError, contextConfiguration } from '../../lib/config.ts';
-import { makeApp } from './templates.ts';
+import { ConfigurationError, contextConfiguration, stageConfiguration } from '../../lib/config.ts';
+import { addStage } from '../../lib/stage.ts';
+import { makeApp, required } from './templates.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -25,7 +26,7 @@ describe('synthesising without credentials', () => {
 
   beforeAll(() => {
     output = mkdtempSync(join(tmpdir(), 'emissor-synth-'));
-    exit = runBare('cdk', 'synth', '--quiet', '--strict', '--output', output);
+    exit = runBare('cdk', 'synth', '--quiet', '--strict', '--output', output, '-c', 'smokeSchedule=15m'); // all functions
   });
   afterAll(() => rmSync(output, { recursive: true }));
 
@@ -43,6 +44,22 @@ describe('synthesising without credentials', () => {
     expect(entries).toHaveLength(handlers.length);
     expect(new Set(entries.map(path => readFileSync(path, 'utf8'))).size).toBe(handlers.length);
     for (const path of entries) expect(statSync(path).size).toBeLessThanOrEqual(430 * 1024);
+  });
+});
+
+describe('a stage with everything switched on', () => {
+  it('passes cdk-nag and CloudFormation validation', () => {
+    const app = makeApp();
+    const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
+    const values = {
+      ...required.prod,
+      ...{ authDomain: 'auth.emissor.com.br', authCertificateArn: certificate },
+      ...{ baseDomain: 'api.emissor.com.br', baseCertificateArn: certificate },
+      ...{ protection: true, gradual: true, encryption: 'customer-managed' },
+    };
+    addStage(app, stageConfiguration('prod', values));
+    Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+    expect(() => app.synth()).not.toThrow();
   });
 });
 

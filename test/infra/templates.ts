@@ -5,7 +5,7 @@ import { type StageName, stageConfiguration } from '../../lib/config.ts';
 import { addStage } from '../../lib/stage.ts';
 
 /** The stacks of a stage. */
-export type StackName = 'Data' | 'Auth' | 'Webhooks' | 'Delivery';
+export type StackName = 'Data' | 'Auth' | 'Webhooks' | 'Delivery' | 'Smoke';
 
 /** One resource of a template. */
 export interface Resource {
@@ -14,6 +14,10 @@ export interface Resource {
   readonly Properties: any;
   readonly DeletionPolicy?: string;
   readonly UpdateReplacePolicy?: string;
+  readonly DependsOn?: readonly string[];
+  readonly UpdatePolicy?: {
+    readonly CodeDeployLambdaAliasUpdate: { readonly DeploymentGroupName: { readonly Ref: string } };
+  };
 }
 
 const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
@@ -31,7 +35,7 @@ export const required: Partial<Record<StageName, Record<string, unknown>>> = {
   },
 };
 
-/** The four templates of a stage, as they would be deployed; synthesised once for the suites of a worker. */
+/** The templates of a stage, as they would be deployed; synthesised once for the suites of a worker. `local` has no `Smoke`. */
 export const stageTemplates = (
   stage: StageName,
   overrides: Record<string, unknown> = {},
@@ -47,17 +51,10 @@ const synthesised = new Map<string, Record<StackName, Template>>();
 const synthesise = (stage: StageName, overrides: Record<string, unknown>): Record<StackName, Template> => {
   const app = makeApp();
   addStage(app, stageConfiguration(stage, { ...required[stage], ...overrides }));
-  const template = (name: StackName): Template => {
-    const stack = app.node.findChild(`Emissor-${stage}-${name}`);
-    if (!(stack instanceof Stack)) throw new Error(`${name} is no stack`);
-    return Template.fromStack(stack);
-  };
-  return {
-    Data: template('Data'),
-    Auth: template('Auth'),
-    Webhooks: template('Webhooks'),
-    Delivery: template('Delivery'),
-  };
+  const stacks = app.node.children.filter(child => child instanceof Stack);
+  return Object.fromEntries(
+    stacks.map(stack => [stack.node.id.split('-').at(-1), Template.fromStack(stack)]),
+  ) as Record<StackName, Template>;
 };
 
 /** A template's resources of one type, by logical id. */

@@ -45,7 +45,11 @@ export const demandsUrl = outputs.DemandsUrl ?? 'https://demandas.example.com';
 const features = {
   names: { present: run.hostsFile !== null, lack: 'names cannot be mapped to receivers here (no EMISSOR_HOSTS)' },
   schedule: { present: run.attempts !== null, lack: 'attempts are too far apart here' },
-  engines: { present: outputs.DynamoDbEndpoint !== undefined, lack: 'the tables are on AWS here' },
+  engines: {
+    present: outputs.DynamoDbEndpoint !== undefined || process.env.AWS_ENDPOINT_URL !== undefined,
+    lack: 'the tables are on AWS here',
+  },
+  local: { present: outputs.DynamoDbEndpoint !== undefined, lack: 'it would start a local run, and this is none' },
   log: { present: run.logFile !== null, lack: 'the output of the run is not at hand here' },
 };
 

@@ -5,12 +5,13 @@ import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
+import { countServerErrors } from '../../platform/server-errors.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { discoveryEnvironment } from '../environment.ts';
 import { makeDiscovery } from './discovery.ts';
 
 const environment = readEnvironment(discoveryEnvironment);
-const { logger } = makeTelemetry('discovery');
+const { logger, metrics } = makeTelemetry('discovery');
 const keyring = makeKeyring({
   dynamo: makeDynamo(),
   tableName: environment.KEYRING_TABLE,
@@ -20,4 +21,5 @@ const keyring = makeKeyring({
 /** GET /.well-known/*, and whatever no other route of {auth_url} takes. */
 export const handler = middy<HttpRequest, HttpResponse>()
   .use(injectLambdaContext(logger, { logEvent: false }))
+  .use(countServerErrors(metrics))
   .handler(makeDiscovery({ keyring, issuer: environment.ISSUER, log: logger }));

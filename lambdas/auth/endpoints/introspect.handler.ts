@@ -7,6 +7,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
+import { countServerErrors } from '../../platform/server-errors.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { introspectEnvironment } from '../environment.ts';
 import { makeIntrospectEndpoint } from './introspect-endpoint.ts';
@@ -24,5 +25,6 @@ const introspectEndpoint = makeIntrospectEndpoint({
 /** POST {auth_url}/oauth/v1/introspect. Events carry tokens: they are never logged, whatever the environment asks for. */
 export const handler = middy<HttpRequest, HttpResponse>()
   .use(injectLambdaContext(logger, { logEvent: false }))
+  .use(countServerErrors(metrics))
   .use(logMetrics(metrics))
   .handler(introspectEndpoint);

@@ -8,9 +8,10 @@ import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import { randomId } from '../../platform/identifiers.ts';
+import { countServerErrors } from '../../platform/server-errors.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { tokenEnvironment } from '../environment.ts';
-import { passwordHashing } from '../principals/password-hash.ts';
+import { assertHashing, passwordHashing } from '../principals/password-hash.ts';
 import { makeTokenEndpoint } from './token-endpoint.ts';
 
 const { logger, metrics } = makeTelemetry('token');
@@ -25,8 +26,17 @@ const tokenEndpoint = makeTokenEndpoint({
   makeId: randomId,
 });
 
-/** POST {auth_url}/oauth/v1/token. Events carry passwords: they are never logged, whatever the environment asks for. */
-export const handler = middy<HttpRequest, HttpResponse>()
+/**
+ * POST {auth_url}/oauth/v1/token. Events carry passwords: they are never logged, whatever the environment asks for.
+ *
+ * A deployment that changes the function invokes it without a request, which checks that it can hash passwords.
+ */
+export const handler = middy<HttpRequest | Record<string, never>, HttpResponse | undefined>()
   .use(injectLambdaContext(logger, { logEvent: false }))
+  .use(countServerErrors(metrics))
   .use(logMetrics(metrics))
-  .handler(tokenEndpoint);
+  .handler(async event => {
+    if ('requestContext' in event) return await tokenEndpoint(event);
+    await assertHashing();
+    return undefined;
+  });

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import { KMSClient } from '@aws-sdk/client-kms';
 import middy from '@middy/core';
@@ -9,6 +10,7 @@ import { randomId } from '../../platform/identifiers.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { rotateKeysEnvironment } from '../environment.ts';
 import { makeKeyRotation } from './key-rotation.ts';
+import { awaitPermissions } from './settling-permissions.ts';
 
 const { logger, metrics } = makeTelemetry('rotate-keys');
 const rotation = makeKeyRotation({
@@ -23,7 +25,7 @@ const rotation = makeKeyRotation({
 export const handler = middy()
   .use(logMetrics(metrics))
   .handler(async () => {
-    const results = await rotation.rotateKeys();
+    const results = await awaitPermissions(() => rotation.rotateKeys(), { now: systemClock, pause, log: logger });
     for (const result of results) logger.info('keys.rotated', { ...result });
     metrics.addMetric('KeyCreated', 'Count', results.filter(({ created }) => created !== undefined).length);
   });

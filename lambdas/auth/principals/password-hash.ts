@@ -12,6 +12,16 @@ export async function verifyPassword(password: string, stored: string): Promise<
   return timingSafeEqual(await derive(password, parameters, salt, tag.length), tag);
 }
 
+/**
+ * Checks that this runtime computes Argon2id, which depends on the OpenSSL that its Node.js was built with.
+ *
+ * @throws when it does not: it would refuse every password.
+ */
+export async function assertHashing(verify = verifyPassword): Promise<void> {
+  const isRight = await verify('password', referenceHash).catch(() => false);
+  if (!isRight) throw new Error('This runtime does not compute Argon2id: node:crypto needs OpenSSL 3.2 or later.');
+}
+
 /** Whether a stored hash has other parameters than a new one. */
 export function needsRehash(stored: string): boolean {
   const { memory, passes, parallelism, salt, tag } = parse(stored);
@@ -40,6 +50,9 @@ const tagLength = 32;
 
 const phcString =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,64})\$([A-Za-z0-9+/]{22,86})$/;
+
+/** A hash of `password` by the reference implementation: https://github.com/P-H-C/phc-winner-argon2#command-line-utility */
+const referenceHash = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
 
 /** Verifying against it takes as long as against a real hash. No password matches. */
 const dummyPasswordHash = format({ ...current, salt: randomBytes(saltLength), tag: randomBytes(tagLength) });

@@ -10,6 +10,7 @@ import { readEnvironment } from '../../platform/environment.ts';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import { randomId } from '../../platform/identifiers.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
+import { countServerErrors } from '../../platform/server-errors.ts';
 import { makeWebhookStore } from '../../webhooks/webhook-store.ts';
 import { makeReadHistory } from '../delivery-history.ts';
 import { makeDeliveryStore } from '../delivery-store.ts';
@@ -57,6 +58,7 @@ const run = makeRunReplay({ ...shared, replays, readHistory, page: replayPage })
 /** {base_url}: the delivery history of a webhook, with resends, replays and tests. Bodies hold business data and are never logged. */
 export const handler = middy<HttpRequest, HttpResponse>()
   .use(injectLambdaContext(telemetry.logger, { logEvent: false }))
+  .use(countServerErrors(telemetry.metrics))
   .use(logMetrics(telemetry.metrics))
   .handler(
     makeApi({

@@ -4,7 +4,19 @@ import { describe, expect, it } from 'vitest';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 const root = join(import.meta.dirname, '../../../..');
-const nouns = ['clients', 'users', 'sessions', 'keys', 'webhooks', 'publish', 'deliveries', 'events', 'dlq', 'status'];
+const nouns = [
+  'clients',
+  'users',
+  'sessions',
+  'keys',
+  'webhooks',
+  'publish',
+  'deliveries',
+  'events',
+  'dlq',
+  'status',
+  'smoke',
+];
 
 const helpOf = async (...words: string[]) => (await runOpsInProcess([...words, '--help'])).stdout;
 

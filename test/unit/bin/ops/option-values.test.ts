@@ -7,6 +7,7 @@ import {
   momentBefore,
   publishersId,
 } from '../../../../bin/ops/option-values.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 const now = Date.UTC(2026, 10, 21, 12);
 const read = momentBefore(() => now);
@@ -72,5 +73,27 @@ describe('ids', () => {
     ['129 characters of a publisher', publishersId, 'x'.repeat(129), /must be 1 to 128 characters/],
   ])('are refused with the form: %s', (_what, take, value, message) => {
     expect(() => take(value)).toThrow(message);
+  });
+});
+
+describe('the account that is reserved for smoke tests', () => {
+  const outputs = ['--outputs', '/no/such/file'];
+
+  it.each([
+    ['clients', 'create', '--name', 'x', '--grant', 'password', '--account', '_smoke'],
+    ['clients', 'update', 'x', '--account', '_smoke'],
+    ['users', 'create', '--email', 'a@example.com', '--role', 'admin', '--account', '_smoke'],
+    ['publish', '--event', 'demanda.criada', '--demand', '1', '--account', '_smoke'],
+  ])('is refused by %s %s', async (...words) => {
+    const { code, stderr } = await runOpsInProcess([...outputs, ...words]);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/'_smoke' is invalid\. "_smoke" is reserved for Emissor itself: .*\n$/),
+    });
+  });
+
+  it('can be looked at', async () => {
+    const { stderr } = await runOpsInProcess([...outputs, 'webhooks', 'list', '--account', '_smoke']);
+    expect(stderr).toContain('/no/such/file cannot be read');
   });
 });

@@ -75,7 +75,7 @@ describe('the problems of a stage', () => {
       index === 0 ? { ...view, version: '0.2.0' } : view,
     );
     expect(problems(deployed, { stacks: stacks ?? null })).toEqual([
-      'the stacks are at different versions, 0.2.0 (Emissor-dev-Data) and 0.1.0 (Emissor-dev-Auth, Emissor-dev-Webhooks and Emissor-dev-Delivery): a deployment did not get to its end. npx cdk deploy --all -c stage=dev.',
+      'the stacks are at different versions, 0.2.0 (Emissor-dev-Data) and 0.1.0 (Emissor-dev-Auth, Emissor-dev-Webhooks, Emissor-dev-Delivery and Emissor-dev-Smoke): a deployment did not get to its end. npx cdk deploy --all -c stage=dev.',
     ]);
   });
 
@@ -96,7 +96,7 @@ describe('the problems of a stage', () => {
     ];
     const keeps = { removalPolicy: 'retain' };
     const isProtected = { EnableTerminationProtection: true };
-    const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected };
+    const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected, Smoke: isProtected };
     expect(problems(stage(), { tables })).toEqual([]);
     expect(problems(stage(keeps, protectedBut), { tables })).toEqual([
       '1 stack and 1 table can be deleted by mistake: nothing protects them. Once the first deployment is complete, set protection to true in stages/dev.ts and deploy again.',

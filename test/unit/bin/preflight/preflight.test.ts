@@ -321,7 +321,7 @@ describe('the stacks', () => {
 
   it.each([
     ['ROLLBACK_COMPLETE', /The next deployment deletes it and makes it again/],
-    ['UPDATE_ROLLBACK_COMPLETE', /4 of 4 are there.*was taken back/],
+    ['UPDATE_ROLLBACK_COMPLETE', /5 of 5 are there.*was taken back/],
     ['REVIEW_IN_PROGRESS', /goes on with it/],
   ] as const)('in state %s do not', async (StackStatus, message) => {
     const { state, said } = await finding('stacks', { stacks: { Auth: { StackStatus } } });
@@ -343,6 +343,8 @@ describe('protection', () => {
     await expectProblem('protection', { values, stacks }, /first deployment of Emissor-dev-Auth: /);
     await expectOk('protection', { values }, /^on/);
   });
+  it('does not keep a stage that is there from getting its smoke test', () =>
+    expectOk('protection', { values, stacks: { Smoke: undefined } }, /^on/));
   it('is asked for where the stage is there and keeps data', async () => {
     await expectOk('protection', { values: { removalPolicy: 'retain' } }, /although the stage keeps data/);
     await expectOk('protection', { values: { removalPolicy: 'retain' }, stacks: none }, /switch it on after that/);

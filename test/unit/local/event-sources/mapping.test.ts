@@ -19,6 +19,15 @@ describe('an event source of the template', () => {
     expect(sourceOf(properties)).toMatchObject({ batchSize: 10_000, batchingWindow: 5, concurrency: 8 });
   });
 
+  it.each([
+    'Deliver',
+    'Deliver:live',
+    'arn:aws:lambda:us-east-1:000000000000:function:Deliver',
+    'arn:aws:lambda:us-east-1:000000000000:function:Deliver:live',
+  ])('invokes the function that %s leads to', FunctionName => {
+    expect(sourceOf({ FunctionName })).toMatchObject({ functionName: 'Deliver' });
+  });
+
   it('processes ten batches at once for each provisioned poller', () => {
     const ProvisionedPollerConfig = { MinimumPollers: 2, MaximumPollers: 5 };
     expect(sourceOf({ ProvisionedPollerConfig })).toMatchObject({ concurrency: 50 });

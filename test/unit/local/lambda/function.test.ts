@@ -82,7 +82,7 @@ describe('an invocation', () => {
     expect(event).toEqual({ a: 1 });
     expect(context).toMatchObject({
       functionName: 'whole',
-      functionVersion: '$LATEST',
+      functionVersion: '1',
       invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:whole',
       memoryLimitInMB: '128',
       awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),

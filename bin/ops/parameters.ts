@@ -1,0 +1,71 @@
+import { DeleteParameterCommand, GetParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { connectionSettings, requireOutput, type Target } from './target.ts';
+
+/** The secrets that the target keeps in Parameter Store, encrypted with its own KMS key. */
+export interface Parameters {
+  /** Gives a secret. Where there is none, or one that no key opens any more, it makes one and stores it. */
+  readOrMake(name: string, make: () => string): Promise<string>;
+  /** Stores a secret in place of another. */
+  replace(name: string, value: string): Promise<void>;
+  /** Deletes a secret. One that does not exist counts as deleted. */
+  remove(name: string): Promise<void>;
+}
+
+/** Connects to the target's parameters. */
+export function openParameters(target: Target): Parameters {
+  const ssm = new SSMClient(connectionSettings(target, undefined));
+  return { readOrMake, replace, remove };
+
+  async function readOrMake(name: string, make: () => string): Promise<string> {
+    const found = await read(name);
+    if (found.value !== undefined) return found.value;
+    const value = make();
+    try {
+      await put(name, value, found.isUseless);
+      return value;
+    } catch (error) {
+      if (!isNamed(error, 'ParameterAlreadyExists')) throw error;
+      return readOrMake(name, make); // somebody else made it meanwhile
+    }
+  }
+
+  function replace(name: string, value: string): Promise<void> {
+    return put(name, value, true);
+  }
+
+  async function remove(name: string): Promise<void> {
+    try {
+      await ssm.send(new DeleteParameterCommand({ Name: name }));
+    } catch (error) {
+      if (!isNamed(error, 'ParameterNotFound')) throw error;
+    }
+  }
+
+  /** A parameter outlives its stack. Where the stage was deployed anew, its key is another one, and opens it no more. */
+  async function read(name: string): Promise<{ readonly value?: string | undefined; readonly isUseless: boolean }> {
+    try {
+      const answer = await ssm.send(new GetParameterCommand({ Name: name, WithDecryption: true }));
+      return { value: answer.Parameter?.Value, isUseless: false };
+    } catch (error) {
+      if (isNamed(error, 'ParameterNotFound')) return { isUseless: false };
+      if (isNamed(error, 'InvalidKeyId')) return { isUseless: true };
+      throw error;
+    }
+  }
+
+  async function put(name: string, value: string, replacesAnother: boolean): Promise<void> {
+    await ssm.send(
+      new PutParameterCommand({
+        Name: name,
+        Value: value,
+        Type: 'SecureString',
+        KeyId: requireOutput(target, 'KeyArn'),
+        Overwrite: replacesAnother,
+      }),
+    );
+  }
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name === name;
+}

@@ -1,0 +1,15 @@
+/** The account of smoke tests. It belongs to Emissor itself: its webhook, client and user are made and removed by each test. */
+export const smokeAccount = '_smoke';
+
+/** Whether a text is a possible account id. */
+export function isAccountId(text: string): boolean {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(text);
+}
+
+/**
+ * Whether an account is reserved for Emissor itself. Nobody is given a client, a user or an event of it, because a smoke test
+ * removes whatever it finds there. This is the one place that says which accounts those are.
+ */
+export function isReservedAccount(accountId: string): boolean {
+  return accountId === smokeAccount;
+}

@@ -1,0 +1,52 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import middy from '@middy/core';
+import { makeSqs } from '../delivery/queues.ts';
+import { systemClock } from '../platform/clock.ts';
+import { readEnvironment } from '../platform/environment.ts';
+import { randomId } from '../platform/identifiers.ts';
+import { describeError, makeTelemetry } from '../platform/telemetry.ts';
+import { scheduledTestEnvironment } from './environment.ts';
+import { makeReadParameter } from './parameters.ts';
+import { otherReceiver, ownReceiver } from './receivers.ts';
+import { makeScheduledTest, standingIdentity } from './scheduled-test.ts';
+
+const environment = readEnvironment(scheduledTestEnvironment);
+const { logger, metrics } = makeTelemetry('smoke-test');
+const readParameter = makeReadParameter();
+const sqs = makeSqs();
+const { RECEIVER_URL: url, RECEIVER_KEY_PARAMETER: keyParameter } = environment;
+const [now, makeId] = [systemClock, randomId];
+
+const runScheduledTest = makeScheduledTest({
+  log: logger,
+  metrics,
+  effects: {
+    authUrl: environment.AUTH_URL,
+    baseUrl: environment.BASE_URL,
+    fetch,
+    identity: standingIdentity(readParameter, environment.CREDENTIALS_PARAMETER),
+    receiver:
+      keyParameter === undefined
+        ? otherReceiver(url, false, makeId)
+        : ownReceiver({ url, readSecret: () => readParameter(keyParameter), now, makeId }),
+    publish: async (body, accountId) => {
+      const QueueUrl = environment.EVENTS_QUEUE_URL;
+      await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body, MessageGroupId: accountId }));
+    },
+    describeError: error => describeError(error).errorName,
+    now,
+    makeId,
+    pause: (milliseconds, signal) => pause(milliseconds, undefined, { signal }),
+  },
+});
+
+/** Runs the smoke test on a schedule. */
+export const handler = middy()
+  .use(injectLambdaContext(logger))
+  .use(logMetrics(metrics))
+  .handler(async () => {
+    await runScheduledTest();
+  });

@@ -1,0 +1,145 @@
+import type { Clock } from '../platform/clock.ts';
+import { longestTestMs, TestEnded } from './ending.ts';
+import { UnexpectedAnswer } from './service.ts';
+
+/** The steps of a smoke test by their names, in order. */
+export type StepName =
+  | 'left-overs'
+  | 'client and user'
+  | 'token'
+  | 'register'
+  | 'publish'
+  | 'receive'
+  | 'verify'
+  | 'tidy up';
+
+/** A step that is over. */
+export interface Step {
+  readonly name: StepName;
+  readonly durationMs: number;
+  readonly outcome: 'done' | 'failed';
+  /** What it did, or why it failed, in a few words. */
+  readonly detail: string;
+}
+
+/** Why a test failed: at which step, and what to look at. */
+export interface Failure {
+  readonly step: StepName;
+  readonly reason: string;
+  readonly lookAt: string;
+}
+
+/** What is wrong, found by the test or its effects. The message is shown as it is. */
+export class TestFinding extends Error {
+  override readonly name = 'TestFinding';
+  readonly lookAt: string | undefined;
+
+  /** @param lookAt - what to look at; by default what fits the step. */
+  constructor(message: string, lookAt?: string) {
+    super(message);
+    this.lookAt = lookAt;
+  }
+}
+
+/** What a step gives, with the few words that are shown of it. */
+export interface Done<Value> {
+  readonly value: Value;
+  readonly detail: string;
+}
+
+/** A step that gives nothing but a few words. */
+export function said(detail: string): Done<undefined> {
+  return { value: undefined, detail };
+}
+
+/** The message of an error that is written for this and contains no secret; of others, what may be shown of them. */
+export function messageOf(error: unknown, describeError: StepEffects['describeError']): string {
+  const isWrittenForThis =
+    error instanceof TestFinding || error instanceof UnexpectedAnswer || error instanceof TestEnded;
+  return isWrittenForThis ? error.message : describeError(error);
+}
+
+/** The steps so far and the first failure. */
+export interface StepRecord {
+  readonly steps: readonly Step[];
+  /** Takes a step, and tells how it ended. Rejects where it failed. */
+  readonly take: <Value>(name: StepName, work: () => Promise<Done<Value>>) => Promise<Value>;
+  /** Notes the failure of a step. The first one counts: what comes after it is often its consequence. */
+  readonly fail: (error: unknown) => void;
+  readonly failure: () => Failure | undefined;
+}
+
+/**
+ * Begins the record of a test.
+ *
+ * @param signal - that the test may be ended by.
+ */
+export function makeStepRecord({ now, onStep, describeError }: StepEffects, signal: AbortSignal): StepRecord {
+  const steps: Step[] = [];
+  let first: Failure | undefined;
+  return { steps, take, fail, failure: () => first };
+
+  async function take<Value>(name: StepName, work: () => Promise<Done<Value>>): Promise<Value> {
+    const startedAt = now();
+    const end = (outcome: Step['outcome'], detail: string) => {
+      const step = { name, durationMs: now() - startedAt, outcome, detail };
+      steps.push(step);
+      onStep(step);
+    };
+    try {
+      const { value, detail } = await work();
+      end('done', detail);
+      return value;
+    } catch (error) {
+      const reason = messageOf(error, describeError);
+      end('failed', reason);
+      throw new StepFailed({ step: name, reason, lookAt: lookAt(name, error, signal) });
+    }
+  }
+
+  function fail(error: unknown): void {
+    if (!(error instanceof StepFailed)) throw error;
+    first ??= error.failure;
+  }
+}
+
+/** What a record needs of the effects of a test. */
+interface StepEffects {
+  readonly now: Clock;
+  readonly onStep: (step: Step) => void;
+  /** What may be shown of an error that an effect threw. */
+  readonly describeError: (error: unknown) => string;
+}
+
+class StepFailed extends Error {
+  override readonly name = 'StepFailed';
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.reason);
+    this.failure = failure;
+  }
+}
+
+function lookAt(step: StepName, error: unknown, { reason }: AbortSignal): string {
+  if (step !== 'tidy up' && reason instanceof TestEnded && reason.lookAt !== undefined) return reason.lookAt;
+  if (error instanceof TestFinding && error.lookAt !== undefined) return error.lookAt;
+  if (error instanceof UnexpectedAnswer && error.status === 0)
+    return 'that host and its DNS name, and the network from here';
+  if (error instanceof UnexpectedAnswer && error.pointers.includes('/url')) {
+    return 'the receiver’s URL (smokeReceiverUrl of the stage): it must be public, https, and no host of Emissor itself';
+  }
+  return places[step];
+}
+
+/** Where to look when a step failed, and nothing more is known. */
+const places: Readonly<Record<StepName, string>> = {
+  'left-overs': 'the tables of clients and users, and whether your AWS credentials may read them',
+  'client and user': 'the tables of clients and users, and whether your AWS credentials may write to them',
+  token: 'the log of the token function (saved query "auth/refused tokens") and its alarms, TokenFailures first',
+  register: 'the log of the webhooks API (saved query "webhooks/refused requests") and the alarm WebhooksApiCrashes',
+  publish: 'the events queue, and whether the caller may sqs:SendMessage to it',
+  receive: 'the log of DeliverFirst and its alarms, and the dead-letter queue ("dlq list")',
+  verify: 'the delivery ("deliveries show" with its id) and the receiver',
+  'tidy up': `nothing at once: the next test removes what is left, ${longestTestMs / 60_000} minutes from now`,
+};

@@ -1,0 +1,103 @@
+import { Duration, Validations } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import type { StageConfiguration } from '../config.ts';
+import { metricsNamespace } from '../stage-props.ts';
+import { Alarms } from './alarms.ts';
+import type { NodeFunction } from './node-function.ts';
+
+/** The properties of a stack's gradual releases. */
+export interface GradualReleasesProps {
+  readonly configuration: StageConfiguration;
+  /** Is told when a release is taken back. */
+  readonly topic: ITopic;
+  /** The functions by the name under which they count. */
+  readonly services: Readonly<Record<string, NodeFunction<Record<string, string>>>>;
+}
+
+/**
+ * Releases the functions behind an API gradually: a new version gets a tenth of the requests for five minutes, and then all. If it
+ * fails before, the alias leads to the earlier version again, the deployment fails, and CloudFormation undoes the stack's update.
+ *
+ * Each function is watched by one alarm, on the failures of its new version only: those of the earlier version must not stop the
+ * release that repairs them. Response times are not watched. A new version is slow at first, because each of its processes has to
+ * start, and what is too slow times out, which is a failure.
+ */
+export class GradualReleases extends Construct {
+  constructor(scope: Construct, id: string, { configuration, topic, services }: GradualReleasesProps) {
+    super(scope, id);
+    const application = new LambdaApplication(this, 'Application');
+    const role = this.#addRole();
+    for (const [service, target] of Object.entries(services)) {
+      const name = target.node.id;
+      const { alarms } = new Alarms(this, `${name}Alarms`, {
+        topic,
+        rules: {
+          Failures: {
+            description: `The new version of ${name} fails. While its release is under way, it is taken back: look at the function’s log.`,
+            metric: failures(configuration, service, target),
+          },
+        },
+      });
+      new LambdaDeploymentGroup(this, name, {
+        application,
+        alias: target.live,
+        role,
+        deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
+        alarms: [...alarms],
+        autoRollback: { deploymentInAlarm: true, failedDeployment: true, stoppedDeployment: true },
+      });
+      target.live.node.addDependency(...alarms); // they must watch the new version before it gets requests
+    }
+  }
+
+  #addRole(): iam.IRole {
+    const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('codedeploy.amazonaws.com') });
+    role.addManagedPolicy(iam.ManagedPolicy.fromAwsManagedPolicyName('service-role/AWSCodeDeployRoleForLambdaLimited'));
+    Validations.of(role).acknowledge({
+      id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
+      reason:
+        'AWS documents this policy, and no list of actions, as what CodeDeploy needs to shift traffic between versions; only CodeDeploy can assume the role.',
+    });
+    return role.withoutPolicyUpdates(); // each deployment group would add it again
+  }
+}
+
+/**
+ * Failures of a function's new version in a minute: invocations that threw, ran out of memory or timed out, and answers with
+ * status 500. Lambda tells versions apart while an alias leads to two of them.
+ */
+function failures(
+  configuration: StageConfiguration,
+  service: string,
+  { live, functionName, currentVersion }: NodeFunction<Record<string, string>>,
+): cloudwatch.IMetric {
+  const sum = { statistic: 'Sum', period: Duration.minutes(1) };
+  const { version } = currentVersion;
+  return new cloudwatch.MathExpression({
+    label: 'Failures of the new version',
+    expression: 'FILL(crashes, 0) + FILL(serverErrors, 0)',
+    usingMetrics: {
+      crashes: new cloudwatch.Metric({
+        ...sum,
+        namespace: 'AWS/Lambda',
+        metricName: 'Errors',
+        dimensionsMap: {
+          FunctionName: functionName,
+          Resource: `${functionName}:${live.aliasName}`,
+          ExecutedVersion: version,
+        },
+      }),
+      serverErrors: new cloudwatch.Metric({
+        ...sum,
+        namespace: metricsNamespace(configuration),
+        metricName: 'ServerError',
+        dimensionsMap: { service, version },
+      }),
+    },
+    period: sum.period,
+  });
+}

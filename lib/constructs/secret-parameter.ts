@@ -1,0 +1,46 @@
+import { Stack } from 'aws-cdk-lib';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as kms from 'aws-cdk-lib/aws-kms';
+import { Construct } from 'constructs';
+
+/** The properties of a secret parameter. */
+export interface SecretParameterProps {
+  /** Begins with a slash. */
+  readonly parameterName: string;
+  /** The key that the operator's command line encrypts it with. */
+  readonly key: kms.IKey;
+}
+
+/**
+ * A SecureString parameter of Parameter Store. CloudFormation cannot make one, so the operator's command line does; here it is
+ * known by its name. A key of the account's own decides who reads it: that of AWS (`aws/ssm`) would open it for everybody in
+ * the account who may read parameters
+ * (https://docs.aws.amazon.com/systems-manager/latest/userguide/ps-restrict-decryption.html).
+ */
+export class SecretParameter extends Construct {
+  readonly parameterName: string;
+  readonly parameterArn: string;
+  readonly #key: kms.IKey;
+
+  constructor(scope: Construct, id: string, { parameterName, key }: SecretParameterProps) {
+    super(scope, id);
+    this.parameterName = parameterName;
+    this.parameterArn = Stack.of(this).formatArn({
+      service: 'ssm',
+      resource: 'parameter',
+      resourceName: parameterName.slice(1),
+    });
+    this.#key = key;
+  }
+
+  /** Allows reading this parameter, and using the key for nothing else. */
+  grantRead(grantee: iam.IGrantable): void {
+    iam.Grant.addToPrincipal({ grantee, actions: ['ssm:GetParameter'], resourceArns: [this.parameterArn] });
+    iam.Grant.addToPrincipal({
+      grantee,
+      actions: ['kms:Decrypt'],
+      resourceArns: [this.#key.keyArn],
+      conditions: { StringEquals: { 'kms:EncryptionContext:PARAMETER_ARN': this.parameterArn } },
+    });
+  }
+}

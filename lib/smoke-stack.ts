@@ -1,0 +1,122 @@
+import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as events from 'aws-cdk-lib/aws-events';
+import * as targets from 'aws-cdk-lib/aws-events-targets';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import type { ReceiverEnvironment, ScheduledTestEnvironment } from '../lambdas/smoke/environment.ts';
+import type { StageConfiguration } from './config.ts';
+import { Alarms } from './constructs/alarms.ts';
+import { NodeFunction } from './constructs/node-function.ts';
+import { SecretParameter } from './constructs/secret-parameter.ts';
+import type { WorkQueue } from './constructs/work-queue.ts';
+import type { DataStack } from './data-stack.ts';
+import { metricsNamespace, type StageProps } from './stage-props.ts';
+
+/** The properties of the stack for smoke tests. */
+export interface SmokeStackProps extends StageProps {
+  readonly data: DataStack;
+  readonly eventsQueue: WorkQueue;
+}
+
+/** What smoke tests need on a stage: a receiver, unless another one is configured, and a schedule where one is. */
+export class SmokeStack extends Stack {
+  readonly #props: SmokeStackProps;
+
+  constructor(scope: Construct, id: string, props: SmokeStackProps) {
+    super(scope, id, props);
+    this.#props = props;
+    const { smokeReceiverUrl, smokeSchedule } = props.configuration;
+    const receiver = smokeReceiverUrl === undefined ? this.#addReceiver() : { url: smokeReceiverUrl };
+    if (smokeSchedule !== undefined) this.#addScheduledTest(receiver, Duration.millis(smokeSchedule));
+  }
+
+  /** A function that anybody may call and that answers nobody without the key of a test. */
+  #addReceiver(): Receiver {
+    const { configuration } = this.#props;
+    const key = this.#secretParameter('ReceiverKey', 'receiver-key');
+    const receiver = new NodeFunction<ReceiverEnvironment>(this, 'Receiver', {
+      configuration,
+      entry: 'lambdas/smoke/receiver.handler.ts',
+      timeout: Duration.seconds(10),
+      memorySize: 256,
+      reservedConcurrentExecutions: receiverConcurrency(configuration),
+      systemLogLevel: lambda.SystemLogLevel.WARN, // requests of strangers leave no line
+      environment: { RECEIVER_KEY_PARAMETER: key.parameterName },
+    });
+    key.grantRead(receiver);
+    const { url } = receiver.live.addFunctionUrl({ authType: lambda.FunctionUrlAuthType.NONE });
+    new CfnOutput(this, 'SmokeReceiverUrl', { value: url });
+    new CfnOutput(this, 'SmokeReceiverKeyParameter', { value: key.parameterName });
+    return { url, key };
+  }
+
+  #addScheduledTest({ url, key }: Receiver, interval: Duration): void {
+    const { configuration, data, eventsQueue } = this.#props;
+    const credentials = this.#secretParameter('Credentials', 'credentials');
+    const test = new NodeFunction<ScheduledTestEnvironment>(this, 'ScheduledTest', {
+      configuration,
+      entry: 'lambdas/smoke/scheduled-test.handler.ts',
+      timeout: Duration.seconds(170), // the steps and tidying up; less than `longestTestMs` of `lambdas/smoke/ending.ts`
+      memorySize: 512,
+      environment: {
+        AUTH_URL: data.auth.url,
+        BASE_URL: data.base.url,
+        EVENTS_QUEUE_URL: eventsQueue.queueUrl,
+        CREDENTIALS_PARAMETER: credentials.parameterName,
+        RECEIVER_URL: url,
+        RECEIVER_KEY_PARAMETER: key?.parameterName ?? '',
+      },
+    });
+    credentials.grantRead(test);
+    key?.grantRead(test);
+    eventsQueue.grant(test, 'sqs:SendMessage');
+    new events.Rule(this, 'Schedule', {
+      description: 'Tests the stage from the login to the delivery of an event',
+      schedule: events.Schedule.rate(interval),
+      targets: [new targets.LambdaFunction(test.live)],
+    });
+    new Alarms(this, 'Alarms', {
+      topic: data.operations,
+      rules: {
+        SmokeFailed: {
+          description:
+            'The scheduled smoke test failed, or did not run: smoke.failed in its log tells the step. Try npm run smoke.',
+          metric: new cloudwatch.Metric({
+            namespace: metricsNamespace(configuration),
+            metricName: 'SmokePassed',
+            dimensionsMap: { service: 'smoke-test' },
+            statistic: 'Minimum',
+            period: Duration.seconds(interval.toSeconds() * 2), // a test is in each, however late it begins
+          }),
+          below: 1,
+        },
+      },
+    });
+    new CfnOutput(this, 'SmokeCredentialsParameter', { value: credentials.parameterName });
+  }
+
+  #secretParameter(id: string, name: string): SecretParameter {
+    const { configuration, data } = this.#props;
+    return new SecretParameter(this, id, {
+      parameterName: `/emissor/${configuration.stage}/smoke/${name}`,
+      key: data.keyring.key,
+    });
+  }
+}
+
+/** A receiver of smoke tests. The stage's own knows them by keys that are made with a secret. */
+interface Receiver {
+  readonly url: string;
+  readonly key?: SecretParameter;
+}
+
+/**
+ * Two, so that a flood of requests takes nothing from the service. Lambda reserves nothing where that would leave fewer than
+ * 100 for all other functions: a new account has 10.
+ */
+function receiverConcurrency(configuration: StageConfiguration): number | undefined {
+  const { accountConcurrency, tokenConcurrency, apiConcurrency } = configuration;
+  const wanted = 2;
+  return accountConcurrency - tokenConcurrency - apiConcurrency - wanted >= 100 ? wanted : undefined;
+}

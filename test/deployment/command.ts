@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+
+/** The root of this tree. */
+export const root = path.join(import.meta.dirname, '../..');
+
+/** How a command ended. */
+export interface CommandResult {
+  readonly code: number | null;
+  /** Standard output and standard error, in the order they came. */
+  readonly output: string;
+}
+
+/** A command to run. */
+export interface Command {
+  /** A module and its arguments, run by this Node. */
+  readonly words: readonly string[];
+  readonly directory: string;
+  /** Variables besides those of {@link cleanEnvironment}. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Milliseconds; then it is killed. */
+  readonly limit: number;
+  /** What it reads from standard input. */
+  readonly input?: string;
+}
+
+/** Runs a Node program to its end. It never rejects because of what the program does. */
+export function runNode({ words, directory, environment, limit, input = '' }: Command): Promise<CommandResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, words, {
+      cwd: directory,
+      env: { ...cleanEnvironment(), ...environment },
+      stdio: 'pipe',
+      timeout: limit,
+      killSignal: 'SIGKILL',
+    });
+    const endNow = () => child.kill('SIGKILL');
+    process.once('exit', endNow);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    }
+    child.stdin.on('error', () => {}); // a program that reads nothing may close its end first
+    child.stdin.end(input);
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      process.removeListener('exit', endNow);
+      resolve({ code, output: signal === null ? output : `${output}\nEnded by ${signal} after ${limit} ms.` });
+    });
+  });
+}
+
+/**
+ * The variables of this process without those that lead to AWS, to a proxy, or belong to the test runner: whatever a command
+ * does by mistake, it cannot reach an account. Programs that npm installed come first in PATH, Node 24 among them.
+ */
+export function cleanEnvironment(): Record<string, string> {
+  const kept = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !foreign.test(entry[0]),
+  );
+  return {
+    ...Object.fromEntries(kept),
+    PATH: [path.dirname(process.execPath), path.join(root, 'node_modules/.bin'), process.env.PATH].join(path.delimiter),
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    AWS_EC2_METADATA_DISABLED: 'true',
+    NO_COLOR: '1',
+  };
+}
+
+const foreign = /^(AWS_|CDK_|VITEST|EMISSOR_|NODE_OPTIONS$|NODE_V8_COVERAGE$|NODE_ENV$|TEST$|.*_proxy$)/i;

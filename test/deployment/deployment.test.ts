@@ -1,0 +1,301 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
+import { type CommandResult, cleanEnvironment } from './command.ts';
+import { account, type Emulator, region, startEmulator } from './emulator.ts';
+import { runEndToEnd } from './end-to-end.ts';
+import { infidelities, recordedResources } from './infidelities.ts';
+import { judgePolicies } from './probes.ts';
+import { pythonEnvironment } from './python-environment.ts';
+import { makeStepLog } from './step-log.ts';
+import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
+import './localhost-names.ts';
+
+// An operator's first days, in order, with the real command line of the CDK, on an emulator of AWS instead of an account. The
+// stages are the committed ones; their files get what an operator writes into them, in a copy of the tree.
+
+/** What is written into the file of each stage, so that the end-to-end suites need not wait for hours, or for a lock to end. */
+const trialValues = {
+  retrySchedule: '1s,1s,1s',
+  attemptTimeout: '2s',
+  addressFailureLimit: 100_000,
+  clientFailureLimit: 100_000,
+};
+const attempts = 4;
+
+/** What an operator must write into the file of `prod`. */
+const operatorValues = {
+  account,
+  region,
+  demandsUrl: 'https://demandas.example.com',
+  alarmRecipients: ['ops@example.com'],
+};
+
+/** The suites that `prod` is tried with; `dev` is tried with all. */
+const prodSuites = ['token-grants', 'token-refusals', 'discovery', 'delivery', 'retry', 'dead-letter', 'ops'];
+
+/** Milliseconds: how long a command may take on a busy machine. */
+const commandLimit = 240_000;
+
+let python: string;
+let folder: string;
+let emulator: Emulator;
+let copy: WorkCopy;
+/** What remains of a destroyed `prod`, for good. */
+let retained: readonly string[] = [];
+
+const log = makeStepLog(() => emulator?.processId);
+
+/** A step. It is skipped when one before it has failed. */
+function step(name: string, run: () => Promise<string | undefined>, limit = 2 * commandLimit): void {
+  it(name, { timeout: limit }, async ({ skip }) => {
+    if (log.failed !== undefined) skip(`"${log.failed}" failed`);
+    await log.measure(name, run);
+  });
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'emissor-deployment-'));
+});
+
+afterAll(async () => {
+  console.log(`\n${log.table()}\n`);
+  if (log.failed !== undefined && emulator) console.log(`The emulator wrote, at the end:\n${emulator.tail(60)}`);
+  await emulator?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 30_000);
+
+step(
+  'install the emulator and cfn-lint, or find them installed',
+  async () => {
+    python = await pythonEnvironment();
+    return path.dirname(path.dirname(python));
+  },
+  660_000,
+);
+
+step('start the emulator', async () => {
+  emulator = await startEmulator(python, path.join(folder, 'emulator'), recordedResources);
+  copy = makeWorkCopy(folder, emulator.environment, commandLimit);
+  copy.configure('dev', trialValues);
+  copy.configure('prod', { ...trialValues, ...operatorValues });
+  return emulator.endpoint;
+});
+
+step('bootstrap the account', async () => {
+  succeeded(await copy.cdk('bootstrap', `aws://${account}/${region}`, '--app', ''));
+  return undefined;
+});
+
+step('dev: deploy', async () => {
+  succeeded(await deploy('dev'));
+  expect(await statesOf('dev')).toEqual(Array(4).fill('CREATE_COMPLETE'));
+  return countOf(await emulator.inventory.identities());
+});
+
+step('prod: into another account: refused', async () => {
+  const before = await emulator.inventory.stacks();
+  copy.configure('prod', { account: '111111111111' });
+  const { code, output } = await deploy('prod');
+  const ops = await copy.program('ops', ['--stage', 'prod', 'clients', 'list']);
+  copy.configure('prod', { account });
+  expect(ops.output).toContain('stage prod is in account 111111111111');
+  expect(code).not.toBe(0);
+  expect(output).toContain('111111111111');
+  expect(await emulator.inventory.stacks()).toEqual(before);
+  return output
+    .split('\n')
+    .find(line => line.includes('111111111111'))
+    ?.trim();
+});
+
+step('prod: a first deployment that fails', async () => {
+  const handler = 'lambdas/auth/keys/rotate-keys.handler.ts';
+  const making = 'const results = await rotation.rotateKeys();';
+  const mend = copy.edit(handler, making, `if (Date.now() > 0) throw new Error('broken on purpose'); ${making}`);
+  const { code, output } = await deploy('prod');
+  mend();
+  expect(code, output).not.toBe(0);
+  expect((await statesOf('prod')).slice(0, 2)).toEqual(['CREATE_COMPLETE', 'ROLLBACK_COMPLETE']);
+  return 'Auth is in ROLLBACK_COMPLETE';
+});
+
+step('prod: deploy, with nothing cleared away by hand', async () => {
+  succeeded(await deploy('prod'));
+  expect((await statesOf('prod')).map(state => state?.replace('UPDATE', 'CREATE'))).toEqual(
+    Array(4).fill('CREATE_COMPLETE'),
+  );
+  return countOf(await emulator.inventory.identities());
+});
+
+step('cfn-lint: the templates of every stage', async () => {
+  succeeded(await copy.cdk('synth', '--quiet', '-c', 'stage=local', '--output', assemblyOf('local')));
+  const templates = ['local', 'dev', 'prod'].flatMap(templatesOf);
+  await lint(templates);
+  return `${templates.length} templates`;
+});
+
+step('dev: end-to-end', () => endToEnd('dev'), 500_000);
+
+step('prod: end-to-end', () => endToEnd('prod', prodSuites), 500_000);
+
+for (const stage of ['dev', 'prod']) {
+  step(`${stage}: diff finds nothing`, async () => {
+    const { output } = succeeded(await copy.cdk('diff', '--all', '--fail', '-c', `stage=${stage}`));
+    expect(output).toContain('Number of stacks with differences: 0');
+    return undefined;
+  });
+
+  step(`${stage}: a second deployment changes nothing`, async () => {
+    const words = ['--all', '--app', assemblyOf(stage), '--require-approval', 'never'];
+    const { output } = succeeded(await copy.cdk('deploy', ...words));
+    expect(output.match(/\(no changes\)/g)).toHaveLength(4);
+    return undefined;
+  });
+
+  step(`${stage}: a changed value and a changed function, in place`, async () => {
+    const [client, user] = await createAccounts(stage);
+    const before = await emulator.inventory.identities();
+    const undo = copy.edit('lambdas/auth/endpoints/discovery.ts', "'public, max-age=300'", "'public, max-age=299'");
+    copy.configure(stage, { accessTokenLifetime: '600s' });
+    succeeded(await deploy(stage));
+    undo();
+    expect(await emulator.inventory.identities()).toEqual(before);
+    const keySet = await fetch(`${outputsOf(stage).AuthUrl}/.well-known/jwks.json`);
+    expect(keySet.headers.get('cache-control')).toBe('public, max-age=299');
+    const tokens = await makeServiceClient(outputsOf(stage)).getTokens(passwordGrant(client, user));
+    expect(tokens.expires_in).toBe(600);
+    return 'the same tables, keys, queues, logs and APIs; who was there logs in';
+  });
+}
+
+step('prod: destroy leaves what must outlive it, and dev as it was', async () => {
+  const mustStay = await statefulNames('prod');
+  const before = await emulator.inventory.identities();
+  succeeded(await copy.cdk('destroy', '--all', '--force', '--app', assemblyOf('prod')));
+  expect(await statesOf('prod')).toEqual(Array(4).fill(undefined));
+  const after = await emulator.inventory.identities();
+  for (const [name, identity] of after) expect([name, identity]).toEqual([name, before.get(name)]);
+  const devNames = [...before.keys()].filter(name => name.includes('Emissor-dev-'));
+  expect([...after.keys()]).toEqual(expect.arrayContaining([...devNames, ...mustStay]));
+  expect([...after.keys()].filter(name => name.includes('Emissor-prod-') && !mustStay.includes(name))).toEqual([]);
+  expect((await fetch(`${outputsOf('dev').AuthUrl}/.well-known/jwks.json`)).status).toBe(200);
+  retained = mustStay;
+  return `${mustStay.length} tables, queues, keys and log groups stay`;
+});
+
+step('dev: destroy leaves nothing behind', async () => {
+  succeeded(await copy.cdk('destroy', '--all', '--force', '--app', assemblyOf('dev')));
+  expect([...(await emulator.inventory.stacks()).keys()]).toEqual(['CDKToolkit']);
+  expect([...(await emulator.inventory.identities()).keys()].sort()).toEqual([...retained].sort());
+  return undefined;
+});
+
+step('the emulator still has each infidelity that is told apart', async () => {
+  const strict = await startEmulator(python, path.join(folder, 'strict'), recordedResources, { AUTH: 'true' });
+  const judgements = await judgePolicies(strict).finally(() => strict.stop());
+  for (const { name, isThere } of infidelities) {
+    if (isThere)
+      expect({ name, isThere: await isThere({ plain: emulator, judgements }) }).toEqual({ name, isThere: true });
+  }
+  return infidelities.map(({ name }) => name).join('; ');
+});
+
+function deploy(stage: string): Promise<CommandResult> {
+  const files = ['--outputs-file', outputsFileOf(stage), '--output', assemblyOf(stage)];
+  return copy.cdk('deploy', '--all', '-c', `stage=${stage}`, '--require-approval', 'never', ...files);
+}
+
+function outputsFileOf(stage: string): string {
+  return path.join(folder, `${stage}-outputs.json`);
+}
+
+/** Where the last deployment of a stage put its synthesised templates. */
+function assemblyOf(stage: string): string {
+  return path.join(folder, `cdk.out-${stage}`);
+}
+
+/** The outputs of all stacks of a stage. */
+function outputsOf(stage: string): Record<'AuthUrl' | 'BaseUrl', string> {
+  return Object.assign({}, ...Object.values(JSON.parse(readFileSync(outputsFileOf(stage), 'utf8'))));
+}
+
+/** @throws with all output, when the command failed. */
+function succeeded(result: CommandResult): CommandResult {
+  if (result.code !== 0) throw new Error(`It ended with ${result.code}:\n${result.output}`);
+  return result;
+}
+
+async function statesOf(stage: string): Promise<(string | undefined)[]> {
+  const stacks = await emulator.inventory.stacks();
+  return stackNames.map(name => stacks.get(`Emissor-${stage}-${name}`));
+}
+
+const stackNames = ['Data', 'Auth', 'Webhooks', 'Delivery'];
+
+function countOf(names: ReadonlyMap<string, unknown>): string {
+  return `${names.size} tables, queues, log groups, keys, topics and functions`;
+}
+
+/** The names, as the inventory has them, of what a stage keeps for good. */
+async function statefulNames(stage: string): Promise<readonly string[]> {
+  const resources = await Promise.all(stackNames.map(name => emulator.inventory.resources(`Emissor-${stage}-${name}`)));
+  return resources.flat().flatMap(({ ResourceType = '', PhysicalResourceId = '' }) => {
+    const kind = statefulKinds[ResourceType];
+    return kind === undefined
+      ? []
+      : [`${kind} ${kind === 'queue' ? PhysicalResourceId.split('/').at(-1) : PhysicalResourceId}`];
+  });
+}
+
+const statefulKinds: Readonly<Record<string, string>> = {
+  'AWS::DynamoDB::GlobalTable': 'table',
+  'AWS::SQS::Queue': 'queue',
+  'AWS::Logs::LogGroup': 'log group',
+  'AWS::KMS::Key': 'key',
+};
+
+function templatesOf(stage: string): readonly string[] {
+  const templates = stackNames.map(name => path.join(assemblyOf(stage), `Emissor-${stage}-${name}.template.json`));
+  for (const template of templates) readFileSync(template);
+  return templates;
+}
+
+/** @throws with what cfn-lint found. W3005 is about dependencies that the CDK names twice, W6001 about outputs that nobody imports. */
+async function lint(templates: readonly string[]): Promise<void> {
+  const program = 'import sys; from cfnlint.runner import main; sys.exit(main())';
+  const words = ['-c', program, '-i', 'W3005', 'W6001', '--', ...templates];
+  try {
+    await promisify(execFile)(python, words, { env: cleanEnvironment(), timeout: commandLimit });
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`cfn-lint found:\n${stdout}${stderr}`);
+  }
+}
+
+/** A client and a user, made by the operator's command line. */
+async function createAccounts(stage: string) {
+  const ops = async <Answer>(words: readonly string[], input?: string): Promise<Answer> => {
+    const { output } = succeeded(await copy.program('ops', ['--stage', stage, '--json', ...words], input));
+    return JSON.parse(output);
+  };
+  const email = 'release@test.example.com';
+  const password = 'uma senha que ninguém mais usa';
+  const client = ['clients', 'create', '--name', 'release', '--grant', 'password', '--grant', 'refresh_token'];
+  const user = ['users', 'create', '--email', email, '--account', 'release', '--role', 'admin'];
+  return [
+    await ops<{ clientId: string; clientSecret: string }>(client),
+    { ...(await ops<{ userId: string }>(user, `${password}\n`)), email, password },
+  ] as const;
+}
+
+async function endToEnd(stage: string, files: readonly string[] = []): Promise<string> {
+  const { counts, problems, output } = await runEndToEnd(emulator, outputsFileOf(stage), { files, attempts });
+  if (problems.length > 0) throw new Error(`${problems.join('\n')}\n\n${output}`);
+  const { passed, failed, skipped } = counts;
+  return `${passed} passed, ${failed} told apart as the emulator's, ${skipped} skipped`;
+}

@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startInternet } from '../../local/internet/internet.ts';
+import { writeRuntimeFiles } from '../../local/lambda/runtime-context.ts';
+import { cleanEnvironment } from './command.ts';
+import { type ClientSettings, type Inventory, makeInventory } from './inventory.ts';
+
+/** MiniStack, an emulator of AWS that knows nothing of this product. */
+export interface Emulator {
+  /** What a program needs to take the emulator for AWS. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly endpoint: string;
+  /** What a client of the SDK needs for the same. */
+  readonly settings: ClientSettings;
+  readonly inventory: Inventory;
+  /** The hosts file of the functions' Internet, see `local/README.md`. */
+  readonly hostsFile: string;
+  /** What it and the functions wrote. */
+  readonly logFile: string;
+  readonly processId: number;
+  /** The end of what it and the functions wrote. */
+  tail(lines: number): string;
+  /** Ends it and every function. */
+  stop(): Promise<void>;
+}
+
+/** A resource that the emulator only writes down: all of a type, or those with a property that it cannot read. */
+export interface RecordedResource {
+  readonly type: string;
+  readonly property?: string;
+}
+
+/** The account and the Region that the emulator stands for. */
+export const account = '000000000000';
+export const region = 'us-east-1';
+
+/**
+ * Starts the emulator on a free port of 127.0.0.1. Its functions reach receivers on this machine by public names, through the
+ * emulated Internet of the local cloud: their workers inherit the variables for it, and the bundles stay as they are.
+ *
+ * @param python - the Python of an environment that has `ministack`.
+ * @param folder - where its files are put.
+ * @param recorded - resources that it would refuse.
+ * @param variables - settings of MiniStack besides the usual ones.
+ * @throws when it does not start.
+ */
+export async function startEmulator(
+  python: string,
+  folder: string,
+  recorded: readonly RecordedResource[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Emulator> {
+  mkdirSync(folder, { recursive: true });
+  const hostsFile = path.join(folder, 'hosts.json');
+  writeFileSync(hostsFile, '{}');
+  const ignore = () => {};
+  const internet = await startInternet(
+    { mappings: new Map(), hostsFile },
+    { onDelivery: ignore, onHostsChange: ignore, onUnreachable: ignore },
+  );
+  const files = await writeRuntimeFiles(folder, internet.settings, internet.authorityCertificate);
+
+  const port = await freePort();
+  const endpoint = `http://localhost:${port}`;
+  const logFile = path.join(folder, 'emulator.log');
+  const log = openSync(logFile, 'a');
+  const child = spawn(python, [path.join(import.meta.dirname, 'emulator.py')], {
+    cwd: folder,
+    detached: true, // a process group of its own: its functions are in it, and end with it
+    stdio: ['pipe', log, log], // it ends with its standard input, even if this process is killed
+    env: {
+      ...cleanEnvironment(),
+      BIND_HOST: '127.0.0.1',
+      GATEWAY_PORT: String(port),
+      MINISTACK_HOST: 'localhost',
+      IOT_MTLS_ENABLED: '0',
+      SFTP_ENABLED: '0',
+      LAMBDA_EXECUTOR: 'local',
+      EMULATOR_RECORDED: JSON.stringify(recorded),
+      NODE_OPTIONS: `--import=${files.preloadUrl}`,
+      NODE_EXTRA_CA_CERTS: files.authorityFile,
+      ...variables,
+    },
+  });
+  closeSync(log);
+  const endNow = () => endGroup(child);
+  process.once('exit', endNow);
+  const stop = async () => {
+    process.removeListener('exit', endNow);
+    const ended = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit');
+    endGroup(child);
+    await ended;
+    await internet.stop();
+  };
+  const tail = (lines: number) => readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');
+
+  try {
+    await untilReady(child, endpoint);
+  } catch (error) {
+    const output = tail(20);
+    await stop();
+    throw new Error(`MiniStack did not start:\n${output}`, { cause: error });
+  }
+  const settings = { endpoint, region, credentials: { accessKeyId: 'emulated', secretAccessKey: 'emulated' } };
+  const environment = {
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: settings.credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: settings.credentials.secretAccessKey,
+  };
+  const inventory = makeInventory(settings);
+  return { environment, endpoint, settings, inventory, hostsFile, logFile, processId: child.pid ?? 0, tail, stop };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // all of it has ended
+  }
+}
+
+async function untilReady(child: ChildProcess, endpoint: string): Promise<void> {
+  const deadline = Date.now() + startLimit;
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}.`);
+    try {
+      if ((await fetch(`${endpoint}/_ministack/health`)).ok) return;
+    } catch {
+      // not yet
+    }
+    await pause(100);
+  }
+  throw new Error(`It did not answer within ${startLimit} ms.`);
+}
+
+/** Milliseconds. It takes two seconds on a quiet machine. */
+const startLimit = 60_000;

@@ -1,0 +1,205 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  CloudWatchLogsClient,
+  paginateDescribeLogGroups,
+  paginateFilterLogEvents,
+} from '@aws-sdk/client-cloudwatch-logs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { account, type Emulator, region, startEmulator } from './emulator.ts';
+import { type EndToEndResult, runEndToEnd } from './end-to-end.ts';
+import { recordedResources } from './infidelities.ts';
+import { pythonEnvironment } from './python-environment.ts';
+import { makeRolePolicies, type RolePolicies, type Statement, without } from './role-policies.ts';
+import { makeStepLog } from './step-log.ts';
+import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
+
+// `dev` on an emulator that enforces IAM from the first command on: the CDK's command line, the triggers of the deployment and the
+// functions can do what the policies of their roles allow, as `enforced_iam.py` has the emulator judge them. Who uses the
+// emulator's variables is the root user of the account. The suites must pass, with nothing refused. That they would not, if a
+// permission were missing, is proved with permissions that are taken away.
+//
+// The emulator does not ask whether a function's role may receive from its queue, nor whether an API or a schedule may call a
+// function. `test/infra/permissions.test.ts` lists the former.
+
+const stage = 'dev';
+const attempts = 4;
+const trialValues = {
+  retrySchedule: '1s,1s,1s',
+  attemptTimeout: '2s',
+  addressFailureLimit: 100_000,
+  clientFailureLimit: 100_000,
+};
+
+/** Milliseconds: how long a command may take on a busy machine. */
+const commandLimit = 240_000;
+
+let folder: string;
+let emulator: Emulator;
+let copy: WorkCopy;
+let policies: RolePolicies;
+
+const log = makeStepLog(() => emulator?.processId);
+
+/** A step. It is skipped when one before it has failed. */
+function step(name: string, run: () => Promise<string | undefined>, limit = 2 * commandLimit): void {
+  it(name, { timeout: limit }, async ({ skip }) => {
+    if (log.failed !== undefined) skip(`"${log.failed}" failed`);
+    await log.measure(name, run);
+  });
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'emissor-enforced-iam-'));
+});
+
+afterAll(async () => {
+  console.log(`\n${log.table()}\n`);
+  if (log.failed !== undefined && emulator) console.log(`The emulator wrote, at the end:\n${emulator.tail(60)}`);
+  await emulator?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 30_000);
+
+step(
+  'start the emulator, with IAM enforced',
+  async () => {
+    const enforced = { EMULATOR_IAM: 'enforced', AWS_ACCESS_KEY_ID: 'emulated', AWS_SECRET_ACCESS_KEY: 'emulated' };
+    emulator = await startEmulator(
+      await pythonEnvironment(),
+      path.join(folder, 'emulator'),
+      recordedResources,
+      enforced,
+    );
+    copy = makeWorkCopy(folder, emulator.environment, commandLimit);
+    copy.configure(stage, trialValues);
+    policies = makeRolePolicies(emulator.endpoint);
+    return emulator.endpoint;
+  },
+  660_000,
+);
+
+step('bootstrap the account', async () => cdk('bootstrap', `aws://${account}/${region}`, '--app', ''));
+
+step('deploy', async () => {
+  const words = ['-c', `stage=${stage}`, '--require-approval', 'never', '--outputs-file', outputsFile()];
+  return cdk('deploy', '--all', ...words);
+});
+
+// First, while the function has read nothing: what it has of the keyring it keeps for minutes.
+withheld({
+  what: 'its kinds of keys in the keyring',
+  of: 'Auth-Token',
+  action: 'dynamodb:Query',
+  change: onlyFor('dynamodb:LeadingKeys', 'another'),
+  suite: 'token-grants',
+});
+
+withheld({
+  what: 'its purposes of the key',
+  of: 'Auth-Token',
+  action: 'kms:Decrypt',
+  change: onlyFor('kms:EncryptionContext:purpose', 'another'),
+  suite: 'token-grants',
+});
+
+withheld({
+  what: 'its tables',
+  of: 'Auth-Token',
+  action: 'dynamodb:BatchGetItem',
+  change: without('dynamodb:BatchGetItem'),
+  suite: 'token-grants',
+});
+
+step(
+  'end-to-end: nothing is refused',
+  async () => {
+    const start = Date.now();
+    const { counts, problems, output } = await endToEnd([]);
+    if (problems.length > 0) throw new Error(`${problems.join('\n')}\n\n${output}`);
+    expect(await refusals('', start)).toEqual([]);
+    const { passed, failed, skipped } = counts;
+    return `${passed} passed, ${failed} told apart as the emulator's, ${skipped} skipped`;
+  },
+  500_000,
+);
+
+// Last, since what could not be sent waits in its queue and comes back.
+withheld({
+  what: 'its queues',
+  of: 'Delivery-DeliverFirst',
+  action: 'sqs:SendMessage',
+  change: without('sqs:SendMessage'),
+  suite: 'retry',
+  only: 'an attempt that fails with 500',
+});
+
+/** Proves that a suite fails when a role lacks what it is allowed, and fails for that. */
+function withheld(missing: {
+  readonly what: string;
+  /** The function, as its stack and name. */
+  readonly of: string;
+  readonly action: string;
+  readonly change: (statement: Statement) => Statement | undefined;
+  readonly suite: string;
+  readonly only?: string;
+}): void {
+  const { what, of, action, change, suite, only } = missing;
+  step(`${of} without ${what} (${action}): ${suite} fails`, async () => {
+    const start = Date.now();
+    const restore = await policies.change(`-${stage}-${of}`, action, change);
+    const { counts, problems } = await endToEnd([suite], only);
+    await restore();
+    expect(counts.failed).toBeGreaterThan(0);
+    expect(problems.join('\n')).toContain(`${suite}.e2e.test.ts: "`);
+    expect(await refusals(of, start)).toEqual([action]);
+    return `${counts.passed} passed, ${counts.failed} failed`;
+  });
+}
+
+/** Puts a condition on another value. */
+function onlyFor(key: string, value: string): (statement: Statement) => Statement {
+  return statement => {
+    const conditions = Object.entries(statement.Condition ?? {});
+    if (!conditions.some(([, keys]) => key in keys)) throw new Error(`There is no condition on ${key}.`);
+    const changed = conditions.map(([operator, keys]) => [operator, key in keys ? { ...keys, [key]: value } : keys]);
+    return { ...statement, Condition: Object.fromEntries(changed) };
+  };
+}
+
+async function cdk(...words: readonly string[]): Promise<undefined> {
+  const { code, output } = await copy.cdk(...words);
+  if (code !== 0) throw new Error(`cdk ${words[0]} ended with ${code}:\n${output}`);
+}
+
+function endToEnd(files: readonly string[], only?: string): Promise<EndToEndResult> {
+  return runEndToEnd(emulator, outputsFile(), { files, attempts, ...(only !== undefined && { only }) });
+}
+
+function outputsFile(): string {
+  return path.join(folder, 'outputs.json');
+}
+
+/**
+ * The actions that functions were refused since a time, as their logs tell.
+ *
+ * @param of - one function, as its stack and name; empty for all.
+ */
+async function refusals(of: string, startTime: number): Promise<readonly string[]> {
+  const client = new CloudWatchLogsClient(emulator.settings);
+  const logGroupNamePrefix = `/aws/cloudformation/Emissor-${stage}-${of.replace('-', '/')}${of && 'Logs'}`;
+  const actions = new Set<string>();
+  let groups = 0;
+  for await (const page of paginateDescribeLogGroups({ client }, { logGroupNamePrefix })) {
+    for (const { logGroupName } of page.logGroups ?? []) {
+      groups++;
+      for await (const { events = [] } of paginateFilterLogEvents({ client }, { logGroupName, startTime })) {
+        for (const { message = '' } of events) {
+          if (/"errorName":"AccessDenied(Exception)?"/.test(message)) actions.add(JSON.parse(message).action);
+        }
+      }
+    }
+  }
+  expect(groups, logGroupNamePrefix).toBeGreaterThan(0);
+  return [...actions];
+}

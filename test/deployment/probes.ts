@@ -1,0 +1,185 @@
+import {
+  CloudFormationClient,
+  CreateStackCommand,
+  DescribeStacksCommand,
+  UpdateStackCommand,
+  waitUntilStackCreateComplete,
+  waitUntilStackUpdateComplete,
+} from '@aws-sdk/client-cloudformation';
+import { DynamoDBClient, GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { CreateRoleCommand, IAMClient, PutRolePolicyCommand } from '@aws-sdk/client-iam';
+import { CreateKeyCommand, GenerateDataKeyCommand, KMSClient } from '@aws-sdk/client-kms';
+import { CreateQueueCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
+import { account, type Emulator } from './emulator.ts';
+import type { ClientSettings } from './inventory.ts';
+
+/** Whether an update may take away an export that another stack imports. AWS answers "in use". */
+export async function dropsExportInUse({ settings }: Emulator): Promise<boolean> {
+  const client = new CloudFormationClient(settings);
+  const queue = { Type: 'AWS::SQS::Queue' };
+  await create(client, 'ProbeExporting', {
+    Resources: { Queue: queue },
+    Outputs: { Shared: { Value: { Ref: 'Queue' }, Export: { Name: 'probe-shared' } } },
+  });
+  const value = { 'Fn::ImportValue': 'probe-shared' };
+  await create(client, 'ProbeImporting', {
+    Resources: { Parameter: { Type: 'AWS::SSM::Parameter', Properties: { Type: 'String', Value: value } } },
+  });
+  return update(client, 'ProbeExporting', { Resources: { Queue: queue } });
+}
+
+/** Whether a function may reserve more concurrency than the account has. AWS keeps 100 of it unreserved, or 10 of a new account. */
+export async function reservesBeyondQuota({ settings }: Emulator): Promise<boolean> {
+  const client = new CloudFormationClient(settings);
+  const properties = {
+    Role: `arn:aws:iam::${account}:role/probe`,
+    Runtime: 'nodejs24.x',
+    Handler: 'index.handler',
+    Code: { ZipFile: 'exports.handler = async () => {};' },
+    ReservedConcurrentExecutions: 1_000_000,
+  };
+  return create(client, 'ProbeReserving', {
+    Resources: { Function: { Type: 'AWS::Lambda::Function', Properties: properties } },
+  });
+}
+
+/** Whether a resource that nothing changed is reported as updated with its stack. */
+export async function reportsEveryResourceUpdated({ settings, ...emulator }: Emulator): Promise<boolean> {
+  const client = new CloudFormationClient(settings);
+  const queue = (VisibilityTimeout: number) => ({ Type: 'AWS::SQS::Queue', Properties: { VisibilityTimeout } });
+  await create(client, 'ProbeUpdating', { Resources: { Same: queue(30), Other: queue(30) } });
+  await update(client, 'ProbeUpdating', { Resources: { Same: queue(30), Other: queue(60) } });
+  const resources = await emulator.inventory.resources('ProbeUpdating');
+  return resources.find(({ LogicalResourceId: id }) => id === 'Same')?.ResourceStatus === 'UPDATE_COMPLETE';
+}
+
+/** Whether a new resource gets the name of the one that it replaces. AWS gives each a name of its own. */
+export async function repeatsPhysicalNames({ settings, ...emulator }: Emulator): Promise<boolean> {
+  const client = new CloudFormationClient(settings);
+  const queue = { Resources: { Queue: { Type: 'AWS::SQS::Queue' } } };
+  const topic = { Resources: { Topic: { Type: 'AWS::SNS::Topic' } } };
+  const nameOfQueue = async () => {
+    const resources = await emulator.inventory.resources('ProbeNaming');
+    return resources.find(({ LogicalResourceId: id }) => id === 'Queue')?.PhysicalResourceId;
+  };
+  await create(client, 'ProbeNaming', queue);
+  const first = await nameOfQueue();
+  await update(client, 'ProbeNaming', topic);
+  await update(client, 'ProbeNaming', queue);
+  return first !== undefined && first === (await nameOfQueue());
+}
+
+/** Whether credentials that nobody issued may do everything. */
+export async function takesAnyCredentials({ settings }: Emulator): Promise<boolean> {
+  const client = new DynamoDBClient({ ...settings, credentials: { accessKeyId: 'NOBODY', secretAccessKey: 'none' } });
+  return isAllowed(client.send(new ListTablesCommand()));
+}
+
+/** Whether a role that nobody made, of an account of somebody else, may be assumed. */
+export async function assumesForeignRole({ settings }: Emulator): Promise<boolean> {
+  const role = { RoleArn: 'arn:aws:iam::111111111111:role/nobody', RoleSessionName: 'probe' };
+  return isAllowed(new STSClient(settings).send(new AssumeRoleCommand(role)));
+}
+
+/** What an emulator that enforces IAM judges otherwise than AWS. */
+export interface PolicyJudgements {
+  /** `sqs:SendMessage` does not allow `SendMessageBatch`. */
+  readonly refusesBatches: boolean;
+  /** A condition on `kms:EncryptionContext:…` that holds does not allow the call. */
+  readonly refusesEncryptionContext: boolean;
+  /** A condition on `dynamodb:LeadingKeys` that does not hold allows the call. */
+  readonly ignoresLeadingKeys: boolean;
+}
+
+/** Asks an emulator that enforces IAM (`AUTH=true`) for the three things of which the stages' policies make use. */
+export async function judgePolicies({ settings }: Emulator): Promise<PolicyJudgements> {
+  const root = { ...settings, credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
+  const { QueueUrl } = await new SQSClient(root).send(new CreateQueueCommand({ QueueName: 'probe' }));
+  const { KeyMetadata } = await new KMSClient(root).send(new CreateKeyCommand());
+  const table = {
+    BillingMode: 'PAY_PER_REQUEST',
+    KeySchema: [{ AttributeName: 'key', KeyType: 'HASH' }],
+    AttributeDefinitions: [{ AttributeName: 'key', AttributeType: 'S' }],
+    TableName: 'probe',
+  };
+  const stack = { Resources: { Table: { Type: 'AWS::DynamoDB::Table', Properties: table } } };
+  await create(new CloudFormationClient(root), 'Probe', stack);
+
+  const client = await assumeRole(root, [
+    { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: '*' },
+    allowed('kms:GenerateDataKey', { StringEquals: { 'kms:EncryptionContext:purpose': 'right' } }),
+    allowed('dynamodb:GetItem', { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['right'] } }),
+  ]);
+  const message = { Id: '1', MessageBody: 'probe' };
+  const queues = new SQSClient(client);
+  // Without this one the refusals below would say nothing.
+  if (!(await isAllowed(queues.send(new SendMessageCommand({ QueueUrl, MessageBody: 'probe' }))))) {
+    throw new Error('The role of the probes may not even send a message.');
+  }
+  return {
+    refusesBatches: !(await isAllowed(queues.send(new SendMessageBatchCommand({ QueueUrl, Entries: [message] })))),
+    refusesEncryptionContext: !(await isAllowed(
+      new KMSClient(client).send(
+        new GenerateDataKeyCommand({
+          KeyId: KeyMetadata?.KeyId,
+          KeySpec: 'AES_256',
+          EncryptionContext: { purpose: 'right' },
+        }),
+      ),
+    )),
+    ignoresLeadingKeys: await isAllowed(
+      new DynamoDBClient(client).send(new GetItemCommand({ TableName: 'probe', Key: { key: { S: 'wrong' } } })),
+    ),
+  };
+}
+
+function allowed(Action: string, Condition: object): object {
+  return { Effect: 'Allow', Action, Resource: '*', Condition };
+}
+
+async function assumeRole(root: ClientSettings, statements: readonly object[]) {
+  const iam = new IAMClient(root);
+  const policy = (Statement: readonly object[]) => JSON.stringify({ Version: '2012-10-17', Statement });
+  const trust = { Effect: 'Allow', Principal: { AWS: '*' }, Action: 'sts:AssumeRole' };
+  await iam.send(new CreateRoleCommand({ RoleName: 'probe', AssumeRolePolicyDocument: policy([trust]) }));
+  const own = { RoleName: 'probe', PolicyName: 'probe', PolicyDocument: policy(statements) };
+  await iam.send(new PutRolePolicyCommand(own));
+  const role = { RoleArn: `arn:aws:iam::${account}:role/probe`, RoleSessionName: 'probe' };
+  const { Credentials } = await new STSClient(root).send(new AssumeRoleCommand(role));
+  const { AccessKeyId = '', SecretAccessKey = '', SessionToken = '' } = Credentials ?? {};
+  const credentials = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken };
+  return { ...root, credentials };
+}
+
+/** Whether a call was answered, and not refused by a policy. @throws for any other error. */
+async function isAllowed(call: Promise<unknown>): Promise<boolean> {
+  try {
+    await call;
+    return true;
+  } catch (error) {
+    if (error instanceof Error && /AccessDenied|InvalidClientTokenId|UnrecognizedClient/.test(error.name)) return false;
+    throw error;
+  }
+}
+
+/** Creates a stack. Gives whether it came about. */
+async function create(client: CloudFormationClient, StackName: string, template: object): Promise<boolean> {
+  await client.send(new CreateStackCommand({ StackName, TemplateBody: JSON.stringify(template) }));
+  await waitUntilStackCreateComplete({ client, ...waiting }, { StackName }).catch(() => {});
+  return (await stateOf(client, StackName)) === 'CREATE_COMPLETE';
+}
+
+/** Updates a stack. Gives whether that succeeded. */
+async function update(client: CloudFormationClient, StackName: string, template: object): Promise<boolean> {
+  await client.send(new UpdateStackCommand({ StackName, TemplateBody: JSON.stringify(template) }));
+  await waitUntilStackUpdateComplete({ client, ...waiting }, { StackName }).catch(() => {});
+  return (await stateOf(client, StackName)) === 'UPDATE_COMPLETE';
+}
+
+async function stateOf(client: CloudFormationClient, StackName: string): Promise<string | undefined> {
+  return (await client.send(new DescribeStacksCommand({ StackName }))).Stacks?.[0]?.StackStatus;
+}
+
+/** Seconds. */
+const waiting = { minDelay: 0.2, maxDelay: 1, maxWaitTime: 30 };

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { type Resource, resourcesOf, stageTemplates } from './templates.ts';
+
+const templates = Object.values(stageTemplates('dev'));
+const ofType = (type: string) => templates.flatMap(template => resourcesOf(template, type));
+const functions = ofType('AWS::Lambda::Function').filter(([id]) => !id.startsWith('AWSCDK'));
+const aliases = ofType('AWS::Lambda::Alias');
+const versions = new Map(ofType('AWS::Lambda::Version'));
+
+/** The one alias that a text refers to. */
+const aliasIn = (value: unknown): string | undefined => /"Ref":"(\w+Live[0-9A-F]{8})"/.exec(JSON.stringify(value))?.[1];
+
+describe('every function', () => {
+  it('has an alias that leads to a version of it', () => {
+    const targets = aliases.map(([, { Properties }]) => {
+      const [version] = Properties.FunctionVersion['Fn::GetAtt'];
+      expect(versions.get(version)?.Properties.FunctionName).toEqual(Properties.FunctionName);
+      return [Properties.Name, Properties.FunctionName.Ref];
+    });
+    expect(targets.sort()).toEqual(functions.map(([id]) => ['live', id]).sort());
+  });
+
+  it('gets a new version when its settings change, and keeps it when they do not', () => {
+    const versionsOf = (overrides = {}) =>
+      Object.values(stageTemplates('dev', overrides))
+        .flatMap(template => resourcesOf(template, 'AWS::Lambda::Version'))
+        .map(([id]) => id);
+    const changed = versionsOf({ slowRate: 7, tokenConcurrency: 0 }).filter(id => !versions.has(id));
+    expect(changed.map(id => id.replace(/CurrentVersion.*/, '')).sort()).toEqual([
+      'DeliverFirst',
+      'DeliverRetry',
+      'DeliverSlow',
+      'Sweep',
+    ]);
+  });
+});
+
+describe('what calls a function', () => {
+  const callers: readonly [string, (resource: Resource) => unknown][] = [
+    ['AWS::ApiGatewayV2::Integration', ({ Properties }) => Properties.IntegrationUri],
+    ['AWS::Lambda::EventSourceMapping', ({ Properties }) => Properties.FunctionName],
+    ['AWS::Events::Rule', ({ Properties }) => Properties.Targets[0].Arn],
+    ['AWS::Lambda::Permission', ({ Properties }) => Properties.FunctionName],
+  ];
+
+  it.each(callers)('calls its alias: %s', (type, callee) => {
+    const resources = ofType(type);
+    expect(resources).not.toEqual([]);
+    for (const [id, resource] of resources) expect(aliasIn(callee(resource)), id).toBeDefined();
+  });
+
+  it('is the trigger of a deployment where a version is tried before the alias leads to it', () => {
+    for (const [id, { Properties }] of ofType('Custom::Trigger'))
+      expect(versions.has(Properties.HandlerArn.Ref), id).toBe(true);
+  });
+});

@@ -1,0 +1,61 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type StackName, stageTemplates } from './templates.ts';
+
+/**
+ * What the templates of the previous release import, by the stack that exports it, whichever hosts had a domain of their own.
+ * A deployment updates the exporting stack first, and AWS refuses to remove an export while a deployed stack imports it.
+ *
+ * Renew it in the commit that makes a release, from the release's own tree:
+ * `RENEW_IMPORTS=1 npx vitest run --project infra test/infra/exports.test.ts`.
+ */
+const file = new URL('previous-imports.json', import.meta.url);
+
+const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
+const authDomain = { authDomain: 'auth.emissor.com.br', authCertificateArn: certificate };
+const baseDomain = { baseDomain: 'api.emissor.com.br', baseCertificateArn: certificate };
+const combinations: readonly [string, Record<string, string>][] = [
+  ['no domain of its own', {}],
+  ['a domain for auth', authDomain],
+  ['a domain for the API', baseDomain],
+  ['domains for both', { ...authDomain, ...baseDomain }],
+];
+
+type Stage = ReturnType<typeof stageTemplates>;
+const stageWith = (domains: Record<string, string>): Stage => stageTemplates('prod', domains);
+const stacks = Object.keys(stageWith({})) as StackName[];
+
+/** What the stage's stacks import from one of them. */
+const importsFrom = (stage: Stage, exporter: StackName): string[] => {
+  const text = JSON.stringify(stacks.map(name => stage[name].toJSON()));
+  const names = [...text.matchAll(new RegExp(`"Fn::ImportValue":"Emissor-prod-${exporter}:(\\w+)"`, 'g'))];
+  return names.map(([, name = '']) => name);
+};
+
+const exportsOf = (stage: Stage, name: StackName): string[] =>
+  Object.values((stage[name].toJSON().Outputs ?? {}) as Record<string, { Export?: { Name: string } }>).flatMap(
+    ({ Export }) => (Export ? [Export.Name.replace(`Emissor-prod-${name}:`, '')] : []),
+  );
+
+if (process.env.RENEW_IMPORTS) {
+  const imported = stacks.map(name => {
+    const all = combinations.flatMap(([, domains]) => importsFrom(stageWith(domains), name));
+    return [name, [...new Set(all)].sort()] as const;
+  });
+  writeFileSync(file, `${JSON.stringify(Object.fromEntries(imported), undefined, 2)}\n`);
+}
+
+const previous = JSON.parse(readFileSync(file, 'utf8')) as Partial<Record<StackName, string[]>>;
+
+describe.each(combinations)('a stage with %s', (_which, domains) => {
+  it('exports all that the previous release imports', () => {
+    expect(previous.Data).not.toEqual([]);
+    for (const name of stacks)
+      expect(exportsOf(stageWith(domains), name)).toEqual(expect.arrayContaining(previous[name] ?? []));
+  });
+
+  it('exports the same as a stage without, so that a domain can be switched on and off', () => {
+    for (const name of stacks)
+      expect(exportsOf(stageWith(domains), name).sort()).toEqual(exportsOf(stageWith({}), name).sort());
+  });
+});

@@ -1,0 +1,108 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Resource, resourcesOf, stageTemplates } from './templates.ts';
+
+const ofType = (gradual: boolean, type: string): [string, Resource][] =>
+  Object.values(stageTemplates('prod', { gradual })).flatMap(template => resourcesOf(template, type));
+
+/** A logical id without the hash that the CDK puts at its end. */
+const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
+
+const alarms = new Map(ofType(true, 'AWS::CloudWatch::Alarm'));
+const groups = new Map(ofType(true, 'AWS::CodeDeploy::DeploymentGroup'));
+const aliases = ofType(true, 'AWS::Lambda::Alias');
+const released = aliases.filter(([, { UpdatePolicy }]) => UpdatePolicy);
+const groupOf = ({ UpdatePolicy }: Resource): Resource['Properties'] =>
+  groups.get(UpdatePolicy?.CodeDeployLambdaAliasUpdate.DeploymentGroupName.Ref ?? '')?.Properties;
+
+describe('a gradual release', () => {
+  it('is that of the functions behind the APIs, and of no other', () => {
+    const behindApis = ofType(true, 'AWS::ApiGatewayV2::Integration').map(
+      ([, { Properties }]) => Properties.IntegrationUri.Ref,
+    );
+    expect(released.map(([id]) => id).sort()).toEqual([...new Set(behindApis)].sort());
+    expect(released).toHaveLength(6);
+    expect(groups.size).toBe(6);
+  });
+
+  it('gives a tenth of the requests to the new version first, and takes it back when it fails', () => {
+    for (const [id, alias] of released) {
+      expect(groupOf(alias), id).toMatchObject({
+        DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent5Minutes',
+        AutoRollbackConfiguration: {
+          Enabled: true,
+          Events: expect.arrayContaining(['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM']),
+        },
+        AlarmConfiguration: { Enabled: true, Alarms: [{ Name: { Ref: expect.any(String) } }] },
+      });
+    }
+  });
+
+  it('is judged by crashes and answers with status 500 of the new version alone', () => {
+    for (const [id, alias] of released) {
+      const { FunctionName, FunctionVersion } = alias.Properties;
+      const [{ Name }] = groupOf(alias).AlarmConfiguration.Alarms;
+      const alarm = alarms.get(Name.Ref);
+      expect(alias.DependsOn, id).toContain(Name.Ref);
+      expect(alarm?.Properties, id).toMatchObject({
+        Threshold: 0,
+        ComparisonOperator: 'GreaterThanThreshold',
+        TreatMissingData: 'notBreaching',
+        EvaluationPeriods: 1,
+      });
+      const metrics = alarm?.Properties.Metrics.flatMap((query: { MetricStat?: { Metric: Resource['Properties'] } }) =>
+        query.MetricStat ? [query.MetricStat.Metric] : [],
+      );
+      expect(metrics, id).toEqual([
+        {
+          Namespace: 'AWS/Lambda',
+          MetricName: 'Errors',
+          Dimensions: [
+            { Name: 'ExecutedVersion', Value: FunctionVersion },
+            { Name: 'FunctionName', Value: FunctionName },
+            { Name: 'Resource', Value: { 'Fn::Join': ['', [FunctionName, ':live']] } },
+          ],
+        },
+        {
+          Namespace: 'Emissor/prod',
+          MetricName: 'ServerError',
+          Dimensions: [
+            { Name: 'service', Value: expect.any(String) },
+            { Name: 'version', Value: FunctionVersion },
+          ],
+        },
+      ]);
+    }
+  });
+
+  // An alarm on a name that no function counts under would never go off.
+  it('counts answers under the names that the functions use', () => {
+    const watched = released.map(([id, alias]) => {
+      const [{ Name }] = groupOf(alias).AlarmConfiguration.Alarms;
+      const text = JSON.stringify(alarms.get(Name.Ref)?.Properties.Metrics);
+      return [bare(id).replace(/Live$/, ''), /"service","Value":"([\w-]+)"/.exec(text)?.[1]];
+    });
+    expect(watched).toEqual([
+      ['Token', 'token'],
+      ['Revoke', 'revoke'],
+      ['Introspect', 'introspect'],
+      ['Discovery', 'discovery'],
+      ['WebhooksApi', 'webhooks'],
+      ['DeliveriesApi', 'history'],
+    ]);
+    const root = join(import.meta.dirname, '../..');
+    const counting = globSync('lambdas/**/*.handler.ts', { cwd: root })
+      .map(file => readFileSync(join(root, file), 'utf8'))
+      .filter(code => code.includes('.use(countServerErrors('))
+      .map(code => /make\w*Telemetry\('([\w-]+)'\)/.exec(code)?.[1]);
+    expect(counting.sort()).toEqual(watched.map(([, service]) => service).sort());
+  });
+});
+
+describe('a stage without gradual releases', () => {
+  it('needs no CodeDeploy', () => {
+    expect(ofType(false, 'AWS::CodeDeploy::DeploymentGroup')).toEqual([]);
+    expect(ofType(false, 'AWS::Lambda::Alias').filter(([, { UpdatePolicy }]) => UpdatePolicy)).toEqual([]);
+  });
+});

@@ -1,0 +1,126 @@
+import { Stack } from 'aws-cdk-lib';
+import { describe, expect, it } from 'vitest';
+import { hasSmokeStack, stageConfiguration } from '../../lib/config.ts';
+import { addStage } from '../../lib/stage.ts';
+import { makeApp, required, resourcesOf, stageTemplates } from './templates.ts';
+
+const url = 'https://smoke.emissor.com.br/hook';
+const stackIds = (stage: string, overrides: Record<string, unknown> = {}): string[] => {
+  const app = makeApp();
+  addStage(app, stageConfiguration(stage, { ...required[stage], ...overrides }));
+  return app.node.children.filter(child => child instanceof Stack).map(({ node }) => node.id);
+};
+
+describe('the stack for smoke tests', () => {
+  it.each([
+    ['a stage', 'prod', {}, true],
+    ['a stage with a receiver elsewhere', 'prod', { smokeReceiverUrl: url }, false],
+    ['… and a schedule', 'prod', { smokeReceiverUrl: url, smokeSchedule: '1h' }, true],
+    ['the local run', 'local', {}, false],
+  ])('is there where it is needed: %s', (_case, stage, overrides, expected) => {
+    expect(stackIds(stage, overrides).includes(`Emissor-${stage}-Smoke`)).toBe(expected);
+    expect(hasSmokeStack(stageConfiguration(stage, { ...required[stage], ...overrides }))).toBe(expected);
+  });
+
+  it('can lose its schedule: what it imports stays exported', () => {
+    const [before, after] = [stageTemplates('prod', { smokeSchedule: '15m' }), stageTemplates('prod')];
+    const imports = JSON.stringify(before.Smoke.toJSON()).match(/(?<="Fn::ImportValue":")[^"]+/g) ?? [];
+    const exports = [after.Data, after.Delivery].flatMap(template =>
+      Object.values(template.toJSON().Outputs as Record<string, { Export?: { Name: string } }>).map(
+        ({ Export }) => Export?.Name,
+      ),
+    );
+    expect(imports.filter(name => name.includes('EventsQueue'))).not.toEqual([]);
+    expect(exports).toEqual(expect.arrayContaining(imports));
+  });
+});
+
+describe('the receiver of a stage', () => {
+  const { Smoke } = stageTemplates('prod');
+
+  it('has a public URL, which is an output', () => {
+    const [[id, { Properties }] = ['', { Properties: {} }]] = resourcesOf(Smoke, 'AWS::Lambda::Url');
+    expect(Properties.AuthType).toBe('NONE');
+    Smoke.hasOutput('SmokeReceiverUrl', { Value: { 'Fn::GetAtt': [id, 'FunctionUrl'] } });
+    Smoke.hasOutput('SmokeReceiverKeyParameter', { Value: '/emissor/prod/smoke/receiver-key' });
+    const actions = resourcesOf(Smoke, 'AWS::Lambda::Permission').map(([, permission]) => permission.Properties);
+    expect(actions).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ Action: 'lambda:InvokeFunctionUrl', FunctionUrlAuthType: 'NONE', Principal: '*' }),
+        expect.objectContaining({ Action: 'lambda:InvokeFunction', InvokedViaFunctionUrl: true, Principal: '*' }),
+      ]),
+    );
+  });
+
+  it('writes no line of Lambda’s own for a request', () => {
+    const [[, { Properties }] = ['', { Properties: {} }]] = resourcesOf(Smoke, 'AWS::Lambda::Function');
+    expect(Properties.LoggingConfig.SystemLogLevel).toBe('WARN');
+  });
+
+  it.each([
+    [1_000, 2],
+    [302, 2],
+    [301, undefined], // 100 each for two others
+    [10, undefined],
+  ])('reserves concurrency where an account of %d leaves 100 for all others', (accountConcurrency, expected) => {
+    const reserved = { accountConcurrency, tokenConcurrency: 100, apiConcurrency: 100 };
+    const [[, { Properties }] = ['', { Properties: {} }]] = resourcesOf(
+      stageTemplates('dev', reserved).Smoke,
+      'AWS::Lambda::Function',
+    );
+    expect(Properties.ReservedConcurrentExecutions).toBe(expected);
+  });
+});
+
+describe('the scheduled test', () => {
+  const { Smoke } = stageTemplates('prod', { smokeSchedule: '15m' });
+
+  it('rings when a test failed, and when none ran for twice its interval', () => {
+    const [[id, { Properties }] = ['', { Properties: {} }]] = resourcesOf(Smoke, 'AWS::CloudWatch::Alarm');
+    expect(id).toContain('SmokeFailed');
+    expect(Properties).toMatchObject({
+      Namespace: 'Emissor/prod',
+      MetricName: 'SmokePassed',
+      Dimensions: [{ Name: 'service', Value: 'smoke-test' }],
+      Statistic: 'Minimum',
+      Period: 1_800,
+      EvaluationPeriods: 1,
+      Threshold: 1,
+      ComparisonOperator: 'LessThanThreshold',
+      TreatMissingData: 'breaching',
+    });
+  });
+
+  it('is given the receiver that is configured', () => {
+    const other = stageTemplates('prod', { smokeSchedule: '15m', smokeReceiverUrl: url }).Smoke;
+    const variables = resourcesOf(other, 'AWS::Lambda::Function').map(
+      ([, { Properties }]) => Properties.Environment.Variables,
+    );
+    expect(variables).toEqual([expect.objectContaining({ RECEIVER_URL: url, RECEIVER_KEY_PARAMETER: '' })]);
+    expect(JSON.stringify(other.toJSON())).not.toContain('receiver-key');
+  });
+});
+
+describe('the configuration of smoke tests', () => {
+  const configure = (overrides: Record<string, unknown>) => () =>
+    stageConfiguration('prod', { ...required.prod, ...overrides });
+  const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
+
+  it('refuses a receiver at a host of Emissor itself', () => {
+    expect(
+      configure({
+        baseDomain: 'api.emissor.com.br',
+        baseCertificateArn: certificate,
+        smokeReceiverUrl: 'https://api.emissor.com.br/hook',
+      }),
+    ).toThrow('Stage prod: smokeReceiverUrl must not be authDomain or baseDomain: Emissor never delivers to itself.');
+  });
+
+  it.each([
+    ['4m', 'smokeSchedule must be 5m to 12h'],
+    ['13h', 'smokeSchedule must be 5m to 12h'],
+    ['301s', 'smokeSchedule must be whole minutes'],
+  ])('refuses a schedule of %s', (smokeSchedule, message) => {
+    expect(configure({ smokeSchedule })).toThrow(`Stage prod: ${message}.`);
+  });
+});

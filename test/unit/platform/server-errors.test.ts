@@ -1,0 +1,37 @@
+import middy from '@middy/core';
+import type { Context } from 'aws-lambda';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
+import { countServerErrors } from '../../../lambdas/platform/server-errors.ts';
+import { makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
+import { httpRequest } from '../../support/http-request.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+/** The metrics that an answer with this status writes, in CloudWatch's embedded metric format. */
+const metricsOf = async (statusCode: number): Promise<Record<string, unknown>[]> => {
+  vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/test');
+  const { metrics } = makeTelemetry('some');
+  const written: Record<string, unknown>[] = [];
+  vi.spyOn(process.stdout, 'write').mockImplementation(text => Boolean(written.push(JSON.parse(String(text)))));
+  const handler = middy<HttpRequest, HttpResponse>()
+    .use(countServerErrors(metrics))
+    .handler(async () => ({ statusCode }));
+  await handler(httpRequest({}), { functionVersion: '7' } as Context);
+  vi.restoreAllMocks();
+  return written;
+};
+
+describe('the answers of a function', () => {
+  it('with status 500 count for its version', async () => {
+    const [line] = await metricsOf(500);
+    expect(line).toMatchObject({ service: 'some', version: '7', ServerError: 1 });
+    expect(line?._aws).toMatchObject({
+      CloudWatchMetrics: [{ Namespace: 'Emissor/test', Dimensions: [['service', 'version']] }],
+    });
+  });
+
+  it.each([200, 401, 404, 429, 503])('with status %i do not count', async status => {
+    expect(await metricsOf(status)).toEqual([]);
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it, vi } from 'vitest';
+import { makeScheduledTest, standingIdentity } from '../../../lambdas/smoke/scheduled-test.ts';
+import { makeFakeService, type Script, secrets } from './fake-service.ts';
+
+const { clientSecret, password } = secrets;
+const credentials = JSON.stringify({ clientId: 'client', clientSecret, username: 'schedule@smoke.invalid', password });
+
+const runOnce = async (parameter: string | undefined, script: Script = () => undefined) => {
+  const fake = makeFakeService({ script });
+  const lines: unknown[] = [];
+  const metrics: unknown[] = [];
+  const log =
+    (level: string) =>
+    (...line: unknown[]) =>
+      void lines.push([level, ...line]);
+  const { removeLeftOvers: _, ...effects } = fake.effects;
+  const run = makeScheduledTest({
+    effects: { ...effects, identity: standingIdentity(async () => parameter, '/emissor/dev/smoke/credentials') },
+    log: { info: log('info'), warn: log('warn'), error: log('error') },
+    metrics: { addMetric: (...metric: unknown[]) => void metrics.push(metric) } as never,
+  });
+  await run();
+  return { fake, lines, metrics };
+};
+
+describe('the scheduled test', () => {
+  it('counts and logs that it passed, and tidies up', async () => {
+    const { fake, lines, metrics } = await runOnce(credentials);
+    expect(metrics).toEqual([['SmokePassed', 'Count', 1]]);
+    expect(lines).toEqual([['info', 'smoke.passed', expect.objectContaining({ deliveryId: expect.any(String) })]]);
+    expect([...fake.webhooks.keys()]).toEqual([]);
+    expect(fake.state.sessions).toBe(0);
+  });
+
+  it('counts and logs that it failed, without a secret, and does not throw', async () => {
+    const { lines, metrics } = await runOnce(credentials, call =>
+      call === 'publish' ? new Error(`no ${password}`) : undefined,
+    );
+    expect(metrics).toEqual([['SmokePassed', 'Count', 0]]);
+    expect(lines).toEqual([
+      [
+        'error',
+        'smoke.failed',
+        expect.objectContaining({ step: 'publish', reason: 'Error', times: expect.any(Object) }),
+      ],
+    ]);
+    for (const secret of Object.values(secrets)) expect(JSON.stringify(lines)).not.toContain(secret);
+  });
+
+  it.each([
+    ['is missing', undefined, /^the scheduled test has no client and user yet$/],
+    ['holds something else', `{"password":"${password}"`, /^the parameter holds no client and user$/],
+  ])('says what makes its client and user where the parameter %s', async (_case, parameter, reason) => {
+    const { lines, metrics } = await runOnce(parameter);
+    expect(metrics).toEqual([['SmokePassed', 'Count', 0]]);
+    expect(lines).toEqual([
+      [
+        'error',
+        'smoke.failed',
+        expect.objectContaining({
+          step: 'client and user',
+          reason: expect.stringMatching(reason),
+          lookAt: expect.stringContaining('"smoke rotate-credentials"'),
+        }),
+      ],
+    ]);
+    expect(JSON.stringify(lines)).not.toContain(password);
+  });
+
+  it('ends its steps in time to tidy up', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const fake = makeFakeService();
+      const metrics: unknown[] = [];
+      const run = makeScheduledTest({
+        effects: {
+          ...fake.effects,
+          publish: () => new Promise(() => undefined),
+        },
+        log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+        metrics: { addMetric: (...metric: unknown[]) => void metrics.push(metric) } as never,
+      });
+      const running = run();
+      await vi.advanceTimersByTimeAsync(120_000);
+      await running;
+      expect(metrics).toEqual([['SmokePassed', 'Count', 0]]);
+      expect([...fake.webhooks.keys()]).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
