@@ -267,6 +267,15 @@ const schema = z
       context.addIssue({ code: 'custom', path: [key], message: "must be of the stage's own account and Region" });
     }
   })
+  .superRefine(({ accountConcurrency, tokenConcurrency, apiConcurrency }, context) => {
+    const reserved = tokenConcurrency + apiConcurrency;
+    if (reserved === 0 || accountConcurrency >= reserved + unreservedConcurrency) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['accountConcurrency'],
+      message: `must be ${reserved + unreservedConcurrency} at least, because tokenConcurrency and apiConcurrency reserve ${reserved} and Lambda keeps ${unreservedConcurrency} for all other functions: have the quota raised (Service Quotas, AWS Lambda, Concurrent executions), or set both to 0`,
+    });
+  })
   .refine(
     ({ smokeReceiverUrl, authDomain, baseDomain }) =>
       smokeReceiverUrl === undefined || ![authDomain, baseDomain].includes(new URL(smokeReceiverUrl).hostname),
@@ -284,6 +293,12 @@ const schema = z
     path: ['baseCertificateArn'],
     message: 'baseDomain and baseCertificateArn go together',
   });
+
+/**
+ * Concurrent executions that cannot be reserved:
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html
+ */
+const unreservedConcurrency = 100;
 
 /** A duration with a unit (`500ms`, `5s`, `30m`, `2h`, `14d`), from `least` up to `most`, parsed to milliseconds. */
 function duration(least: string, most: string) {

@@ -1,23 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { smokeAccount } from '../../lambdas/auth/principals/account.ts';
-import type { Client } from '../../lambdas/auth/principals/client.ts';
-import type { User } from '../../lambdas/auth/principals/user.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
-import { longestTestMs, TestEnded } from '../../lambdas/smoke/ending.ts';
+import { TestEnded } from '../../lambdas/smoke/ending.ts';
 import { otherReceiver, ownReceiver } from '../../lambdas/smoke/receivers.ts';
-import type { Identity } from '../../lambdas/smoke/service.ts';
-import {
-  runSmokeTest,
-  type SmokeResult,
-  type TestIdentity,
-  type TestReceiver,
-} from '../../lambdas/smoke/smoke-test.ts';
+import { runSmokeTest, type SmokeResult, type TestReceiver } from '../../lambdas/smoke/smoke-test.ts';
 import type { Step } from '../../lambdas/smoke/step-record.ts';
 import { CliError, describeError } from './cli-error.ts';
 import { openParameters } from './parameters.ts';
 import { openQueues } from './queues.ts';
-import { openClients, openSessions, openUsers } from './stores.ts';
+import {
+  createIdentity,
+  findPrincipals,
+  makeTestIdentity,
+  removeLeftOvers,
+  removePrincipals,
+} from './smoke-principals.ts';
 import { requireOutput, type Target } from './target.ts';
 import { type Confirmed, confirm } from './terminal.ts';
 
@@ -26,8 +23,6 @@ export interface TestOptions {
   /** In seconds. */
   readonly timeout: number;
   readonly onStep: (step: Step) => void;
-  /** Where Ctrl-C and the like arrive; default this process. */
-  readonly signals?: Pick<NodeJS.EventEmitter, 'on' | 'off'>;
 }
 
 /** A test that passed. */
@@ -52,17 +47,14 @@ export interface RotatedCredentials {
  *
  * @throws {CliError} where it failed: at which step, why, and what to look at.
  */
-export async function testStage(
-  target: Target,
-  { timeout, onStep, signals = process }: TestOptions,
-): Promise<SmokeReport> {
+export async function testStage(target: Target, { timeout, onStep }: TestOptions): Promise<SmokeReport> {
   const receiver = receiverOf(target);
   const queues = openQueues(target);
   const ended = new AbortController();
   const timer = setTimeout(() => ended.abort(new TestEnded(`not done after ${timeout} s`)), timeout * 1_000);
   const interrupt = () => ended.abort(new TestEnded('interrupted', 'nothing: the test itself found no fault'));
   // Further signals change nothing: npm sends Ctrl-C on, so that it arrives twice, and tidying up is over within 30 s.
-  for (const name of interruptions) signals.on(name, interrupt);
+  for (const name of interruptions) process.on(name, interrupt);
   try {
     const result = await runSmokeTest(
       {
@@ -70,7 +62,7 @@ export async function testStage(
         baseUrl: requireOutput(target, 'BaseUrl'),
         fetch,
         removeLeftOvers: () => removeLeftOvers(target),
-        identity: makeIdentity(target),
+        identity: makeTestIdentity(target),
         receiver,
         publish: async (body, accountId) => {
           await queues.send('EventsQueueUrl', body, accountId);
@@ -87,7 +79,7 @@ export async function testStage(
     throw failed(target, result, result.failure);
   } finally {
     clearTimeout(timer);
-    for (const name of interruptions) signals.off(name, interrupt);
+    for (const name of interruptions) process.off(name, interrupt);
   }
 }
 
@@ -103,7 +95,7 @@ export async function rotateCredentials(target: Target): Promise<RotatedCredenti
       `${target.label} tests itself on no schedule: set smokeSchedule in its file, and deploy it first.`,
     );
   }
-  const identity = await createIdentity(target, kinds.standing);
+  const identity = await createIdentity(target, 'standing');
   await openParameters(target).replace(parameter, JSON.stringify(identity));
   const { clientId, username } = identity;
   const { clients, users } = await findPrincipals(target, 'standing');
@@ -169,94 +161,3 @@ function receiverOf(target: Target): TestReceiver {
 
 /** The receiver of a local run answers with receipts. */
 const localReceiver = 'receiver.example.com';
-
-/** How clients and users of tests are known: the scheduled test keeps its own. */
-const kinds = {
-  temporary: { clientName: 'Smoke test', emailPrefix: 'test-' },
-  standing: { clientName: 'Smoke test on a schedule', emailPrefix: 'schedule-' },
-} as const;
-
-/** The client and the user of one test. */
-function makeIdentity(target: Target): Required<TestIdentity> {
-  let opening: Promise<Identity> | undefined;
-  const made = newNames(kinds.temporary);
-  return {
-    open: () => {
-      opening = createIdentity(target, kinds.temporary, made);
-      return opening;
-    },
-    close: async () => {
-      await opening?.catch(() => undefined); // what is under way would be made after it was removed
-      if (made.clientId !== undefined) await openClients(target).deleteClient(made.clientId);
-      await removeUser(target, made.email);
-    },
-  };
-}
-
-/** The names of a client and a user. The client's is known once it was made. */
-interface Names {
-  readonly email: string;
-  clientId?: string;
-}
-
-/** Nobody has an address under `.invalid` (RFC 6761). A random one cannot be locked by somebody else's guesses. */
-function newNames({ emailPrefix }: Kind): Names {
-  return { email: `${emailPrefix}${randomId(22).toLowerCase()}@smoke.invalid` };
-}
-
-type Kind = (typeof kinds)[keyof typeof kinds];
-
-async function createIdentity(target: Target, kind: Kind, names = newNames(kind)): Promise<Identity> {
-  const { client, clientSecret } = await openClients(target).createClient({
-    name: kind.clientName,
-    grants: ['password', 'refresh_token'],
-    accountId: smokeAccount,
-    graceSeconds: 0,
-  });
-  names.clientId = client.clientId;
-  const password = randomId(43);
-  await openUsers(target).createUser({ email: names.email, password, accountId: smokeAccount, role: 'admin' });
-  return { clientId: client.clientId, clientSecret, username: names.email, password };
-}
-
-/** Removes what tests that were killed left behind. Those that may be under way keep theirs. Says what it did. */
-async function removeLeftOvers(target: Target): Promise<string> {
-  const { clients, users } = await findPrincipals(target, 'temporary');
-  const isOld = ({ createdAt }: { readonly createdAt: number }) => createdAt + longestTestMs < Date.now();
-  const removed = await removePrincipals(target, { clients: clients.filter(isOld), users: users.filter(isOld) });
-  const kept = clients.length + users.length - removed.length;
-  const others = kept === 0 ? '' : `; ${kept} of the last ${longestTestMs / 60_000} minutes may be in use`;
-  return `${removed.length === 0 ? 'none' : `removed ${removed.join(', ')}`}${others}`;
-}
-
-/** Clients and users of the reserved account. */
-interface Principals {
-  readonly clients: readonly Client[];
-  readonly users: readonly User[];
-}
-
-async function findPrincipals(target: Target, kind: keyof typeof kinds): Promise<Principals> {
-  const { clientName, emailPrefix } = kinds[kind];
-  const [clients, users] = await Promise.all([openClients(target).listClients(), openUsers(target).listUsers()]);
-  return {
-    clients: clients.filter(({ accountId, name }) => accountId === smokeAccount && name === clientName),
-    users: users.filter(({ accountId, email }) => accountId === smokeAccount && email.startsWith(emailPrefix)),
-  };
-}
-
-/** Gives their names. */
-async function removePrincipals(target: Target, { clients, users }: Principals): Promise<readonly string[]> {
-  for (const { clientId } of clients) await openClients(target).deleteClient(clientId);
-  for (const { email } of users) await removeUser(target, email);
-  return [...clients.map(({ clientId }) => `client ${clientId}`), ...users.map(({ email }) => `user ${email}`)];
-}
-
-/** Deletes a user, also one whose creation failed half-way. */
-async function removeUser(target: Target, email: string): Promise<void> {
-  const users = openUsers(target);
-  const userId = await users.findOwner(email);
-  if (userId === undefined) return;
-  await users.deleteUser(userId);
-  await openSessions(target).deleteSessions(userId);
-  await users.releaseEmail(userId, email);
-}

@@ -2,17 +2,6 @@ import type { Clock } from '../platform/clock.ts';
 import { longestTestMs, TestEnded } from './ending.ts';
 import { UnexpectedAnswer } from './service.ts';
 
-/** The steps of a smoke test by their names, in order. */
-export type StepName =
-  | 'left-overs'
-  | 'client and user'
-  | 'token'
-  | 'register'
-  | 'publish'
-  | 'receive'
-  | 'verify'
-  | 'tidy up';
-
 /** A step that is over. */
 export interface Step {
   readonly name: StepName;
@@ -102,6 +91,9 @@ export function makeStepRecord({ now, onStep, describeError }: StepEffects, sign
     first ??= error.failure;
   }
 }
+
+/** The steps of a smoke test by their names, in order. */
+type StepName = 'left-overs' | 'client and user' | 'token' | 'register' | 'publish' | 'receive' | 'verify' | 'tidy up';
 
 /** What a record needs of the effects of a test. */
 interface StepEffects {

@@ -81,7 +81,7 @@ export async function startEmulator(
       SFTP_ENABLED: '0',
       LAMBDA_EXECUTOR: 'local',
       EMULATOR_RECORDED: JSON.stringify(recorded),
-      NODE_OPTIONS: `--import=${files.preloadUrl}`,
+      NODE_OPTIONS: `--import=${files.preloadUrl} ${localhostNames}`, // a scheduled test calls the APIs
       NODE_EXTRA_CA_CERTS: files.authorityFile,
       ...variables,
     },
@@ -111,10 +111,13 @@ export async function startEmulator(
     AWS_REGION: region,
     AWS_ACCESS_KEY_ID: settings.credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: settings.credentials.secretAccessKey,
+    NODE_OPTIONS: localhostNames,
   };
   const inventory = makeInventory(settings);
   return { environment, endpoint, settings, inventory, hostsFile, logFile, processId: child.pid ?? 0, tail, stop };
 }
+
+const localhostNames = `--import=${path.join(import.meta.dirname, 'localhost-names.ts')}`;
 
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -39,7 +39,6 @@ export async function runEndToEnd(
     directory: root,
     environment: {
       ...emulator.environment,
-      NODE_OPTIONS: `--import=${path.join(import.meta.dirname, 'localhost-names.ts')}`,
       EMISSOR_OUTPUTS: outputsFile,
       EMISSOR_HOSTS: emulator.hostsFile,
       EMISSOR_ATTEMPTS: String(attempts),

@@ -26,6 +26,9 @@ export const recordedResources: readonly RecordedResource[] = [
   { type: 'AWS::Logs::QueryDefinition' },
   // Alarms on metric math. No alarm of the emulator ever rings here.
   { type: 'AWS::CloudWatch::Alarm', property: 'Metrics' },
+  // Gradual releases: without CodeDeploy, an alias leads to its new version at once.
+  { type: 'AWS::CodeDeploy::Application' },
+  { type: 'AWS::CodeDeploy::DeploymentGroup' },
 ];
 
 /** The infidelities of MiniStack 1.5.33 that were met. */
@@ -69,6 +72,11 @@ export const infidelities: readonly Infidelity[] = [
     name: 'roles of every account can be assumed',
     why: 'The CDK refuses credentials of another account on AWS. Here it finds that account empty, and refuses for that.',
     isThere: ({ plain }) => probes.assumesForeignRole(plain),
+  },
+  {
+    name: 'the URL of a function is plain http, and leads to this machine',
+    why: 'No webhook may lead there, so that the receiver which a stage has for smoke tests gets none: prod has another one.',
+    isThere: ({ plain }) => probes.givesPlainFunctionUrls(plain),
   },
   {
     name: 'AUTH: sqs:SendMessage does not allow SendMessageBatch',

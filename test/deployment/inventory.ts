@@ -10,6 +10,7 @@ import { DescribeKeyCommand, KMSClient, paginateListKeys } from '@aws-sdk/client
 import { LambdaClient, paginateListFunctions } from '@aws-sdk/client-lambda';
 import { ListTopicsCommand, SNSClient } from '@aws-sdk/client-sns';
 import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { paginateDescribeParameters, SSMClient } from '@aws-sdk/client-ssm';
 
 /** A resource: `KIND NAME`, and what tells it from another one that was made in its place under the same name. */
 type Identities = ReadonlyMap<string, string>;
@@ -27,7 +28,7 @@ export interface Inventory {
   stacks(): Promise<ReadonlyMap<string, string>>;
   /** The resources of a stack. */
   resources(stack: string): Promise<readonly StackResourceSummary[]>;
-  /** Tables, queues, log groups, keys, topics and functions, whichever stack made them. Keys that are being deleted are left out. */
+  /** Tables, queues, log groups, keys, topics, functions and parameters, whichever stack made them. Keys that are being deleted are left out. */
   identities(): Promise<Identities>;
 }
 
@@ -40,6 +41,7 @@ export function makeInventory(settings: ClientSettings): Inventory {
   const kms = new KMSClient(settings);
   const sns = new SNSClient(settings);
   const lambda = new LambdaClient(settings);
+  const ssm = new SSMClient(settings);
 
   async function* tables() {
     for await (const { TableNames = [] } of paginateListTables({ client: dynamo }, {})) {
@@ -88,6 +90,12 @@ export function makeInventory(settings: ClientSettings): Inventory {
     }
   }
 
+  async function* parameters() {
+    for await (const { Parameters = [] } of paginateDescribeParameters({ client: ssm }, {})) {
+      for (const { Name = '' } of Parameters) if (!Name.startsWith('/cdk-')) yield [`parameter ${Name}`, ''] as const;
+    }
+  }
+
   return {
     stacks: async () => {
       const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({}));
@@ -102,7 +110,7 @@ export function makeInventory(settings: ClientSettings): Inventory {
     },
     identities: async () => {
       const found = new Map<string, string>();
-      for (const list of [tables(), queues(), logGroups(), keys(), topics(), functions()]) {
+      for (const list of [tables(), queues(), logGroups(), keys(), topics(), functions(), parameters()]) {
         for await (const [name, identity] of list) found.set(name, identity);
       }
       return found;

@@ -32,16 +32,31 @@ export async function dropsExportInUse({ settings }: Emulator): Promise<boolean>
 /** Whether a function may reserve more concurrency than the account has. AWS keeps 100 of it unreserved, or 10 of a new account. */
 export async function reservesBeyondQuota({ settings }: Emulator): Promise<boolean> {
   const client = new CloudFormationClient(settings);
-  const properties = {
+  return create(client, 'ProbeReserving', { Resources: { Function: aFunction(1_000_000) } });
+}
+
+/** Whether the URL of a function leads to this machine without TLS. */
+export async function givesPlainFunctionUrls({ settings }: Emulator): Promise<boolean> {
+  const client = new CloudFormationClient(settings);
+  const properties = { AuthType: 'NONE', TargetFunctionArn: { 'Fn::GetAtt': ['Function', 'Arn'] } };
+  await create(client, 'ProbeUrl', {
+    Resources: { Function: aFunction(1), Url: { Type: 'AWS::Lambda::Url', Properties: properties } },
+    Outputs: { Url: { Value: { 'Fn::GetAtt': ['Url', 'FunctionUrl'] } } },
+  });
+  const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: 'ProbeUrl' }));
+  const url = new URL(Stacks?.[0]?.Outputs?.[0]?.OutputValue ?? '');
+  return url.protocol === 'http:' && url.hostname.endsWith('localhost');
+}
+
+function aFunction(ReservedConcurrentExecutions: number): object {
+  const Properties = {
     Role: `arn:aws:iam::${account}:role/probe`,
     Runtime: 'nodejs24.x',
     Handler: 'index.handler',
     Code: { ZipFile: 'exports.handler = async () => {};' },
-    ReservedConcurrentExecutions: 1_000_000,
+    ReservedConcurrentExecutions,
   };
-  return create(client, 'ProbeReserving', {
-    Resources: { Function: { Type: 'AWS::Lambda::Function', Properties: properties } },
-  });
+  return { Type: 'AWS::Lambda::Function', Properties };
 }
 
 /** Whether a resource that nothing changed is reported as updated with its stack. */

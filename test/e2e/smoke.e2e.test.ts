@@ -1,8 +1,16 @@
 import { spawn } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { makeReceiver } from '../../lambdas/smoke/receiver.ts';
 import { ops, runOps } from '../support/e2e-ops.ts';
-import { run } from '../support/e2e-target.ts';
+import { mapHost } from '../support/e2e-receiver.ts';
+import { describeWith, outputs, plant, run } from '../support/e2e-target.ts';
+import { type FakeParameterStore, startParameterStore } from '../support/fake-parameter-store.ts';
+import { httpRequest } from '../support/http-request.ts';
 
 interface Step {
   readonly name: string;
@@ -48,7 +56,85 @@ describe('ops smoke', () => {
     expect(stderr).toMatch(/^error: the smoke test of .* failed at "[a-z ]+" after .* s: interrupted.*\n$/);
     expect(await leftOvers()).toEqual([]);
   });
+
+  it('goes on to tidy up when nobody reads its output any more', async () => {
+    const child = spawn(process.execPath, ['bin/ops.ts', '--outputs', run.outputsFile, 'smoke'], { cwd: root });
+    child.stdout.once('data', () => child.stdout.destroy());
+    expect(await new Promise<number | null>(resolve => child.once('close', resolve))).toBe(0);
+    expect(await leftOvers()).toEqual([]);
+  });
 });
+
+describeWith(['names'], 'ops smoke of a stage with a receiver of its own', () => {
+  it('makes the key of the receiver, and passes with it', async () => {
+    const store = await startParameterStore();
+    const receiver = await startOwnReceiver(store);
+    try {
+      for (const expected of ['made', 'kept']) {
+        const { code, stdout, stderr } = await runOps(['--outputs', receiver.outputsFile, 'smoke'], {
+          environment: store.environment,
+        });
+        expect({ code, stderr }, expected).toEqual({ code: 0, stderr: '' });
+        expect(stdout).toMatch(/^verify +\d+ ms {2}body, Authorization and signature arrived as they should$/m);
+        const secret = store.parameters.get(keyParameter)?.Value ?? '';
+        expect(secret).toMatch(/^\w{43}$/);
+        expect(stdout).not.toContain(plant(secret));
+      }
+      expect(receiver.statuses).toEqual([200, 200]);
+    } finally {
+      receiver.stop();
+      store.stop();
+    }
+  });
+
+  it('tells that the receiver refuses a key that was made with another secret', async () => {
+    const store = await startParameterStore();
+    const receiver = await startOwnReceiver(store, async () => 'another secret');
+    try {
+      const { code, stderr } = await runOps(['--outputs', receiver.outputsFile, 'smoke'], {
+        environment: store.environment,
+      });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/failed at "receive" .* the receiver refuses the delivery: attempt 1 ended with http 401/);
+      expect(await leftOvers()).toEqual([]);
+    } finally {
+      receiver.stop();
+      store.stop();
+    }
+  });
+});
+
+const keyParameter = '/emissor/e2e/smoke/receiver-key';
+
+/** The receiver function of a stage behind a public name, and the outputs of a run that has it. */
+async function startOwnReceiver(
+  { parameters }: FakeParameterStore,
+  readSecret = async () => parameters.get(keyParameter)?.Value,
+) {
+  const receive = makeReceiver({ readSecret, now: Date.now });
+  const statuses: number[] = [];
+  const server = createServer(async (request, response) => {
+    const headers = Object.fromEntries(Object.entries(request.headersDistinct).map(([name, all]) => [name, `${all}`]));
+    const { statusCode = 500, body } = await receive(httpRequest({ headers, body: await buffer(request) }));
+    statuses.push(statusCode);
+    response.writeHead(statusCode, { 'content-type': 'application/json' }).end(body);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const host = `smoke-${port}.lambda-url.example.com`;
+  await mapHost(host, `http://127.0.0.1:${port}`);
+  const outputsFile = `${run.canaryFile}-${port}.json`;
+  const own = { SmokeReceiverUrl: `https://${host}/`, SmokeReceiverKeyParameter: keyParameter };
+  writeFileSync(outputsFile, JSON.stringify({ ...outputs, ...own }));
+  return {
+    statuses,
+    outputsFile,
+    stop: () => {
+      server.close();
+      rmSync(outputsFile);
+    },
+  };
+}
 
 /** Runs the test as a process of its own, and interrupts it when that step is done: twice, as npm does with Ctrl-C. */
 async function interruptAfter(step: string): Promise<{ code: number | null; stdout: string; stderr: string }> {

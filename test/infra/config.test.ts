@@ -141,6 +141,13 @@ describe('the stage configuration', () => {
     ['no resends at all', 'dev', { resendLimit: '0' }, /resendLimit must be 1 to 10000/],
     ['plain http links', 'dev', { demandsUrl: 'http://demandas.example.com' }, /demandsUrl must be an https URL/],
     ['a missing value', 'dev', { demandsUrl: '' }, /demandsUrl must be an https URL/],
+    [
+      'reservations that do not fit into the account',
+      'prod',
+      { ...required.prod, accountConcurrency: 299 },
+      /accountConcurrency must be 300 at least, because tokenConcurrency and apiConcurrency reserve 200 .*Service Quotas/,
+    ],
+    ['a reservation in a new account', 'dev', { apiConcurrency: 1 }, /accountConcurrency must be 101 at least/],
     ['a domain without certificate', 'dev', { authDomain: 'auth.emissor.com.br' }, /authCertificateArn .*go together/],
     [
       'a certificate of another Region',
@@ -157,6 +164,16 @@ describe('the stage configuration', () => {
     expect(attempt).toThrow(ConfigurationError);
     expect(attempt).toThrow(message);
     expect(attempt).not.toThrow(/\n/);
+  });
+});
+
+describe('the concurrency of an account', () => {
+  it('may be reserved but for 100', () => {
+    expect(() => stageConfiguration('prod', { ...required.prod, accountConcurrency: 300 })).not.toThrow();
+  });
+
+  it('need not be known where nothing is reserved', () => {
+    expect(stageConfiguration('dev')).toMatchObject({ accountConcurrency: 10, tokenConcurrency: 0, apiConcurrency: 0 });
   });
 });
 

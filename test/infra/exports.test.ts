@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type StackName, stageTemplates } from './templates.ts';
 
 /**
- * What the templates of the previous release import, by the stack that exports it, whichever hosts had a domain of their own.
+ * What the templates of the previous release import, by the stack that exports it, in every combination of what may be switched.
  * A deployment updates the exporting stack first, and AWS refuses to remove an export while a deployed stack imports it.
  *
  * Renew it in the commit that makes a release, from the release's own tree:
@@ -14,15 +14,18 @@ const file = new URL('previous-imports.json', import.meta.url);
 const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
 const authDomain = { authDomain: 'auth.emissor.com.br', authCertificateArn: certificate };
 const baseDomain = { baseDomain: 'api.emissor.com.br', baseCertificateArn: certificate };
-const combinations: readonly [string, Record<string, string>][] = [
+const everything = { encryption: 'customer-managed', gradual: true, smokeSchedule: '15m' };
+const combinations: readonly [string, Record<string, unknown>][] = [
   ['no domain of its own', {}],
   ['a domain for auth', authDomain],
   ['a domain for the API', baseDomain],
   ['domains for both', { ...authDomain, ...baseDomain }],
+  ['all that can be switched on', { ...authDomain, ...baseDomain, ...everything }],
+  ['all but domains', everything],
 ];
 
 type Stage = ReturnType<typeof stageTemplates>;
-const stageWith = (domains: Record<string, string>): Stage => stageTemplates('prod', domains);
+const stageWith = (values: Record<string, unknown>): Stage => stageTemplates('prod', values);
 const stacks = Object.keys(stageWith({})) as StackName[];
 
 /** What the stage's stacks import from one of them. */
@@ -39,7 +42,7 @@ const exportsOf = (stage: Stage, name: StackName): string[] =>
 
 if (process.env.RENEW_IMPORTS) {
   const imported = stacks.map(name => {
-    const all = combinations.flatMap(([, domains]) => importsFrom(stageWith(domains), name));
+    const all = combinations.flatMap(([, values]) => importsFrom(stageWith(values), name));
     return [name, [...new Set(all)].sort()] as const;
   });
   writeFileSync(file, `${JSON.stringify(Object.fromEntries(imported), undefined, 2)}\n`);
@@ -47,15 +50,15 @@ if (process.env.RENEW_IMPORTS) {
 
 const previous = JSON.parse(readFileSync(file, 'utf8')) as Partial<Record<StackName, string[]>>;
 
-describe.each(combinations)('a stage with %s', (_which, domains) => {
+describe.each(combinations)('a stage with %s', (_which, values) => {
   it('exports all that the previous release imports', () => {
     expect(previous.Data).not.toEqual([]);
     for (const name of stacks)
-      expect(exportsOf(stageWith(domains), name)).toEqual(expect.arrayContaining(previous[name] ?? []));
+      expect(exportsOf(stageWith(values), name)).toEqual(expect.arrayContaining(previous[name] ?? []));
   });
 
-  it('exports the same as a stage without, so that a domain can be switched on and off', () => {
+  it('exports the same as a stage without, so that it can be switched on and off', () => {
     for (const name of stacks)
-      expect(exportsOf(stageWith(domains), name).sort()).toEqual(exportsOf(stageWith({}), name).sort());
+      expect(exportsOf(stageWith(values), name).sort()).toEqual(exportsOf(stageWith({}), name).sort());
   });
 });

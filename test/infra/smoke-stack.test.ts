@@ -58,18 +58,21 @@ describe('the receiver of a stage', () => {
   });
 
   it.each([
-    [1_000, 2],
-    [302, 2],
-    [301, undefined], // 100 each for two others
-    [10, undefined],
-  ])('reserves concurrency where an account of %d leaves 100 for all others', (accountConcurrency, expected) => {
-    const reserved = { accountConcurrency, tokenConcurrency: 100, apiConcurrency: 100 };
-    const [[, { Properties }] = ['', { Properties: {} }]] = resourcesOf(
-      stageTemplates('dev', reserved).Smoke,
-      'AWS::Lambda::Function',
-    );
-    expect(Properties.ReservedConcurrentExecutions).toBe(expected);
-  });
+    [1_000, 100, 2],
+    [302, 100, 2],
+    [301, 100, undefined], // 100 each for two others
+    [10, 0, undefined],
+  ])(
+    'reserves concurrency where an account of %d leaves 100 for all others',
+    (accountConcurrency, others, expected) => {
+      const reserved = { accountConcurrency, tokenConcurrency: others, apiConcurrency: others };
+      const [[, { Properties }] = ['', { Properties: {} }]] = resourcesOf(
+        stageTemplates('dev', reserved).Smoke,
+        'AWS::Lambda::Function',
+      );
+      expect(Properties.ReservedConcurrentExecutions).toBe(expected);
+    },
+  );
 });
 
 describe('the scheduled test', () => {

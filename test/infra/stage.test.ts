@@ -31,6 +31,46 @@ describe('the stacks of a stage', () => {
   });
 });
 
+describe('two stages in one account', () => {
+  /** What would collide: exports, and the names that resources are given. All others are made by CloudFormation. */
+  const namesOf = (stage: string): string[] => {
+    const templates = Object.values(stageTemplates(stage, { smokeSchedule: '15m' }));
+    const named = (type: string, property: string) =>
+      templates
+        .flatMap(template => resourcesOf(template, type))
+        .map(([, { Properties }]) => Properties[property])
+        .filter(name => name !== undefined)
+        .map(name => JSON.stringify(name));
+    const exported = templates.flatMap(template =>
+      Object.values((template.toJSON().Outputs ?? {}) as Record<string, { Export?: { Name: string } }>),
+    );
+    return [
+      ...named('AWS::ApiGatewayV2::Api', 'Name'),
+      ...named('AWS::Logs::LogGroup', 'LogGroupName'),
+      ...named('AWS::Logs::QueryDefinition', 'Name'),
+      ...exported.flatMap(({ Export }) => (Export ? [Export.Name] : [])),
+    ];
+  };
+
+  it('share no name', () => {
+    const names = [...namesOf('prod'), ...namesOf('dev')];
+    expect(names.length).toBeGreaterThan(50);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('count under different namespaces', () => {
+    const namespaces = ['prod', 'dev'].flatMap(stage => {
+      const text = JSON.stringify(Object.values(stageTemplates(stage)).map(template => template.toJSON()));
+      return [
+        ...new Set(
+          [...text.matchAll(/"(?:Namespace|POWERTOOLS_METRICS_NAMESPACE)":"(Emissor[^"]*)"/g)].map(([, name]) => name),
+        ),
+      ];
+    });
+    expect(namespaces).toEqual(['Emissor/prod', 'Emissor/dev']);
+  });
+});
+
 describe('the operations topic', () => {
   it('tells every recipient of the stage', () => {
     const { Data } = stageTemplates('prod', { alarmRecipients: ['ops@emissor.com.br', 'plantao@emissor.com.br'] });

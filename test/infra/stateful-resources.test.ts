@@ -113,7 +113,17 @@ describe('a stateful resource', () => {
 
   it('has no physical name, so that it can be deployed twice and replaced', () => {
     // An access log has to have a name of a certain form; test/infra/endpoints.test.ts says how it stays unique.
-    const names = ['TableName', 'QueueName', 'FunctionName', 'RoleName', 'LogGroupName', 'ManagedPolicyName'];
+    const names = [
+      'AlarmName',
+      'TopicName',
+      'DeploymentGroupName',
+      'TableName',
+      'QueueName',
+      'FunctionName',
+      'RoleName',
+      'LogGroupName',
+      'ManagedPolicyName',
+    ];
     for (const name of stacks) {
       for (const [id, resource] of Object.entries(prod[name].toJSON().Resources as Record<string, object>)) {
         const { Type, Properties = {} } = resource as { Type: string; Properties?: object };

@@ -2,13 +2,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
-/** A parameter as it was put. */
-export interface StoredParameter {
-  readonly Value: string;
-  readonly Type: string;
-  readonly KeyId: string;
-}
-
 /** Parameter Store, as far as secrets of smoke tests go, on a free port of 127.0.0.1. */
 export interface FakeParameterStore {
   readonly parameters: Map<string, StoredParameter>;
@@ -59,6 +52,13 @@ export async function startParameterStore(): Promise<FakeParameterStore> {
     if (lostKeys.has(known.KeyId)) return failed('InvalidKeyId');
     return { status: 200, body: { Parameter: { Name, ...known } } };
   }
+}
+
+/** A parameter as it was put. */
+interface StoredParameter {
+  readonly Value: string;
+  readonly Type: string;
+  readonly KeyId: string;
 }
 
 interface Put extends StoredParameter {

@@ -1,4 +1,4 @@
-/** The account of smoke tests. It belongs to Emissor itself: its webhook, client and user are made and removed by each test. */
+/** The account of smoke tests. Its webhook, client and user are made and removed by each test. */
 export const smokeAccount = '_smoke';
 
 /** Whether a text is a possible account id. */
@@ -7,8 +7,9 @@ export function isAccountId(text: string): boolean {
 }
 
 /**
- * Whether an account is reserved for Emissor itself. Nobody is given a client, a user or an event of it, because a smoke test
- * removes whatever it finds there. This is the one place that says which accounts those are.
+ * Whether an account is reserved for Emissor itself. Operators can give nobody a client, a user or an event of it, because a
+ * smoke test removes whatever it finds there. This is the one place that says which accounts those are. A publisher that names
+ * one reaches at most the receiver of a test, which looks for its own event only.
  */
 export function isReservedAccount(accountId: string): boolean {
   return accountId === smokeAccount;

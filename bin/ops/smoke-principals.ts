@@ -1,0 +1,103 @@
+import { smokeAccount } from '../../lambdas/auth/principals/account.ts';
+import type { Client } from '../../lambdas/auth/principals/client.ts';
+import type { User } from '../../lambdas/auth/principals/user.ts';
+import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { longestTestMs } from '../../lambdas/smoke/ending.ts';
+import type { Identity } from '../../lambdas/smoke/service.ts';
+import type { TestIdentity } from '../../lambdas/smoke/smoke-test.ts';
+import { openClients, openSessions, openUsers } from './stores.ts';
+import type { Target } from './target.ts';
+
+/** Whether a client and a user are of one test, or of the scheduled one. */
+export type PrincipalKind = keyof typeof kinds;
+
+/** Clients and users of the reserved account. */
+export interface Principals {
+  readonly clients: readonly Client[];
+  readonly users: readonly User[];
+}
+
+/** The client and the user of one test. */
+export function makeTestIdentity(target: Target): Required<TestIdentity> {
+  let opening: Promise<Identity> | undefined;
+  const made = newNames('temporary');
+  return {
+    open: () => {
+      opening = createIdentity(target, 'temporary', made);
+      return opening;
+    },
+    close: async () => {
+      await opening?.catch(() => undefined); // what is under way would be made after it was removed
+      if (made.clientId !== undefined) await openClients(target).deleteClient(made.clientId);
+      await removeUser(target, made.email);
+    },
+  };
+}
+
+/** Creates a client and a user. */
+export async function createIdentity(target: Target, kind: PrincipalKind, names = newNames(kind)): Promise<Identity> {
+  const { client, clientSecret } = await openClients(target).createClient({
+    name: kinds[kind].clientName,
+    grants: ['password', 'refresh_token'],
+    accountId: smokeAccount,
+    graceSeconds: 0,
+  });
+  names.clientId = client.clientId;
+  const password = randomId(43);
+  await openUsers(target).createUser({ email: names.email, password, accountId: smokeAccount, role: 'admin' });
+  return { clientId: client.clientId, clientSecret, username: names.email, password };
+}
+
+/** Removes what tests that were killed left behind. Those that may be under way keep theirs. Says what it did. */
+export async function removeLeftOvers(target: Target): Promise<string> {
+  const { clients, users } = await findPrincipals(target, 'temporary');
+  const isOld = ({ createdAt }: { readonly createdAt: number }) => createdAt + longestTestMs < Date.now();
+  const removed = await removePrincipals(target, { clients: clients.filter(isOld), users: users.filter(isOld) });
+  const kept = clients.length + users.length - removed.length;
+  const others = kept === 0 ? '' : `; ${kept} of the last ${longestTestMs / 60_000} minutes may be in use`;
+  return `${removed.length === 0 ? 'none' : `removed ${removed.join(', ')}`}${others}`;
+}
+
+/** The clients and users of a kind. */
+export async function findPrincipals(target: Target, kind: PrincipalKind): Promise<Principals> {
+  const { clientName, emailPrefix } = kinds[kind];
+  const [clients, users] = await Promise.all([openClients(target).listClients(), openUsers(target).listUsers()]);
+  return {
+    clients: clients.filter(({ accountId, name }) => accountId === smokeAccount && name === clientName),
+    users: users.filter(({ accountId, email }) => accountId === smokeAccount && email.startsWith(emailPrefix)),
+  };
+}
+
+/** Deletes clients and users. Gives their names. */
+export async function removePrincipals(target: Target, { clients, users }: Principals): Promise<readonly string[]> {
+  for (const { clientId } of clients) await openClients(target).deleteClient(clientId);
+  for (const { email } of users) await removeUser(target, email);
+  return [...clients.map(({ clientId }) => `client ${clientId}`), ...users.map(({ email }) => `user ${email}`)];
+}
+
+/** How clients and users of tests are known: the scheduled test keeps its own. */
+const kinds = {
+  temporary: { clientName: 'Smoke test', emailPrefix: 'test-' },
+  standing: { clientName: 'Smoke test on a schedule', emailPrefix: 'schedule-' },
+} as const;
+
+/** The names of a client and a user. The client's is known once it was made. */
+interface Names {
+  readonly email: string;
+  clientId?: string;
+}
+
+/** Nobody has an address under `.invalid` (RFC 6761). A random one cannot be locked by somebody else's guesses. */
+function newNames(kind: PrincipalKind): Names {
+  return { email: `${kinds[kind].emailPrefix}${randomId(22).toLowerCase()}@smoke.invalid` };
+}
+
+/** Deletes a user, also one whose creation failed half-way. */
+async function removeUser(target: Target, email: string): Promise<void> {
+  const users = openUsers(target);
+  const userId = await users.findOwner(email);
+  if (userId === undefined) return;
+  await users.deleteUser(userId);
+  await openSessions(target).deleteSessions(userId);
+  await users.releaseEmail(userId, email);
+}
