@@ -15,11 +15,11 @@ def enforce():
     tag_context = iam_actions.request_tag_context
     pin_origin = app.pin_request_origin
 
-    # "sqs:SendMessage" is what a batch needs: there is no action of the batch's name.
+    # A batch needs the permission for one: "sqs:SendMessage", "sqs:DeleteMessage". There are no actions of the batches' names.
     # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsqs.html
     def extract_iam_action(*request):
         action = extract_action(*request)
-        return "sqs:SendMessage" if action == "sqs:SendMessageBatch" else action
+        return action and re.sub(r"^(sqs:\w+)Batch$", r"\1", action)
 
     def request_context(service, action, body, parameters):
         context = tag_context(service, action, body, parameters)
