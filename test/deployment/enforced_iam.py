@@ -29,6 +29,8 @@ def enforce():
             return {**context, **leading_keys(json.loads(body or b"{}"))}
         return context
 
+    # The id of a multi-Region key is not read from a ciphertext otherwise, and every Decrypt without a KeyId is refused.
+    iam_actions._KMS_KEY_ID_RE = re.compile(f"{iam_actions._KMS_KEY_ID_RE.pattern}|^mrk-[0-9a-f]{{32}}$")
     iam_actions.extract_iam_action = extract_iam_action
     iam_actions.request_tag_context = request_context
     # AWS is reached by TLS, the emulator by plain HTTP on loopback: policies that refuse it would refuse everything.
