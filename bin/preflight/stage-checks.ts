@@ -32,7 +32,7 @@ async function checkStates(subject: Subject): Promise<Finding> {
       blocking.map(({ text }) => text).join('\n'),
     );
   }
-  const present = stacks.filter(({ found }) => found).length;
+  const present = stacks.filter(isDeployed).length;
   const what =
     present === 0
       ? 'none yet: this is the first deployment'
