@@ -19,8 +19,6 @@ export interface Emulator {
   readonly inventory: Inventory;
   /** The hosts file of the functions' Internet, see `local/README.md`. */
   readonly hostsFile: string;
-  /** What it and the functions wrote. */
-  readonly logFile: string;
   readonly processId: number;
   /** The end of what it and the functions wrote. */
   tail(lines: number): string;
@@ -115,7 +113,7 @@ export async function startEmulator(
     NODE_OPTIONS: localhostNames,
   };
   const inventory = makeInventory(settings);
-  return { environment, endpoint, settings, inventory, hostsFile, logFile, processId: child.pid ?? 0, tail, stop };
+  return { environment, endpoint, settings, inventory, hostsFile, processId: child.pid ?? 0, tail, stop };
 }
 
 const localhostNames = `--import=${path.join(import.meta.dirname, 'localhost-names.ts')}`;

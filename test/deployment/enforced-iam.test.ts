@@ -116,8 +116,9 @@ step(
   async () => {
     const start = Date.now();
     const { counts, problems, output } = await endToEnd([]);
-    if (problems.length > 0) throw new Error(`${problems.join('\n')}\n\n${output}`);
-    expect(await refusals('', start)).toEqual([]);
+    const refused = await refusals('', start);
+    if (problems.length > 0) throw new Error(`Refused: ${refused}.\n${problems.join('\n')}\n\n${output}`);
+    expect(refused).toEqual([]);
     const { passed, failed, skipped } = counts;
     return `${passed} passed, ${failed} told apart as the emulator's, ${skipped} skipped`;
   },

@@ -15,11 +15,11 @@ def enforce():
     tag_context = iam_actions.request_tag_context
     pin_origin = app.pin_request_origin
 
-    # "sqs:SendMessage" is what a batch needs: there is no action of the batch's name.
+    # A batch needs the permission for one: "sqs:SendMessage", "sqs:DeleteMessage". There are no actions of the batches' names.
     # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsqs.html
     def extract_iam_action(*request):
         action = extract_action(*request)
-        return "sqs:SendMessage" if action == "sqs:SendMessageBatch" else action
+        return action and re.sub(r"^(sqs:\w+)Batch$", r"\1", action)
 
     def request_context(service, action, body, parameters):
         context = tag_context(service, action, body, parameters)
@@ -29,6 +29,8 @@ def enforce():
             return {**context, **leading_keys(json.loads(body or b"{}"))}
         return context
 
+    # The id of a multi-Region key is not read from a ciphertext otherwise, and every Decrypt without a KeyId is refused.
+    iam_actions._KMS_KEY_ID_RE = re.compile(f"{iam_actions._KMS_KEY_ID_RE.pattern}|^mrk-[0-9a-f]{{32}}$")
     iam_actions.extract_iam_action = extract_iam_action
     iam_actions.request_tag_context = request_context
     # AWS is reached by TLS, the emulator by plain HTTP on loopback: policies that refuse it would refuse everything.

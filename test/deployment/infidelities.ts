@@ -24,7 +24,7 @@ export interface Emulators {
 export const recordedResources: readonly RecordedResource[] = [
   // Saved queries: only the console of AWS shows them.
   { type: 'AWS::Logs::QueryDefinition' },
-  // Alarms on metric math. No alarm of the emulator ever rings here.
+  // Alarms on metric math.
   { type: 'AWS::CloudWatch::Alarm', property: 'Metrics' },
   // Gradual releases: without CodeDeploy, an alias leads to its new version at once.
   { type: 'AWS::CodeDeploy::Application' },
@@ -85,7 +85,7 @@ export const infidelities: readonly Infidelity[] = [
   },
   {
     name: 'the URL of a function is plain http, and leads to this machine',
-    why: 'No webhook may lead there, so that the receiver which a stage has for smoke tests gets none: prod has another one.',
+    why: 'No webhook may lead there, so that smoke tests are refused the receiver that prod has of its own. dev is given another.',
     isThere: ({ plain }) => probes.givesPlainFunctionUrls(plain),
   },
   {

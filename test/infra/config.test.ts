@@ -121,6 +121,12 @@ describe('the stage configuration', () => {
     ['a tag that AWS refuses', 'dev', { owner: 'a;b' }, /owner must be 1 to 256 letters/],
     ['a word for a switch', 'dev', { gradual: 'yes' }, /gradual must be true or false/],
     ['protection of what is to be destroyed', 'dev', { protection: 'true' }, /protection must be false where/],
+    [
+      'a key in no Region',
+      'dev',
+      { encryption: 'customer-managed' },
+      /encryption must be aws-owned where account and region/,
+    ],
     ['an unknown value', 'dev', { retrySchedul: '1s' }, /Unknown stage value "retrySchedul": .*retrySchedule/],
     ['a time without a unit', 'dev', { attemptTimeout: '15' }, /attemptTimeout must be .* unit/],
     ['an attempt longer than its function', 'dev', { attemptTimeout: '30s' }, /attemptTimeout must be 100ms to 20s/],

@@ -55,7 +55,7 @@ describe('a stage with everything switched on', () => {
       ...required.prod,
       ...{ authDomain: 'auth.emissor.com.br', authCertificateArn: certificate },
       ...{ baseDomain: 'api.emissor.com.br', baseCertificateArn: certificate },
-      ...{ protection: true, gradual: true, encryption: 'customer-managed' },
+      ...{ protection: true, gradual: true, encryption: 'customer-managed', smokeSchedule: '15m' },
     };
     addStage(app, stageConfiguration('prod', values));
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
