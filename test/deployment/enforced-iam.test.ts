@@ -30,6 +30,8 @@ const trialValues = {
   attemptTimeout: '2s',
   addressFailureLimit: 100_000,
   clientFailureLimit: 100_000,
+  smokeReceiverUrl: 'https://receiver.example.com/smoke',
+  smokeSchedule: '12h',
 };
 
 /** Milliseconds: how long a command may take on a busy machine. */
@@ -132,7 +134,7 @@ withheld({
   action: 'sqs:SendMessage',
   change: without('sqs:SendMessage'),
   suite: 'retry',
-  only: 'an attempt that fails with 500',
+  only: 'with 500 is retried',
 });
 
 /** Proves that a suite fails when a role lacks what it is allowed, and fails for that. */
