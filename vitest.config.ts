@@ -47,6 +47,17 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
+      // This release and the one before it, side by side and one after the other: `.ci/run` runs it.
+      {
+        test: {
+          name: 'release',
+          include: ['test/release/*.test.ts'],
+          globalSetup: ['test/release/set-up.ts'],
+          testTimeout: 600_000,
+          maxWorkers: 2, // they mostly wait
+          sequence: { groupOrder: 4 },
+        },
+      },
       // Local runs of its own, with the machine to themselves.
       { test: { name: 'chaos', include: ['test/e2e/chaos.test.ts'], sequence: { groupOrder: 3 } } },
       // Deploys onto an emulator of AWS: the second stage of the gate, and no part of `npm test`. Each step has its own limit.

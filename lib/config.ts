@@ -285,6 +285,10 @@ const schema = z
     path: ['region'],
     message: 'account and region go together',
   })
+  .refine(value => value.encryption === 'aws-owned' || value.account !== undefined, {
+    path: ['encryption'],
+    message: 'must be aws-owned where account and region are not given', // the template of a table names its key's Region
+  })
   .refine(value => value.removalPolicy === 'retain' || !value.protection, {
     path: ['protection'],
     message: 'must be false where removalPolicy is destroy',

@@ -70,7 +70,7 @@ function makeOperations(store: LogStore): Readonly<Record<string, Operation>> {
     },
     StartQuery: input => {
       const { logGroupNames, startTime, endTime, queryString, limit } = queryInput.parse(input);
-      const [, text = ''] = /@message like \/([^/]*)\//.exec(queryString) ?? [];
+      const text = messageFilter.exec(queryString)?.groups?.text ?? '';
       const queryId = randomUUID();
       queries.set(queryId, store.find(logGroupNames, text, startTime * 1_000, endTime * 1_000 + 999).slice(0, limit));
       const [oldest] = queries.keys();
@@ -88,13 +88,16 @@ function makeOperations(store: LogStore): Readonly<Record<string, Operation>> {
 
 const describeInput = z.object({ logGroupNamePrefix: z.string() });
 
+/** A text in quotation marks, or a regular expression that means nothing but itself. */
+const messageFilter = /@message like (?<mark>["/])(?<text>[^"/]*)\k<mark>/;
+
 const queryInput = z.object({
   logGroupNames: z.array(z.string()),
   /** Seconds since the epoch, both included. */
   startTime: z.number(),
   endTime: z.number(),
   /** Of the query language only this filter is evaluated. */
-  queryString: z.string().regex(/@message like \/[^/]*\//),
+  queryString: z.string().regex(messageFilter),
   limit: z.number().default(1_000),
 });
 

@@ -52,7 +52,7 @@ export async function testStage(target: Target, { timeout, onStep }: TestOptions
   const queues = openQueues(target);
   const ended = new AbortController();
   const timer = setTimeout(() => ended.abort(new TestEnded(`not done after ${timeout} s`)), timeout * 1_000);
-  const interrupt = () => ended.abort(new TestEnded('interrupted', 'nothing: the test itself found no fault'));
+  const interrupt = () => ended.abort(new TestEnded('interrupted', 'who or what interrupted it, if it was not you'));
   // Further signals change nothing: npm sends Ctrl-C on, so that it arrives twice, and tidying up is over within 30 s.
   for (const name of interruptions) process.on(name, interrupt);
   try {

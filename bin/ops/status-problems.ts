@@ -50,15 +50,14 @@ function versions({ stacks }: Pick<Status, 'stacks'>, { configuration: { stage }
 function protection(status: Omit<Status, 'problems'>, { configuration }: StageStacks): readonly string[] {
   const { stage, removalPolicy } = configuration;
   if (removalPolicy !== 'retain') return [];
-  const open = [
-    ...(status.stacks ?? []).filter(stack => stack.state !== null && !stack.terminationProtection),
-    ...(isUnread(status.tables) ? [] : status.tables).filter(table => !table.deletionProtection),
-  ];
-  if (open.length === 0) return [];
+  const stacks = (status.stacks ?? []).filter(stack => stack.state !== null && !stack.terminationProtection);
+  const tables = isUnread(status.tables) ? [] : status.tables.filter(table => !table.deletionProtection);
+  if (stacks.length + tables.length === 0) return [];
+  const open = [...count(stacks.length, 'stack'), ...count(tables.length, 'table')];
   const next = configuration.protection
     ? `stages/${stage}.ts asks for it: npx cdk deploy --all -c stage=${stage}`
     : `once the first deployment is complete, set protection to true in stages/${stage}.ts and deploy again`;
-  return [`${list(open.map(({ name }) => name))} can be deleted by mistake: nothing protects them. ${capital(next)}.`];
+  return [`${list(open)} can be deleted by mistake: nothing protects them. ${capital(next)}.`];
 }
 
 function alarms({ alarms }: Pick<Status, 'alarms'>): readonly string[] {
@@ -69,8 +68,8 @@ function alarms({ alarms }: Pick<Status, 'alarms'>): readonly string[] {
 
 function deadLetters({ queues }: Pick<Status, 'queues'>): readonly string[] {
   const dead = isUnread(queues) ? undefined : queues.find(({ queue }) => queue === 'dead letters');
-  const count = dead ? dead.waiting + dead.inFlight : 0;
-  return count === 0 ? [] : [`${count} dead ${count === 1 ? 'letter' : 'letters'}: npm run ops -- dlq list says why.`];
+  const letters = dead ? dead.waiting + dead.inFlight : 0;
+  return count(letters, 'dead letter').map(told => `${told}: npm run ops -- dlq list says why.`);
 }
 
 function keys({ keys }: Pick<Status, 'keys'>, now: number): readonly string[] {
@@ -88,6 +87,10 @@ function keys({ keys }: Pick<Status, 'keys'>, now: number): readonly string[] {
 
 /** The rotation runs once a day: what is due may wait for so long. In milliseconds. */
 const rotationLateAfter = 26 * 3_600_000;
+
+function count(number: number, noun: string): readonly string[] {
+  return number === 0 ? [] : [`${number} ${noun}${number === 1 ? '' : 's'}`];
+}
 
 function list(items: readonly string[]): string {
   return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;

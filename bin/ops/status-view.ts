@@ -61,7 +61,7 @@ export interface WebhooksView {
 }
 
 /** A suspended webhook, or a suspension of the next one to be registered. */
-export interface SuspendedView {
+interface SuspendedView {
   readonly account: string;
   readonly event: string;
   readonly reason: string | null;
@@ -69,7 +69,7 @@ export interface SuspendedView {
 }
 
 /** A webhook whose attempts have failed since then. */
-export interface FailingView {
+interface FailingView {
   readonly account: string;
   readonly event: string;
   readonly since: string | null;

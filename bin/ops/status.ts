@@ -36,13 +36,24 @@ Examples:
   npm run --silent ops -- --stage prod --json status`;
 
 /** The status as text for people and as JSON for programs. */
-export function reportStatus(status: Status): Report {
+function reportStatus(status: Status): Report {
   const { target, region, account, stacks, checkout } = status;
   const where = [region && `in ${region}`, account && `of account ${account}`].filter(Boolean).join(' ');
+  const isThere = stacks === null || stacks.some(({ state }) => state !== null);
   const sections = [
     `${target}${where && ` ${where}`}; this checkout is version ${checkout}`,
     ...(stacks ? [reportStacks(stacks)] : []),
-    ...(stacks ? [section('Tables', status.tables, reportTables)] : []),
+    ...(isThere ? reportParts(status) : []),
+    status.problems.length === 0
+      ? 'Nothing needs you.'
+      : `What needs you:\n${status.problems.map(problem => `- ${problem}`).join('\n')}`,
+  ];
+  return { json: status, text: sections.join('\n\n') };
+}
+
+function reportParts(status: Status): readonly string[] {
+  return [
+    ...(status.stacks ? [section('Tables', status.tables, reportTables)] : []),
     section('Queues', status.queues, queues => table(queues, queueColumns, 'none')),
     section('Alarms', status.alarms, ({ total, isCutOff, ringing }) => {
       const looked = isCutOff ? `the first ${total}` : `${total}`;
@@ -51,11 +62,7 @@ export function reportStatus(status: Status): Report {
     }),
     section('Webhooks', status.webhooks, reportWebhooks),
     section('Keys', status.keys, keys => table(keys, keyColumns, 'none')),
-    status.problems.length === 0
-      ? 'Nothing needs you.'
-      : `What needs you:\n${status.problems.map(problem => `- ${problem}`).join('\n')}`,
   ];
-  return { json: status, text: sections.join('\n\n') };
 }
 
 function reportStacks(stacks: NonNullable<Status['stacks']>): string {

@@ -13,7 +13,7 @@ export interface AlarmsView {
 }
 
 /** An alarm that rings. */
-export interface RingingAlarm {
+interface RingingAlarm {
   readonly name: string;
   readonly since: string | null;
   readonly description: string;

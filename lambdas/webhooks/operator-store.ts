@@ -13,7 +13,7 @@ export interface Hold {
 }
 
 /** Webhooks that are suspended or failing. */
-export interface TroubledWebhooks {
+interface TroubledWebhooks {
   readonly found: readonly (Webhook | Hold)[];
   /** How many webhooks were read to find them. */
   readonly read: number;

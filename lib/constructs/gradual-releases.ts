@@ -6,7 +6,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 import { metricsNamespace } from '../stage-props.ts';
-import { Alarms } from './alarms.ts';
+import { type AlarmRule, Alarms } from './alarms.ts';
 import type { NodeFunction } from './node-function.ts';
 
 /** The properties of a stack's gradual releases. */
@@ -22,9 +22,9 @@ export interface GradualReleasesProps {
  * Releases the functions behind an API gradually: a new version gets a tenth of the requests for five minutes, and then all. If it
  * fails before, the alias leads to the earlier version again, the deployment fails, and CloudFormation undoes the stack's update.
  *
- * Each function is watched by one alarm, on the failures of its new version only: those of the earlier version must not stop the
- * release that repairs them. Response times are not watched. A new version is slow at first, because each of its processes has to
- * start, and what is too slow times out, which is a failure.
+ * Each function is watched for failures of its new version only: those of the earlier version must not stop the release that
+ * repairs them. Response times are not watched. A new version is slow at first, because each of its processes has to start, and
+ * what is too slow times out, which is a failure.
  */
 export class GradualReleases extends Construct {
   constructor(scope: Construct, id: string, { configuration, topic, services }: GradualReleasesProps) {
@@ -33,15 +33,7 @@ export class GradualReleases extends Construct {
     const role = this.#addRole();
     for (const [service, target] of Object.entries(services)) {
       const name = target.node.id;
-      const { alarms } = new Alarms(this, `${name}Alarms`, {
-        topic,
-        rules: {
-          Failures: {
-            description: `The new version of ${name} fails. While its release is under way, it is taken back: look at the function’s log.`,
-            metric: failures(configuration, service, target),
-          },
-        },
-      });
+      const { alarms } = new Alarms(this, `${name}Alarms`, { topic, rules: failures(configuration, service, target) });
       new LambdaDeploymentGroup(this, name, {
         application,
         alias: target.live,
@@ -67,21 +59,21 @@ export class GradualReleases extends Construct {
 }
 
 /**
- * Failures of a function's new version in a minute: invocations that threw, ran out of memory or timed out, and answers with
- * status 500. Lambda tells versions apart while an alias leads to two of them.
+ * How a function's new version fails: invocations that throw, run out of memory or time out, and answers with status 500, which are
+ * no errors to Lambda. Lambda tells versions apart while an alias leads to two of them.
  */
 function failures(
   configuration: StageConfiguration,
   service: string,
-  { live, functionName, currentVersion }: NodeFunction<Record<string, string>>,
-): cloudwatch.IMetric {
+  { node, live, functionName, currentVersion }: NodeFunction<Record<string, string>>,
+): Record<string, AlarmRule> {
   const sum = { statistic: 'Sum', period: Duration.minutes(1) };
   const { version } = currentVersion;
-  return new cloudwatch.MathExpression({
-    label: 'Failures of the new version',
-    expression: 'FILL(crashes, 0) + FILL(serverErrors, 0)',
-    usingMetrics: {
-      crashes: new cloudwatch.Metric({
+  const consequence = 'A release that is under way is taken back: look at the function’s log.';
+  return {
+    Crashes: {
+      description: `The new version of ${node.id} fails or times out. ${consequence}`,
+      metric: new cloudwatch.Metric({
         ...sum,
         namespace: 'AWS/Lambda',
         metricName: 'Errors',
@@ -91,13 +83,15 @@ function failures(
           ExecutedVersion: version,
         },
       }),
-      serverErrors: new cloudwatch.Metric({
+    },
+    ServerErrors: {
+      description: `The new version of ${node.id} answers 500. ${consequence}`,
+      metric: new cloudwatch.Metric({
         ...sum,
         namespace: metricsNamespace(configuration),
         metricName: 'ServerError',
         dimensionsMap: { service, version },
       }),
     },
-    period: sum.period,
-  });
+  };
 }

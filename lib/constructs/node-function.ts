@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { AssetHashType, DockerImage, type Duration } from 'aws-cdk-lib';
+import { AssetHashType, DockerImage, type Duration, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -42,7 +42,10 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
   constructor(scope: Construct, id: string, props: NodeFunctionProps<Environment>) {
     const { logRetention: retention, removalPolicy } = retentionOf(props.configuration);
     const logGroup = new logs.LogGroup(scope, `${id}Logs`, { retention, removalPolicy });
-    const role = new iam.Role(scope, `${id}Role`, { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
+    const role = new iam.Role(scope, `${id}Role`, {
+      assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
+      path: rolePath(scope, props.configuration),
+    });
     logGroup.grantWrite(role);
     super(scope, id, {
       runtime: lambda.Runtime.NODEJS_24_X,
@@ -69,6 +72,11 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
     this.variables = props.environment;
     this.live = new lambda.Alias(this, 'Live', { aliasName: 'live', version: this.currentVersion });
   }
+}
+
+/** Roles are known in every Region: by their path preflight sees whether a stage of that name is in another one. */
+function rolePath(scope: Construct, { stage }: StageConfiguration): string {
+  return `/emissor/${stage}/${Stack.of(scope).region}/`;
 }
 
 /** Bundles in this process: the CDK's own Node.js construct starts a package manager for each function. */

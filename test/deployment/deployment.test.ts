@@ -90,6 +90,12 @@ step('start the emulator', async () => {
   return emulator.endpoint;
 });
 
+step('dev: preflight of an account that is not bootstrapped: refused', async () => {
+  const { code, findings, problems } = await preflight('dev');
+  expect({ code, problems }).toEqual({ code: 1, problems: ['bootstrap'] });
+  return findings.get('bootstrap');
+});
+
 step('bootstrap the account', async () => {
   succeeded(await copy.cdk('bootstrap', `aws://${account}/${region}`, '--app', ''));
   return undefined;
@@ -133,6 +139,12 @@ step('prod: a first deployment that fails', async () => {
   const states = await statesOf('prod');
   expect(states.get('Emissor-prod-Auth')).toBe('ROLLBACK_COMPLETE');
   return [...states].map(([name, state]) => `${name.replace('Emissor-prod-', '')} ${state}`).join(', ');
+});
+
+step('prod: preflight: the next deployment makes anew what failed', async () => {
+  const { code, findings, problems } = await preflight('prod');
+  expect({ code, problems }).toEqual({ code: 0, problems: [] });
+  return findings.get('stacks');
 });
 
 step('prod: deploy, with nothing cleared away by hand', async () => {
@@ -234,6 +246,12 @@ step('prod: destroy leaves what must outlive it, and dev as it was', async () =>
   return `${mustStay.length} tables, queues, keys and log groups stay`;
 });
 
+step('prod: preflight tells of what outlived it', async () => {
+  const { code, findings, problems } = await preflight('prod');
+  expect({ code, problems }).toEqual({ code: 1, problems: ['left-overs'] });
+  return findings.get('left-overs');
+});
+
 step('dev: destroy leaves nothing behind', async () => {
   await ops('dev', ['smoke', 'remove', '--yes']);
   succeeded(await copy.cdk('destroy', '--all', '--force', '--app', assemblyOf('dev')));
@@ -299,6 +317,17 @@ function stacksOf(stage: string): readonly string[] {
 
 function countOf(names: ReadonlyMap<string, unknown>): string {
   return `${names.size} tables, queues, log groups, keys, topics and functions`;
+}
+
+/** What preflight finds: its exit code, its texts by check, and the checks that found a problem. */
+async function preflight(stage: string) {
+  const { code, output } = await copy.program('preflight', ['--stage', stage, '--json']);
+  const { findings } = JSON.parse(output) as { findings: { check: string; state: string; text: string }[] };
+  return {
+    code,
+    findings: new Map(findings.map(({ check, text }) => [check, text])),
+    problems: findings.filter(({ state }) => state !== 'ok').map(({ check }) => check),
+  };
 }
 
 /** The names, as the inventory has them, of what a stage keeps for good. */

@@ -78,7 +78,7 @@ export async function startEmulator(
       IOT_MTLS_ENABLED: '0',
       SFTP_ENABLED: '0',
       LAMBDA_EXECUTOR: 'local',
-      LAMBDA_ACCOUNT_CONCURRENCY: '1000', // what `stages/prod.ts` counts on
+      LAMBDA_ACCOUNT_CONCURRENCY: '1000', // of an account that is not new; by default it follows from this machine's memory
       EMULATOR_RECORDED: JSON.stringify(recorded),
       NODE_OPTIONS: `--import=${files.preloadUrl} ${localhostNames}`, // a scheduled test calls the APIs
       NODE_EXTRA_CA_CERTS: files.authorityFile,

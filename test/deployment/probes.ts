@@ -9,6 +9,8 @@ import {
 import { DynamoDBClient, GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { CreateRoleCommand, IAMClient, PutRolePolicyCommand } from '@aws-sdk/client-iam';
 import { CreateKeyCommand, GenerateDataKeyCommand, KMSClient } from '@aws-sdk/client-kms';
+import { LambdaClient, ListLayersCommand } from '@aws-sdk/client-lambda';
+import { CreateTopicCommand, ListSubscriptionsByTopicCommand, SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
 import { CreateQueueCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { account, type Emulator } from './emulator.ts';
@@ -33,6 +35,25 @@ export async function dropsExportInUse({ settings }: Emulator): Promise<boolean>
 export async function reservesBeyondQuota({ settings }: Emulator): Promise<boolean> {
   const client = new CloudFormationClient(settings);
   return create(client, 'ProbeReserving', { Resources: { Function: aFunction(1_000_000) } });
+}
+
+/** Whether Lambda judges the name of a runtime, which preflight asks it to. */
+export async function takesAnyRuntime({ settings }: Emulator): Promise<boolean> {
+  const noRuntime = 'nodejs1.x' as 'nodejs24.x';
+  const answer = new LambdaClient(settings).send(new ListLayersCommand({ CompatibleRuntime: noRuntime }));
+  return answer.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Whether an e-mail address gets messages that nobody confirmed there. */
+export async function confirmsSubscriptions({ settings }: Emulator): Promise<boolean> {
+  const client = new SNSClient(settings);
+  const { TopicArn } = await client.send(new CreateTopicCommand({ Name: 'probe-topic' }));
+  await client.send(new SubscribeCommand({ TopicArn, Protocol: 'email', Endpoint: 'ops@example.com' }));
+  const { Subscriptions = [] } = await client.send(new ListSubscriptionsByTopicCommand({ TopicArn }));
+  return Subscriptions[0]?.SubscriptionArn?.startsWith('arn:') ?? false;
 }
 
 /** Whether the URL of a function leads to this machine without TLS. */

@@ -85,7 +85,7 @@ describe('ops says what is wrong in one line', () => {
     [
       'an unknown stage',
       ['--stage', 'qa', 'clients', 'list'],
-      /Unknown stage "qa": the stages are dev, local, prod\. For a new one, copy/,
+      /Unknown stage "qa": the stages are .*prod.*\. For a new one, copy/,
     ],
     ['two targets', ['--stage', 'dev', '--outputs', 'x', 'clients', 'list'], /cannot be used with/],
   ])('%s', (_title, args, message) => expectOneLine(2, message, args));

@@ -112,7 +112,7 @@ describe('the stage configuration', () => {
   });
 
   it.each([
-    ['an unknown stage', 'staging', {}, /Unknown stage "staging": the stages are dev, local, prod\..*stages\/prod\.ts/],
+    ['an unknown stage', 'staging', {}, /Unknown stage "staging": the stages are .*prod.*stages\/prod\.ts/],
     ['a stage that is a path', '../lib/config', {}, /Unknown stage/],
     ['half an address', 'dev', { account: '111122223333' }, /region account and region go together/],
     ['an account that is none', 'dev', { account: '1', region: 'sa-east-1' }, /account must be the 12 digits/],
@@ -121,6 +121,12 @@ describe('the stage configuration', () => {
     ['a tag that AWS refuses', 'dev', { owner: 'a;b' }, /owner must be 1 to 256 letters/],
     ['a word for a switch', 'dev', { gradual: 'yes' }, /gradual must be true or false/],
     ['protection of what is to be destroyed', 'dev', { protection: 'true' }, /protection must be false where/],
+    [
+      'a key in no Region',
+      'dev',
+      { encryption: 'customer-managed' },
+      /encryption must be aws-owned where account and region/,
+    ],
     ['an unknown value', 'dev', { retrySchedul: '1s' }, /Unknown stage value "retrySchedul": .*retrySchedule/],
     ['a time without a unit', 'dev', { attemptTimeout: '15' }, /attemptTimeout must be .* unit/],
     ['an attempt longer than its function', 'dev', { attemptTimeout: '30s' }, /attemptTimeout must be 100ms to 20s/],

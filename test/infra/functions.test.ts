@@ -31,6 +31,13 @@ describe('every function', () => {
     for (const [id, { Properties }] of logGroups) expect(Properties.RetentionInDays, id).toBe(365);
   });
 
+  it('has a role whose path tells its stage and its Region, in which preflight looks for a second stage of that name', () => {
+    const roles = new Map(templates.flatMap(template => resourcesOf(template, 'AWS::IAM::Role')));
+    for (const [id, { Properties }] of functions) {
+      expect(roles.get(Properties.Role['Fn::GetAtt'][0])?.Properties.Path, id).toBe('/emissor/prod/sa-east-1/');
+    }
+  });
+
   it('is in no VPC, which would give deliveries access to private addresses', () => {
     for (const [id, { Properties }] of functions) expect(Properties, id).not.toHaveProperty('VpcConfig');
   });

@@ -41,7 +41,8 @@ export interface LocalRun {
   readonly processId: number;
   /** From the command to ready, in milliseconds. */
   readonly readyMs: number;
-  stop(): Promise<void>;
+  /** Ends it. Gives its whole output. */
+  stop(): Promise<string>;
 }
 
 /**
@@ -66,12 +67,13 @@ export async function startLocalRun(...options: string[]): Promise<LocalRun> {
     process.removeListener('exit', endNow);
     run.kill('SIGTERM');
     if (run.exitCode === null && run.signalCode === null) await once(run, 'exit');
+    const output = readFileSync(logFile, 'utf8');
     rmSync(folder, { recursive: true });
+    return output;
   };
   while (!existsSync(outputsFile)) {
     if (run.exitCode !== null) {
-      await stop();
-      throw new Error('The local run did not start: try "npm start".');
+      throw new Error(`The local run did not start: ${(await stop()).trim().split('\n').at(-1)}`);
     }
     await pause(20);
   }

@@ -22,7 +22,7 @@ const start = (entry: string, ...words: string[]) => {
   return { status, stdout, stderr };
 };
 
-const entries = ['bin/local.ts', 'bin/ops.ts', 'bin/app.ts'];
+const entries = ['bin/local.ts', 'bin/ops.ts', 'bin/preflight.ts', 'bin/app.ts'];
 
 describe('without its dependencies', { timeout: 30_000 }, () => {
   it.each(entries)('%s says so in one line, without a stack trace', entry => {

@@ -1,4 +1,4 @@
-import { GetCommand, PutCommand, type UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, type ScanCommand, type UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mostAnnouncements } from '../../../lambdas/webhooks/announcement.ts';
 import {
@@ -160,5 +160,35 @@ describe('an operator', () => {
       'demanda.criada',
       'proposta.recebida',
     ]);
+  });
+});
+
+/** A table that never ends: each page has a hundred items, one of which is a suspension. */
+const endless = (pages: number) => {
+  let read = 0;
+  const send = async ({ input }: ScanCommand) => {
+    const page = Number(input.ExclusiveStartKey?.page ?? 0);
+    read += 1;
+    return {
+      ScannedCount: 100,
+      Items: [{ accountId: `a${page}`, eventName: 'demanda.criada', status: 'suspended', updatedAt: 1 }],
+      ...(page + 1 < pages && { LastEvaluatedKey: { page: page + 1 } }),
+    };
+  };
+  const store = makeOperatorStore({ dynamo: { send } as never, tableName: 'Webhooks', now: () => 0 });
+  return { list: store.listTroubled, pagesRead: () => read };
+};
+
+describe('the suspended and failing webhooks', () => {
+  it('reads the table to its end, if that is near', async () => {
+    const { list, pagesRead } = endless(3);
+    expect(await list()).toMatchObject({ read: 300, isCutOff: false, found: [{}, {}, { accountId: 'a2' }] });
+    expect(pagesRead()).toBe(3);
+  });
+
+  it('stops after ten pages, and says that there are more', async () => {
+    const { list, pagesRead } = endless(1_000);
+    expect(await list()).toMatchObject({ read: 1_000, isCutOff: true });
+    expect(pagesRead()).toBe(10);
   });
 });

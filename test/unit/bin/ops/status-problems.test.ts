@@ -99,7 +99,7 @@ describe('the problems of a stage', () => {
     const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected, Smoke: isProtected };
     expect(problems(stage(), { tables })).toEqual([]);
     expect(problems(stage(keeps, protectedBut), { tables })).toEqual([
-      'Emissor-dev-Data and open can be deleted by mistake: nothing protects them. Once the first deployment is complete, set protection to true in stages/dev.ts and deploy again.',
+      '1 stack and 1 table can be deleted by mistake: nothing protects them. Once the first deployment is complete, set protection to true in stages/dev.ts and deploy again.',
     ]);
     expect(problems(stage({ ...keeps, protection: true }, protectedBut), { tables })[0]).toMatch(
       /stages\/dev\.ts asks for it: npx cdk deploy/i,

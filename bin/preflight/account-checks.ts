@@ -1,0 +1,151 @@
+import type { Check, Subject } from './checks.ts';
+import { type Finding, ok, problem } from './finding.ts';
+import { resourcesOf, type Template } from './synthesis.ts';
+
+/** What the account must have before anything is deployed into it. */
+export const accountChecks: readonly Check[] = [
+  { name: 'bootstrap', needs: ['ssm:GetParameter'], check: checkBootstrap },
+  { name: 'concurrency', needs: ['lambda:GetAccountSettings', 'cloudformation:GetTemplate'], check: checkConcurrency },
+  { name: 'certificates', needs: ['acm:DescribeCertificate'], check: checkCertificates },
+  { name: 'runtime', needs: ['lambda:ListLayers', 'cloudformation:GetTemplate'], check: checkRuntimes },
+];
+
+/** @see https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html */
+async function checkBootstrap({ synthesis, aws, account, region }: Subject): Promise<Finding> {
+  const { parameter, version } = synthesis.bootstrap;
+  const found = Number(await aws.parameter(parameter));
+  const command = `npx cdk bootstrap aws://${account}/${region}`;
+  if (Number.isNaN(found)) return problem(`${region} is not bootstrapped: there is no parameter ${parameter}`, command);
+  return found < version
+    ? problem(`the bootstrap stack has version ${found}, and ${version} is needed`, command)
+    : ok(`the bootstrap stack has version ${found} (${version} is needed)`);
+}
+
+/** @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html */
+async function checkConcurrency(subject: Subject): Promise<Finding> {
+  const { configuration, aws, synthesis } = subject;
+  const { stage, accountConcurrency } = configuration;
+  const [{ quota, unreserved }, deployed] = await Promise.all([aws.concurrency(), subject.deployedTemplates()]);
+  const raise = 'ask AWS for more (Service Quotas, Lambda, "Concurrent executions", L-B99A9384; it takes a day or so)';
+  if (quota < accountConcurrency) {
+    return problem(
+      `stages/${stage}.ts counts on ${accountConcurrency} concurrent executions (accountConcurrency), but the account has ${quota}`,
+      `${raise}, or write ${quota} into stages/${stage}.ts`,
+    );
+  }
+  const wanted = reservedBy(Object.values(synthesis.templates));
+  const others = quota - unreserved - reservedBy([...deployed.values()]);
+  const left = quota - others - wanted;
+  const least = Math.min(leastUnreserved, quota);
+  if (wanted > 0 && left < least) {
+    return problem(
+      `the stage reserves ${wanted} of ${quota} concurrent executions and other functions ${others}: ${left} would be left, and AWS keeps ${least} unreserved`,
+      `${raise}, or lower tokenConcurrency and apiConcurrency in stages/${stage}.ts (0 reserves nothing)`,
+    );
+  }
+  const { firstConcurrency, retryConcurrency, slowConcurrency } = configuration;
+  const lanes = firstConcurrency + retryConcurrency + slowConcurrency;
+  const crowded = lanes > left ? `; the lanes may want ${lanes} at once, and wait for each other then` : '';
+  return ok(`${quota} concurrent executions, of which ${left} stay unreserved${crowded}`);
+}
+
+function reservedBy(templates: readonly Template[]): number {
+  return templates
+    .flatMap(template => resourcesOf(template, 'AWS::Lambda::Function'))
+    .reduce((sum, [, { Properties }]) => sum + Number(Properties?.ReservedConcurrentExecutions ?? 0), 0);
+}
+
+/** Of an account's concurrent executions Lambda lets nobody reserve so many; in an account with fewer, none. */
+const leastUnreserved = 100;
+
+async function checkCertificates({ configuration, aws, region, now }: Subject): Promise<Finding> {
+  const { authDomain, authCertificateArn, baseDomain, baseCertificateArn } = configuration;
+  const wanted = [
+    { host: authDomain, arn: authCertificateArn },
+    { host: baseDomain, arn: baseCertificateArn },
+  ].flatMap(({ host, arn }) => (host && arn ? [{ host, arn }] : []));
+  if (wanted.length === 0) return ok('none is needed: the stage has no domains of its own');
+  const findings = await Promise.all(
+    wanted.map(async ({ host, arn }) => {
+      if (arn.split(':')[3] !== region) {
+        return problem(`the certificate of ${host} is in another Region than ${region}`, `request one in ${region}`);
+      }
+      const certificate = await aws.certificate(arn);
+      if (!certificate) return problem(`there is no certificate ${arn}`, `request one for ${host} in ${region}`);
+      const { status, names, notAfter } = certificate;
+      if (status !== 'ISSUED') {
+        return problem(
+          `the certificate of ${host} is ${status}`,
+          status === 'PENDING_VALIDATION'
+            ? 'add the DNS records that AWS Certificate Manager shows for it, and wait until it is issued'
+            : `request another one for ${host} in ${region}`,
+        );
+      }
+      if (!names.some(name => covers(name, host))) {
+        return problem(
+          `the certificate of ${host} is for ${[...new Set(names)].join(', ')}`,
+          `request one for ${host}`,
+        );
+      }
+      if (notAfter !== undefined && notAfter - now < expiresSoon) {
+        return problem(
+          `the certificate of ${host} ends on ${day(notAfter)}`,
+          'AWS renews its own 60 days before, as long as their DNS records stand: look at its renewal status. Import others anew',
+        );
+      }
+      return ok(`${host} until ${notAfter === undefined ? '?' : day(notAfter)}`);
+    }),
+  );
+  return worstOf(findings);
+}
+
+/** Whether a name of a certificate, perhaps with a wildcard for its first label, is good for a host (RFC 6125 section 6.4.3). */
+function covers(name: string, host: string): boolean {
+  const lower = name.toLowerCase();
+  return lower === host || (lower.startsWith('*.') && lower.slice(1) === host.slice(host.indexOf('.')));
+}
+
+/** 30 days, in milliseconds: by then AWS has renewed what it can. */
+const expiresSoon = 30 * 86_400_000;
+
+function day(moment: number): string {
+  return new Date(moment).toISOString().slice(0, 10);
+}
+
+/** All of them in one finding, problems first. */
+function worstOf(findings: readonly Finding[]): Finding {
+  const problems = findings.filter(({ state }) => state === 'problem');
+  if (problems.length === 0) return ok(findings.map(({ text }) => text).join('; '));
+  return problem(
+    problems.map(({ text }) => text).join('; '),
+    [...new Set(problems.flatMap(({ todo }) => todo ?? []))].join('; '),
+  );
+}
+
+async function checkRuntimes(subject: Subject): Promise<Finding> {
+  const { aws, region, synthesis } = subject;
+  const wanted = runtimesOf(Object.values(synthesis.templates));
+  const proven = new Set(runtimesOf([...(await subject.deployedTemplates()).values()]));
+  const unproven = wanted.filter(pair => !proven.has(pair));
+  const all = wanted.join(' and ');
+  if (unproven.length === 0) return ok(`functions of this stage run on ${all}`);
+  for (const pair of unproven) {
+    const [runtime = '', architecture = ''] = pair.split(' on ');
+    const refusal = await aws.refusalOf(runtime, architecture);
+    if (refusal) {
+      // AWS adds the list of all that it knows.
+      const reason = refusal.split(': [')[0];
+      return problem(`Lambda in ${region} does not know ${pair}: ${reason}`, 'choose another Region for the stage');
+    }
+  }
+  return ok(`Lambda in ${region} knows the names ${all}; that functions start on them, only a deployment shows`);
+}
+
+function runtimesOf(templates: readonly Template[]): readonly string[] {
+  const functions = templates.flatMap(template => resourcesOf(template, 'AWS::Lambda::Function'));
+  const pairs = functions.map(([, { Properties }]) => {
+    const [architecture = 'x86_64'] = (Properties?.Architectures ?? []) as string[];
+    return `${Properties?.Runtime} on ${architecture}`;
+  });
+  return [...new Set(pairs)].sort();
+}

@@ -1,0 +1,27 @@
+import type { StageConfiguration } from '../../lib/config.ts';
+import type { DeployedStack } from '../ops/stage-stacks.ts';
+import type { Aws } from './aws.ts';
+import type { Finding } from './finding.ts';
+import type { Synthesis, Template } from './synthesis.ts';
+
+/** What a check looks at. What is read from AWS is read when it is first asked for, and once. */
+export interface Subject {
+  readonly configuration: StageConfiguration;
+  readonly account: string;
+  readonly region: string;
+  readonly synthesis: Synthesis;
+  readonly stacks: () => Promise<readonly DeployedStack[]>;
+  /** The template of each stack that was ever deployed. */
+  readonly deployedTemplates: () => Promise<ReadonlyMap<DeployedStack['name'], Template>>;
+  readonly aws: Omit<Aws, 'caller' | 'stacks' | 'deployedTemplate'>;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** One check. */
+export interface Check {
+  readonly name: string;
+  /** The permissions that it needs. */
+  readonly needs: readonly string[];
+  readonly check: (subject: Subject) => Finding | Promise<Finding>;
+}

@@ -1,0 +1,164 @@
+import { adviceOn, isDeployed } from '../ops/stack-states.ts';
+import { type DeployedStack, stackNameOf } from '../ops/stage-stacks.ts';
+import type { Check, Subject } from './checks.ts';
+import { type Finding, ok, problem, unknown } from './finding.ts';
+import { resourcesOf, type Template } from './synthesis.ts';
+
+/** What is there of the stage already, and must not be hurt. */
+export const stageChecks: readonly Check[] = [
+  { name: 'stacks', needs: ['cloudformation:DescribeStacks'], check: checkStates },
+  { name: 'protection', needs: ['cloudformation:DescribeStacks'], check: checkProtection },
+  { name: 'owner', needs: ['cloudformation:DescribeStacks'], check: checkOwner },
+  { name: 'other Regions', needs: ['iam:ListRoles'], check: checkOtherRegions },
+  {
+    name: 'left-overs',
+    needs: ['cloudformation:DescribeStacks', 'dynamodb:ListTables', 'sqs:ListQueues'],
+    check: checkLeftOvers,
+  },
+  {
+    name: 'alarm recipients',
+    needs: ['cloudformation:DescribeStacks', 'cloudformation:GetTemplate', 'sns:ListSubscriptionsByTopic'],
+    check: checkRecipients,
+  },
+];
+
+async function checkStates(subject: Subject): Promise<Finding> {
+  const stacks = await subject.stacks();
+  const advice = stacks.flatMap(stack => adviceOn(stack, subject) ?? []);
+  const blocking = advice.filter(({ blocks }) => blocks);
+  if (blocking.length > 0) {
+    return problem(
+      `${blocking.length === 1 ? 'a stack' : `${blocking.length} stacks`} cannot be deployed as it stands`,
+      blocking.map(({ text }) => text).join('\n'),
+    );
+  }
+  const present = stacks.filter(isDeployed).length;
+  const what =
+    present === 0
+      ? 'none yet: this is the first deployment'
+      : `${present} of ${stacks.length} are there and can be updated`;
+  return ok([what, ...advice.map(({ text }) => text)].join('; '));
+}
+
+/** A protected stack whose first deployment fails can neither be updated nor deleted. */
+async function checkProtection(subject: Subject): Promise<Finding> {
+  const { stage, protection, removalPolicy } = subject.configuration;
+  // A stage that is there may get its smoke test later: that stack holds nothing.
+  const missing = (await subject.stacks()).filter(stack => stack.name !== 'Smoke' && !isDeployed(stack));
+  if (protection && missing.length > 0) {
+    return problem(
+      `protection is on before the first deployment of ${missing.map(({ stackName }) => stackName).join(', ')}: if that fails, CloudFormation cannot take away what it made`,
+      `write protection: false into stages/${stage}.ts, deploy, then switch it on and deploy again`,
+    );
+  }
+  if (protection) return ok('on');
+  if (removalPolicy === 'destroy') return ok('off, for a stage that is there to be deleted');
+  return ok(
+    missing.length > 0
+      ? 'off, as it must be for the first deployment: switch it on after that'
+      : `off, although the stage keeps data: write protection: true into stages/${stage}.ts`,
+  );
+}
+
+/** Two people who give the same name to a stage would deploy over each other. */
+async function checkOwner(subject: Subject): Promise<Finding> {
+  const { stage, owner } = subject.configuration;
+  const owners = (await subject.stacks()).flatMap(
+    ({ found }) => found?.Tags?.find(({ Key }) => Key === 'owner')?.Value ?? [],
+  );
+  const other = owners.find(found => found !== owner);
+  if (other === undefined) return ok(owner ? `the stage is ${owner}'s` : 'the stage names no owner');
+  return problem(
+    `stage ${stage} in this account belongs to ${other}, and stages/${stage}.ts is ${owner ? `${owner}'s` : "nobody's"}`,
+    `copy stages/${stage}.ts to a stage of another name. If it is the same stage and has another owner now, deploy it: that changes the tag`,
+  );
+}
+
+async function checkOtherRegions({ configuration: { stage }, aws, region }: Subject): Promise<Finding> {
+  const others = (await aws.regionsOfRoles()).filter(found => found !== region);
+  if (others.length === 0) return ok(`no function of stage ${stage} is in another Region`);
+  return problem(
+    `stage ${stage} is deployed in ${others.join(', ')} of this account already`,
+    `a stage is in one Region: copy stages/${stage}.ts to a stage of another name, or delete the other one first`,
+  );
+}
+
+/** What outlived an earlier deployment of that name is not taken over: the new stage would begin empty beside it. */
+async function checkLeftOvers(subject: Subject): Promise<Finding> {
+  const { configuration, aws, region } = subject;
+  const { stage, removalPolicy } = configuration;
+  const stacks = await subject.stacks();
+  if (stacks.some(({ found }) => found?.StackStatus?.endsWith('_IN_PROGRESS'))) {
+    return unknown('a deployment is under way: what belongs to the stage is not known before it has ended');
+  }
+  const own = outputsOf(stacks);
+  const [tables, queues] = await Promise.all([
+    aws.tables(`${stackNameOf(stage, 'Data')}-`),
+    aws.queues(`${stackNameOf(stage, 'Delivery')}-`),
+  ]);
+  const left = [...tables.names, ...queues].filter(name => !own.includes(name));
+  const looked = tables.isCutOff ? ' among the first 1,000 tables' : '';
+  if (left.length === 0) return ok(`nothing remains of an earlier deployment${looked}`);
+  const names = left.map(name => name.slice(name.lastIndexOf('/') + 1)).join(', ');
+  const isFirst = stacks.every(stack => !isDeployed(stack));
+  const text = `${left.length} tables and queues remain of an earlier deployment: ${names}`;
+  if (!isFirst || removalPolicy === 'destroy') return ok(`${text}; nobody uses them`);
+  return problem(
+    `${text}. The stage would begin without their data`,
+    `if their data is wanted, do not deploy: docs/runbook.md, "Restoring". If not, delete them and the KMS key described as "Emissor ${stage}: …" in ${region}, or deploy: they stay as they are`,
+  );
+}
+
+/** CloudFormation does not know whether anybody confirmed, and makes no subscription again that was removed. */
+async function checkRecipients(subject: Subject): Promise<Finding> {
+  const { alarmRecipients } = subject.configuration;
+  const stacks = await subject.stacks();
+  const topicArn = outputValue(stacks, 'OperationsTopicArn');
+  if (alarmRecipients.length === 0) return ok('the stage names none: alarms go to who subscribed to its topic');
+  if (!topicArn) {
+    return ok(`each of ${alarmRecipients.join(', ')} gets an e-mail at the first deployment, and must confirm it`);
+  }
+  const subscriptions = await subject.aws.subscriptions(topicArn);
+  const find = (address: string) =>
+    subscriptions.find(({ protocol, endpoint }) => protocol === 'email' && endpoint === address);
+  const deployed = alarmRecipients.filter(address => find(address) !== undefined);
+  const pending = deployed.filter(address => !find(address)?.isConfirmed);
+  const asked = subscribedBy((await subject.deployedTemplates()).get('Data'));
+  const dropped = alarmRecipients.filter(address => asked.includes(address) && find(address) === undefined);
+  if (pending.length > 0) {
+    return problem(
+      `${pending.join(', ')} did not confirm the subscription: no alarm arrives there`,
+      `each confirms by the link in the e-mail of AWS Notifications. Where that is lost: ${subscribe(topicArn)}`,
+    );
+  }
+  if (dropped.length > 0) {
+    return problem(
+      `${dropped.join(', ')} has no subscription any more: AWS drops what nobody confirms, and a deployment does not make it again`,
+      subscribe(topicArn),
+    );
+  }
+  const fresh = alarmRecipients.filter(address => find(address) === undefined);
+  return ok(
+    [
+      ...(deployed.length > 0 ? [`${deployed.join(', ')} confirmed`] : []),
+      ...(fresh.length > 0 ? [`${fresh.join(', ')} gets an e-mail by this deployment, and must confirm it`] : []),
+    ].join('; '),
+  );
+}
+
+function subscribedBy(template: Template | undefined): readonly unknown[] {
+  return resourcesOf(template ?? {}, 'AWS::SNS::Subscription').map(([, { Properties }]) => Properties?.Endpoint);
+}
+
+function subscribe(topicArn: string): string {
+  return `aws sns subscribe --region ${topicArn.split(':')[3]} --topic-arn ${topicArn} --protocol email --notification-endpoint ADDRESS`;
+}
+
+function outputsOf(stacks: readonly DeployedStack[]): readonly string[] {
+  return stacks.flatMap(({ found }) => found?.Outputs ?? []).map(({ OutputValue = '' }) => OutputValue);
+}
+
+function outputValue(stacks: readonly DeployedStack[], name: string): string | undefined {
+  const outputs = stacks.flatMap(({ found }) => found?.Outputs ?? []);
+  return outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+}

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** What a path does with deliveries: accepts them (204), asks for time (503 with `Retry-After`, in seconds), or never answers. */
+type Behaviour = 'accept' | 'hang' | { readonly retryAfter: number };
+
+/** A delivery as it arrived. */
+interface Arrival {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly isAccepted: boolean;
+}
+
+/** A receiver that outlives the runs whose Internet it is in. */
+export interface Receiver {
+  readonly port: number;
+  /** The host that runs must map to `port`. */
+  readonly host: string;
+  /** Sets what a path does from now on; unset paths accept. */
+  set(path: string, behaviour: Behaviour): void;
+  /** What arrived at a path. */
+  arrivals(path: string): readonly Arrival[];
+  stop(): void;
+}
+
+/** Starts a receiver on a free port of this machine. */
+export async function startReceiver(): Promise<Receiver> {
+  const behaviours = new Map<string, Behaviour>();
+  const arrived: Arrival[] = [];
+  const server = createServer(async (request, response) => {
+    const path = request.url ?? '/';
+    const body = await text(request).catch(() => undefined); // cut off with the process that sent it
+    if (body === undefined) return;
+    const behaviour = behaviours.get(path) ?? 'accept';
+    arrived.push({ path, headers: request.headers, body, isAccepted: behaviour === 'accept' });
+    if (behaviour === 'accept') response.writeHead(204).end();
+    else if (behaviour !== 'hang') response.writeHead(503, { 'retry-after': String(behaviour.retryAfter) }).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    host: 'releases.example.com',
+    set: (path, behaviour) => void behaviours.set(path, behaviour),
+    arrivals: path => arrived.filter(arrival => arrival.path === path),
+    stop: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { synthesise } from '../../local/assembly/assembly.ts';
+import { currentRoot, takePreviousRelease } from './previous-release.ts';
+
+/** A release that can be run: its tree, and the cloud assembly that it was synthesised to. */
+export interface SynthesisedRelease {
+  readonly version: string;
+  readonly root: string;
+  readonly assembly: string;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The release that this tree will be, and the one before it. */
+    releases: { readonly current: SynthesisedRelease; readonly previous: SynthesisedRelease };
+  }
+}
+
+/** Vitest's global set-up of the project: synthesises both releases with the same stage values, for all its suites. */
+export async function setup(project: TestProject): Promise<void> {
+  folder = mkdtempSync(path.join(tmpdir(), 'emissor-release-'));
+  const previous = await takePreviousRelease(folder, say);
+  const { version } = JSON.parse(readFileSync(path.join(currentRoot, 'package.json'), 'utf8')) as { version: string };
+  say(`Synthesising ${previous.version} and ${version} …`);
+  const [ours, theirs] = await Promise.all([
+    synthesiseIn('current', { version, root: currentRoot }),
+    synthesiseIn('previous', previous),
+  ]);
+  project.provide('releases', { current: ours, previous: theirs });
+}
+
+/** Removes what `setup` made. */
+export function teardown(): void {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+}
+
+let folder: string | undefined;
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+async function synthesiseIn(
+  name: string,
+  { version, root }: { readonly version: string; readonly root: string },
+): Promise<SynthesisedRelease> {
+  const directory = path.join(folder ?? '', `${name}.synthesis`);
+  mkdirSync(directory);
+  const assembly = path.join(directory, 'cdk.out');
+  const logFile = path.join(directory, 'log');
+  const signal = new AbortController().signal;
+  await synthesise({ root, output: assembly, stageValues, logFile, signal });
+  return { version, root, assembly };
+}
+
+/** Short waits, as the end-to-end suite has them, and a slow lane that is slow enough to be left with work. */
+const stageValues = { retrySchedule: '1s,1s,1s', attemptTimeout: '3s', slowRate: '1', giveUp: 'always' };

@@ -1,0 +1,440 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Stack } from '@aws-sdk/client-cloudformation';
+import { describe, expect, it } from 'vitest';
+import { type StackName, stackNameOf, stackNames } from '../../../../bin/ops/stage-stacks.ts';
+import type { Aws, Certificate } from '../../../../bin/preflight/aws.ts';
+import { checks, type PreflightWorld } from '../../../../bin/preflight/preflight.ts';
+import { runPreflight } from '../../../../bin/preflight/program.ts';
+import type { Resource, Template } from '../../../../bin/preflight/synthesis.ts';
+import { ConfigurationError, stageConfiguration } from '../../../../lib/config.ts';
+
+const account = '111122223333';
+const region = 'sa-east-1';
+const now = Date.parse('2026-11-22T00:00:00Z');
+const day = 86_400_000;
+const none = Object.fromEntries(stackNames.map(name => [name, undefined]));
+
+/** What the account answers, where it is not in the best order, and what the stage's file says. */
+interface Case {
+  readonly values?: Record<string, unknown>;
+  /** Changes of the deployed stacks; `undefined` for one that is missing. */
+  readonly stacks?: Partial<Record<StackName, Partial<Stack> | undefined>>;
+  readonly next?: Partial<Record<StackName, Template>>;
+  readonly deployed?: Partial<Record<StackName, Template>>;
+  readonly aws?: Partial<Aws>;
+}
+
+const refused = (name: string) => () => Promise.reject(Object.assign(new Error('User is not authorized'), { name }));
+
+const makeWorld = ({ values = {}, stacks = {}, next = {}, deployed = {}, aws = {} }: Case): PreflightWorld => ({
+  configure: stage => stageConfiguration(stage, { account, region, ...values }),
+  synthesise: async () => ({
+    templates: { Data: {}, Auth: template('Token'), Webhooks: {}, Delivery: {}, ...next },
+    bootstrap: { parameter: '/cdk-bootstrap/hnb659fds/version', version: 6 },
+  }),
+  defaultRegion: async () => 'us-east-1',
+  connect: () => ({
+    caller: async () => ({ account, arn: `arn:aws:iam::${account}:user/ana` }),
+    stacks: async () =>
+      stackNames.map(name => ({
+        name,
+        stackName: stackNameOf('dev', name),
+        found:
+          name in stacks && stacks[name] === undefined
+            ? undefined
+            : {
+                StackName: stackNameOf('dev', name),
+                CreationTime: new Date(0),
+                StackStatus: 'CREATE_COMPLETE',
+                ...stacks[name],
+              },
+      })),
+    deployedTemplate: async stackName => {
+      const name = stackName.split('-').at(-1) as StackName;
+      return deployed[name] ?? (name === 'Auth' ? template('Token') : {});
+    },
+    parameter: async () => '30',
+    concurrency: async () => ({ quota: 1_000, unreserved: 1_000 }),
+    refusalOf: async () => undefined,
+    certificate: async () => undefined,
+    regionsOfRoles: async () => [region],
+    tables: async () => ({ names: [], isCutOff: false }),
+    queues: async () => [],
+    subscriptions: async () => [],
+    ...aws,
+  }),
+  now: () => now,
+});
+
+/** A template with one function. */
+const template = (name: string, properties: Record<string, unknown> = {}): Template => ({
+  Resources: {
+    [name]: {
+      Type: 'AWS::Lambda::Function',
+      Properties: { Runtime: 'nodejs24.x', Architectures: ['arm64'], ...properties },
+    },
+  },
+});
+
+const run = async (world: PreflightWorld, ...args: string[]) => {
+  const streams = { stdout: '', stderr: '' };
+  const into = (name: keyof typeof streams) => ({
+    isTTY: false,
+    write: (text: string | Uint8Array) => {
+      streams[name] += text;
+      return true;
+    },
+  });
+  const code = await runPreflight(args, { stdout: into('stdout'), stderr: into('stderr') }, world);
+  return { code, ...streams };
+};
+
+interface Answer {
+  readonly account: string | null;
+  readonly command: string | null;
+  readonly findings: readonly { check: string; state: string; text: string; todo?: string }[];
+}
+
+const check = async (world: PreflightWorld): Promise<Answer & { code: number }> => {
+  const { code, stdout, stderr } = await run(world, '--stage', 'dev', '--json');
+  expect(stderr).toBe('');
+  return { code, ...JSON.parse(stdout) };
+};
+
+/** The finding of one check, with the exit code. */
+const finding = async (name: string, where: Case) => {
+  const { code, findings } = await check(makeWorld(where));
+  const found = findings.find(each => each.check === name);
+  return { code, state: found?.state, said: `${found?.text} -> ${found?.todo ?? ''}` };
+};
+
+const expectOk = async (name: string, where: Case, said: RegExp) =>
+  expect(await finding(name, where)).toEqual({ code: 0, state: 'ok', said: expect.stringMatching(said) });
+const expectProblem = async (name: string, where: Case, said: RegExp) =>
+  expect(await finding(name, where)).toEqual({ code: 1, state: 'problem', said: expect.stringMatching(said) });
+
+describe('a preflight', () => {
+  it('names the command where nothing stands in the way, with what was checked, in order', async () => {
+    const { code, command, findings } = await check(makeWorld({}));
+    expect({ code, command }).toEqual({ code: 0, command: 'npx cdk deploy --all -c stage=dev' });
+    expect(findings.map(each => each.check)).toEqual([
+      'stage file',
+      'credentials',
+      'account',
+      ...checks.map(({ name }) => name),
+    ]);
+    expect(new Set(findings.map(({ state }) => state))).toEqual(new Set(['ok']));
+    const text = await run(makeWorld({}), '--stage', 'dev');
+    expect(text.stdout).toMatch(/^ok {7}bootstrap: .*\n/m);
+    expect(text.stdout).toMatch(
+      /^Nothing stands in the way of stage dev\. Next: npx cdk deploy --all -c stage=dev\n$/m,
+    );
+  });
+
+  it('shows each problem with what to do, and no command', async () => {
+    const { code, stdout } = await run(makeWorld({ aws: { parameter: async () => undefined } }), '--stage', 'dev');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^PROBLEM {2}bootstrap: .*\n {9}-> npx cdk bootstrap aws:\/\/111122223333\/sa-east-1$/m);
+    expect(stdout).toMatch(/^Do not deploy stage dev yet: 1 problem\.$/m);
+    expect(stdout).not.toContain('cdk deploy');
+  });
+
+  it('goes on after what it may not read, and says which permission that needs', async () => {
+    const denied = makeWorld({ aws: { regionsOfRoles: refused('AccessDenied') } });
+    const { code, command, findings } = await check(denied);
+    expect({ code, command }).toEqual({ code: 0, command: expect.stringContaining('cdk deploy') });
+    expect(findings.filter(({ state }) => state !== 'ok')).toEqual([
+      { check: 'other Regions', state: 'unknown', text: expect.stringMatching(/may not do that.*iam:ListRoles/) },
+    ]);
+    expect((await run(denied, '--stage', 'dev')).stdout).toMatch(/stage dev\. 1 could not be checked\. Next:/);
+  });
+
+  it.each([
+    ['an unknown stage', ['--stage', 'qa'], /^error: Unknown stage "qa": the stages are .*prod/],
+    ['the local run', ['--stage', 'local'], /^error: stage local is what "npm start" runs/],
+    ['no stage', [], /--stage/],
+    ['an unknown option', ['--stage', 'dev', '--fix'], /unknown option '--fix'/],
+  ])('does not understand %s', async (_case, args, message) => {
+    const { code, stdout, stderr } = await run(makeWorld({}), ...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+
+  it('needs only permissions that the runbook names', () => {
+    const runbook = readFileSync(join(import.meta.dirname, '../../../../docs/runbook.md'), 'utf8');
+    const section = runbook.split('## Before a deployment')[1]?.split('\n## ')[0];
+    for (const permission of checks.flatMap(({ needs }) => needs)) expect(section).toContain(permission);
+  });
+});
+
+describe('the stage file, credentials and account', () => {
+  it('stops at a file that is wrong, before it asks AWS anything', async () => {
+    const configure = () => {
+      throw new ConfigurationError('Stage dev: stages/dev.ts must give account.');
+    };
+    const connect = () => expect.fail('AWS was asked');
+    const { code, findings } = await check({ ...makeWorld({}), configure, connect });
+    expect(code).toBe(1);
+    expect(findings).toMatchObject([
+      { check: 'stage file', state: 'problem', text: expect.stringMatching(/must give/) },
+    ]);
+  });
+
+  it('stops at a stage that cannot be synthesised', async () => {
+    const synthesise = () => Promise.reject(new Error('AwsSolutions-SQS4'));
+    const { code, findings } = await check({ ...makeWorld({}), synthesise });
+    expect(code).toBe(1);
+    expect(findings).toMatchObject([{ state: 'problem', text: expect.stringContaining('AwsSolutions-SQS4') }]);
+  });
+
+  it.each([
+    ['missing', 'CredentialsProviderError', /no usable AWS credentials: sign in/],
+    ['out of date', 'ExpiredToken', /no usable AWS credentials/],
+  ])('stops at credentials that are %s', async (_case, name, message) => {
+    const { code, findings } = await check(makeWorld({ aws: { caller: refused(name) } }));
+    expect(code).toBe(1);
+    expect(findings.at(-1)).toMatchObject({
+      check: 'credentials',
+      state: 'problem',
+      text: expect.stringMatching(message),
+    });
+  });
+
+  it('stops where no Region is known', async () => {
+    const defaultRegion = () => Promise.reject(new Error('Region is missing'));
+    const world = { ...makeWorld({ values: { account: undefined, region: undefined } }), defaultRegion };
+    expect((await check(world)).findings.at(-1)).toMatchObject({
+      state: 'problem',
+      text: expect.stringMatching(/AWS_REGION/),
+    });
+  });
+
+  it('stops at another account than the one of the stage', async () => {
+    const caller = async () => ({ account: '999999999999', arn: 'arn' });
+    const { code, findings, ...rest } = await check(makeWorld({ aws: { caller } }));
+    expect({ code, command: rest.command }).toEqual({ code: 1, command: null });
+    expect(findings.at(-1)).toMatchObject({
+      check: 'account',
+      state: 'problem',
+      todo: `set AWS_PROFILE to a profile of account ${account}`,
+    });
+  });
+
+  it('takes the Region and the account of the credentials where the file names none', async () => {
+    const world = makeWorld({
+      values: { account: undefined, region: undefined },
+      aws: { regionsOfRoles: async () => [] },
+    });
+    expect(await check(world)).toMatchObject({ code: 0, account, region: 'us-east-1' });
+  });
+});
+
+describe('the bootstrap stack', () => {
+  it('must be there and new enough', async () => {
+    await expectProblem(
+      'bootstrap',
+      { aws: { parameter: async () => undefined } },
+      /not bootstrapped.* -> npx cdk boot/,
+    );
+    await expectProblem('bootstrap', { aws: { parameter: async () => '5' } }, /has version 5, and 6 is needed/);
+    await expectOk('bootstrap', { aws: { parameter: async () => '6' } }, /has version 6/);
+  });
+});
+
+describe('the concurrency', () => {
+  const reserving = (name: string, reserved: number) => template(name, { ReservedConcurrentExecutions: reserved });
+  const inAccount = (quota: number, unreserved: number) => ({ concurrency: async () => ({ quota, unreserved }) });
+
+  it.each([
+    ['less than the file counts on', 20, 10, 10, 0, 0, /counts on 20 .*L-B99A9384.*or write 10 into/],
+    ['a reservation in a new account', 10, 10, 10, 5, 0, /5 would be left, and AWS keeps 10 unreserved/],
+    ['a reservation that leaves less than 100', 10, 250, 250, 200, 0, /50 would be left, and AWS keeps 100/],
+    ['one beside those of others', 10, 1_000, 250, 200, 0, /and other functions 750: 50 would be left/],
+  ])('refuses %s', async (_case, accountConcurrency, quota, unreserved, wanted, held, message) => {
+    const next = { Auth: reserving('Token', wanted) };
+    const deployed = { Auth: reserving('Token', held) };
+    await expectProblem(
+      'concurrency',
+      { values: { accountConcurrency }, next, deployed, aws: inAccount(quota, unreserved) },
+      message,
+    );
+  });
+
+  it.each([
+    ['nothing reserved in a new account', 10, 10, 0, 0, /10 stay unreserved; the lanes may want 90 at once/],
+    ['what leaves 100', 300, 300, 200, 0, /of which 100 stay unreserved/],
+    ['what the stage holds already', 1_000, 100, 200, 200, /of which 100 stay unreserved/],
+  ])('takes %s', async (_case, quota, unreserved, wanted, held, message) => {
+    const [next, deployed] = [{ Auth: reserving('Token', wanted) }, { Auth: reserving('Token', held) }];
+    await expectOk('concurrency', { next, deployed, aws: inAccount(quota, unreserved) }, message);
+  });
+});
+
+describe('certificates', () => {
+  const arn = `arn:aws:acm:${region}:${account}:certificate/1`;
+  const values = { authDomain: 'auth.acme.com', authCertificateArn: arn };
+  const issued: Certificate = { status: 'ISSUED', names: ['auth.acme.com'], notAfter: now + 200 * day };
+  const with_ = (changes: Partial<Certificate> | undefined): Case => ({
+    values,
+    aws: { certificate: async () => changes && { ...issued, ...changes } },
+  });
+
+  it.each([
+    ['that is missing', undefined, /there is no certificate arn/],
+    ['that is not issued yet', { status: 'PENDING_VALIDATION' }, /PENDING_VALIDATION -> add the DNS records/],
+    ['that has ended', { status: 'EXPIRED' }, /is EXPIRED -> request another/],
+    ['that ends soon', { notAfter: now + 29 * day }, /ends on 2026-12-21 -> AWS renews/],
+    ['for another name', { names: ['base.acme.com', 'acme.com'] }, /is for base\.acme\.com, acme\.com/],
+    ['for a wildcard that does not reach', { names: ['*.com', '*.auth.acme.com'] }, /is for \*\.com/],
+  ])('refuses one %s', (_case, changes, message) => expectProblem('certificates', with_(changes), message));
+
+  it.each([
+    ['for its name', {}],
+    ['for a wildcard', { names: ['*.acme.com'] }],
+  ])('takes one %s', (_case, changes) => expectOk('certificates', with_(changes), /^auth\.acme\.com until 2027-06-10/));
+});
+
+describe('the runtime', () => {
+  it('is proven by functions that run on it, or judged by Lambda', async () => {
+    await expectOk('runtime', {}, /functions of this stage run on nodejs24\.x on arm64/);
+    await expectOk('runtime', { stacks: none }, /knows the names nodejs24\.x on arm64; .*only a deployment shows/);
+    const refusalOf = async () => 'Member must satisfy enum value set: [nodejs22.x, java21]';
+    await expectProblem(
+      'runtime',
+      { stacks: none, aws: { refusalOf } },
+      /does not know nodejs24\.x on arm64: Member must satisfy enum value set ->/,
+    );
+    await expectOk('runtime', { aws: { refusalOf } }, /functions of this stage run/);
+  });
+});
+
+describe('the stacks', () => {
+  it.each([
+    ['UPDATE_IN_PROGRESS', false, /Wait until it has ended/],
+    ['UPDATE_ROLLBACK_FAILED', false, /npx cdk rollback Emissor-dev-Auth -c stage=dev/],
+    ['DELETE_FAILED', false, /delete-stack --region sa-east-1 --stack-name Emissor-dev-Auth/],
+    ['ROLLBACK_COMPLETE', true, /update-termination-protection --no-enable-termination-protection/],
+  ] as const)('in state %s stand in the way', (StackStatus, EnableTerminationProtection, message) =>
+    expectProblem('stacks', { stacks: { Auth: { StackStatus, EnableTerminationProtection } } }, message),
+  );
+
+  it.each([
+    ['ROLLBACK_COMPLETE', /^4 of 5 are there.*The next deployment deletes it and makes it again/],
+    ['UPDATE_ROLLBACK_COMPLETE', /^5 of 5 are there.*was taken back/],
+    ['REVIEW_IN_PROGRESS', /goes on with it/],
+  ] as const)('in state %s do not', async (StackStatus, message) => {
+    const { state, said } = await finding('stacks', { stacks: { Auth: { StackStatus } } });
+    expect({ state, said }).toEqual({ state: 'ok', said: expect.stringMatching(message) });
+  });
+
+  it('are none before the first deployment', () => expectOk('stacks', { stacks: none }, /^none yet/));
+});
+
+describe('protection', () => {
+  const values = { removalPolicy: 'retain', protection: true };
+  it('is refused for a stage that is not there, or not whole', async () => {
+    await expectProblem(
+      'protection',
+      { values, stacks: none },
+      /first deployment of Emissor-dev-Data, .* -> write protection: false/,
+    );
+    const stacks = { Auth: { StackStatus: 'ROLLBACK_COMPLETE' } as const };
+    await expectProblem('protection', { values, stacks }, /first deployment of Emissor-dev-Auth: /);
+    await expectOk('protection', { values }, /^on/);
+  });
+  it('does not keep a stage that is there from getting its smoke test', () =>
+    expectOk('protection', { values, stacks: { Smoke: undefined } }, /^on/));
+  it('is asked for where the stage is there and keeps data', async () => {
+    await expectOk('protection', { values: { removalPolicy: 'retain' } }, /although the stage keeps data/);
+    await expectOk('protection', { values: { removalPolicy: 'retain' }, stacks: none }, /switch it on after that/);
+  });
+});
+
+describe('a stage of the same name', () => {
+  const Tags = [{ Key: 'owner', Value: 'payments' }];
+  it('of another owner is not deployed over', async () => {
+    await expectProblem(
+      'owner',
+      { values: { owner: 'ana' }, stacks: { Data: { Tags } } },
+      /belongs to payments.* is ana's/,
+    );
+    await expectProblem('owner', { stacks: { Data: { Tags } } }, /belongs to payments.* is nobody's/);
+    await expectOk('owner', { values: { owner: 'payments' }, stacks: { Data: { Tags } } }, /payments/);
+    await expectOk('owner', { values: { owner: 'payments' } }, /payments/);
+  });
+  it('in another Region is refused', async () => {
+    const regionsOfRoles = async () => [region, 'eu-west-1'];
+    await expectProblem('other Regions', { aws: { regionsOfRoles } }, /deployed in eu-west-1 of this account already/);
+  });
+});
+
+describe('what an earlier deployment left', () => {
+  const names = ['Emissor-dev-Data-Clients1-A'];
+  const aws = {
+    tables: async () => ({ names, isCutOff: false }),
+    queues: async () => ['https://sqs.sa-east-1.amazonaws.com/1/Emissor-dev-Delivery-Events1-B'],
+  };
+  const values = { removalPolicy: 'retain' };
+  it('must be looked at before the first deployment', () =>
+    expectProblem(
+      'left-overs',
+      { values, aws, stacks: none },
+      /2 tables and queues remain .*: Emissor-dev-Data-Clients1-A, Emissor-dev-Delivery-Events1-B\. The stage would begin without/,
+    ));
+  it('does not stand in the way of a stage that is there, or keeps nothing', async () => {
+    await expectOk('left-overs', { values, aws }, /nobody uses them/);
+    await expectOk('left-overs', { aws, stacks: none }, /nobody uses them/);
+  });
+  it('is not what the stage has', () => {
+    const Outputs = [{ OutputKey: 'ClientsTable', OutputValue: names[0] }];
+    return expectOk('left-overs', { aws: { tables: aws.tables }, stacks: { Data: { Outputs } } }, /nothing remains/);
+  });
+});
+
+describe('the recipients of alarms', () => {
+  const values = { alarmRecipients: ['ops@acme.com'] };
+  const stacks = { Data: { Outputs: [{ OutputKey: 'OperationsTopicArn', OutputValue: `arn:aws:sns:${region}:1:t` }] } };
+  const subscribed = (isConfirmed: boolean) => ({
+    subscriptions: async () => [{ protocol: 'email', endpoint: 'ops@acme.com', isConfirmed }],
+  });
+  const asked: Record<string, Resource> = {
+    Subscription: { Type: 'AWS::SNS::Subscription', Properties: { Endpoint: 'ops@acme.com' } },
+  };
+  it('must have confirmed', async () => {
+    await expectProblem(
+      'alarm recipients',
+      { values, stacks, aws: subscribed(false) },
+      /did not confirm.*--region sa-east-1/,
+    );
+    await expectOk('alarm recipients', { values, stacks, aws: subscribed(true) }, /ops@acme\.com confirmed/);
+  });
+  it('are told apart: new ones, and those that AWS dropped', async () => {
+    await expectOk('alarm recipients', { values, stacks }, /gets an e-mail by this deployment/);
+    const deployed = { Data: { Resources: asked } };
+    await expectProblem(
+      'alarm recipients',
+      { values, stacks, deployed },
+      /has no subscription any more.* -> aws sns sub/,
+    );
+    await expectOk('alarm recipients', { values, stacks: none }, /gets an e-mail at the first deployment/);
+  });
+});
+
+describe('the questions of a deployment', () => {
+  const policy = (action: string): Template => ({
+    Resources: { Policy: { Type: 'AWS::IAM::Policy', Properties: { Action: action } } },
+  });
+  it('are announced where permissions change', async () => {
+    await expectOk('questions', {}, /^deploy asks nothing/);
+    const next = { Delivery: policy('sqs:SendMessage') };
+    const first = { stacks: { Delivery: undefined }, next };
+    await expectOk('questions', first, /Emissor-dev-Delivery \(new, with 1 resource\).*--require-approval never/);
+    await expectOk(
+      'questions',
+      { next, deployed: { Delivery: policy('sqs:*') } },
+      /Emissor-dev-Delivery \(1 resource\)/,
+    );
+    await expectOk('questions', { next, deployed: next }, /^deploy asks nothing/);
+  });
+});
