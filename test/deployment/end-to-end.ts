@@ -4,6 +4,18 @@ import { root, runNode } from './command.ts';
 import type { Emulator } from './emulator.ts';
 import { infidelities } from './infidelities.ts';
 
+/** What is written into the file of each stage, so that the suites need not wait for hours, or for a lock to end. */
+export const trialValues = {
+  retrySchedule: '1s,1s,1s',
+  attemptTimeout: '2s',
+  addressFailureLimit: 100_000,
+  clientFailureLimit: 100_000,
+};
+const attempts = trialValues.retrySchedule.split(',').length + 1;
+
+/** Besides, for a stage that tests itself on a schedule: with a receiver of the functions' Internet, not one of the stage's own. */
+export const smokeValues = { smokeReceiverUrl: 'https://receiver.example.com/smoke', smokeSchedule: '12h' };
+
 /** What the suites reported. */
 export interface EndToEndResult {
   readonly counts: Readonly<Record<'passed' | 'failed' | 'skipped', number>>;
@@ -16,20 +28,16 @@ export interface EndToEndResult {
 }
 
 /**
- * Runs the end-to-end suites, unchanged, against a deployed stage. Exactly the tests that the infidelities name must fail.
+ * Runs the end-to-end suites, unchanged, against a deployed stage whose file has `trialValues`. Exactly the tests that the
+ * infidelities name must fail.
  *
  * @param files - the suites by name (`token-grants`); all if there are none.
- * @param attempts - how many attempts, a second apart, a delivery has in this stage.
  * @param only - a part of the names of the tests to run; all if it is not there.
  */
 export async function runEndToEnd(
   emulator: Emulator,
   outputsFile: string,
-  {
-    files = [],
-    attempts,
-    only,
-  }: { readonly files?: readonly string[]; readonly attempts: number; readonly only?: string },
+  { files = [], only }: { readonly files?: readonly string[]; readonly only?: string } = {},
 ): Promise<EndToEndResult> {
   const reportFile = `${outputsFile}.report.json`;
   writeFileSync(reportFile, '');
