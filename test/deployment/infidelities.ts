@@ -74,6 +74,11 @@ export const infidelities: readonly Infidelity[] = [
     isThere: ({ plain }) => probes.repeatsPhysicalNames(plain),
   },
   {
+    name: 'a changed table is another one',
+    why: 'Whatever changes of a global table, it is made anew, and empty. Protection, a property of it, can therefore not be switched on here.',
+    isThere: ({ plain }) => probes.replacesChangedTables(plain),
+  },
+  {
     name: 'any credentials do',
     why: 'No policy is enforced, for the three reasons that follow. `enforced-iam.test.ts` mends them, and local runs enforce policies, too.',
     isThere: ({ plain }) => probes.takesAnyCredentials(plain),

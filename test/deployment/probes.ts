@@ -106,6 +106,25 @@ export async function repeatsPhysicalNames({ settings, ...emulator }: Emulator):
   return first !== undefined && first === (await nameOfQueue());
 }
 
+/** Whether a table is replaced where AWS would change it: its protection from deletion is switched on. */
+export async function replacesChangedTables({ settings, ...emulator }: Emulator): Promise<boolean> {
+  const client = new CloudFormationClient(settings);
+  const table = (DeletionProtectionEnabled: boolean) => ({
+    BillingMode: 'PAY_PER_REQUEST',
+    KeySchema: [{ AttributeName: 'key', KeyType: 'HASH' }],
+    AttributeDefinitions: [{ AttributeName: 'key', AttributeType: 'S' }],
+    Replicas: [{ Region: settings.region, DeletionProtectionEnabled }],
+  });
+  const stack = (isProtected: boolean) => ({
+    Resources: { Table: { Type: 'AWS::DynamoDB::GlobalTable', Properties: table(isProtected) } },
+  });
+  const nameOfTable = async () => (await emulator.inventory.resources('ProbeTable'))[0]?.PhysicalResourceId;
+  await create(client, 'ProbeTable', stack(false));
+  const before = await nameOfTable();
+  await update(client, 'ProbeTable', stack(true));
+  return before !== undefined && before !== (await nameOfTable());
+}
+
 /** Whether credentials that nobody issued may do everything. */
 export async function takesAnyCredentials({ settings }: Emulator): Promise<boolean> {
   const client = new DynamoDBClient({ ...settings, credentials: { accessKeyId: 'NOBODY', secretAccessKey: 'none' } });
