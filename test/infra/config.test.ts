@@ -112,7 +112,7 @@ describe('the stage configuration', () => {
   });
 
   it.each([
-    ['an unknown stage', 'staging', {}, /Unknown stage "staging": the stages are .*prod.*stages\/prod\.ts/],
+    ['an unknown stage', 'no-such-stage', {}, /Unknown stage "no-such-stage": the stages are .*prod.*stages\/prod\.ts/],
     ['a stage that is a path', '../lib/config', {}, /Unknown stage/],
     ['half an address', 'dev', { account: '111122223333' }, /region account and region go together/],
     ['an account that is none', 'dev', { account: '1', region: 'sa-east-1' }, /account must be the 12 digits/],

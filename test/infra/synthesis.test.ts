@@ -65,7 +65,7 @@ describe('a stage with everything switched on', () => {
 
 describe('a mistake', () => {
   it.each([
-    ['an unknown stage', { stage: 'staging' }, /^Unknown stage "staging": the stages are .*prod/],
+    ['an unknown stage', { stage: 'no-such-stage' }, /^Unknown stage "no-such-stage": the stages are .*prod/],
     ['a file that is not filled in', { stage: 'prod' }, /^Stage prod: stages\/prod\.ts must give account/],
     ['a duration out of bounds', { accessTokenLifetime: '999999999d' }, /accessTokenLifetime must be 1s to 24h/],
     ['a value that does not fit', { retrySchedule: 'soon' }, /retrySchedule must be a whole number with a unit/],
@@ -77,9 +77,9 @@ describe('a mistake', () => {
   });
 
   it('in the context ends the CDK with that line and no stack trace', () => {
-    const { status, stderr } = runBare('cdk', 'synth', '--quiet', '-c', 'stage=staging');
+    const { status, stderr } = runBare('cdk', 'synth', '--quiet', '-c', 'stage=no-such-stage');
     expect(status).not.toBe(0);
-    expect(stderr).toMatch(/^Unknown stage "staging": the stages are .*prod/m);
+    expect(stderr).toMatch(/^Unknown stage "no-such-stage": the stages are .*prod/m);
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 

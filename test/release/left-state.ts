@@ -182,7 +182,7 @@ const replayedCount = 105;
 const slotCount = 60;
 
 /** Milliseconds. */
-const limit = 30_000;
+const limit = 60_000;
 
 /** Milliseconds: the sweeper comes once a minute. */
 const longLimit = 180_000;

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 type Behaviour = 'accept' | 'hang' | { readonly retryAfter: number };
 
 /** A delivery as it arrived. */
-interface Arrival {
+export interface Arrival {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
