@@ -1,9 +1,8 @@
 import type { StageFile } from '../lib/config.ts';
 
 /**
- * The stage that customers use. What is empty must be filled in before the first deployment. `lib/config.ts` tells what every
- * value means, and which others there are: `authDomain` and `baseDomain` with their certificates,
- * or `owner` and `costCenter`, for example.
+ * The stage that customers use. What is empty must be filled in before the first deployment. `lib/config.ts` says what each value
+ * means, and which others there are, such as `authDomain` and `baseDomain` with their certificates, `owner` and `costCenter`.
  */
 export const stage: StageFile = {
   account: '',
@@ -11,14 +10,17 @@ export const stage: StageFile = {
   demandsUrl: '',
   alarmRecipients: [],
 
-  /** Of `npm run preflight`: a new account has 10, and then nothing can be reserved. */
+  /**
+   * Lambda's quota of concurrent executions in this account and Region: `npm run preflight` compares. A new account has 10: write 10,
+   * and 0 for the two values below.
+   */
   accountConcurrency: 1_000,
   tokenConcurrency: 100,
   apiConcurrency: 100,
 
   logRetentionDays: 365,
   removalPolicy: 'retain',
-  /** Switch this on after the first deployment: CloudFormation must be able to delete what failed to come about. */
+  /** Switch this on after the first deployment: CloudFormation must be able to delete a deployment that failed. */
   protection: false,
   gradual: true,
 };
