@@ -54,7 +54,6 @@ export default defineConfig({
           include: ['test/release/*.test.ts'],
           globalSetup: ['test/release/set-up.ts'],
           testTimeout: 600_000,
-          maxWorkers: 2, // they mostly wait
           sequence: { groupOrder: 4 },
         },
       },

@@ -29,7 +29,6 @@ export interface LeftState {
 export interface LeftWebhook {
   readonly evento: EventName;
   readonly path: string;
-  readonly secret: string;
   readonly authorization: string;
   readonly ids: readonly string[];
 }
@@ -160,6 +159,7 @@ export async function untilAll(call: Call, webhook: LeftWebhook, estado: string)
     `${ids.length} deliveries of ${evento} in state ${estado}`,
     async () => ((await listDeliveries(call, webhook, estado)).toSorted().join() === wanted ? true : undefined),
     longLimit,
+    1_000, // each question reads a whole history
   );
 }
 
@@ -182,7 +182,7 @@ const replayedCount = 105;
 const slotCount = 60;
 
 /** Milliseconds. */
-const limit = 30_000;
+const limit = 60_000;
 
 /** Milliseconds: the sweeper comes once a minute. */
 const longLimit = 180_000;
@@ -202,7 +202,7 @@ async function beginSessions({ service }: ServingRelease, client: Client, user: 
 
 async function registerWebhook(
   { service }: ServingRelease,
-  { host }: Receiver,
+  { host, expectSignature }: Receiver,
   token: string,
   account: string,
   purpose: Purpose,
@@ -210,7 +210,8 @@ async function registerWebhook(
   const [evento, path, authorization] = [events[purpose], `/${account}/${purpose}`, `Bearer ${unique()}`];
   const url = `https://${host}${path}`;
   const secret = await service.register(token, { evento, url, autorizacao: authorization });
-  return { evento, path, secret, authorization, ids: [] };
+  expectSignature(path, secret);
+  return { evento, path, authorization, ids: [] };
 }
 
 /** Publishes events of a webhook. Gives the webhook with their deliveries. */

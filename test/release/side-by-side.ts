@@ -4,20 +4,35 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, expect, inject, it } from 'vitest';
+import { expect, type ProvidedContext } from 'vitest';
 import { startLocalRun } from '../../tools/support/local-run.ts';
+import type { SynthesisedRelease } from './set-up.ts';
 
-const { current, previous } = inject('releases');
-const folder = mkdtempSync(path.join(tmpdir(), 'emissor-side-by-side-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+/** Expects the end-to-end suite of the previous release to pass while each release serves every second invocation. */
+export async function expectBothToServe({ current, previous }: ProvidedContext['releases']): Promise<void> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-side-by-side-'));
+  try {
+    await expectBothToServeIn(folder, current, previous);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
-it('what the previous release promises holds while both serve', async () => {
+async function expectBothToServeIn(
+  folder: string,
+  current: SynthesisedRelease,
+  previous: SynthesisedRelease,
+): Promise<void> {
   const hostsFile = path.join(folder, 'hosts.json');
   writeFileSync(hostsFile, '{}');
   const run = await startLocalRun(
     ...['--assembly', current.assembly, '--beside', previous.assembly, '--hosts', hostsFile],
   );
-  const suite = await runSuite({ EMISSOR_OUTPUTS: run.outputsFile, EMISSOR_HOSTS: hostsFile, EMISSOR_ATTEMPTS: '4' });
+  const suite = await runSuite(previous.root, folder, {
+    EMISSOR_OUTPUTS: run.outputsFile,
+    EMISSOR_HOSTS: hostsFile,
+    EMISSOR_ATTEMPTS: '4',
+  });
   const output = await run.stop();
   const { passed, failed, skipped } = suite;
   console.info(`${previous.version}'s end-to-end suite against both releases: ${passed} tests passed.`);
@@ -34,21 +49,21 @@ it('what the previous release promises holds while both serve', async () => {
     expect(own, name).toBeGreaterThan(0);
     expect(other, name).toBeGreaterThan(0);
   }
-});
+}
 
 /**
  * Runs the end-to-end suite of the previous release: of what this one adds, or does differently, that release knows nothing,
  * and every second request is its.
  */
-async function runSuite(environment: Record<string, string>) {
+async function runSuite(root: string, folder: string, environment: Record<string, string>) {
   const reportFile = path.join(folder, 'report.json');
-  const vitest = path.join(previous.root, 'node_modules/vitest/vitest.mjs');
+  const vitest = path.join(root, 'node_modules/vitest/vitest.mjs');
   const outerRun = Object.keys(process.env).filter(name => name.startsWith('VITEST'));
   const child = spawn(
     process.execPath,
     [vitest, 'run', '--project', 'e2e', '--reporter', 'json', '--outputFile', reportFile],
     {
-      cwd: previous.root,
+      cwd: root,
       env: { ...process.env, ...Object.fromEntries(outerRun.map(name => [name, undefined])), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
@@ -62,10 +77,15 @@ async function runSuite(environment: Record<string, string>) {
     passed: tests.filter(({ status }) => status === 'passed').length,
     failed: [
       ...tests.filter(({ status }) => status === 'failed').map(test => [test.fullName, ...test.failureMessages]),
-      ...testResults.filter(({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0),
+      ...testResults.filter(isFailedAsAWhole).map(({ name, message }) => [name, message]),
     ],
     skipped: tests.filter(({ status }) => !['passed', 'failed'].includes(status)).map(({ fullName }) => fullName),
   };
+}
+
+/** A suite that could not be loaded or prepared: its tests are skipped or not there. */
+function isFailedAsAWhole({ status, assertionResults }: SuiteReport['testResults'][number]): boolean {
+  return status === 'failed' && !assertionResults.some(test => test.status === 'failed');
 }
 
 /** As Vitest's JSON reporter writes it. */
