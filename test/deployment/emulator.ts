@@ -19,6 +19,8 @@ export interface Emulator {
   readonly inventory: Inventory;
   /** The hosts file of the functions' Internet, see `local/README.md`. */
   readonly hostsFile: string;
+  /** Lets a name of that Internet lead to the emulator. Not while anything else writes the hosts file. */
+  mapHost(name: string): void;
   readonly processId: number;
   /** The end of what it and the functions wrote. */
   tail(lines: number): string;
@@ -113,7 +115,11 @@ export async function startEmulator(
     NODE_OPTIONS: localhostNames,
   };
   const inventory = makeInventory(settings);
-  return { environment, endpoint, settings, inventory, hostsFile, processId: child.pid ?? 0, tail, stop };
+  const mapHost = (name: string) => {
+    const hosts = JSON.parse(readFileSync(hostsFile, 'utf8'));
+    writeFileSync(hostsFile, JSON.stringify({ ...hosts, [name]: `http://127.0.0.1:${port}` }));
+  };
+  return { environment, endpoint, settings, inventory, hostsFile, mapHost, processId: child.pid ?? 0, tail, stop };
 }
 
 const localhostNames = `--import=${path.join(import.meta.dirname, 'localhost-names.ts')}`;

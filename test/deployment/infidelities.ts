@@ -89,9 +89,9 @@ export const infidelities: readonly Infidelity[] = [
     isThere: ({ plain }) => probes.assumesForeignRole(plain),
   },
   {
-    name: 'the URL of a function is plain http, and leads to this machine',
-    why: 'No webhook may lead there, so that smoke tests are refused the receiver that prod has of its own. dev is given another.',
-    isThere: ({ plain }) => probes.givesPlainFunctionUrls(plain),
+    name: 'the URL of a function leads elsewhere',
+    why: 'It has the host that it would have on AWS. In the functions’ Internet, that host is made to lead to the emulator.',
+    isThere: ({ plain }) => probes.givesForeignFunctionUrls(plain),
   },
   {
     name: 'AUTH: sqs:SendMessage does not allow SendMessageBatch',

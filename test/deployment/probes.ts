@@ -56,8 +56,8 @@ export async function confirmsSubscriptions({ settings }: Emulator): Promise<boo
   return Subscriptions[0]?.SubscriptionArn?.startsWith('arn:') ?? false;
 }
 
-/** Whether the URL of a function leads to this machine without TLS. */
-export async function givesPlainFunctionUrls({ settings }: Emulator): Promise<boolean> {
+/** Whether the URL of a function has a host of AWS. */
+export async function givesForeignFunctionUrls({ settings }: Emulator): Promise<boolean> {
   const client = new CloudFormationClient(settings);
   const properties = { AuthType: 'NONE', TargetFunctionArn: { 'Fn::GetAtt': ['Function', 'Arn'] } };
   await create(client, 'ProbeUrl', {
@@ -65,8 +65,7 @@ export async function givesPlainFunctionUrls({ settings }: Emulator): Promise<bo
     Outputs: { Url: { Value: { 'Fn::GetAtt': ['Url', 'FunctionUrl'] } } },
   });
   const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: 'ProbeUrl' }));
-  const url = new URL(Stacks?.[0]?.Outputs?.[0]?.OutputValue ?? '');
-  return url.protocol === 'http:' && url.hostname.endsWith('localhost');
+  return new URL(Stacks?.[0]?.Outputs?.[0]?.OutputValue ?? '').hostname.endsWith('.on.aws');
 }
 
 function aFunction(ReservedConcurrentExecutions: number): object {
