@@ -22,6 +22,7 @@ export function stageNames(): readonly StageName[] {
   return readdirSync(stagesDirectory)
     .filter(file => file.endsWith('.ts'))
     .map(file => file.slice(0, -'.ts'.length))
+    .filter(isStageName)
     .sort();
 }
 
@@ -34,7 +35,7 @@ export function knownStage(name: unknown): StageName {
   const stages = stageNames();
   if (isStageName(name) && stages.includes(name)) return name;
   throw new ConfigurationError(
-    `Unknown stage "${String(name)}": the stages are ${stages.join(', ')}. For a new one, copy stages/prod.ts to stages/NAME.ts, with a NAME of up to 20 small letters, digits and hyphens.`,
+    `Unknown stage "${String(name)}": the stages are ${stages.join(', ')}. For a new one, copy stages/prod.ts to stages/NAME.ts, with a NAME of up to 20 small letters, digits and hyphens that begins with a letter.`,
   );
 }
 
@@ -103,9 +104,20 @@ function isEmpty(value: unknown): boolean {
 }
 
 function readStageFile(stage: StageName): StageFile {
-  const { stage: file } = load(join(stagesDirectory, `${stage}.ts`)) as { stage?: StageFile };
+  const { stage: file } = loadStageFile(stage);
   if (typeof file !== 'object') throw new ConfigurationError(`stages/${stage}.ts must export the constant "stage".`);
   return file;
+}
+
+function loadStageFile(stage: StageName): { readonly stage?: StageFile } {
+  try {
+    return load(join(stagesDirectory, `${stage}.ts`));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigurationError(
+      `stages/${stage}.ts cannot be read: ${reason.replaceAll(/\s+/g, ' ')}. npx tsc --noEmit shows the place.`,
+    );
+  }
 }
 
 function isStageName(name: unknown): name is StageName {
@@ -126,7 +138,9 @@ const httpsUrl = z
   .url({ protocol: /^https$/, error: 'must be an https URL' })
   .refine(value => !value.endsWith('/'), 'must not end in a slash');
 
-const hostName = z.string().regex(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be a host name in lower case');
+const hostName = z
+  .string('must be a host name in lower case')
+  .regex(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be a host name in lower case');
 const flag = z.union(
   [z.boolean(), z.enum(['true', 'false']).transform(text => text === 'true')],
   'must be true or false',
@@ -134,11 +148,11 @@ const flag = z.union(
 
 /** AWS takes these characters in the value of a tag. */
 const tagValue = z
-  .string()
+  .string('must be text')
   .regex(/^[\p{L}\p{N} _.:/=+@-]{1,256}$/u, 'must be 1 to 256 letters, digits, spaces or _.:/=+-@');
 
 const certificateArn = z
-  .string()
+  .string('must be the ARN of an ACM certificate')
   .regex(/^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/, 'must be the ARN of an ACM certificate');
 
 /** The retention periods that CloudWatch Logs accepts. */
@@ -148,11 +162,11 @@ const schema = z
   .strictObject({
     /** The AWS account and Region of the stage: a deployment into others is refused. Without them, the CLI's own are used. */
     account: z
-      .string()
-      .regex(/^\d{12}$/, 'must be the 12 digits of an AWS account')
+      .string('must be the 12 digits of an AWS account, in quotes')
+      .regex(/^\d{12}$/, 'must be the 12 digits of an AWS account, in quotes')
       .optional(),
     region: z
-      .string()
+      .string('must be an AWS Region, such as sa-east-1')
       .regex(/^[a-z]{2}(-[a-z]+)+-\d+$/, 'must be an AWS Region, such as sa-east-1')
       .optional(),
     /** E-mail addresses that alarms and suspended webhooks are told to. Each must confirm the subscription once. */
@@ -196,7 +210,7 @@ const schema = z
 
     /** The backoff: waits between attempts, before jitter. n waits make n + 1 attempts. */
     retrySchedule: z
-      .string()
+      .string('must be one text with commas, such as 5s,5m,30m')
       .transform(value => value.split(',').map(wait => wait.trim()))
       .pipe(
         z.array(duration('100ms', '7d')).min(1, 'must name at least one wait').max(30, 'must name at most 30 waits'),
@@ -258,7 +272,7 @@ const schema = z
   })
   .refine(value => !value.authDomain === !value.authCertificateArn, {
     path: ['authCertificateArn'],
-    message: 'authDomain and authCertificateArn go together',
+    message: 'must be given together with authDomain',
   })
   .superRefine((value, context) => {
     const home = `:acm:${value.region}:${value.account}:`;
@@ -283,7 +297,7 @@ const schema = z
   )
   .refine(value => !value.account === !value.region, {
     path: ['region'],
-    message: 'account and region go together',
+    message: 'must be given together with account',
   })
   .refine(value => value.encryption === 'aws-owned' || value.account !== undefined, {
     path: ['encryption'],
@@ -295,7 +309,7 @@ const schema = z
   })
   .refine(value => !value.baseDomain === !value.baseCertificateArn, {
     path: ['baseCertificateArn'],
-    message: 'baseDomain and baseCertificateArn go together',
+    message: 'must be given together with baseDomain',
   });
 
 /**

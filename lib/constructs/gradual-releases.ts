@@ -1,4 +1,4 @@
-import { Duration, Validations } from 'aws-cdk-lib';
+import { type CfnResource, Duration, Lazy, Stack, Validations } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -43,6 +43,7 @@ export class GradualReleases extends Construct {
         autoRollback: { deploymentInAlarm: true, failedDeployment: true, stoppedDeployment: true },
       });
       target.live.node.addDependency(...alarms); // they must watch the new version before it gets requests
+      for (const alarm of alarms) makeAnewWithVersion(alarm, target);
     }
   }
 
@@ -57,6 +58,24 @@ export class GradualReleases extends Construct {
     return role.withoutPolicyUpdates(); // each deployment group would add it again
   }
 }
+
+/**
+ * Makes an alarm anew for each version. An alarm that is only changed keeps its state until it is evaluated again, and CodeDeploy
+ * does not begin while an alarm rings: that of a failing version would stop the release that repairs it
+ * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html).
+ */
+function makeAnewWithVersion(alarm: cloudwatch.Alarm, { currentVersion }: NodeFunction<Record<string, string>>): void {
+  const stack = Stack.of(alarm);
+  const resource = alarm.node.defaultChild as CfnResource;
+  const { logicalId: versionId } = currentVersion.node.defaultChild as CfnResource;
+  const id: string = stack.resolve(resource.logicalId);
+  resource.overrideLogicalId(
+    Lazy.uncachedString({ produce: () => `${id}${String(stack.resolve(versionId)).slice(-versionHashLength)}` }),
+  );
+}
+
+/** The logical id of a version ends in a hash of the function. */
+const versionHashLength = 32;
 
 /**
  * How a function's new version fails: invocations that throw, run out of memory or time out, and answers with status 500, which are

@@ -51,6 +51,7 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
       handler: 'index.handler',
+      description: describe(id, props.configuration),
       code: bundle(props.entry),
       role,
       logGroup,
@@ -77,6 +78,14 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
 /** Roles are known in every Region: by their path preflight sees whether a stage of that name is in another one. */
 function rolePath(scope: Construct, { stage }: StageConfiguration): string {
   return `/emissor/${stage}/${Stack.of(scope).region}/`;
+}
+
+/**
+ * Tells functions apart in the console. Account and Region are part of it for a reason: with them in the stage's file, the hash
+ * that names a version changes, and Lambda refuses to publish a version of a function that did not change.
+ */
+function describe(id: string, { stage, account, region }: StageConfiguration): string {
+  return `Emissor ${stage}: ${id}${account ? ` (${account}, ${region})` : ''}`;
 }
 
 /** Bundles in this process: the CDK's own Node.js construct starts a package manager for each function. */

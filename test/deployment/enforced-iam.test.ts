@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-cloudwatch-logs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { account, type Emulator, region, startEmulator } from './emulator.ts';
-import { type EndToEndResult, runEndToEnd } from './end-to-end.ts';
+import { type EndToEndResult, runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
 import { recordedResources } from './infidelities.ts';
 import { pythonEnvironment } from './python-environment.ts';
 import { makeRolePolicies, type RolePolicies, type Statement, without } from './role-policies.ts';
@@ -24,13 +24,6 @@ import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
 // function. `test/infra/permissions.test.ts` lists the former.
 
 const stage = 'dev';
-const attempts = 4;
-const trialValues = {
-  retrySchedule: '1s,1s,1s',
-  attemptTimeout: '2s',
-  addressFailureLimit: 100_000,
-  clientFailureLimit: 100_000,
-};
 
 /** Milliseconds: how long a command may take on a busy machine. */
 const commandLimit = 240_000;
@@ -72,7 +65,7 @@ step(
       enforced,
     );
     copy = makeWorkCopy(folder, emulator.environment, commandLimit);
-    copy.configure(stage, trialValues);
+    copy.configure(stage, { ...trialValues, ...smokeValues });
     policies = makeRolePolicies(emulator.endpoint);
     return emulator.endpoint;
   },
@@ -132,7 +125,7 @@ withheld({
   action: 'sqs:SendMessage',
   change: without('sqs:SendMessage'),
   suite: 'retry',
-  only: 'an attempt that fails with 500',
+  only: 'with 500 is retried',
 });
 
 /** Proves that a suite fails when a role lacks what it is allowed, and fails for that. */
@@ -174,7 +167,7 @@ async function cdk(...words: readonly string[]): Promise<undefined> {
 }
 
 function endToEnd(files: readonly string[], only?: string): Promise<EndToEndResult> {
-  return runEndToEnd(emulator, outputsFile(), { files, attempts, ...(only !== undefined && { only }) });
+  return runEndToEnd(emulator, outputsFile(), { files, ...(only !== undefined && { only }) });
 }
 
 function outputsFile(): string {

@@ -15,7 +15,7 @@ export interface Infidelity {
 }
 
 /** The emulator as the stages are tried on it, and what one that enforces IAM makes of policies. */
-export interface Emulators {
+interface Emulators {
   readonly plain: Emulator;
   readonly judgements: probes.PolicyJudgements;
 }

@@ -48,12 +48,9 @@ beforeAll(async () => {
     AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint,
     AWS_ENDPOINT_URL_STS: endpoint,
     AWS_REGION: outputs.Region ?? 'us-east-1',
-    // An emulator that is no local run has endpoint and credentials in this process's environment.
-    ...(outputs.DynamoDbEndpoint !== undefined && {
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
-      AWS_ENDPOINT_URL_DYNAMODB: outputs.DynamoDbEndpoint,
-    }),
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    ...(outputs.DynamoDbEndpoint !== undefined && { AWS_ENDPOINT_URL_DYNAMODB: outputs.DynamoDbEndpoint }),
   };
 });
 

@@ -35,6 +35,34 @@ describe('every function', () => {
   });
 });
 
+/** A template's own functions by the version that each publishes: the resolved properties that Lambda would compare. */
+const published = (overrides: Record<string, unknown>) => {
+  const here = { account: '111122223333', region: 'sa-east-1' };
+  const all = Object.values(stageTemplates('dev', overrides));
+  const resolved = (properties: unknown) =>
+    JSON.stringify(properties)
+      .replaceAll(/{"Fn::Sub":("[^"]*")}/g, '$1')
+      .replaceAll(/\$\{AWS::AccountId}/g, here.account)
+      .replaceAll(/\$\{AWS::Region}/g, here.region);
+  const byId = new Map(all.flatMap(template => resourcesOf(template, 'AWS::Lambda::Function')));
+  return new Map(
+    all
+      .flatMap(template => resourcesOf(template, 'AWS::Lambda::Version'))
+      .map(([id, { Properties }]) => [id, resolved(byId.get(Properties.FunctionName.Ref)?.Properties)]),
+  );
+};
+
+describe('a version', () => {
+  // Lambda refuses to publish a version of a function that did not change, and the deployment fails.
+  it('is not published anew of the same function when the stage’s file begins to name its account', () => {
+    const before = published({});
+    const after = published({ account: '111122223333', region: 'sa-east-1' });
+    const unchanged = new Set(before.values());
+    for (const [id, properties] of after) if (!before.has(id)) expect(unchanged.has(properties), id).toBe(false);
+    expect(after.size).toBe(before.size);
+  });
+});
+
 describe('what calls a function', () => {
   const callers: readonly [string, (resource: Resource) => unknown][] = [
     ['AWS::ApiGatewayV2::Integration', ({ Properties }) => Properties.IntegrationUri],

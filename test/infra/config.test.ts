@@ -114,7 +114,9 @@ describe('the stage configuration', () => {
   it.each([
     ['an unknown stage', 'no-such-stage', {}, /Unknown stage "no-such-stage": the stages are .*prod.*stages\/prod\.ts/],
     ['a stage that is a path', '../lib/config', {}, /Unknown stage/],
-    ['half an address', 'dev', { account: '111122223333' }, /region account and region go together/],
+    ['half an address', 'dev', { account: '111122223333' }, /region must be given together with account/],
+    ['an account without quotes', 'dev', { account: 111122223333 }, /account must be .* 12 digits .*, in quotes\./],
+    ['a schedule in an array', 'dev', { retrySchedule: ['5s'] }, /retrySchedule must be one text with commas/],
     ['an account that is none', 'dev', { account: '1', region: 'sa-east-1' }, /account must be the 12 digits/],
     ['a Region that is none', 'dev', { account: '111122223333', region: 'Brazil' }, /region must be an AWS Region/],
     ['a recipient without an address', 'dev', { alarmRecipients: 'ops' }, /alarmRecipients must be e-mail addresses/],
@@ -154,7 +156,12 @@ describe('the stage configuration', () => {
       /accountConcurrency must be 300 at least, because tokenConcurrency and apiConcurrency reserve 200 .*Service Quotas/,
     ],
     ['a reservation in a new account', 'dev', { apiConcurrency: 1 }, /accountConcurrency must be 101 at least/],
-    ['a domain without certificate', 'dev', { authDomain: 'auth.emissor.com.br' }, /authCertificateArn .*go together/],
+    [
+      'a domain without certificate',
+      'dev',
+      { authDomain: 'auth.emissor.com.br' },
+      /authCertificateArn must be given together with authDomain/,
+    ],
     [
       'a certificate of another Region',
       'prod',

@@ -70,8 +70,11 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
 /** DynamoDB Local, where the run has it. It keeps what it has until the run ends: to delete tables would only take time. */
 function dynamoDbLocal(): Engine | undefined {
   const endpoint = inject('dynamoDbLocal');
-  return endpoint ? { endpoint, stop: async () => {} } : undefined;
+  return endpoint ? { endpoint, requestHandler: { httpAgent }, stop: async () => {} } : undefined;
 }
+
+/** Its server closes a connection that is idle for 30 s: a client must not send into one at that moment. */
+const httpAgent = { keepAlive: true, timeout: 5_000 };
 
 /** Both engines want a signature, take the region from it, and check nothing: to compute one would be a tenth of all work. */
 function withoutSignature(region: string) {
