@@ -83,7 +83,9 @@ async function readFile(stage: StageName, { configure, synthesise }: PreflightWo
     };
   } catch (error) {
     if (error instanceof ConfigurationError) {
-      return { finding: problem(error.message, 'lib/config.ts tells what every value means') };
+      return {
+        finding: problem(error.message.replace(`Stage ${stage}: `, ''), 'lib/config.ts tells what every value means'),
+      };
     }
     const message = error instanceof Error ? error.message : String(error);
     return {
@@ -104,8 +106,15 @@ async function identify(configuration: StageConfiguration, world: PreflightWorld
     return { region, account, aws, finding: ok(`${arn}, in ${region}, ${whose}`) };
   } catch (error) {
     const unreachable = `nothing answers in ${known}: check the network, and that there is such a Region.`;
-    const finding = problem(describeError(error, unreachable), 'aws sts get-caller-identity must work first');
-    return { region: known, finding };
+    const text = describeError(error, unreachable);
+    const file = `stages/${stage}.ts`;
+    const todo =
+      known === null
+        ? `export AWS_REGION=…, or write account and region into ${file}`
+        : text === unreachable
+          ? `check region in ${file}, and the network`
+          : 'aws sts get-caller-identity must work first';
+    return { region: known, finding: problem(text, todo) };
   }
 }
 
