@@ -73,18 +73,18 @@ const addUser = (email: string, accountId: string, ago: number) =>
 
 describe('ops smoke', () => {
   it('removes what a killed test left behind, and nothing of others', async () => {
-    await addClient('Smoke test', '_smoke', 180_001);
-    await addUser('test-old@smoke.invalid', '_smoke', 180_001);
-    await addClient('Smoke test', 'acme', 180_001);
-    await addUser('test-acme@example.com', 'acme', 180_001);
-    await addClient('Smoke test', '_smoke', 170_000);
-    await addUser('test-new@smoke.invalid', '_smoke', 170_000);
-    await addClient('Smoke test on a schedule', '_smoke', 180_001);
-    await addUser('schedule-x@smoke.invalid', '_smoke', 180_001);
+    await addClient('Smoke test', '_smoke', 480_001);
+    await addUser('test-old@smoke.invalid', '_smoke', 480_001);
+    await addClient('Smoke test', 'acme', 480_001);
+    await addUser('test-acme@example.com', 'acme', 480_001);
+    await addClient('Smoke test', '_smoke', 470_000);
+    await addUser('test-new@smoke.invalid', '_smoke', 470_000);
+    await addClient('Smoke test on a schedule', '_smoke', 480_001);
+    await addUser('schedule-x@smoke.invalid', '_smoke', 480_001);
     const { code, stdout, stderr } = await ops('smoke');
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /^left-overs +\d+ ms {2}removed client \w{22}, user test-old@smoke\.invalid; 2 of the last 3 minutes may be in use$/m,
+      /^left-overs +\d+ ms {2}removed client \w{22}, user test-old@smoke\.invalid; 2 of the last 8 minutes may be in use$/m,
     );
     expect(stderr).toMatch(
       /^error: the smoke test of .* failed at "token" after \d+\.\d s: POST .* \(ECONNREFUSED\) .*\. Look at that host .*\n$/,
