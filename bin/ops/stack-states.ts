@@ -32,7 +32,8 @@ export function adviceOn(
     const failed = `${about}: its first deployment failed (${cloudFormation('describe-stack-events')} says why)`;
     return found.EnableTerminationProtection
       ? {
-          text: `${failed}, and it cannot be deleted to be made again, because it is protected. Set protection to false in stages/${stage}.ts, and run: ${cloudFormation('update-termination-protection --no-enable-termination-protection')}`,
+          // Of this stack only: without protection in its file, the whole stage would lose it, and its tables theirs.
+          text: `${failed}, and it cannot be deleted to be made again, because it is protected. Run: ${cloudFormation('update-termination-protection --no-enable-termination-protection')}. Then the next deployment deletes it and makes it again.`,
           blocks: true,
         }
       : { text: `${failed}. The next deployment deletes it and makes it again.`, blocks: false };

@@ -1,5 +1,5 @@
 import { adviceOn } from './stack-states.ts';
-import type { StageStacks } from './stage-stacks.ts';
+import { type StageStacks, stackNameOf } from './stage-stacks.ts';
 import { isUnread, type Status } from './status-view.ts';
 
 /**
@@ -50,7 +50,10 @@ function versions({ stacks }: Pick<Status, 'stacks'>, { configuration: { stage }
 function protection(status: Omit<Status, 'problems'>, { configuration }: StageStacks): readonly string[] {
   const { stage, removalPolicy } = configuration;
   if (removalPolicy !== 'retain') return [];
-  const stacks = (status.stacks ?? []).filter(stack => stack.state !== null && !stack.terminationProtection);
+  const holdsNothing = stackNameOf(stage, 'Smoke');
+  const stacks = (status.stacks ?? []).filter(
+    ({ name, state, terminationProtection }) => name !== holdsNothing && state !== null && !terminationProtection,
+  );
   const tables = isUnread(status.tables) ? [] : status.tables.filter(table => !table.deletionProtection);
   if (stacks.length + tables.length === 0) return [];
   const open = [...count(stacks.length, 'stack'), ...count(tables.length, 'table')];

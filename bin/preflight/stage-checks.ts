@@ -40,15 +40,21 @@ async function checkStates(subject: Subject): Promise<Finding> {
   return ok([what, ...advice.map(({ text }) => text)].join('; '));
 }
 
-/** A protected stack whose first deployment fails can neither be updated nor deleted. */
+/** A protected stack whose first deployment fails can neither be updated nor deleted, nor can its tables. */
 async function checkProtection(subject: Subject): Promise<Finding> {
   const { stage, protection, removalPolicy } = subject.configuration;
-  // A stage that is there may get its smoke test later: that stack holds nothing.
+  // The stack for smoke tests holds nothing, and is never protected.
   const missing = (await subject.stacks()).filter(stack => stack.name !== 'Smoke' && !isDeployed(stack));
-  if (protection && missing.length > 0) {
+  const names = missing.map(({ stackName }) => stackName).join(', ');
+  if (protection && missing.some(({ name }) => name === 'Data')) {
     return problem(
-      `protection is on before the first deployment of ${missing.map(({ stackName }) => stackName).join(', ')}: if that fails, CloudFormation cannot take away what it made`,
+      `protection is on before the first deployment of ${names}: if that fails, CloudFormation cannot take away what it made`,
       `write protection: false into stages/${stage}.ts, deploy, then switch it on and deploy again`,
+    );
+  }
+  if (protection && missing.length > 0) {
+    return ok(
+      `on, and must stay on. If the first deployment of ${names} fails, take the protection off that one stack (aws cloudformation update-termination-protection --no-enable-termination-protection), and deploy again`,
     );
   }
   if (protection) return ok('on');

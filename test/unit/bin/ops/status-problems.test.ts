@@ -89,6 +89,15 @@ describe('the problems of a stage', () => {
     expect(problems(stage({}, { Auth: { StackStatus } }))).toEqual([expect.stringMatching(message)]);
   });
 
+  it('are a first deployment that failed in a protected stack: only that stack loses its protection', () => {
+    const Auth = { StackStatus: 'ROLLBACK_COMPLETE', EnableTerminationProtection: true } as const;
+    const found = problems(stage({ removalPolicy: 'retain', protection: true }, { Auth }));
+    expect(found[0]).toMatch(
+      /because it is protected\. Run: aws cloudformation update-termination-protection --no-enable-termination-protection --region sa-east-1 --stack-name Emissor-dev-Auth\. .* deployment deletes it and makes it again\.$/,
+    );
+    expect(found[0]).not.toContain('stages/dev.ts');
+  });
+
   it('are stacks and tables that nothing protects, where data is to be kept', () => {
     const tables = [
       { name: 'open', deletionProtection: false },
@@ -96,7 +105,7 @@ describe('the problems of a stage', () => {
     ];
     const keeps = { removalPolicy: 'retain' };
     const isProtected = { EnableTerminationProtection: true };
-    const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected, Smoke: isProtected };
+    const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected }; // Smoke holds nothing
     expect(problems(stage(), { tables })).toEqual([]);
     expect(problems(stage(keeps, protectedBut), { tables })).toEqual([
       '1 stack and 1 table can be deleted by mistake: nothing protects them. Once the first deployment is complete, set protection to true in stages/dev.ts and deploy again.',

@@ -339,9 +339,17 @@ describe('protection', () => {
       { values, stacks: none },
       /first deployment of Emissor-dev-Data, .* -> write protection: false/,
     );
-    const stacks = { Auth: { StackStatus: 'ROLLBACK_COMPLETE' } as const };
-    await expectProblem('protection', { values, stacks }, /first deployment of Emissor-dev-Auth: /);
+    const stacks = { Data: { StackStatus: 'ROLLBACK_COMPLETE' } as const, Auth: undefined };
+    await expectProblem('protection', { values, stacks }, /first deployment of Emissor-dev-Data, Emissor-dev-Auth: /);
     await expectOk('protection', { values }, /^on/);
+  });
+  it('stays on where the data stack is there: its tables must not lose theirs', async () => {
+    const stacks = { Auth: { StackStatus: 'ROLLBACK_COMPLETE' } as const };
+    await expectOk(
+      'protection',
+      { values, stacks },
+      /^on, and must stay on\. If the first deployment of Emissor-dev-Auth fails, .* protection off that one stack/,
+    );
   });
   it('does not keep a stage that is there from getting its smoke test', () =>
     expectOk('protection', { values, stacks: { Smoke: undefined } }, /^on/));
