@@ -5,7 +5,7 @@ import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { ReceiverEnvironment, ScheduledTestEnvironment } from '../lambdas/smoke/environment.ts';
-import type { StageConfiguration } from './config.ts';
+import { receiverConcurrency } from './config.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import { SecretParameter } from './constructs/secret-parameter.ts';
@@ -109,14 +109,4 @@ export class SmokeStack extends Stack {
 interface Receiver {
   readonly url: string;
   readonly key?: SecretParameter;
-}
-
-/**
- * Two, so that a flood of requests takes nothing from the service. Lambda reserves nothing where that would leave fewer than
- * 100 for all other functions: a new account has 10.
- */
-function receiverConcurrency(configuration: StageConfiguration): number | undefined {
-  const { accountConcurrency, tokenConcurrency, apiConcurrency } = configuration;
-  const wanted = 2;
-  return accountConcurrency - tokenConcurrency - apiConcurrency - wanted >= 100 ? wanted : undefined;
 }

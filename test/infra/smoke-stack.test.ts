@@ -60,7 +60,8 @@ describe('the receiver of a stage', () => {
   it.each([
     [1_000, 100, 2],
     [302, 100, 2],
-    [301, 100, undefined], // 100 each for two others
+    [102, 0, 2],
+    [101, 0, undefined],
     [10, 0, undefined],
   ])(
     'reserves concurrency where an account of %d leaves 100 for all others',

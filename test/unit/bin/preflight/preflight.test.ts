@@ -271,6 +271,26 @@ describe('the concurrency', () => {
   });
 });
 
+describe('the receiver of smoke tests', () => {
+  const inAccount = (quota: number) => ({ concurrency: async () => ({ quota, unreserved: quota }) });
+
+  it('is reserved where the account allows it: the file must say what the account has', async () => {
+    await expectOk(
+      'concurrency',
+      { values: { accountConcurrency: 10 }, aws: inAccount(1_000) },
+      /the receiver of smoke tests reserves nothing, .* write accountConcurrency: 1000 into stages\/dev\.ts/,
+    );
+  });
+
+  it.each([
+    ['the file says so already', { accountConcurrency: 1_000 }, 1_000],
+    ['the account has no room', { accountConcurrency: 10 }, 101],
+    ['it is elsewhere', { smokeReceiverUrl: 'https://smoke.emissor.com.br' }, 1_000],
+  ])('needs nothing where %s', (_case, values, quota) =>
+    expectOk('concurrency', { values, aws: inAccount(quota) }, /^(?!.*receiver of smoke tests)/),
+  );
+});
+
 describe('certificates', () => {
   const arn = `arn:aws:acm:${region}:${account}:certificate/1`;
   const values = { authDomain: 'auth.acme.com', authCertificateArn: arn };
