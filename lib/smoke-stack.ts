@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Fn, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
@@ -96,11 +96,14 @@ export class SmokeStack extends Stack {
     new CfnOutput(this, 'SmokeCredentialsParameter', { value: credentials.parameterName });
   }
 
+  /** It outlives the stage. By the id of its key in its name, a stage that is made anew has parameters of its own. */
   #secretParameter(id: string, name: string): SecretParameter {
     const { configuration, data } = this.#props;
+    const { key } = data.keyring;
+    const keyId = Fn.select(1, Fn.split('/', key.keyArn)); // of the ARN, which this stack imports anyway
     return new SecretParameter(this, id, {
-      parameterName: `/emissor/${configuration.stage}/smoke/${name}`,
-      key: data.keyring.key,
+      parameterName: `/emissor/${configuration.stage}/smoke/${keyId}/${name}`,
+      key,
     });
   }
 }

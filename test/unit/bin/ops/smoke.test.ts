@@ -206,13 +206,4 @@ describe('the secret of the receiver', () => {
     const made = await Promise.all(['one', 'two', 'three'].map(name => open().readOrMake(receiverKey, () => name)));
     expect(new Set(made)).toEqual(new Set([store.parameters.get(receiverKey)?.Value]));
   });
-
-  it('is made anew where its key is gone, because the stage was destroyed meanwhile', async () => {
-    await open().readOrMake(receiverKey, () => 'of the stage before');
-    store.lostKeys.add('the-key');
-    outputs.KeyArn = 'another-key';
-    expect(await open().readOrMake(receiverKey, () => 'new')).toBe('new');
-    expect(store.parameters.get(receiverKey)).toMatchObject({ Value: 'new', KeyId: 'another-key' });
-    store.lostKeys.clear();
-  });
 });
