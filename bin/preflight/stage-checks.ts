@@ -1,5 +1,5 @@
 import { adviceOn, isDeployed } from '../ops/stack-states.ts';
-import { type DeployedStack, stackNameOf } from '../ops/stage-stacks.ts';
+import { type DeployedStack, isLeftOver, stackNameOf } from '../ops/stage-stacks.ts';
 import type { Check, Subject } from './checks.ts';
 import { type Finding, ok, problem, unknown } from './finding.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
@@ -32,11 +32,12 @@ async function checkStates(subject: Subject): Promise<Finding> {
       blocking.map(({ text }) => text).join('\n'),
     );
   }
-  const present = stacks.filter(isDeployed).length;
+  const own = stacks.filter(stack => !isLeftOver(stack, subject.configuration));
+  const present = own.filter(isDeployed).length;
   const what =
     present === 0
       ? 'none yet: this is the first deployment'
-      : `${present} of ${stacks.length} are there and can be updated`;
+      : `${present} of ${own.length} are there and can be updated`;
   return ok([what, ...advice.map(({ text }) => text)].join('; '));
 }
 

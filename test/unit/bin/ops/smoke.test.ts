@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openParameters } from '../../../../bin/ops/parameters.ts';
+import { removeAll } from '../../../../bin/ops/smoke-actions.ts';
+import type { StageStacks } from '../../../../bin/ops/stage-stacks.ts';
 import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { stageConfiguration } from '../../../../lib/config.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { type FakeParameterStore, startParameterStore } from '../../../support/fake-parameter-store.ts';
@@ -190,6 +193,29 @@ describe('ops smoke remove', () => {
     );
     expect([...store.parameters.keys()]).toEqual([]);
     expect(await names()).toEqual(['Smoke test']);
+  });
+});
+
+describe('ops smoke remove, where the stack is left over', () => {
+  it('removes the parameters that the stack names', async () => {
+    const configuration = stageConfiguration('dev', { smokeReceiverUrl: 'https://smoke.emissor.com.br' });
+    const Outputs = [
+      { OutputKey: 'SmokeReceiverKeyParameter', OutputValue: receiverKey },
+      { OutputKey: 'SmokeCredentialsParameter', OutputValue: credentials },
+    ];
+    const found = {
+      StackName: 'Emissor-dev-Smoke',
+      CreationTime: new Date(0),
+      StackStatus: 'CREATE_COMPLETE',
+      Outputs,
+    };
+    const stacks = [{ name: 'Smoke', stackName: 'Emissor-dev-Smoke', found }] as const;
+    delete outputs.SmokeCredentialsParameter;
+    const deployed = { configuration, region: database.region, account: '111122223333', stacks } as StageStacks;
+    const target = { label: '', outputs, unreachable: '', deployed };
+    for (const name of [receiverKey, credentials]) await openParameters(target).replace(name, 'secret');
+    expect(await removeAll(target, { yes: true })).toEqual({ removed: [receiverKey, credentials] });
+    expect([...store.parameters.keys()]).toEqual([]);
   });
 });
 

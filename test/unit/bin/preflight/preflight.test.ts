@@ -271,6 +271,20 @@ describe('the concurrency', () => {
   });
 });
 
+describe('what a stack that is left over reserves', () => {
+  it('stays taken: a deployment does not change it', () =>
+    expectProblem(
+      'concurrency',
+      {
+        values: { smokeReceiverUrl: 'https://smoke.emissor.com.br' },
+        next: { Auth: template('Token', { ReservedConcurrentExecutions: 199 }) },
+        deployed: { Smoke: template('Receiver', { ReservedConcurrentExecutions: 2 }) },
+        aws: { concurrency: async () => ({ quota: 300, unreserved: 298 }) },
+      },
+      /other functions 2: 99 would be left/,
+    ));
+});
+
 describe('the receiver of smoke tests', () => {
   const inAccount = (quota: number) => ({ concurrency: async () => ({ quota, unreserved: quota }) });
 
@@ -346,6 +360,11 @@ describe('the stacks', () => {
   ] as const)('in state %s do not', async (StackStatus, message) => {
     const { state, said } = await finding('stacks', { stacks: { Auth: { StackStatus } } });
     expect({ state, said }).toEqual({ state: 'ok', said: expect.stringMatching(message) });
+  });
+
+  it('are told of where one for smoke tests is left over', () => {
+    const values = { smokeReceiverUrl: 'https://smoke.emissor.com.br' };
+    return expectOk('stacks', { values }, /^4 of 4 are there.*Emissor-dev-Smoke is left over: .*delete-stack/);
   });
 
   it('are none before the first deployment', () => expectOk('stacks', { stacks: none }, /^none yet/));
