@@ -88,6 +88,20 @@ export function hasSmokeStack({ smokeReceiverUrl, smokeSchedule }: StageConfigur
   return smokeReceiverUrl === undefined || smokeSchedule !== undefined;
 }
 
+/**
+ * The reserved concurrency of the receiver of smoke tests: a flood of requests to its URL then takes nothing from the service.
+ * `undefined` where the stage has no receiver, or its account has no room: a new one has 10, and none can be reserved.
+ */
+export function receiverConcurrency(configuration: StageConfiguration): number | undefined {
+  const { accountConcurrency, tokenConcurrency, apiConcurrency, smokeReceiverUrl } = configuration;
+  const reserved = tokenConcurrency + apiConcurrency + receiverReservation;
+  const isReserved = smokeReceiverUrl === undefined && accountConcurrency >= reserved + unreservedConcurrency;
+  return isReserved ? receiverReservation : undefined;
+}
+
+/** Enough for all tests that run at once: each sends one event, which is answered in milliseconds. */
+const receiverReservation = 2;
+
 /** Stages for trying things: they need no values of their own, and have no customers. */
 const trialStages: readonly StageName[] = ['local', 'dev'];
 
@@ -281,13 +295,18 @@ const schema = z
       context.addIssue({ code: 'custom', path: [key], message: "must be of the stage's own account and Region" });
     }
   })
-  .superRefine(({ accountConcurrency, tokenConcurrency, apiConcurrency }, context) => {
-    const reserved = tokenConcurrency + apiConcurrency;
-    if (reserved === 0 || accountConcurrency >= reserved + unreservedConcurrency) return;
+  .superRefine(({ accountConcurrency, tokenConcurrency, apiConcurrency, smokeReceiverUrl }, context) => {
+    if (tokenConcurrency + apiConcurrency === 0) return; // the receiver alone does without where there is no room
+    const hasReceiver = smokeReceiverUrl === undefined;
+    const reserved = tokenConcurrency + apiConcurrency + (hasReceiver ? receiverReservation : 0);
+    if (accountConcurrency >= reserved + unreservedConcurrency) return;
+    const whose = hasReceiver
+      ? 'tokenConcurrency, apiConcurrency and the receiver of smoke tests'
+      : 'tokenConcurrency and apiConcurrency';
     context.addIssue({
       code: 'custom',
       path: ['accountConcurrency'],
-      message: `must be ${reserved + unreservedConcurrency} at least, because tokenConcurrency and apiConcurrency reserve ${reserved} and Lambda keeps ${unreservedConcurrency} for all other functions: have the quota raised (Service Quotas, AWS Lambda, Concurrent executions), or set both to 0`,
+      message: `must be ${reserved + unreservedConcurrency} at least, because ${whose} reserve ${reserved} and Lambda keeps ${unreservedConcurrency} for all other functions: have the quota raised (Service Quotas, AWS Lambda, Concurrent executions), or set tokenConcurrency and apiConcurrency to 0`,
     });
   })
   .refine(

@@ -1,11 +1,11 @@
-import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Fn, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { ReceiverEnvironment, ScheduledTestEnvironment } from '../lambdas/smoke/environment.ts';
-import type { StageConfiguration } from './config.ts';
+import { receiverConcurrency } from './config.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import { SecretParameter } from './constructs/secret-parameter.ts';
@@ -96,11 +96,14 @@ export class SmokeStack extends Stack {
     new CfnOutput(this, 'SmokeCredentialsParameter', { value: credentials.parameterName });
   }
 
+  /** It outlives the stage. By the id of its key in its name, a stage that is made anew has parameters of its own. */
   #secretParameter(id: string, name: string): SecretParameter {
     const { configuration, data } = this.#props;
+    const { key } = data.keyring;
+    const keyId = Fn.select(1, Fn.split('/', key.keyArn)); // of the ARN, which this stack imports anyway
     return new SecretParameter(this, id, {
-      parameterName: `/emissor/${configuration.stage}/smoke/${name}`,
-      key: data.keyring.key,
+      parameterName: `/emissor/${configuration.stage}/smoke/${keyId}/${name}`,
+      key,
     });
   }
 }
@@ -109,14 +112,4 @@ export class SmokeStack extends Stack {
 interface Receiver {
   readonly url: string;
   readonly key?: SecretParameter;
-}
-
-/**
- * Two, so that a flood of requests takes nothing from the service. Lambda reserves nothing where that would leave fewer than
- * 100 for all other functions: a new account has 10.
- */
-function receiverConcurrency(configuration: StageConfiguration): number | undefined {
-  const { accountConcurrency, tokenConcurrency, apiConcurrency } = configuration;
-  const wanted = 2;
-  return accountConcurrency - tokenConcurrency - apiConcurrency - wanted >= 100 ? wanted : undefined;
 }

@@ -38,7 +38,7 @@ export function addStage(app: App, configuration: StageConfiguration): void {
   const webhooks = new WebhooksStack(app, name('Webhooks'), { ...props(), data });
   const delivery = new DeliveryStack(app, name('Delivery'), { ...props(), data, serviceVersion: version });
   const smoke = hasSmokeStack(configuration)
-    ? [new SmokeStack(app, name('Smoke'), { ...props(), data, eventsQueue: delivery.eventsQueue })]
+    ? [new SmokeStack(app, name('Smoke'), { ...props(), ...unprotected, data, eventsQueue: delivery.eventsQueue })]
     : [];
   // `ops status` compares them: a deployment that failed half-way leaves two versions.
   for (const stack of [data, auth, webhooks, delivery, ...smoke])
@@ -47,5 +47,8 @@ export function addStage(app: App, configuration: StageConfiguration): void {
   addSavedQueries(webhooks, 'webhooks', configuration);
   addSavedQueries(delivery, 'delivery', configuration);
 }
+
+/** The stack holds nothing, and a stage gets it when it pleases: one that failed to come about must be deleted first. */
+const unprotected = { terminationProtection: false };
 
 const packageFile = join(import.meta.dirname, '../package.json');

@@ -3,7 +3,7 @@ import { connectionSettings, requireOutput, type Target } from './target.ts';
 
 /** The secrets that the target keeps in Parameter Store, encrypted with its own KMS key. */
 export interface Parameters {
-  /** Gives a secret. Where there is none, or one that no key opens any more, it makes one and stores it. */
+  /** Gives a secret. Where there is none, it makes one and stores it. */
   readOrMake(name: string, make: () => string): Promise<string>;
   /** Stores a secret in place of another. */
   replace(name: string, value: string): Promise<void>;
@@ -18,10 +18,10 @@ export function openParameters(target: Target): Parameters {
 
   async function readOrMake(name: string, make: () => string): Promise<string> {
     const found = await read(name);
-    if (found.value !== undefined) return found.value;
+    if (found !== undefined) return found;
     const value = make();
     try {
-      await put(name, value, found.isUseless);
+      await put(name, value, false);
       return value;
     } catch (error) {
       if (!isNamed(error, 'ParameterAlreadyExists')) throw error;
@@ -41,14 +41,12 @@ export function openParameters(target: Target): Parameters {
     }
   }
 
-  /** A parameter outlives its stack. Where the stage was deployed anew, its key is another one, and opens it no more. */
-  async function read(name: string): Promise<{ readonly value?: string | undefined; readonly isUseless: boolean }> {
+  async function read(name: string): Promise<string | undefined> {
     try {
       const answer = await ssm.send(new GetParameterCommand({ Name: name, WithDecryption: true }));
-      return { value: answer.Parameter?.Value, isUseless: false };
+      return answer.Parameter?.Value;
     } catch (error) {
-      if (isNamed(error, 'ParameterNotFound')) return { isUseless: false };
-      if (isNamed(error, 'InvalidKeyId')) return { isUseless: true };
+      if (isNamed(error, 'ParameterNotFound')) return undefined;
       throw error;
     }
   }

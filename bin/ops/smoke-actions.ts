@@ -15,7 +15,7 @@ import {
   removeLeftOvers,
   removePrincipals,
 } from './smoke-principals.ts';
-import { requireOutput, type Target } from './target.ts';
+import { outputsOfStacks, requireOutput, type Target } from './target.ts';
 import { type Confirmed, confirm } from './terminal.ts';
 
 /** How a test is run. */
@@ -116,7 +116,9 @@ export async function removeAll(target: Target, { yes }: Confirmed): Promise<{ r
     `This removes the clients, users and parameters of the smoke tests of ${target.label}; its scheduled test fails from then on.`,
     yes,
   );
-  const { SmokeReceiverKeyParameter, SmokeCredentialsParameter } = target.outputs;
+  // Also of a stack that the stage's file asks for no more: its outputs are none of the target's.
+  const outputs = { ...target.outputs, ...outputsOfStacks(target.deployed?.stacks ?? []) };
+  const { SmokeReceiverKeyParameter, SmokeCredentialsParameter } = outputs;
   const parameters = [SmokeReceiverKeyParameter, SmokeCredentialsParameter].filter(name => name !== undefined);
   for (const name of parameters) await openParameters(target).remove(name);
   const found = await Promise.all([findPrincipals(target, 'standing'), findPrincipals(target, 'temporary')]);

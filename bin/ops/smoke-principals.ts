@@ -2,7 +2,7 @@ import { smokeAccount } from '../../lambdas/auth/principals/account.ts';
 import type { Client } from '../../lambdas/auth/principals/client.ts';
 import type { User } from '../../lambdas/auth/principals/user.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
-import { longestTestMs } from '../../lambdas/smoke/ending.ts';
+import { useLimitMs } from '../../lambdas/smoke/ending.ts';
 import type { Identity } from '../../lambdas/smoke/service.ts';
 import type { TestIdentity } from '../../lambdas/smoke/smoke-test.ts';
 import { openClients, openSessions, openUsers } from './stores.ts';
@@ -51,10 +51,10 @@ export async function createIdentity(target: Target, kind: PrincipalKind, names 
 /** Removes what tests that were killed left behind. Those that may be under way keep theirs. Says what it did. */
 export async function removeLeftOvers(target: Target): Promise<string> {
   const { clients, users } = await findPrincipals(target, 'temporary');
-  const isOld = ({ createdAt }: { readonly createdAt: number }) => createdAt + longestTestMs < Date.now();
+  const isOld = ({ createdAt }: { readonly createdAt: number }) => createdAt + useLimitMs < Date.now();
   const removed = await removePrincipals(target, { clients: clients.filter(isOld), users: users.filter(isOld) });
   const kept = clients.length + users.length - removed.length;
-  const others = kept === 0 ? '' : `; ${kept} of the last ${longestTestMs / 60_000} minutes may be in use`;
+  const others = kept === 0 ? '' : `; ${kept} of the last ${useLimitMs / 60_000} minutes may be in use`;
   return `${removed.length === 0 ? 'none' : `removed ${removed.join(', ')}`}${others}`;
 }
 

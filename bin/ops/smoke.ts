@@ -39,7 +39,7 @@ export function addSmoke(program: Command, run: Run, { stdout }: Pick<Streams, '
 const examples = `
 It works as an integrator does: at the public URLs, with a client and a user of the account _smoke. They are made for the test and
 deleted afterwards, with the webhook and the session; also when the test fails or is ended with Ctrl-C. What a test left behind
-that was killed is removed by one that begins at least three minutes later. It ends with 0 if the test passed.
+that was killed is removed by one that begins at least eight minutes later. It ends with 0 if the test passed.
 
 Examples:
   npm run smoke -- --stage dev

@@ -1,4 +1,4 @@
-import type { DeployedStack, StageStacks } from './stage-stacks.ts';
+import { type DeployedStack, isLeftOver, type StageStacks, stackNameOf } from './stage-stacks.ts';
 
 /** What an operator must know of a stack's state, and whether `cdk deploy` gets anywhere before it is done. */
 export interface StateAdvice {
@@ -7,20 +7,37 @@ export interface StateAdvice {
 }
 
 /**
- * What must be done about the state of a stack; `undefined` where it was deployed, or is not there.
+ * What must be done about a stack that is left over, or about its state; `undefined` where it was deployed, or is not there.
  *
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
  */
 export function adviceOn(
-  { stackName, found }: DeployedStack,
-  { configuration: { stage }, region }: Pick<StageStacks, 'configuration' | 'region'>,
+  stack: DeployedStack,
+  { configuration, region }: Pick<StageStacks, 'configuration' | 'region'>,
 ): StateAdvice | undefined {
+  const { stackName, found } = stack;
+  const { stage } = configuration;
   const state = found?.StackStatus;
-  if (!found || !state || settled.includes(state)) return undefined;
+  if (!found || !state) return undefined;
   const cloudFormation = (command: string) =>
     `aws cloudformation ${command} --region ${region} --stack-name ${stackName}`;
   const rollBack = `npx cdk rollback ${stackName} -c stage=${stage}`;
   const about = `stack ${stackName} is in state ${state}`;
+  const openUp = cloudFormation('update-termination-protection --no-enable-termination-protection');
+
+  const isChanging = state.endsWith('_IN_PROGRESS') && state !== 'REVIEW_IN_PROGRESS';
+  if (isLeftOver(stack, configuration) && state !== 'DELETE_FAILED' && !isChanging) {
+    const commands = [
+      `npm run ops -- --stage ${stage} smoke remove`,
+      ...(found.EnableTerminationProtection ? [openUp] : []),
+      cloudFormation('delete-stack'),
+    ];
+    return {
+      text: `stack ${stackName} is left over: stages/${stage}.ts asks for it no more, and no deployment deletes it. npx cdk destroy --all would fail at ${stackNameOf(stage, 'Data')}, whose key it imports. Run: ${commands.join(', then: ')}`,
+      blocks: false,
+    };
+  }
+  if (settled.includes(state)) return undefined;
 
   if (state === 'UPDATE_ROLLBACK_COMPLETE') {
     return {
@@ -32,7 +49,8 @@ export function adviceOn(
     const failed = `${about}: its first deployment failed (${cloudFormation('describe-stack-events')} says why)`;
     return found.EnableTerminationProtection
       ? {
-          text: `${failed}, and it cannot be deleted to be made again, because it is protected. Set protection to false in stages/${stage}.ts, and run: ${cloudFormation('update-termination-protection --no-enable-termination-protection')}`,
+          // Of this stack only: without protection in its file, the whole stage would lose it, and its tables theirs.
+          text: `${failed}, and it cannot be deleted to be made again, because it is protected. Run: ${openUp}. Then the next deployment deletes it and makes it again.`,
           blocks: true,
         }
       : { text: `${failed}. The next deployment deletes it and makes it again.`, blocks: false };

@@ -29,6 +29,7 @@ export interface StageStacks {
   readonly region: string;
   /** The account of the stacks, or of the credentials where there is no stack. */
   readonly account: string;
+  /** Those that the stage's file asks for, found or not, and those that are left over. */
   readonly stacks: readonly DeployedStack[];
 }
 
@@ -45,15 +46,20 @@ export function stackNameOf(stage: StageName, name: StackName): string {
  */
 export async function readStageStacks(stage: StageName): Promise<StageStacks> {
   const configuration = configurationOf(stage);
-  const { region, stacks } = await describeStacks(stage, configuration.region, stackNamesOf(configuration));
+  const { region, stacks } = await describeStacks(configuration, configuration.region);
   const account = accountOf(stacks) ?? (await callersAccount(region));
   requireOwnAccount(configuration, account);
   return { configuration, region, account, stacks };
 }
 
-/** The stacks that a stage has. */
+/** The stacks that a stage's file asks for. */
 export function stackNamesOf(configuration: StageConfiguration): readonly StackName[] {
   return stackNames.filter(name => name !== 'Smoke' || hasSmokeStack(configuration));
+}
+
+/** Whether a stack is there that the stage's file does not ask for any more: no deployment touches it. */
+export function isLeftOver({ name, found }: DeployedStack, configuration: StageConfiguration): boolean {
+  return found !== undefined && !stackNamesOf(configuration).includes(name);
 }
 
 /** @throws {CliError} where the account of stacks or credentials is not the one that the stage's file names. */
@@ -65,21 +71,20 @@ export function requireOwnAccount({ stage, account: own }: StageConfiguration, a
 }
 
 /**
- * Describes the stacks of a stage, whosever they are.
+ * Describes the stacks that a stage's file asks for, and those that are left over, whosever they are.
  *
  * @param region - the SDK's own if it is left out.
  */
 export async function describeStacks(
-  stage: StageName,
-  region?: string,
-  names: readonly StackName[] = stackNames,
+  configuration: StageConfiguration,
+  region: string | undefined,
 ): Promise<Pick<StageStacks, 'region' | 'stacks'>> {
   // Loaded on demand: the SDK takes longer to load than the rest takes to run.
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
   const client = new CloudFormationClient({ maxAttempts: 3, ...(region === undefined ? {} : { region }) });
 
   const describe = async (name: StackName): Promise<DeployedStack> => {
-    const stackName = stackNameOf(stage, name);
+    const stackName = stackNameOf(configuration.stage, name);
     try {
       const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
       return { name, stackName, found: Stacks[0] };
@@ -90,7 +95,12 @@ export async function describeStacks(
   };
 
   try {
-    return { region: await client.config.region(), stacks: await Promise.all(names.map(describe)) };
+    const asked = stackNamesOf(configuration);
+    const stacks = await Promise.all(stackNames.map(describe));
+    return {
+      region: await client.config.region(),
+      stacks: stacks.filter(({ name, found }) => found !== undefined || asked.includes(name)),
+    };
   } finally {
     client.destroy();
   }

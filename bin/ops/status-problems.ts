@@ -1,5 +1,5 @@
 import { adviceOn } from './stack-states.ts';
-import type { StageStacks } from './stage-stacks.ts';
+import { isLeftOver, type StageStacks, stackNameOf } from './stage-stacks.ts';
 import { isUnread, type Status } from './status-view.ts';
 
 /**
@@ -34,10 +34,14 @@ function stackStates(deployed: StageStacks): readonly string[] {
   return deployed.stacks.flatMap(stack => adviceOn(stack, deployed)?.text ?? []);
 }
 
-function versions({ stacks }: Pick<Status, 'stacks'>, { configuration: { stage } }: StageStacks): readonly string[] {
+function versions({ stacks }: Pick<Status, 'stacks'>, deployed: StageStacks): readonly string[] {
+  const { configuration } = deployed;
+  const { stage } = configuration;
+  const leftOver = deployed.stacks.filter(stack => isLeftOver(stack, configuration)).map(({ stackName }) => stackName);
   const byVersion = new Map<string, string[]>();
   for (const { name, version, state } of stacks ?? []) {
-    if (state !== null) byVersion.set(version ?? 'unknown', [...(byVersion.get(version ?? 'unknown') ?? []), name]);
+    if (state !== null && !leftOver.includes(name))
+      byVersion.set(version ?? 'unknown', [...(byVersion.get(version ?? 'unknown') ?? []), name]);
   }
   if (byVersion.size < 2) return [];
   const told = [...byVersion].map(([version, names]) => `${version} (${list(names)})`);
@@ -50,7 +54,10 @@ function versions({ stacks }: Pick<Status, 'stacks'>, { configuration: { stage }
 function protection(status: Omit<Status, 'problems'>, { configuration }: StageStacks): readonly string[] {
   const { stage, removalPolicy } = configuration;
   if (removalPolicy !== 'retain') return [];
-  const stacks = (status.stacks ?? []).filter(stack => stack.state !== null && !stack.terminationProtection);
+  const holdsNothing = stackNameOf(stage, 'Smoke');
+  const stacks = (status.stacks ?? []).filter(
+    ({ name, state, terminationProtection }) => name !== holdsNothing && state !== null && !terminationProtection,
+  );
   const tables = isUnread(status.tables) ? [] : status.tables.filter(table => !table.deletionProtection);
   if (stacks.length + tables.length === 0) return [];
   const open = [...count(stacks.length, 'stack'), ...count(tables.length, 'table')];

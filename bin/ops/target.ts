@@ -3,7 +3,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import type { StageName } from '../../lib/config.ts';
 import { CliError } from './cli-error.ts';
-import { readStageStacks, type StageStacks } from './stage-stacks.ts';
+import { type DeployedStack, isLeftOver, readStageStacks, type StageStacks } from './stage-stacks.ts';
 
 /** The outputs of a run or a deployment by their names: queue URLs, table names, endpoints. */
 type Outputs = Readonly<Record<string, string>>;
@@ -64,20 +64,24 @@ export function requireOutput(target: Target, name: string): string {
   throw new CliError(`${target.label} has no output "${name}": deploy or start this version first.`);
 }
 
+/** The outputs of a stage. Those of a stack that is left over name what the stage uses no more. */
+export function outputsOf({ configuration, region, stacks }: Omit<StageStacks, 'account'>): Outputs {
+  const own = stacks.filter(stack => !isLeftOver(stack, configuration));
+  return { ...outputsOfStacks(own), Region: region };
+}
+
+/** The outputs of stacks, by their names. */
+export function outputsOfStacks(stacks: readonly DeployedStack[]): Outputs {
+  const outputs = stacks.flatMap(({ found }) => found?.Outputs ?? []);
+  return Object.fromEntries(outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
+}
+
 /** How an SDK client reaches the target: at the local run's endpoint, or on AWS with the SDK's usual credentials. */
 export function connectionSettings({ outputs }: Target, endpoint: string | undefined) {
   return {
     maxAttempts: 3,
     ...(outputs.Region !== undefined && { region: outputs.Region }),
     ...(endpoint !== undefined && { endpoint, credentials: localCredentials }),
-  };
-}
-
-function outputsOf({ region, stacks }: StageStacks): Outputs {
-  const outputs = stacks.flatMap(({ found }) => found?.Outputs ?? []);
-  return {
-    ...Object.fromEntries(outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue])),
-    Region: region,
   };
 }
 

@@ -1,3 +1,4 @@
+import { receiverConcurrency, type StageConfiguration } from '../../lib/config.ts';
 import type { Check, Subject } from './checks.ts';
 import { type Finding, ok, problem } from './finding.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
@@ -46,7 +47,17 @@ async function checkConcurrency(subject: Subject): Promise<Finding> {
   const { firstConcurrency, retryConcurrency, slowConcurrency } = configuration;
   const lanes = firstConcurrency + retryConcurrency + slowConcurrency;
   const crowded = lanes > left ? `; the lanes may want ${lanes} at once, and wait for each other then` : '';
-  return ok(`${quota} concurrent executions, of which ${left} stay unreserved${crowded}`);
+  return ok(
+    `${quota} concurrent executions, of which ${left} stay unreserved${crowded}${receiverAdvice(configuration, quota, left)}`,
+  );
+}
+
+/** A file that states less than the account has leaves the receiver's public URL without a limit of its own. */
+function receiverAdvice(configuration: StageConfiguration, quota: number, left: number): string {
+  const possible = receiverConcurrency({ ...configuration, accountConcurrency: quota }) ?? 0;
+  const isReserved = receiverConcurrency(configuration) !== undefined;
+  if (isReserved || possible === 0 || left - possible < leastUnreserved) return '';
+  return `; the receiver of smoke tests reserves nothing, because stages/${configuration.stage}.ts states fewer than the account has, and a flood of requests to its URL would compete with other functions: write accountConcurrency: ${quota} into stages/${configuration.stage}.ts`;
 }
 
 function reservedBy(templates: readonly Template[]): number {

@@ -1,6 +1,6 @@
 import type { StageConfiguration } from '../../lib/config.ts';
 import type { DeployedStack } from '../ops/stage-stacks.ts';
-import { describeStacks, stackNamesOf } from '../ops/stage-stacks.ts';
+import { describeStacks } from '../ops/stage-stacks.ts';
 import type { Template } from './synthesis.ts';
 
 /** What the checks ask of AWS, in one Region. Nothing here writes. */
@@ -53,7 +53,7 @@ export function connectAws(configuration: StageConfiguration, region: string): A
       return { account: Account, arn: Arn };
     },
 
-    stacks: async () => (await describeStacks(stage, region, stackNamesOf(configuration))).stacks,
+    stacks: async () => (await describeStacks(configuration, region)).stacks,
 
     deployedTemplate: async stackName => {
       const { CloudFormationClient, GetTemplateCommand } = await import('@aws-sdk/client-cloudformation');

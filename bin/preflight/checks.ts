@@ -11,7 +11,7 @@ export interface Subject {
   readonly region: string;
   readonly synthesis: Synthesis;
   readonly stacks: () => Promise<readonly DeployedStack[]>;
-  /** The template of each stack that was ever deployed. */
+  /** The template of each stack that was ever deployed, but for those that are left over. */
   readonly deployedTemplates: () => Promise<ReadonlyMap<DeployedStack['name'], Template>>;
   readonly aws: Omit<Aws, 'caller' | 'stacks' | 'deployedTemplate'>;
   /** Milliseconds since the epoch. */

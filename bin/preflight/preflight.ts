@@ -1,6 +1,7 @@
 import { ConfigurationError, type StageConfiguration, type StageName } from '../../lib/config.ts';
 import { describeError } from '../ops/cli-error.ts';
 import { isDeployed } from '../ops/stack-states.ts';
+import { isLeftOver } from '../ops/stage-stacks.ts';
 import type { ShowProgress } from '../ops/terminal.ts';
 import { accountChecks } from './account-checks.ts';
 import { approvalCheck } from './approval.ts';
@@ -131,7 +132,7 @@ function judgeAccount({ stage, account: own }: StageConfiguration, account: stri
 function makeSubject({ aws, ...rest }: Omit<Subject, 'stacks' | 'deployedTemplates'> & { readonly aws: Aws }): Subject {
   const stacks = once(aws.stacks);
   const deployedTemplates = once(async () => {
-    const deployed = (await stacks()).filter(isDeployed);
+    const deployed = (await stacks()).filter(stack => isDeployed(stack) && !isLeftOver(stack, rest.configuration));
     return new Map(
       await Promise.all(
         deployed.map(async ({ name, stackName }) => [name, await aws.deployedTemplate(stackName)] as const),

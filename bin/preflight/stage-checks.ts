@@ -1,5 +1,5 @@
 import { adviceOn, isDeployed } from '../ops/stack-states.ts';
-import { type DeployedStack, stackNameOf } from '../ops/stage-stacks.ts';
+import { type DeployedStack, isLeftOver, stackNameOf } from '../ops/stage-stacks.ts';
 import type { Check, Subject } from './checks.ts';
 import { type Finding, ok, problem, unknown } from './finding.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
@@ -32,23 +32,30 @@ async function checkStates(subject: Subject): Promise<Finding> {
       blocking.map(({ text }) => text).join('\n'),
     );
   }
-  const present = stacks.filter(isDeployed).length;
+  const own = stacks.filter(stack => !isLeftOver(stack, subject.configuration));
+  const present = own.filter(isDeployed).length;
   const what =
     present === 0
       ? 'none yet: this is the first deployment'
-      : `${present} of ${stacks.length} are there and can be updated`;
+      : `${present} of ${own.length} are there and can be updated`;
   return ok([what, ...advice.map(({ text }) => text)].join('; '));
 }
 
-/** A protected stack whose first deployment fails can neither be updated nor deleted. */
+/** A protected stack whose first deployment fails can neither be updated nor deleted, nor can its tables. */
 async function checkProtection(subject: Subject): Promise<Finding> {
   const { stage, protection, removalPolicy } = subject.configuration;
-  // A stage that is there may get its smoke test later: that stack holds nothing.
+  // The stack for smoke tests holds nothing, and is never protected.
   const missing = (await subject.stacks()).filter(stack => stack.name !== 'Smoke' && !isDeployed(stack));
-  if (protection && missing.length > 0) {
+  const names = missing.map(({ stackName }) => stackName).join(', ');
+  if (protection && missing.some(({ name }) => name === 'Data')) {
     return problem(
-      `protection is on before the first deployment of ${missing.map(({ stackName }) => stackName).join(', ')}: if that fails, CloudFormation cannot take away what it made`,
+      `protection is on before the first deployment of ${names}: if that fails, CloudFormation cannot take away what it made`,
       `write protection: false into stages/${stage}.ts, deploy, then switch it on and deploy again`,
+    );
+  }
+  if (protection && missing.length > 0) {
+    return ok(
+      `on, and must stay on. If the first deployment of ${names} fails, take the protection off that one stack (aws cloudformation update-termination-protection --no-enable-termination-protection), and deploy again`,
     );
   }
   if (protection) return ok('on');

@@ -10,8 +10,14 @@ export class TestEnded extends Error {
   }
 }
 
-/** A test is over after so long, tidying up included: what is older was left behind. In milliseconds. */
-export const longestTestMs = 180_000;
+/** A test is over after so long, tidying up included. In milliseconds. */
+const longestTestMs = 180_000;
+
+/** The clocks of an operator's machine and of AWS may differ by so much. In milliseconds. */
+const clockDifferenceMs = 300_000;
+
+/** What a test made may be in use for so long by any clock: its key is good until then, and what is older was left behind. */
+export const useLimitMs = longestTestMs + clockDifferenceMs;
 
 /** The most that the steps may take before the test is tidied up. In milliseconds. */
 export const longestStepsMs = 120_000;

@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/identifiers.ts';
-import { longestTestMs } from './ending.ts';
+import { useLimitMs } from './ending.ts';
 import { makeRunKey } from './run-key.ts';
 import type { TestReceiver } from './smoke-test.ts';
 import { TestFinding } from './step-record.ts';
@@ -26,7 +26,7 @@ export function ownReceiver({
     givesReceipts: true,
     makeKey: async () => {
       const secret = await readSecret();
-      if (secret !== undefined) return makeRunKey(secret, now() + longestTestMs + clockDifferenceMs, makeId(22));
+      if (secret !== undefined) return makeRunKey(secret, now() + useLimitMs, makeId(22));
       throw new TestFinding('the receiver has no key yet', '"smoke": the first one from the command line makes it');
     },
   };
@@ -36,6 +36,3 @@ export function ownReceiver({
 export function otherReceiver(url: string, givesReceipts: boolean, makeId: MakeId): TestReceiver {
   return { url, givesReceipts, makeKey: async () => `Bearer ${makeId(43)}` };
 }
-
-/** The clocks of an operator's machine and of AWS may differ by so much. In milliseconds. */
-const clockDifferenceMs = 300_000;

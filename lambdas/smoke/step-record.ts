@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
-import { longestTestMs, TestEnded } from './ending.ts';
+import { TestEnded, useLimitMs } from './ending.ts';
 import { UnexpectedAnswer } from './service.ts';
 
 /** A step that is over. */
@@ -133,5 +133,5 @@ const places: Readonly<Record<StepName, string>> = {
   publish: 'the events queue, and whether the caller may sqs:SendMessage to it',
   receive: 'the log of DeliverFirst and its alarms, and the dead-letter queue ("dlq list")',
   verify: 'the delivery ("deliveries show" with its id) and the receiver',
-  'tidy up': `nothing at once: the next test removes what is left, ${longestTestMs / 60_000} minutes from now`,
+  'tidy up': `nothing at once: the next test removes what is left, ${useLimitMs / 60_000} minutes from now`,
 };

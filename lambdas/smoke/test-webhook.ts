@@ -1,7 +1,7 @@
 import { smokeAccount } from '../auth/principals/account.ts';
 import type { Clock } from '../platform/clock.ts';
 import { EVENT_NAMES, type EventName } from '../webhooks/webhook.ts';
-import { longestTestMs } from './ending.ts';
+import { useLimitMs } from './ending.ts';
 import type { Registered, Service, Tokens } from './service.ts';
 import { TestFinding } from './step-record.ts';
 
@@ -20,7 +20,7 @@ export async function removeOldWebhooks(
   signal: AbortSignal,
 ): Promise<readonly EventName[]> {
   const webhooks = await service.listWebhooks(accessToken, signal);
-  const old = webhooks.filter(({ criado_em }) => Date.parse(criado_em) + longestTestMs < now());
+  const old = webhooks.filter(({ criado_em }) => Date.parse(criado_em) + useLimitMs < now());
   for (const { evento } of old) await service.deleteWebhook(accessToken, evento, signal);
   return old.map(({ evento }) => evento);
 }
@@ -43,7 +43,7 @@ export async function registerSomewhere(
   }
   throw new TestFinding(
     `the account has a webhook for each of the ${EVENT_NAMES.length} events`,
-    `whether so many tests run at once; try again in ${longestTestMs / 60_000} minutes`,
+    `whether so many tests run at once; try again in ${useLimitMs / 60_000} minutes`,
   );
 }
 

@@ -152,10 +152,16 @@ describe('the stage configuration', () => {
     [
       'reservations that do not fit into the account',
       'prod',
-      { ...required.prod, accountConcurrency: 299 },
-      /accountConcurrency must be 300 at least, because tokenConcurrency and apiConcurrency reserve 200 .*Service Quotas/,
+      { ...required.prod, accountConcurrency: 301 },
+      /accountConcurrency must be 302 at least, because tokenConcurrency, apiConcurrency and the receiver of smoke tests reserve 202 .*Service Quotas/,
     ],
-    ['a reservation in a new account', 'dev', { apiConcurrency: 1 }, /accountConcurrency must be 101 at least/],
+    [
+      'reservations that do not fit beside a receiver elsewhere',
+      'prod',
+      { ...required.prod, accountConcurrency: 299, smokeReceiverUrl: 'https://smoke.emissor.com.br' },
+      /accountConcurrency must be 300 at least, because tokenConcurrency and apiConcurrency reserve 200 /,
+    ],
+    ['a reservation in a new account', 'dev', { apiConcurrency: 1 }, /accountConcurrency must be 103 at least/],
     [
       'a domain without certificate',
       'dev',
@@ -182,7 +188,9 @@ describe('the stage configuration', () => {
 
 describe('the concurrency of an account', () => {
   it('may be reserved but for 100', () => {
-    expect(() => stageConfiguration('prod', { ...required.prod, accountConcurrency: 300 })).not.toThrow();
+    const fits = (values: Record<string, unknown>) => stageConfiguration('prod', { ...required.prod, ...values });
+    expect(() => fits({ accountConcurrency: 302 })).not.toThrow();
+    expect(() => fits({ accountConcurrency: 300, smokeReceiverUrl: 'https://smoke.emissor.com.br' })).not.toThrow();
   });
 
   it('need not be known where nothing is reserved', () => {

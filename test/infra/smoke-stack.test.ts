@@ -35,6 +35,28 @@ describe('the stack for smoke tests', () => {
   });
 });
 
+/** It has the id of the stage's key: a stage that is made anew has another, and opens no secret of the one before. */
+const parameterName = (name: string): unknown => ({
+  'Fn::Join': [
+    '',
+    [
+      '/emissor/prod/smoke/',
+      {
+        'Fn::Select': [
+          1,
+          {
+            'Fn::Split': [
+              '/',
+              { 'Fn::ImportValue': expect.stringMatching(/^Emissor-prod-Data:ExportsOutputFnGetAttKey.*Arn/) },
+            ],
+          },
+        ],
+      },
+      `/${name}`,
+    ],
+  ],
+});
+
 describe('the receiver of a stage', () => {
   const { Smoke } = stageTemplates('prod');
 
@@ -42,7 +64,7 @@ describe('the receiver of a stage', () => {
     const [[id, { Properties }] = ['', { Properties: {} }]] = resourcesOf(Smoke, 'AWS::Lambda::Url');
     expect(Properties.AuthType).toBe('NONE');
     Smoke.hasOutput('SmokeReceiverUrl', { Value: { 'Fn::GetAtt': [id, 'FunctionUrl'] } });
-    Smoke.hasOutput('SmokeReceiverKeyParameter', { Value: '/emissor/prod/smoke/receiver-key' });
+    expect(Smoke.toJSON().Outputs.SmokeReceiverKeyParameter.Value).toEqual(parameterName('receiver-key'));
     const actions = resourcesOf(Smoke, 'AWS::Lambda::Permission').map(([, permission]) => permission.Properties);
     expect(actions).toEqual(
       expect.arrayContaining([
@@ -60,7 +82,8 @@ describe('the receiver of a stage', () => {
   it.each([
     [1_000, 100, 2],
     [302, 100, 2],
-    [301, 100, undefined], // 100 each for two others
+    [102, 0, 2],
+    [101, 0, undefined],
     [10, 0, undefined],
   ])(
     'reserves concurrency where an account of %d leaves 100 for all others',
@@ -92,6 +115,17 @@ describe('the scheduled test', () => {
       ComparisonOperator: 'LessThanThreshold',
       TreatMissingData: 'breaching',
     });
+  });
+
+  it('is given the parameters by their names', () => {
+    const [[, { Properties }] = ['', { Properties: {} }]] = resourcesOf(Smoke, 'AWS::Lambda::Function').filter(([id]) =>
+      id.startsWith('ScheduledTest'),
+    );
+    expect(Properties.Environment.Variables).toMatchObject({
+      CREDENTIALS_PARAMETER: parameterName('credentials'),
+      RECEIVER_KEY_PARAMETER: parameterName('receiver-key'),
+    });
+    expect(Smoke.toJSON().Outputs.SmokeCredentialsParameter.Value).toEqual(parameterName('credentials'));
   });
 
   it('is given the receiver that is configured', () => {

@@ -5,8 +5,6 @@ import { json } from 'node:stream/consumers';
 /** Parameter Store, as far as secrets of smoke tests go, on a free port of 127.0.0.1. */
 export interface FakeParameterStore {
   readonly parameters: Map<string, StoredParameter>;
-  /** Keys that were deleted: nothing that they encrypted can be read. */
-  readonly lostKeys: Set<string>;
   /** The environment with which the SDK finds it. */
   readonly environment: Readonly<Record<string, string>>;
   stop(): void;
@@ -15,7 +13,6 @@ export interface FakeParameterStore {
 /** Starts it. */
 export async function startParameterStore(): Promise<FakeParameterStore> {
   const parameters = new Map<string, StoredParameter>();
-  const lostKeys = new Set<string>();
   const server = createServer(async (request, response) => {
     const operation = String(request.headers['x-amz-target']).replace('AmazonSSM.', '');
     const { status, body } = perform(operation, (await json(request)) as Put);
@@ -25,7 +22,6 @@ export async function startParameterStore(): Promise<FakeParameterStore> {
   const { port } = server.address() as AddressInfo;
   return {
     parameters,
-    lostKeys,
     environment: {
       AWS_ENDPOINT_URL_SSM: `http://127.0.0.1:${port}`,
       AWS_ACCESS_KEY_ID: 'local',
@@ -49,7 +45,6 @@ export async function startParameterStore(): Promise<FakeParameterStore> {
       parameters.delete(Name);
       return { status: 200, body: {} };
     }
-    if (lostKeys.has(known.KeyId)) return failed('InvalidKeyId');
     return { status: 200, body: { Parameter: { Name, ...known } } };
   }
 }

@@ -89,6 +89,32 @@ describe('the problems of a stage', () => {
     expect(problems(stage({}, { Auth: { StackStatus } }))).toEqual([expect.stringMatching(message)]);
   });
 
+  it('are a first deployment that failed in a protected stack: only that stack loses its protection', () => {
+    const Auth = { StackStatus: 'ROLLBACK_COMPLETE', EnableTerminationProtection: true } as const;
+    const found = problems(stage({ removalPolicy: 'retain', protection: true }, { Auth }));
+    expect(found[0]).toMatch(
+      /because it is protected\. Run: aws cloudformation update-termination-protection --no-enable-termination-protection --region sa-east-1 --stack-name Emissor-dev-Auth\. .* deployment deletes it and makes it again\.$/,
+    );
+    expect(found[0]).not.toContain('stages/dev.ts');
+  });
+
+  it('are a stack for smoke tests that the file does not ask for any more, whatever its version', () => {
+    const elsewhere = { smokeReceiverUrl: 'https://smoke.emissor.com.br' };
+    const orphaned = stage(elsewhere);
+    const stacks = statusOf(orphaned).stacks?.map((view, index) => (index === 4 ? { ...view, version: '0' } : view));
+    const advice = [
+      expect.stringMatching(
+        /^stack Emissor-dev-Smoke is left over: .* npx cdk destroy --all would fail at Emissor-dev-Data, .* Run: npm run ops -- --stage dev smoke remove, then: aws cloudformation delete-stack --region sa-east-1 --stack-name Emissor-dev-Smoke$/,
+      ),
+    ];
+    expect(problems(orphaned, { stacks: stacks ?? null })).toEqual(advice);
+    expect(problems(stage(elsewhere, { Smoke: { StackStatus: 'ROLLBACK_COMPLETE' } }))).toEqual(advice);
+    expect(problems(stage(elsewhere, { Smoke: { EnableTerminationProtection: true } }))[0]).toMatch(
+      /then: aws cloudformation update-termination-protection .*, then: aws cloudformation delete-stack/,
+    );
+    expect(problems(stage(elsewhere, { Smoke: { StackStatus: 'DELETE_IN_PROGRESS' } }))[0]).toMatch(/Wait until/);
+  });
+
   it('are stacks and tables that nothing protects, where data is to be kept', () => {
     const tables = [
       { name: 'open', deletionProtection: false },
@@ -96,7 +122,7 @@ describe('the problems of a stage', () => {
     ];
     const keeps = { removalPolicy: 'retain' };
     const isProtected = { EnableTerminationProtection: true };
-    const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected, Smoke: isProtected };
+    const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected }; // Smoke holds nothing
     expect(problems(stage(), { tables })).toEqual([]);
     expect(problems(stage(keeps, protectedBut), { tables })).toEqual([
       '1 stack and 1 table can be deleted by mistake: nothing protects them. Once the first deployment is complete, set protection to true in stages/dev.ts and deploy again.',

@@ -1,7 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, vi } from 'vitest';
 import { CliError } from '../../../../bin/ops/cli-error.ts';
-import { accountOf, requireOwnAccount, type StageStacks, stackNameOf } from '../../../../bin/ops/stage-stacks.ts';
-import { requireOutput, type Target } from '../../../../bin/ops/target.ts';
+import {
+  accountOf,
+  describeStacks,
+  requireOwnAccount,
+  type StageStacks,
+  stackNameOf,
+} from '../../../../bin/ops/stage-stacks.ts';
+import { outputsOf, requireOutput, type Target } from '../../../../bin/ops/target.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
 
 const account = '111122223333';
@@ -48,3 +57,54 @@ describe('a stage', () => {
     );
   });
 });
+
+describe('the stack for smoke tests', () => {
+  const elsewhere = stageConfiguration('dev', { smokeReceiverUrl: 'https://smoke.emissor.com.br' });
+
+  it.each([
+    ['asked for and missing', stageConfiguration('dev'), false, true],
+    ['asked for and there', stageConfiguration('dev'), true, true],
+    ['left over', elsewhere, true, true],
+    ['neither', elsewhere, false, false],
+  ])('is told of where it is %s', async (_case, configuration, isThere, expected) => {
+    const { stacks } = await withStacks(isThere ? ['Data', 'Smoke'] : ['Data'], () =>
+      describeStacks(configuration, 'sa-east-1'),
+    );
+    expect(stacks.map(({ name }) => name)).toEqual([
+      ...['Data', 'Auth', 'Webhooks', 'Delivery'],
+      ...(expected ? ['Smoke'] : []),
+    ]);
+    expect(stacks.find(({ name }) => name === 'Smoke')?.found !== undefined).toBe(isThere);
+  });
+
+  it('gives the stage no outputs once it is left over: a test would be sent to its receiver', () => {
+    const smoke = stack('Data', true);
+    const found = { ...smoke.found, Outputs: [{ OutputKey: 'SmokeReceiverUrl', OutputValue: 'old' }] };
+    const stacks = [{ ...smoke, name: 'Smoke', found }] as StageStacks['stacks'];
+    const stage = { region: 'sa-east-1', stacks };
+    expect(outputsOf({ ...stage, configuration: elsewhere })).toEqual({ Region: 'sa-east-1' });
+    expect(outputsOf({ ...stage, configuration: stageConfiguration('dev') }).SmokeReceiverUrl).toBe('old');
+  });
+});
+
+/** Runs something beside a CloudFormation that has some stacks of the stage, and no others. */
+async function withStacks<Value>(names: readonly string[], run: () => Promise<Value>): Promise<Value> {
+  const server = createServer(async (request, response) => {
+    const name = new URLSearchParams(await text(request)).get('StackName') ?? '';
+    const isThere = names.includes(name.replace('Emissor-dev-', ''));
+    const found = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>${name}</StackName></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+    const missing = `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`;
+    response.writeHead(isThere ? 200 : 400, { 'content-type': 'text/xml' }).end(isThere ? found : missing);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'local');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'local');
+  try {
+    return await run();
+  } finally {
+    vi.unstubAllEnvs();
+    server.close();
+    server.closeAllConnections();
+  }
+}

@@ -272,6 +272,40 @@ describe('the concurrency', () => {
   });
 });
 
+describe('what a stack that is left over reserves', () => {
+  it('stays taken: a deployment does not change it', () =>
+    expectProblem(
+      'concurrency',
+      {
+        values: { smokeReceiverUrl: 'https://smoke.emissor.com.br' },
+        next: { Auth: template('Token', { ReservedConcurrentExecutions: 199 }) },
+        deployed: { Smoke: template('Receiver', { ReservedConcurrentExecutions: 2 }) },
+        aws: { concurrency: async () => ({ quota: 300, unreserved: 298 }) },
+      },
+      /other functions 2: 99 would be left/,
+    ));
+});
+
+describe('the receiver of smoke tests', () => {
+  const inAccount = (quota: number) => ({ concurrency: async () => ({ quota, unreserved: quota }) });
+
+  it('is reserved where the account allows it: the file must say what the account has', async () => {
+    await expectOk(
+      'concurrency',
+      { values: { accountConcurrency: 10 }, aws: inAccount(1_000) },
+      /the receiver of smoke tests reserves nothing, .* write accountConcurrency: 1000 into stages\/dev\.ts/,
+    );
+  });
+
+  it.each([
+    ['the file says so already', { accountConcurrency: 1_000 }, 1_000],
+    ['the account has no room', { accountConcurrency: 10 }, 101],
+    ['it is elsewhere', { smokeReceiverUrl: 'https://smoke.emissor.com.br' }, 1_000],
+  ])('needs nothing where %s', (_case, values, quota) =>
+    expectOk('concurrency', { values, aws: inAccount(quota) }, /^(?!.*receiver of smoke tests)/),
+  );
+});
+
 describe('certificates', () => {
   const arn = `arn:aws:acm:${region}:${account}:certificate/1`;
   const values = { authDomain: 'auth.acme.com', authCertificateArn: arn };
@@ -329,6 +363,11 @@ describe('the stacks', () => {
     expect({ state, said }).toEqual({ state: 'ok', said: expect.stringMatching(message) });
   });
 
+  it('are told of where one for smoke tests is left over', () => {
+    const values = { smokeReceiverUrl: 'https://smoke.emissor.com.br' };
+    return expectOk('stacks', { values }, /^4 of 4 are there.*Emissor-dev-Smoke is left over: .*delete-stack/);
+  });
+
   it('are none before the first deployment', () => expectOk('stacks', { stacks: none }, /^none yet/));
 });
 
@@ -340,9 +379,17 @@ describe('protection', () => {
       { values, stacks: none },
       /first deployment of Emissor-dev-Data, .* -> write protection: false/,
     );
-    const stacks = { Auth: { StackStatus: 'ROLLBACK_COMPLETE' } as const };
-    await expectProblem('protection', { values, stacks }, /first deployment of Emissor-dev-Auth: /);
+    const stacks = { Data: { StackStatus: 'ROLLBACK_COMPLETE' } as const, Auth: undefined };
+    await expectProblem('protection', { values, stacks }, /first deployment of Emissor-dev-Data, Emissor-dev-Auth: /);
     await expectOk('protection', { values }, /^on/);
+  });
+  it('stays on where the data stack is there: its tables must not lose theirs', async () => {
+    const stacks = { Auth: { StackStatus: 'ROLLBACK_COMPLETE' } as const };
+    await expectOk(
+      'protection',
+      { values, stacks },
+      /^on, and must stay on\. If the first deployment of Emissor-dev-Auth fails, .* protection off that one stack/,
+    );
   });
   it('does not keep a stage that is there from getting its smoke test', () =>
     expectOk('protection', { values, stacks: { Smoke: undefined } }, /^on/));
