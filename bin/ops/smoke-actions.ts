@@ -113,7 +113,7 @@ export async function rotateCredentials(target: Target): Promise<RotatedCredenti
  */
 export async function removeAll(target: Target, { yes }: Confirmed): Promise<{ readonly removed: readonly string[] }> {
   await confirm(
-    `This removes the clients, users and parameters of the smoke tests of ${target.label}; its scheduled test fails from then on.`,
+    `This removes the clients, users and parameters of the smoke tests of ${target.label}; a scheduled test fails from then on.`,
     yes,
   );
   // Also of a stack that the stage's file asks for no more: its outputs are none of the target's.
@@ -141,12 +141,12 @@ function failed({ label }: Target, result: SmokeResult, { step, reason, lookAt }
 
 /** @throws {CliError} where the target has none, or it is one of the service's own hosts. */
 function receiverOf(target: Target): TestReceiver {
+  const own = ['AuthUrl', 'BaseUrl'].map(name => URL.parse(requireOutput(target, name))?.host);
   const { SmokeReceiverUrl: url, SmokeReceiverKeyParameter: parameter } = target.outputs;
   if (url === undefined) {
     throw new CliError(`${target.label} has no receiver for smoke tests: deploy or start this version first.`);
   }
   const host = URL.parse(url)?.host;
-  const own = ['AuthUrl', 'BaseUrl'].map(name => URL.parse(requireOutput(target, name))?.host);
   if (host === undefined || own.includes(host)) {
     throw new CliError(
       `the receiver of ${target.label} is ${url}, which is Emissor itself: it never delivers to its own hosts. Change smokeReceiverUrl in the stage's file, or leave it out, and deploy.`,

@@ -62,7 +62,7 @@ function protection(status: Omit<Status, 'problems'>, { configuration }: StageSt
   if (stacks.length + tables.length === 0) return [];
   const open = [...count(stacks.length, 'stack'), ...count(tables.length, 'table')];
   const next = configuration.protection
-    ? `stages/${stage}.ts asks for it: npx cdk deploy --all -c stage=${stage}`
+    ? `the file stages/${stage}.ts asks for it: npx cdk deploy --all -c stage=${stage}`
     : `once the first deployment is complete, set protection to true in stages/${stage}.ts and deploy again`;
   return [`${list(open)} can be deleted by mistake: nothing protects them. ${capital(next)}.`];
 }
@@ -73,27 +73,32 @@ function alarms({ alarms }: Pick<Status, 'alarms'>): readonly string[] {
   return [`${length === 1 ? 'an alarm rings' : `${length} alarms ring`}: docs/runbook.md says what each means.`];
 }
 
-function deadLetters({ queues }: Pick<Status, 'queues'>): readonly string[] {
+function deadLetters({ queues, stage }: Pick<Status, 'queues' | 'stage'>): readonly string[] {
   const dead = isUnread(queues) ? undefined : queues.find(({ queue }) => queue === 'dead letters');
   const letters = dead ? dead.waiting + dead.inFlight : 0;
-  return count(letters, 'dead letter').map(told => `${told}: npm run ops -- dlq list says why.`);
+  return count(letters, 'dead letter').map(told => `${told}: ${opsOf(stage)} dlq list says why.`);
 }
 
-function keys({ keys }: Pick<Status, 'keys'>, now: number): readonly string[] {
+function keys({ keys, stage }: Pick<Status, 'keys' | 'stage'>, now: number): readonly string[] {
   if (isUnread(keys)) return [];
   return keys.flatMap(({ kind, activeSince, nextMadeAt }) => {
     if (activeSince === null) {
-      return `there is no ${kind} key: nothing works without one. npm run ops -- keys rotate makes it.`;
+      return `there is no ${kind} key: nothing works without one. ${opsOf(stage)} keys rotate makes it.`;
     }
     const isLate = nextMadeAt !== null && now - Date.parse(nextMadeAt) > rotationLateAfter;
     return isLate
-      ? `the next ${kind} key has been due since ${nextMadeAt}: does the daily rotation run? npm run ops -- keys rotate makes it.`
+      ? `the next ${kind} key has been due since ${nextMadeAt}: does the daily rotation run? ${opsOf(stage)} keys rotate makes it.`
       : [];
   });
 }
 
 /** The rotation runs once a day: what is due may wait for so long. In milliseconds. */
 const rotationLateAfter = 26 * 3_600_000;
+
+/** The operator's command line for the very stage: without its name it works on the local run. */
+function opsOf(stage: Status['stage']): string {
+  return stage === null || stage === 'local' ? 'npm run ops --' : `npm run ops -- --stage ${stage}`;
+}
 
 function count(number: number, noun: string): readonly string[] {
   return number === 0 ? [] : [`${number} ${noun}${number === 1 ? '' : 's'}`];

@@ -106,14 +106,22 @@ async function checkLeftOvers(subject: Subject): Promise<Finding> {
   const left = [...tables.names, ...queues].filter(name => !own.includes(name));
   const looked = tables.isCutOff ? ' among the first 1,000 tables' : '';
   if (left.length === 0) return ok(`nothing remains of an earlier deployment${looked}`);
-  const names = left.map(name => name.slice(name.lastIndexOf('/') + 1)).join(', ');
+  const names = groups(left.map(name => name.slice(name.lastIndexOf('/') + 1)));
   const isFirst = stacks.every(stack => !isDeployed(stack));
   const text = `${left.length} tables and queues remain of an earlier deployment: ${names}`;
   if (!isFirst || removalPolicy === 'destroy') return ok(`${text}; nobody uses them`);
   return problem(
     `${text}. The stage would begin without their data`,
-    `if their data is wanted, do not deploy: docs/runbook.md, "Restoring". If not, delete them and the KMS key described as "Emissor ${stage}: …" in ${region}, or deploy: they stay as they are`,
+    `if their data is wanted, do not deploy: docs/runbook.md, "Restoring". If not, delete them and the KMS key described as "Emissor ${stage}: …" in ${region}; or deploy in spite of this finding: they stay as they are`,
   );
+}
+
+/** Names by their stack, since a stage has a dozen of them: `8 of Emissor-prod-Data (Emissor-prod-Data-Clients…)`. */
+function groups(names: readonly string[]): string {
+  const byStack = Map.groupBy(names, name => name.split('-').slice(0, -2).join('-') || name);
+  return [...byStack]
+    .map(([stack, own]) => `${own.length} of ${stack} (${own[0]}${own.length > 1 ? ', …' : ''})`)
+    .join(', ');
 }
 
 /** CloudFormation does not know whether anybody confirmed, and makes no subscription again that was removed. */
@@ -123,7 +131,7 @@ async function checkRecipients(subject: Subject): Promise<Finding> {
   const topicArn = outputValue(stacks, 'OperationsTopicArn');
   if (alarmRecipients.length === 0) return ok('the stage names none: alarms go to who subscribed to its topic');
   if (!topicArn) {
-    return ok(`each of ${alarmRecipients.join(', ')} gets an e-mail at the first deployment, and must confirm it`);
+    return ok(`${alarmRecipients.join(', ')} must confirm the e-mail that comes with the first deployment`);
   }
   const subscriptions = await subject.aws.subscriptions(topicArn);
   const find = (address: string) =>

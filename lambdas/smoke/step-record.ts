@@ -119,7 +119,7 @@ function lookAt(step: StepName, error: unknown, { reason }: AbortSignal): string
   if (error instanceof UnexpectedAnswer && error.status === 0)
     return 'that host and its DNS name, and the network from here';
   if (error instanceof UnexpectedAnswer && error.pointers.includes('/url')) {
-    return 'the receiver’s URL (smokeReceiverUrl of the stage): it must be public, https, and no host of Emissor itself';
+    return 'the URL of the receiver (that of the stage, or its smokeReceiverUrl): it must be public, https, and no host of Emissor itself';
   }
   return places[step];
 }

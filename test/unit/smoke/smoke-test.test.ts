@@ -153,7 +153,7 @@ describe('a failure', () => {
       }),
       'register',
       /answered 422 \(validation_failed, \/url url_not_public\)$/,
-      /^the receiver’s URL \(smokeReceiverUrl of the stage\)/,
+      /^the URL of the receiver \(that of the stage, or its smokeReceiverUrl\)/,
     ],
     ['no key', at('makeKey', new TestFinding('no key yet', 'the key')), 'register', /^no key yet$/, /^the key$/],
     [

@@ -147,8 +147,8 @@ describe('the problems of a stage', () => {
       }),
     ).toEqual([
       expect.stringMatching(/^an alarm rings/),
-      expect.stringMatching(/^2 dead letters/),
-      expect.stringMatching(/^there is no signing key/),
+      '2 dead letters: npm run ops -- --stage dev dlq list says why.',
+      expect.stringMatching(/^there is no signing key.* npm run ops -- --stage dev keys rotate makes it/),
       expect.stringMatching(/^the next mac key has been due since 2026-11-20T21:00:00Z/),
     ]);
   });
