@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { createUser } from '../support/accounts.ts';
@@ -74,8 +75,12 @@ async function logInAdmin({ outputs, outputsFile }: LocalRun, account: string) {
   const { client } = demoOf(outputs);
   const { access_token: token } = await getTokens(passwordGrant(client, await createUser(outputsFile, { account })));
   return async function call(method: string, path: string, expected: number, body?: unknown) {
-    const { status, text, json } = await callApi(method, path, { token, ...(body !== undefined && { body }) });
-    if (status !== expected) throw new Error(`${method} ${path}: ${status} ${text}`);
-    return json;
+    for (let tries = 1; ; tries += 1) {
+      const { status, text, json } = await callApi(method, path, { token, ...(body !== undefined && { body }) });
+      // A busy service is asked again, as it asks for. What it deleted before it said so is gone by then.
+      if (status === expected || (tries > 1 && method === 'DELETE' && status === 404)) return json;
+      if (status !== 503 || tries === 5) throw new Error(`${method} ${path}: ${status} ${text}`);
+      await pause(tries * 1_000);
+    }
   };
 }
