@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
 import { type CommandResult, cleanEnvironment } from './command.ts';
 import { account, type Emulator, region, startEmulator } from './emulator.ts';
@@ -12,7 +11,7 @@ import { runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
 import { infidelities, recordedResources } from './infidelities.ts';
 import { judgePolicies } from './probes.ts';
 import { pythonEnvironment } from './python-environment.ts';
-import { makeStepLog } from './step-log.ts';
+import { commandLimit, makeSteps } from './steps.ts';
 import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
 import './localhost-names.ts';
 
@@ -30,36 +29,13 @@ const operatorValues = {
 /** The suites that `prod` is tried with; `dev` is tried with all. */
 const prodSuites = ['token-grants', 'token-refusals', 'discovery', 'delivery', 'retry', 'dead-letter', 'ops'];
 
-/** Milliseconds: how long a command may take on a busy machine. */
-const commandLimit = 240_000;
-
 let python: string;
-let folder: string;
 let emulator: Emulator;
 let copy: WorkCopy;
 /** What remains of a destroyed `prod`, for good. */
 let retained: readonly string[] = [];
 
-const log = makeStepLog(() => emulator?.processId);
-
-/** A step. It is skipped when one before it has failed. */
-function step(name: string, run: () => Promise<string | undefined>, limit = 2 * commandLimit): void {
-  it(name, { timeout: limit }, async ({ skip }) => {
-    if (log.failed !== undefined) skip(`"${log.failed}" failed`);
-    await log.measure(name, run);
-  });
-}
-
-beforeAll(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'emissor-deployment-'));
-});
-
-afterAll(async () => {
-  console.log(`\n${log.table()}\n`);
-  if (log.failed !== undefined && emulator) console.log(`The emulator wrote, at the end:\n${emulator.tail(60)}`);
-  await emulator?.stop();
-  rmSync(folder, { recursive: true, force: true });
-}, 30_000);
+const { step, inFolder } = makeSteps('deployment', () => emulator);
 
 step(
   'install the emulator and cfn-lint, or find them installed',
@@ -71,8 +47,8 @@ step(
 );
 
 step('start the emulator', async () => {
-  emulator = await startEmulator(python, path.join(folder, 'emulator'), recordedResources);
-  copy = makeWorkCopy(folder, emulator.environment, commandLimit);
+  emulator = await startEmulator(python, inFolder('emulator'), recordedResources);
+  copy = makeWorkCopy(inFolder(), emulator.environment, commandLimit);
   copy.configure('dev', { ...trialValues, ...smokeValues });
   copy.configure('prod', { ...trialValues, ...operatorValues });
   return emulator.endpoint;
@@ -244,7 +220,7 @@ step('dev: destroy leaves nothing behind', async () => {
 });
 
 step('the emulator still has each infidelity that is told apart', async () => {
-  const strict = await startEmulator(python, path.join(folder, 'strict'), recordedResources, { AUTH: 'true' });
+  const strict = await startEmulator(python, inFolder('strict'), recordedResources, { AUTH: 'true' });
   const judgements = await judgePolicies(strict).finally(() => strict.stop());
   for (const { name, isThere } of infidelities) {
     if (isThere)
@@ -264,12 +240,12 @@ function deploy(stage: string): Promise<CommandResult> {
 }
 
 function outputsFileOf(stage: string): string {
-  return path.join(folder, `${stage}-outputs.json`);
+  return inFolder(`${stage}-outputs.json`);
 }
 
 /** Where the last deployment of a stage put its synthesised templates. */
 function assemblyOf(stage: string): string {
-  return path.join(folder, `cdk.out-${stage}`);
+  return inFolder(`cdk.out-${stage}`);
 }
 
 /** The outputs of all stacks of a stage. */

@@ -1,18 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import {
   CloudWatchLogsClient,
   paginateDescribeLogGroups,
   paginateFilterLogEvents,
 } from '@aws-sdk/client-cloudwatch-logs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { account, type Emulator, region, startEmulator } from './emulator.ts';
 import { type EndToEndResult, runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
 import { recordedResources } from './infidelities.ts';
 import { pythonEnvironment } from './python-environment.ts';
 import { makeRolePolicies, type RolePolicies, type Statement, without } from './role-policies.ts';
-import { makeStepLog } from './step-log.ts';
+import { commandLimit, makeSteps } from './steps.ts';
 import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
 
 // `dev` on an emulator that enforces IAM from the first command on: the CDK's command line, the triggers of the deployment and the
@@ -25,46 +22,18 @@ import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
 
 const stage = 'dev';
 
-/** Milliseconds: how long a command may take on a busy machine. */
-const commandLimit = 240_000;
-
-let folder: string;
 let emulator: Emulator;
 let copy: WorkCopy;
 let policies: RolePolicies;
 
-const log = makeStepLog(() => emulator?.processId);
-
-/** A step. It is skipped when one before it has failed. */
-function step(name: string, run: () => Promise<string | undefined>, limit = 2 * commandLimit): void {
-  it(name, { timeout: limit }, async ({ skip }) => {
-    if (log.failed !== undefined) skip(`"${log.failed}" failed`);
-    await log.measure(name, run);
-  });
-}
-
-beforeAll(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'emissor-enforced-iam-'));
-});
-
-afterAll(async () => {
-  console.log(`\n${log.table()}\n`);
-  if (log.failed !== undefined && emulator) console.log(`The emulator wrote, at the end:\n${emulator.tail(60)}`);
-  await emulator?.stop();
-  rmSync(folder, { recursive: true, force: true });
-}, 30_000);
+const { step, inFolder } = makeSteps('enforced-iam', () => emulator);
 
 step(
   'start the emulator, with IAM enforced',
   async () => {
     const enforced = { EMULATOR_IAM: 'enforced', AWS_ACCESS_KEY_ID: 'emulated', AWS_SECRET_ACCESS_KEY: 'emulated' };
-    emulator = await startEmulator(
-      await pythonEnvironment(),
-      path.join(folder, 'emulator'),
-      recordedResources,
-      enforced,
-    );
-    copy = makeWorkCopy(folder, emulator.environment, commandLimit);
+    emulator = await startEmulator(await pythonEnvironment(), inFolder('emulator'), recordedResources, enforced);
+    copy = makeWorkCopy(inFolder(), emulator.environment, commandLimit);
     copy.configure(stage, { ...trialValues, ...smokeValues });
     policies = makeRolePolicies(emulator.endpoint);
     return emulator.endpoint;
@@ -171,7 +140,7 @@ function endToEnd(files: readonly string[], only?: string): Promise<EndToEndResu
 }
 
 function outputsFile(): string {
-  return path.join(folder, 'outputs.json');
+  return inFolder('outputs.json');
 }
 
 /**

@@ -1,7 +1,50 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, it } from 'vitest';
+import type { Emulator } from './emulator.ts';
+
+/** Tests that build on one another. */
+export interface Steps {
+  /** Registers a step as a test. It is skipped when one before it has failed. What it returns is noted beside its times. */
+  step(name: string, run: () => Promise<string | undefined>, limit?: number): void;
+  /** A path in the folder of this run, which is deleted at its end. */
+  inFolder(...names: readonly string[]): string;
+}
+
+/** How long a command may take on a busy machine. In milliseconds. */
+export const commandLimit = 240_000;
+
+/** Makes steps on one emulator, which is ended after the last of them. A table of all steps is printed then. */
+export function makeSteps(name: string, emulatorOf: () => Emulator | undefined): Steps {
+  const log = makeStepLog(() => emulatorOf()?.processId);
+  let folder = '';
+
+  beforeAll(() => {
+    folder = mkdtempSync(path.join(tmpdir(), `emissor-${name}-`));
+  });
+
+  afterAll(async () => {
+    const emulator = emulatorOf();
+    console.log(`\n${log.table()}\n`);
+    if (log.failed !== undefined && emulator) console.log(`The emulator wrote, at the end:\n${emulator.tail(60)}`);
+    await emulator?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }, 30_000);
+
+  return {
+    inFolder: (...names) => path.join(folder, ...names),
+    step: (step, run, limit = 2 * commandLimit) => {
+      it(step, { timeout: limit }, async ({ skip }) => {
+        if (log.failed !== undefined) skip(`"${log.failed}" failed`);
+        await log.measure(step, run);
+      });
+    },
+  };
+}
 
 /** The steps so far, with their times. */
-export interface StepLog {
+interface StepLog {
   /** Runs a step. What it returns is noted beside its times. */
   measure(name: string, step: () => Promise<string | undefined>): Promise<void>;
   /** The step that failed, if one did. */
@@ -14,7 +57,7 @@ export interface StepLog {
  * Makes a log of steps. Each has its time and, on Linux, the processor time of the commands that ended in it, together with that of
  * the process that `emulatorId` gives, without its functions that are still running.
  */
-export function makeStepLog(emulatorId: () => number | undefined): StepLog {
+function makeStepLog(emulatorId: () => number | undefined): StepLog {
   const rows: { readonly name: string; readonly seconds: number; readonly processor: number; readonly note: string }[] =
     [];
   let failed: string | undefined;
