@@ -57,13 +57,13 @@ export function adviceOn(
   }
   if (state === 'UPDATE_ROLLBACK_FAILED' || state === 'UPDATE_FAILED' || state === 'CREATE_FAILED') {
     return {
-      text: `${about}: CloudFormation stopped half-way. Mend what ${cloudFormation('describe-stack-events')} names, then run: ${rollBack}`,
+      text: `${about}: CloudFormation stopped half-way. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${rollBack}`,
       blocks: true,
     };
   }
   if (state === 'DELETE_FAILED') {
     return {
-      text: `${about}: something in it could not be deleted. Mend what ${cloudFormation('describe-stack-events')} names, then run: ${cloudFormation('delete-stack')}`,
+      text: `${about}: something in it could not be deleted. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${cloudFormation('delete-stack')}`,
       blocks: true,
     };
   }

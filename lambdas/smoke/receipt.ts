@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 
 /**
  * What a receiver says of a delivery in the body of its answer. The service keeps the beginning of every answer, so the test
- * reads there what arrived. It holds digests instead of contents: an answer is shown to whoever may read the delivery.
+ * reads there what arrived. It holds digests instead of contents, because all who may read the delivery see the answer.
  */
 export type Receipt = z.infer<typeof receiptSchema>;
 

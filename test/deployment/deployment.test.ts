@@ -91,9 +91,9 @@ step('prod: into another account: refused', async () => {
 step('prod: a first deployment that fails', async () => {
   const handler = 'lambdas/auth/keys/rotate-keys.handler.ts';
   const start = '.handler(async () => {';
-  const mend = copy.edit(handler, start, `${start} if (Date.now() > 0) throw new Error('broken on purpose');`);
+  const undo = copy.edit(handler, start, `${start} if (Date.now() > 0) throw new Error('broken on purpose');`);
   const { code, output } = await deploy('prod');
-  mend();
+  undo();
   expect(code, output).not.toBe(0);
   const states = await statesOf('prod');
   expect(states.get('Emissor-prod-Auth')).toBe('ROLLBACK_COMPLETE');

@@ -80,7 +80,7 @@ export const infidelities: readonly Infidelity[] = [
   },
   {
     name: 'any credentials do',
-    why: 'No policy is enforced, for the three reasons that follow. `enforced-iam.test.ts` mends them, and local runs enforce policies, too.',
+    why: 'No policy is enforced, for the three reasons that follow. `enforced-iam.test.ts` corrects these, and local runs enforce policies, too.',
     isThere: ({ plain }) => probes.takesAnyCredentials(plain),
   },
   {

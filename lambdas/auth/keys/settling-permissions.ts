@@ -10,7 +10,7 @@ export async function awaitPermissions<Result>(
   task: () => Promise<Result>,
   { now, pause, log }: { readonly now: Clock; readonly pause: Pause; readonly log: Log },
 ): Promise<Result> {
-  const lastRepetition = now() + patience;
+  const lastRepetition = now() + retryLimit;
   for (let wait = firstWait; ; wait *= 2) {
     try {
       return await task();
@@ -26,7 +26,7 @@ export async function awaitPermissions<Result>(
 type Pause = (milliseconds: number) => Promise<unknown>;
 
 /** Milliseconds. The function's own time is a minute, and a refused call takes well under a second. */
-const patience = 40_000;
+const retryLimit = 40_000;
 const firstWait = 1_000;
 
 function isRefused(error: unknown): boolean {
