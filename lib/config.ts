@@ -6,7 +6,7 @@ import * as z from 'zod';
 /** The name of a stage: that of its file in `stages/`. */
 export type StageName = string;
 
-/** What a stage's file says: any stage value; what it leaves out has its default. Durations are text with a unit. */
+/** The values that a stage's file gives. A value that is left out has its default. Durations are text with a unit. */
 export type StageFile = Partial<z.input<typeof schema>>;
 
 /** All values that may differ between stages; durations are in milliseconds. */
@@ -140,7 +140,7 @@ function isStageName(name: unknown): name is StageName {
 
 const stagesDirectory = join(import.meta.dirname, '../stages');
 
-/** Loads a module at once: a stage is known by its name only, and whoever asks for one does not wait. */
+/** Loads a module synchronously. An asynchronous import would make every reader of a stage's values asynchronous. */
 const load = createRequire(import.meta.url);
 
 const unitMilliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

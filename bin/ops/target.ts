@@ -13,7 +13,7 @@ export interface Target {
   /** Its name in messages: `the local run`, `stage dev`. */
   readonly label: string;
   readonly outputs: Outputs;
-  /** The stacks of a deployed stage. Some may be missing: whoever needs one of their outputs is told. */
+  /** The stacks of a deployed stage. Some may be missing: `requireOutput` names the one that a command needs. */
   readonly deployed?: StageStacks;
   /** The message for when it does not answer. */
   readonly unreachable: string;

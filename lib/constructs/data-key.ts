@@ -14,8 +14,8 @@ export interface DataKeyProps {
 
 /**
  * A KMS key of the account's own, with which one AWS service encrypts what it stores for the stage. Its policy is that of the key
- * which AWS manages for the service: whoever in the account may use a table or a queue may use the key for that, by way of the
- * service and in no other way. Functions and publishers need no further permission.
+ * which AWS manages for the service: a principal of the account that may use a table or a queue may use the key through that
+ * service only. Functions and publishers need no further permission.
  *
  * Tables and queues are in two stacks and have a key each: an export of one key would have to stay when a stage gives it up.
  */
