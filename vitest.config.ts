@@ -57,7 +57,7 @@ export default defineConfig({
           sequence: { groupOrder: 4 },
         },
       },
-      // Local runs of its own, with the machine to themselves.
+      // Faults injected into local runs of its own, which need the machine to themselves: `.ci/run` runs it.
       { test: { name: 'chaos', include: ['test/e2e/chaos.test.ts'], sequence: { groupOrder: 3 } } },
       // Deploys onto an emulator of AWS: the second stage of the gate, and no part of `npm test`. Each step has its own limit.
       { test: { name: 'deployment', include: ['test/deployment/deployment.test.ts'], sequence: { groupOrder: 4 } } },

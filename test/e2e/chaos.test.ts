@@ -4,11 +4,12 @@ import { checkIsolation } from '../../tools/chaos/isolation-check.ts';
 import { describeChaos } from '../../tools/chaos/report.ts';
 import { shortRun } from '../../tools/chaos/run-settings.ts';
 
-/** Deliveries whose process was killed between storing and sending: the sweeper, which sends them again, comes after two minutes. */
-const mostLeftToSweeper = 20;
-
-/** Deliveries that wait for a minute, since a key could not be opened. */
-const mostDelayed = 40;
+/**
+ * The share of events that may still wait when the run ends: for two minutes, since a process was killed between storing and
+ * sending, or for one, since a key could not be opened. One failed request to KMS holds up every attempt that waited for it, so
+ * their number depends on how busy the machine is.
+ */
+const mostWaiting = 0.5;
 
 /** Each has a local run of its own. */
 describe.concurrent('the short version of npm run chaos', () => {
@@ -19,8 +20,7 @@ describe.concurrent('the short version of npm run chaos', () => {
     const sum = (key: 'published' | 'leftToSweeper' | 'delayed') =>
       report.rows.reduce((total, row) => total + row[key], 0);
     expect(sum('published')).toBe(shortRun.events);
-    expect(sum('leftToSweeper'), text).toBeLessThanOrEqual(mostLeftToSweeper);
-    expect(sum('delayed'), text).toBeLessThanOrEqual(mostDelayed);
+    expect(sum('leftToSweeper') + sum('delayed'), text).toBeLessThanOrEqual(mostWaiting * shortRun.events);
     const { kills, counts } = report.injected;
     expect(kills).toBeGreaterThan(0);
     for (const fault of shortRun.faults.required) expect(counts[fault], fault).toBeGreaterThan(0);
