@@ -47,6 +47,18 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
+      // Other people's programs against a local run: publishers, receivers, API clients, in the languages they are written in.
+      {
+        test: {
+          name: 'clients',
+          include: ['test/clients/*.test.ts'],
+          globalSetup: ['test/support/e2e-run.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 3 },
+        },
+      },
       // This release and the one before it, side by side and one after the other: `.ci/run` runs it.
       {
         test: {
@@ -58,7 +70,7 @@ export default defineConfig({
         },
       },
       // Faults injected into local runs of its own, which need the machine to themselves: `.ci/run` runs it.
-      { test: { name: 'chaos', include: ['test/e2e/chaos.test.ts'], sequence: { groupOrder: 3 } } },
+      { test: { name: 'chaos', include: ['test/e2e/chaos.test.ts'], sequence: { groupOrder: 6 } } },
       // Deploys onto an emulator of AWS: the second stage of the gate, and no part of `npm test`. Each step has its own limit.
       { test: { name: 'deployment', include: ['test/deployment/deployment.test.ts'], sequence: { groupOrder: 4 } } },
       // The same with IAM enforced: a part of `.ci/nightly`.

@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { expect } from 'vitest';
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
+import { pythonEnvironment } from '../support/python-environment.ts';
 import { type CommandResult, cleanEnvironment } from './command.ts';
-import { account, type Emulator, region, startEmulator } from './emulator.ts';
+import { account, type Emulator, pythonRequirements, region, startEmulator } from './emulator.ts';
 import { runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
 import { infidelities, recordedResources } from './infidelities.ts';
 import { judgePolicies } from './probes.ts';
-import { pythonEnvironment } from './python-environment.ts';
 import { commandLimit, makeSteps } from './steps.ts';
 import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
 import './localhost-names.ts';
@@ -40,7 +40,7 @@ const { step, inFolder } = makeSteps('deployment', () => emulator);
 step(
   'install the emulator and cfn-lint, or find them installed',
   async () => {
-    python = await pythonEnvironment();
+    python = await pythonEnvironment('deployment', pythonRequirements);
     return path.dirname(path.dirname(python));
   },
   660_000,

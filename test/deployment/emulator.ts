@@ -9,6 +9,9 @@ import { writeRuntimeFiles } from '../../local/lambda/runtime-context.ts';
 import { cleanEnvironment } from './command.ts';
 import { type ClientSettings, type Inventory, makeInventory } from './inventory.ts';
 
+/** What the deployment tests need from PyPI. Without `cryptography`, MiniStack's KMS cannot make pairs of data keys. */
+export const pythonRequirements = ['ministack==1.5.33', 'cryptography', 'cfn-lint==1.58.0'] as const;
+
 /** MiniStack, an emulator of AWS that knows nothing of this product. */
 export interface Emulator {
   /** What a program needs to take the emulator for AWS. */

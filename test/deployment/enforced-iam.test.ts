@@ -4,10 +4,10 @@ import {
   paginateFilterLogEvents,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { expect } from 'vitest';
-import { account, type Emulator, region, startEmulator } from './emulator.ts';
+import { pythonEnvironment } from '../support/python-environment.ts';
+import { account, type Emulator, pythonRequirements, region, startEmulator } from './emulator.ts';
 import { type EndToEndResult, runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
 import { recordedResources } from './infidelities.ts';
-import { pythonEnvironment } from './python-environment.ts';
 import { makeRolePolicies, type RolePolicies, type Statement, without } from './role-policies.ts';
 import { commandLimit, makeSteps } from './steps.ts';
 import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
@@ -32,7 +32,12 @@ step(
   'start the emulator, with IAM enforced',
   async () => {
     const enforced = { EMULATOR_IAM: 'enforced', AWS_ACCESS_KEY_ID: 'emulated', AWS_SECRET_ACCESS_KEY: 'emulated' };
-    emulator = await startEmulator(await pythonEnvironment(), inFolder('emulator'), recordedResources, enforced);
+    emulator = await startEmulator(
+      await pythonEnvironment('deployment', pythonRequirements),
+      inFolder('emulator'),
+      recordedResources,
+      enforced,
+    );
     copy = makeWorkCopy(inFolder(), emulator.environment, commandLimit);
     copy.configure(stage, { ...trialValues, ...smokeValues });
     policies = makeRolePolicies(emulator.endpoint);

@@ -5,24 +5,23 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-/** What the deployment tests need from PyPI. Without `cryptography`, MiniStack's KMS cannot make pairs of data keys. */
-const requirements = ['ministack==1.5.33', 'cryptography', 'cfn-lint==1.58.0'] as const;
-
 /**
- * A virtual environment with the requirements. The first run makes it, which takes half a minute; it is kept in the user's
+ * A virtual environment with packages of PyPI. The first run makes it, which takes half a minute; it is kept in the user's
  * cache directory under a name that tells the versions, and later runs use it as it is.
  *
+ * @param name - what it is for, such as `deployment`.
+ * @param requirements - as pip takes them, such as `cfn-lint==1.58.0`.
  * @returns the path of its Python.
  * @throws when Python 3.10 or newer is not there, or cannot make virtual environments, or PyPI cannot be reached.
  */
-export async function pythonEnvironment(): Promise<string> {
+export async function pythonEnvironment(name: string, requirements: readonly string[]): Promise<string> {
   const version = await run('python3', ['-c', 'import sys; print(sys.version, sys.prefix)'], missing);
   const key = createHash('sha256')
     .update([version, ...requirements].join('\n'))
     .digest('hex')
     .slice(0, 12);
   const cache = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'emissor');
-  const directory = path.join(cache, `deployment-${key}`);
+  const directory = path.join(cache, `${name}-${key}`);
   const python = path.join(directory, 'bin/python');
   if (existsSync(python)) return python;
 
