@@ -49,12 +49,12 @@ export class Problem extends Error {
   }
 
   /** Returns the function that makes the problems of a table, the only way to make one. */
-  static from<Table extends ProblemTable>(table: Table) {
+  static from<Table extends Record<keyof Table, ProblemCase>>(table: Table) {
     return function problem<Case extends keyof Table>(
       name: Case,
       ...[extras]: ExtrasParameter<Table[Case]['en']>
     ): Problem {
-      return new Problem(table[name] as ProblemCase, extras ?? {});
+      return new Problem(table[name], extras ?? {});
     };
   }
 }
