@@ -53,7 +53,7 @@ const cases: readonly Case[] = [
     request: () => ({ token: member.token }),
     is: [403, 'admin_required'],
     en: ['Forbidden', 'Only users with administrative permission on the account manage webhooks.'],
-    pt: ['Acesso negado', 'Somente usuários com permissão administrativa na conta gerenciam webhooks.'],
+    pt: ['Acesso negado', 'Somente usuários com permissão administrativa na conta podem gerenciar webhooks.'],
   },
   {
     to: ['DELETE', one],
