@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
-import { Problem, validationFailed } from '../api/problem.ts';
+import { type Problem, retryAfter } from '../api/problem.ts';
+import { validationFailed } from '../api/problems.ts';
 import { parseJsonBody } from '../api/request-body.ts';
 import {
   jsonResponse,
@@ -16,7 +17,7 @@ import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import type { Sealing } from '../platform/sealing.ts';
 import { registration, replacement, secretRotation, urlIn } from './input.ts';
-import { requireEventName, suspendedByOperator, webhookNotFound } from './problems.ts';
+import { requireEventName, webhookProblem } from './problems.ts';
 import { toWebhookRecord } from './representation.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
 import type { ValidateUrl } from './validate-url.ts';
@@ -69,14 +70,14 @@ export function makeWebhookResources(dependencies: {
       createdAt: moment,
       updatedAt: moment,
     });
-    if (!registered) throw webhookExists();
+    if (!registered) throw webhookProblem('webhook_exists');
     const location = `/v1/webhooks/${eventName}`;
     return jsonResponse(201, { ...toWebhookRecord(registered, moment), segredo: secret }, { location });
   }
 
   async function show(context: RequestContext): Promise<HttpResponse> {
     const webhook = await store.find(context.caller.accountId, requireEventName(context));
-    if (!webhook) throw webhookNotFound();
+    if (!webhook) throw webhookProblem('webhook_not_found');
     return jsonResponse(200, toWebhookRecord(webhook, now()));
   }
 
@@ -87,7 +88,7 @@ export function makeWebhookResources(dependencies: {
     const sealedAuthorization = await sealAuthorization(accountId, eventName, autorizacao);
     for (let tries = 0; tries < maxTries; tries++) {
       const read = await store.find(accountId, eventName);
-      if (!read) throw webhookNotFound();
+      if (!read) throw webhookProblem('webhook_not_found');
       const webhook = await store.replace(read, { url, sealedAuthorization, updatedAt: now() });
       if (webhook) return jsonResponse(200, toWebhookRecord(webhook, now()));
     }
@@ -96,7 +97,7 @@ export function makeWebhookResources(dependencies: {
 
   async function remove(context: RequestContext): Promise<HttpResponse> {
     const removal = await store.remove(context.caller.accountId, requireEventName(context), now());
-    if (removal === 'not_registered') throw webhookNotFound();
+    if (removal === 'not_registered') throw webhookProblem('webhook_not_found');
     if (removal === 'contended') throw contended();
     return noContent;
   }
@@ -109,10 +110,12 @@ export function makeWebhookResources(dependencies: {
     const sealed = await sealing.seal(secret, secretBinding(accountId, eventName));
     for (let tries = 0; tries < maxTries; tries++) {
       const webhook = await store.find(accountId, eventName);
-      if (!webhook) throw webhookNotFound();
+      if (!webhook) throw webhookProblem('webhook_not_found');
       const moment = now();
       const replaced = replaceSecret(webhook.secrets, sealed, moment, isImmediate);
-      if (replaced.outcome === 'too_many') throw tooManySecrets(replaced.until - moment);
+      if (replaced.outcome === 'too_many') {
+        throw webhookProblem('too_many_secrets', { headers: retryAfter((replaced.until - moment) / 1_000) });
+      }
       if (await store.replaceSecrets(webhook, replaced.secrets, moment)) return jsonResponse(201, { segredo: secret });
     }
     throw contended();
@@ -120,8 +123,8 @@ export function makeWebhookResources(dependencies: {
 
   async function reactivate(context: RequestContext): Promise<HttpResponse> {
     const webhook = await store.reactivate(context.caller.accountId, requireEventName(context), now());
-    if (!webhook) throw webhookNotFound();
-    if (webhook.suspensionReason === 'operator') throw suspendedByOperator();
+    if (!webhook) throw webhookProblem('webhook_not_found');
+    if (webhook.suspensionReason === 'operator') throw webhookProblem('suspended_by_operator');
     return jsonResponse(200, toWebhookRecord(webhook, now()));
   }
 
@@ -151,18 +154,6 @@ export function makeWebhookResources(dependencies: {
 /** How often a change is tried while others change the same webhook. */
 const maxTries = 3;
 
-function webhookExists(): Problem {
-  const detail = 'The account has a webhook for this event: replace it with PUT, or delete it first.';
-  return new Problem(409, 'webhook_exists', detail);
-}
-
 function contended(): Problem {
-  const headers = { 'retry-after': '1' };
-  return new Problem(503, 'temporarily_unavailable', 'Others are changing this webhook: try again.', { headers });
-}
-
-function tooManySecrets(milliseconds: number): Problem {
-  const detail = 'Four replaced secrets still sign. Wait as long as Retry-After says, or send imediato: true.';
-  const headers = { 'retry-after': String(Math.ceil(milliseconds / 1_000)) };
-  return new Problem(409, 'too_many_secrets', detail, { headers });
+  return webhookProblem('contended', { headers: retryAfter(1) });
 }

@@ -1,13 +1,14 @@
-import { Problem, rateLimited } from '../../api/problem.ts';
+import { type Problem, retryAfter } from '../../api/problem.ts';
 import { jsonResponse, manageEndpoint, type RequestContext, type Resource, readEndpoint } from '../../api/route.ts';
 import type { HttpResponse } from '../../platform/http.ts';
-import { requireEventName, webhookNotFound, webhookSuspended } from '../../webhooks/problems.ts';
+import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, isDeliveryId } from '../delivery.ts';
 import type { ReadHistory } from '../delivery-history.ts';
 import type { FindWebhook, Lookup } from '../lookup.ts';
 import { asShown, toDeliveryDetail, toDeliveryRecord } from '../representation.ts';
 import { encodeCursor, historyQuery, parseQuery } from './input.ts';
+import { deliveryProblem } from './problems.ts';
 import type { RequestLimits } from './request-limits.ts';
 import { type Resend, type ResendRefusal, resendRefusal } from './resend.ts';
 
@@ -50,13 +51,11 @@ export function makeDeliveryResources(dependencies: {
 
   async function sendAgain(context: RequestContext): Promise<HttpResponse> {
     const { delivery, webhook } = await findDelivery(context);
-    if (!webhook) throw webhookNotFound();
+    if (!webhook) throw webhookProblem('webhook_not_found');
     const refusal = resendRefusal(delivery, webhook);
     if (refusal) throw refusalProblems[refusal]();
     const seconds = await limits.countResend(delivery.accountId, delivery.eventName);
-    if (seconds !== undefined) {
-      throw rateLimited('The webhook has used up its resends of this minute: wait as Retry-After says.', seconds);
-    }
+    if (seconds !== undefined) throw deliveryProblem('resends_used_up', { headers: retryAfter(seconds) });
     await resend(delivery);
     return jsonResponse(202, { id: delivery.id });
   }
@@ -71,7 +70,7 @@ export function makeDeliveryResources(dependencies: {
       : { delivery: undefined, webhook: await findWebhook(accountId, eventName) };
     if (delivery?.accountId === accountId && delivery.eventName === eventName) return { delivery, webhook };
     await requireWebhookOrHistory(accountId, eventName, webhook);
-    throw new Problem(404, 'delivery_not_found', 'There is no such delivery of this webhook, or it is past its time.');
+    throw deliveryProblem('delivery_not_found');
   }
 
   /** The history outlives its webhook: only without both it is the webhook that is not found. */
@@ -82,13 +81,12 @@ export function makeDeliveryResources(dependencies: {
   ): Promise<void> {
     if (webhook) return;
     const { deliveries } = await readHistory({ accountId, eventName, limit: 1 });
-    if (deliveries.length === 0) throw webhookNotFound();
+    if (deliveries.length === 0) throw webhookProblem('webhook_not_found');
   }
 }
 
 const refusalProblems: Record<ResendRefusal, () => Problem> = {
-  webhook_suspended: webhookSuspended,
-  webhook_replaced: () =>
-    new Problem(409, 'webhook_replaced', 'The delivery was for an earlier registration, and stays as it is.'),
-  test_delivery: () => new Problem(409, 'test_delivery', 'A test is not sent again: ask for another one.'),
+  webhook_suspended: () => webhookProblem('webhook_suspended'),
+  webhook_replaced: () => deliveryProblem('webhook_replaced'),
+  test_delivery: () => deliveryProblem('test_delivery'),
 };
