@@ -122,7 +122,7 @@ const finding = z.union([
 ]);
 
 /** The body of a refusal: problem details (RFC 9457). `code` tells refusals of one status apart. */
-const problemBody = z.object({
+export const problemBody = z.object({
   /** The page that explains `code`, or `about:blank`. */
   type: z.string(),
   title: z.string(),

@@ -8,10 +8,18 @@ export interface RejectedMessage {
   readonly detail: string;
 }
 
-/** What a message of the events queue turned out to be; `deliveryId` names a refused one too, where it says what it is. */
+/** What a message of the events queue turned out to be. */
 export type ParsedMessage =
   | { readonly outcome: 'event'; readonly event: BusinessEvent }
-  | ({ readonly outcome: 'rejected'; readonly deliveryId: string | undefined } & RejectedMessage);
+  | ({ readonly outcome: 'rejected' } & RefusedEvent & RejectedMessage);
+
+/** What a refused message says of its event. */
+interface RefusedEvent {
+  /** The delivery that it would have been. */
+  readonly deliveryId: string | undefined;
+  /** The publisher's own `id`, as it came. */
+  readonly publisherId: string | undefined;
+}
 
 /** The id of an event's delivery, and its `webhook-id`: the same for every copy of the event that has the publisher's `id`. */
 export function deliveryIdOf(accountId: string, eventName: string, id: string): string {
@@ -44,16 +52,18 @@ export function parseEventMessage(text: string, messageId: string, demandsUrl: s
     return rejected('malformed', 'the message is not a JSON object');
   }
   const eventName = 'event' in message ? message.event : undefined;
-  if (typeof eventName !== 'string') return rejected('malformed', 'event: must be a string');
-  const deliveryId = wouldBeId(message, messageId);
+  const refused = refusedEvent(message, messageId);
+  if (typeof eventName !== 'string') {
+    return rejected('malformed', `event: must be a string${envelopeHint(message)}`, refused);
+  }
   if (!isEventName(eventName)) {
-    return rejected('unknown_event', `event: must be one of ${EVENT_NAMES.join(', ')}`, deliveryId);
+    return rejected('unknown_event', `event: must be one of ${EVENT_NAMES.join(', ')}`, refused);
   }
 
-  const parsed = z.extend(envelope, catalogue[eventName].fields).safeParse(message);
+  const parsed = eventMessageSchemas[eventName].safeParse(message);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
-    return rejected('malformed', problems.join('; '), deliveryId);
+    return rejected('malformed', problems.join('; '), refused);
   }
   const { id_conta: accountId, id = messageId } = parsed.data;
   return {
@@ -77,49 +87,14 @@ interface BusinessEvent {
   readonly body: string;
 }
 
-/** The body of an event's delivery. `demandsUrl` has no slash at its end. */
+/** The body of an event's delivery, in the order of its schema. `demandsUrl` has no slash at its end. */
 function eventBody(eventName: EventName, ids: Ids, demandsUrl: string): string {
-  const { fields, link } = catalogue[eventName];
-  const ordered = Object.keys(fields).map(name => [name, ids[name as keyof Ids]]);
-  return JSON.stringify({
-    event: eventName,
-    ...Object.fromEntries(ordered),
-    ...(link && { link: link(demandsUrl, ids) }),
-  });
+  const values = { event: eventName, ...ids, link: catalogue[eventName].link?.build(demandsUrl, ids) };
+  const names = Object.keys(eventBodySchemas[eventName].shape) as (keyof typeof values)[];
+  return JSON.stringify(Object.fromEntries(names.map(name => [name, values[name]])));
 }
 
 type Ids = { readonly id_demanda: number; readonly id_proposta?: number };
-
-const notPositiveInteger = 'must be a whole number from 1 to 2^53 - 1';
-const positiveInteger = z.int(notPositiveInteger).check(z.positive(notPositiveInteger));
-
-const demandFields = { id_demanda: positiveInteger };
-const proposalFields = { id_proposta: positiveInteger, id_demanda: positiveInteger };
-
-/**
- * The events and what each carries: the ids its message must have, in the order they are delivered, and its link.
- * `id_proposta` is validated and delivered only where the event has it.
- */
-const catalogue: Record<EventName, { fields: typeof demandFields | typeof proposalFields; link?: BuildLink }> = {
-  'demanda.criada': { fields: demandFields },
-  'demanda.cancelada': { fields: demandFields },
-  'demanda.finalizada': { fields: demandFields },
-  'proposta.recebida': { fields: proposalFields, link: linkToProposal },
-  'proposta.alteracao_valor_solicitado': { fields: proposalFields, link: linkToDemand },
-  'proposta.contratada': { fields: proposalFields, link: linkToProposal },
-  'mensagem.recebida': { fields: proposalFields, link: linkToDemand },
-  'reembolso.solicitado': { fields: proposalFields, link: linkToDemand },
-};
-
-type BuildLink = (demandsUrl: string, ids: Ids) => string;
-
-function linkToProposal(demandsUrl: string, ids: Ids): string {
-  return `${demandsUrl}/propostas/${ids.id_demanda}/${ids.id_proposta}`;
-}
-
-function linkToDemand(demandsUrl: string, ids: Ids): string {
-  return `${demandsUrl}/propostas/${ids.id_demanda}`;
-}
 
 function withoutLink(body: string): string {
   return JSON.stringify({ ...JSON.parse(body), link: undefined });
@@ -136,23 +111,100 @@ function parseJson(text: string): unknown {
 function rejected(
   reason: RejectedMessage['reason'],
   detail: string,
-  deliveryId: string | undefined = undefined,
+  refused: RefusedEvent = { deliveryId: undefined, publisherId: undefined },
 ): ParsedMessage {
-  return { outcome: 'rejected', reason, detail, deliveryId };
+  return { outcome: 'rejected', reason, detail, ...refused };
 }
 
-/** The id that a refused message's delivery would have had, so that its publisher's ids find it. */
-function wouldBeId(message: object, messageId: string): string | undefined {
+/** The id that a refused message's delivery would have had, so that its publisher's ids find it, and the publisher's id. */
+function refusedEvent(message: object, messageId: string): RefusedEvent {
   const { id_conta, event, id = messageId } = message as Readonly<Record<string, unknown>>;
   const isText = (value: unknown): value is string => typeof value === 'string';
-  return isText(id_conta) && isText(event) && isText(id) ? deliveryIdOf(id_conta, event, id) : undefined;
+  return {
+    deliveryId: isText(id_conta) && isText(event) && isText(id) ? deliveryIdOf(id_conta, event, id) : undefined,
+    publisherId: 'id' in message && isText(id) ? id : undefined,
+  };
 }
 
-const notAccount = 'must be 1 to 64 letters, digits, _ or -';
-const notId = 'must be 1 to 128 characters';
+/** What to do about a message that a service wrapped around the event, told by what its envelope has. */
+function envelopeHint(message: object): string {
+  const hint = Object.entries(envelopeHints).find(([names]) => names.split(',').every(name => name in message))?.[1];
+  return hint === undefined ? '' : `; ${hint}`;
+}
 
-const envelope = z.object({
+const envelopeHints: Readonly<Record<string, string>> = {
+  'TopicArn,Message': 'this is the envelope of an SNS topic: switch on raw message delivery for its subscription',
+  'detail-type,detail':
+    'this is the envelope of an EventBridge rule: give its target the InputPath $.detail, or an input transformer',
+};
+
+const notAccount = 'must be 1 to 64 letters, digits, _ or -';
+const notText = 'must be 1 to 128 characters';
+const notPositiveInteger = 'must be a whole number from 1 to 2^53 - 1';
+
+const envelope = {
   id_conta: z.string(notAccount).check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, notAccount)),
-  /** The publisher's idempotency id, counted in characters and not in UTF-16 units. */
-  id: z.optional(z.string(notId).check(z.refine(id => id !== '' && [...id].length <= 128, notId))),
+  /** The publisher's idempotency id, counted in characters and not in UTF-16 units, as JSON Schema counts. */
+  id: z.optional(
+    z.string(notText).check(
+      z.refine(id => id !== '' && [...id].length <= 128, notText),
+      z.meta({ minLength: 1, maxLength: 128 }),
+    ),
+  ),
+};
+
+const positiveInteger = z.int(notPositiveInteger).check(z.gte(1, notPositiveInteger));
+const deliveredInteger = z.int().check(z.gte(0));
+
+const demandFields = { message: { id_demanda: positiveInteger }, body: { id_demanda: deliveredInteger } };
+const proposalFields = {
+  message: { id_proposta: positiveInteger, id_demanda: positiveInteger },
+  body: { id_proposta: deliveredInteger, id_demanda: deliveredInteger },
+};
+
+const linkToProposal: Link = {
+  build: (demandsUrl, ids) => `${demandsUrl}/propostas/${ids.id_demanda}/${ids.id_proposta}`,
+  schema: z.string().check(z.regex(/\/propostas\/[0-9]+\/[0-9]+$/), z.meta({ format: 'uri' })),
+};
+const linkToDemand: Link = {
+  build: (demandsUrl, ids) => `${demandsUrl}/propostas/${ids.id_demanda}`,
+  schema: z.string().check(z.regex(/\/propostas\/[0-9]+$/), z.meta({ format: 'uri' })),
+};
+
+interface Link {
+  readonly build: (demandsUrl: string, ids: Ids) => string;
+  readonly schema: z.ZodMiniString;
+}
+
+/**
+ * The events and what each carries: the ids its message must have, in the order they are delivered, and its link.
+ * `id_proposta` is validated and delivered only where the event has it.
+ */
+const catalogue: Record<EventName, { fields: typeof demandFields | typeof proposalFields; link?: Link }> = {
+  'demanda.criada': { fields: demandFields },
+  'demanda.cancelada': { fields: demandFields },
+  'demanda.finalizada': { fields: demandFields },
+  'proposta.recebida': { fields: proposalFields, link: linkToProposal },
+  'proposta.alteracao_valor_solicitado': { fields: proposalFields, link: linkToDemand },
+  'proposta.contratada': { fields: proposalFields, link: linkToProposal },
+  'mensagem.recebida': { fields: proposalFields, link: linkToDemand },
+  'reembolso.solicitado': { fields: proposalFields, link: linkToDemand },
+};
+
+/** The message of each event, as publishers send it to the events queue. Fields that it does not name are ignored. */
+export const eventMessageSchemas = byEvent(event =>
+  z.object({ ...envelope, event: z.literal(event), ...catalogue[event].fields.message }),
+);
+
+/**
+ * The body of each event, as it is delivered: these fields in this order, nothing else. The ids of a test, whose
+ * `webhook-id` begins with `teste_`, are 0; those of an event never are.
+ */
+export const eventBodySchemas = byEvent(event => {
+  const { fields, link } = catalogue[event];
+  return z.strictObject({ event: z.literal(event), ...fields.body, ...(link && { link: link.schema }) });
 });
+
+function byEvent<Schema>(schemaOf: (event: EventName) => Schema): Readonly<Record<EventName, Schema>> {
+  return Object.fromEntries(EVENT_NAMES.map(event => [event, schemaOf(event)])) as Record<EventName, Schema>;
+}

@@ -16,9 +16,10 @@ import type { Clock } from '../platform/clock.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import type { Sealing } from '../platform/sealing.ts';
+import type { newSecret, registeredWebhook, webhookList } from './answers.ts';
 import { registration, replacement, secretRotation, urlIn } from './input.ts';
 import { requireEventName, webhookProblem } from './problems.ts';
-import { toWebhookRecord } from './representation.ts';
+import { toWebhookRecord, type webhookRecord } from './representation.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
 import type { ValidateUrl } from './validate-url.ts';
 import { authorizationBinding, type EventName, secretBinding } from './webhook.ts';
@@ -47,7 +48,9 @@ export function makeWebhookResources(dependencies: {
 
   async function list({ caller }: RequestContext): Promise<HttpResponse> {
     const webhooks = await store.list(caller.accountId);
-    return jsonResponse(200, { webhooks: webhooks.map(webhook => toWebhookRecord(webhook, now())) });
+    return jsonResponse<typeof webhookList>(200, {
+      webhooks: webhooks.map(webhook => toWebhookRecord(webhook, now())),
+    });
   }
 
   async function register({ caller: { accountId }, request }: RequestContext): Promise<HttpResponse> {
@@ -72,13 +75,14 @@ export function makeWebhookResources(dependencies: {
     });
     if (!registered) throw webhookProblem('webhook_exists');
     const location = `/v1/webhooks/${eventName}`;
-    return jsonResponse(201, { ...toWebhookRecord(registered, moment), segredo: secret }, { location });
+    const body = { ...toWebhookRecord(registered, moment), segredo: secret };
+    return jsonResponse<typeof registeredWebhook>(201, body, { location });
   }
 
   async function show(context: RequestContext): Promise<HttpResponse> {
     const webhook = await store.find(context.caller.accountId, requireEventName(context));
     if (!webhook) throw webhookProblem('webhook_not_found');
-    return jsonResponse(200, toWebhookRecord(webhook, now()));
+    return jsonResponse<typeof webhookRecord>(200, toWebhookRecord(webhook, now()));
   }
 
   async function replace(context: RequestContext): Promise<HttpResponse> {
@@ -90,7 +94,7 @@ export function makeWebhookResources(dependencies: {
       const read = await store.find(accountId, eventName);
       if (!read) throw webhookProblem('webhook_not_found');
       const webhook = await store.replace(read, { url, sealedAuthorization, updatedAt: now() });
-      if (webhook) return jsonResponse(200, toWebhookRecord(webhook, now()));
+      if (webhook) return jsonResponse<typeof webhookRecord>(200, toWebhookRecord(webhook, now()));
     }
     throw contended();
   }
@@ -116,7 +120,8 @@ export function makeWebhookResources(dependencies: {
       if (replaced.outcome === 'too_many') {
         throw webhookProblem('too_many_secrets', { headers: retryAfter((replaced.until - moment) / 1_000) });
       }
-      if (await store.replaceSecrets(webhook, replaced.secrets, moment)) return jsonResponse(201, { segredo: secret });
+      if (await store.replaceSecrets(webhook, replaced.secrets, moment))
+        return jsonResponse<typeof newSecret>(201, { segredo: secret });
     }
     throw contended();
   }
@@ -125,7 +130,7 @@ export function makeWebhookResources(dependencies: {
     const webhook = await store.reactivate(context.caller.accountId, requireEventName(context), now());
     if (!webhook) throw webhookProblem('webhook_not_found');
     if (webhook.suspensionReason === 'operator') throw webhookProblem('suspended_by_operator');
-    return jsonResponse(200, toWebhookRecord(webhook, now()));
+    return jsonResponse<typeof webhookRecord>(200, toWebhookRecord(webhook, now()));
   }
 
   /** Gives all findings at once, the URL's among them. */

@@ -6,7 +6,8 @@ import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, isDeliveryId } from '../delivery.ts';
 import type { ReadHistory } from '../delivery-history.ts';
 import type { FindWebhook, Lookup } from '../lookup.ts';
-import { asShown, toDeliveryDetail, toDeliveryRecord } from '../representation.ts';
+import { asShown, type deliveryDetail, toDeliveryDetail, toDeliveryRecord } from '../representation.ts';
+import type { acceptedDelivery, deliveryPage } from './answers.ts';
 import { encodeCursor, historyQuery, parseQuery } from './input.ts';
 import { deliveryProblem } from './problems.ts';
 import type { RequestLimits } from './request-limits.ts';
@@ -38,7 +39,7 @@ export function makeDeliveryResources(dependencies: {
     const selection = { accountId, eventName, state, from, before, limit, after, registration };
     const { deliveries, next } = await readHistory(selection);
     if (deliveries.length === 0) await requireWebhookOrHistory(accountId, eventName, webhook);
-    return jsonResponse(200, {
+    return jsonResponse<typeof deliveryPage>(200, {
       entregas: deliveries.map(toDeliveryRecord),
       proximo_cursor: next === undefined ? null : encodeCursor(next),
     });
@@ -46,7 +47,7 @@ export function makeDeliveryResources(dependencies: {
 
   async function show(context: RequestContext): Promise<HttpResponse> {
     const { delivery, webhook } = await findDelivery(context);
-    return jsonResponse(200, toDeliveryDetail(asShown(webhook?.webhookId)(delivery)));
+    return jsonResponse<typeof deliveryDetail>(200, toDeliveryDetail(asShown(webhook?.webhookId)(delivery)));
   }
 
   async function sendAgain(context: RequestContext): Promise<HttpResponse> {
@@ -57,7 +58,7 @@ export function makeDeliveryResources(dependencies: {
     const seconds = await limits.countResend(delivery.accountId, delivery.eventName);
     if (seconds !== undefined) throw deliveryProblem('resends_used_up', { headers: retryAfter(seconds) });
     await resend(delivery);
-    return jsonResponse(202, { id: delivery.id });
+    return jsonResponse<typeof acceptedDelivery>(202, { id: delivery.id });
   }
 
   /** Finds the delivery in the path, if it is the account's and of that event, and the webhook that is registered now. */

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { parseJsonBody } from '../../api/request-body.ts';
 import {
   jsonResponse,
@@ -19,17 +19,9 @@ import { isReplayId, type PastReplay, progressAt, type Replay } from '../replay/
 import type { StartReplay } from '../replay/replay-start.ts';
 import type { FoundReplay, ReplayStore } from '../replay/replay-store.ts';
 import { wireReplayStates } from '../representation.ts';
+import type { replayRecord } from './answers.ts';
 import { replayRequest } from './input.ts';
 import { deliveryProblem } from './problems.ts';
-
-/** A replay in responses. */
-export const replayRecord = z.object({
-  id: z.string(),
-  estado: z.enum(Object.values(wireReplayStates)),
-  /** The number of deliveries to send; `null` until they are counted. */
-  total: z.nullable(z.int().check(z.nonnegative())),
-  enviadas: z.int().check(z.nonnegative()),
-});
 
 /** Makes the resources of a webhook's replays: start, show, cancel. */
 export function makeReplayResources(dependencies: {
@@ -55,12 +47,13 @@ export function makeReplayResources(dependencies: {
     const replay = await startReplay(webhook, { from, to, wanted });
     if (!replay) throw deliveryProblem('replay_in_progress');
     const location = `/v1/webhooks/${webhook.eventName}/reenvios/${replay.id}`;
-    return jsonResponse(202, toCurrentRecord(replay), { location });
+    return jsonResponse<typeof replayRecord>(202, toCurrentRecord(replay), { location });
   }
 
   async function show(context: RequestContext): Promise<HttpResponse> {
     const { replay, latest } = await findReplay(context);
-    return jsonResponse(200, replay.id === latest.id ? toCurrentRecord(latest) : toReplayRecord(replay));
+    const record = replay.id === latest.id ? toCurrentRecord(latest) : toReplayRecord(replay);
+    return jsonResponse<typeof replayRecord>(200, record);
   }
 
   /** Cancels a running replay; removes one that has ended from view. */

@@ -11,6 +11,7 @@ import { sampleBody } from '../event.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { dueNow } from '../transitions.ts';
+import type { acceptedDelivery } from './answers.ts';
 import { deliveryProblem } from './problems.ts';
 import type { RequestLimits } from './request-limits.ts';
 
@@ -48,6 +49,6 @@ export function makeTestResource(
     const delivery = dueNow(newDelivery({ ...origin, id: testIdOf(makeId(22)) }), moment);
     await store.create(delivery);
     await sendOrLeave(retryQueue, delivery, { log, count });
-    return jsonResponse(202, { id: delivery.id });
+    return jsonResponse<typeof acceptedDelivery>(202, { id: delivery.id });
   }
 }

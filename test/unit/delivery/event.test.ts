@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deliveryIdOf, haveSameContent, parseEventMessage } from '../../../lambdas/delivery/event.ts';
+import {
+  deliveryIdOf,
+  eventBodySchemas,
+  eventMessageSchemas,
+  haveSameContent,
+  parseEventMessage,
+  sampleBody,
+} from '../../../lambdas/delivery/event.ts';
 import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 
 const parse = (message: unknown) => parseEventMessage(JSON.stringify(message), 'message-1', 'https://demandas.com.br');
@@ -62,6 +69,36 @@ describe('a refused message names the delivery that it would have been', () => {
   });
 });
 
+describe('a message that a service wrapped in an envelope of its own', () => {
+  const event = { id_conta: 'c', event: 'demanda.criada', id_demanda: 1 };
+  const notification = {
+    Type: 'Notification',
+    MessageId: 'm',
+    TopicArn: 'arn:aws:sns:r:1:t',
+    Message: JSON.stringify(event),
+  };
+  const ruled = { version: '0', id: 'e', 'detail-type': 'demand', source: 'demands', account: '1', detail: event };
+
+  it.each([
+    ['an SNS topic', notification, /^event: must be a string; .*SNS topic: switch on raw message delivery/],
+    [
+      'an EventBridge rule',
+      ruled,
+      /^event: must be a string; .*EventBridge rule: .*InputPath \$\.detail, or an input transformer/,
+    ],
+    ['nobody we know', { Message: 'x', detail: 'y' }, /^event: must be a string$/],
+  ])('%s: is malformed, and is told what to do about it', (_service, message, detail) => {
+    expect(rejectionOf(JSON.stringify(message))).toEqual({
+      reason: 'malformed',
+      detail: expect.stringMatching(detail),
+    });
+  });
+
+  it('is an event all the same where it has what an event has', () => {
+    expect(parse({ ...ruled, ...event }).outcome).toBe('event');
+  });
+});
+
 describe('the body of a delivery', () => {
   it.each([
     ['demanda.criada', '{"event":"demanda.criada","id_demanda":7}'],
@@ -101,6 +138,38 @@ describe('the body of a delivery', () => {
   it('does not look at an id_proposta that the event does not have', () => {
     const message = { id_conta: 'c', event: 'demanda.criada', id_demanda: 7, id_proposta: 'nine' };
     expect(bodyOf(message)).toBe('{"event":"demanda.criada","id_demanda":7}');
+  });
+});
+
+describe('the schema of a delivered body', () => {
+  const positive = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+
+  it('holds for every body that is built, an event’s or a test’s, in its order', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...EVENT_NAMES), positive, positive, (event, id_demanda, id_proposta) => {
+        const body = JSON.parse(bodyOf({ id_conta: 'c', event, id_demanda, id_proposta }));
+        expect(eventBodySchemas[event].parse(body)).toEqual(body);
+        expect(Object.keys(body)).toEqual(Object.keys(eventBodySchemas[event].shape));
+        eventBodySchemas[event].parse(JSON.parse(sampleBody(event, 'http://127.0.0.1:4000')));
+      }),
+    );
+  });
+
+  it.each(EVENT_NAMES)('%s: refuses another event’s name, a field of nobody and a missing one', event => {
+    const body = JSON.parse(sampleBody(event, 'https://demandas.com.br'));
+    const { id_demanda, ...withoutDemand } = body;
+    for (const wrong of [{ ...body, event: 'x.y' }, { ...body, id_conta: 'c' }, withoutDemand]) {
+      expect(eventBodySchemas[event].safeParse(wrong).success).toBe(false);
+    }
+    expect(id_demanda).toBe(0);
+  });
+});
+
+describe('the schema of a message', () => {
+  it('is of one event only', () => {
+    const message = { id_conta: 'c', event: 'demanda.criada', id_demanda: 7 };
+    expect(eventMessageSchemas['demanda.criada'].safeParse(message).success).toBe(true);
+    expect(eventMessageSchemas['demanda.cancelada'].safeParse(message).success).toBe(false);
   });
 });
 
