@@ -1,7 +1,8 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { ConfigurationError, contextConfiguration } from '../lib/config.ts';
+import { contextConfiguration } from '../lib/config.ts';
 import { addStage } from '../lib/stage.ts';
+import { ConfigurationError } from '../lib/stage-files.ts';
 
 const app = new App();
 try {

@@ -1,43 +1,11 @@
-import { readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import * as z from 'zod';
-
-/** The name of a stage: that of its file in `stages/`. */
-export type StageName = string;
+import { ConfigurationError, isStageName, knownStage, readStageFile, type StageName } from './stage-files.ts';
 
 /** The values that a stage's file gives. A value that is left out has its default. Durations are text with a unit. */
 export type StageFile = Partial<z.input<typeof schema>>;
 
 /** All values that may differ between stages; durations are in milliseconds. */
 export type StageConfiguration = z.output<typeof schema> & { readonly stage: StageName };
-
-/** An unknown stage, an unknown key, or an invalid or missing value. The message is one line for the operator. */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError';
-}
-
-/** The stages that have a file; `local` is the one that `npm start` runs. */
-export function stageNames(): readonly StageName[] {
-  return readdirSync(stagesDirectory)
-    .filter(file => file.endsWith('.ts'))
-    .map(file => file.slice(0, -'.ts'.length))
-    .filter(isStageName)
-    .sort();
-}
-
-/**
- * A text as the name of a stage that has a file.
- *
- * @throws {ConfigurationError} for any other; the message says how a stage is made.
- */
-export function knownStage(name: unknown): StageName {
-  const stages = stageNames();
-  if (isStageName(name) && stages.includes(name)) return name;
-  throw new ConfigurationError(
-    `Unknown stage "${String(name)}": the stages are ${stages.join(', ')}. For a new one, copy stages/prod.ts to stages/NAME.ts, with a NAME of up to 20 small letters, digits and hyphens that begins with a letter.`,
-  );
-}
 
 /**
  * The configuration of one stage: the defaults, replaced by what its file says, and that by `overrides`.
@@ -46,8 +14,7 @@ export function knownStage(name: unknown): StageName {
  */
 export function stageConfiguration(name: unknown, overrides: Record<string, unknown> = {}): StageConfiguration {
   const stage = knownStage(name);
-  const file = readStageFile(stage);
-  const given: Record<string, unknown> = { ...file, ...overrides };
+  const given: Record<string, unknown> = { ...readStageFile(stage), ...overrides };
   const unknown = Object.keys(given).find(key => !isStageKey(key));
   if (unknown !== undefined) {
     throw new ConfigurationError(`Unknown stage value "${unknown}": the values are ${stageKeys.join(', ')}.`);
@@ -116,32 +83,6 @@ const required: Readonly<Record<string, string>> = {
 function isEmpty(value: unknown): boolean {
   return value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 }
-
-function readStageFile(stage: StageName): StageFile {
-  const { stage: file } = loadStageFile(stage);
-  if (typeof file !== 'object') throw new ConfigurationError(`stages/${stage}.ts must export the constant "stage".`);
-  return file;
-}
-
-function loadStageFile(stage: StageName): { readonly stage?: StageFile } {
-  try {
-    return load(join(stagesDirectory, `${stage}.ts`));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigurationError(
-      `stages/${stage}.ts cannot be read: ${reason.replaceAll(/\s+/g, ' ')}. npx tsc --noEmit shows the place.`,
-    );
-  }
-}
-
-function isStageName(name: unknown): name is StageName {
-  return typeof name === 'string' && /^[a-z][a-z0-9-]{0,19}$/.test(name);
-}
-
-const stagesDirectory = join(import.meta.dirname, '../stages');
-
-/** Loads a module synchronously. An asynchronous import would make every reader of a stage's values asynchronous. */
-const load = createRequire(import.meta.url);
 
 const unitMilliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { ConfigurationError, stageConfiguration } from '../lib/config.ts';
+import { stageConfiguration } from '../lib/config.ts';
+import { ConfigurationError } from '../lib/stage-files.ts';
 import { messageOf, UsageError } from './errors.ts';
 import { parseMapping } from './internet/hosts-file.ts';
 

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { ConfigurationError, knownStage } from '../../lib/config.ts';
+import { ConfigurationError, knownStage } from '../../lib/stage-files.ts';
 import { addClients } from './clients.ts';
 import { addDeliveries } from './deliveries.ts';
 import { addDlq } from './dlq.ts';

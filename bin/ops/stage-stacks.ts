@@ -1,11 +1,6 @@
 import type { Stack } from '@aws-sdk/client-cloudformation';
-import {
-  ConfigurationError,
-  hasSmokeStack,
-  type StageConfiguration,
-  type StageName,
-  stageConfiguration,
-} from '../../lib/config.ts';
+import { hasSmokeStack, type StageConfiguration, stageConfiguration } from '../../lib/config.ts';
+import { ConfigurationError, type StageName } from '../../lib/stage-files.ts';
 import { CliError } from './cli-error.ts';
 
 /** The stacks that a stage may have, in the order in which they are deployed. */

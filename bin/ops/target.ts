@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import type { StageName } from '../../lib/config.ts';
+import type { StageName } from '../../lib/stage-files.ts';
 import { CliError } from './cli-error.ts';
 import { type DeployedStack, isLeftOver, readStageStacks, type StageStacks } from './stage-stacks.ts';
 

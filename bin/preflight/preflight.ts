@@ -1,4 +1,5 @@
-import { ConfigurationError, type StageConfiguration, type StageName } from '../../lib/config.ts';
+import type { StageConfiguration } from '../../lib/config.ts';
+import { ConfigurationError, type StageName } from '../../lib/stage-files.ts';
 import { describeError } from '../ops/cli-error.ts';
 import { isDeployed } from '../ops/stack-states.ts';
 import { isLeftOver } from '../ops/stage-stacks.ts';

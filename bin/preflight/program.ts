@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
-import { ConfigurationError, knownStage, type StageName, stageConfiguration } from '../../lib/config.ts';
+import { stageConfiguration } from '../../lib/config.ts';
+import { ConfigurationError, knownStage, type StageName } from '../../lib/stage-files.ts';
 import { printable } from '../ops/report.ts';
 import { makeProgress, noProgress, type Streams } from '../ops/terminal.ts';
 import { connectAws } from './aws.ts';

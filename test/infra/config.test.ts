@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigurationError, contextConfiguration, stageConfiguration, stageNames } from '../../lib/config.ts';
+import { contextConfiguration, stageConfiguration } from '../../lib/config.ts';
+import { ConfigurationError, stageNames } from '../../lib/stage-files.ts';
 import { required } from './templates.ts';
 
 const prod = (overrides: Record<string, unknown> = {}) =>

@@ -6,8 +6,9 @@ import { CfnResource, Stack, Validations } from 'aws-cdk-lib';
 import { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigurationError, contextConfiguration, stageConfiguration } from '../../lib/config.ts';
+import { contextConfiguration, stageConfiguration } from '../../lib/config.ts';
 import { addStage } from '../../lib/stage.ts';
+import { ConfigurationError } from '../../lib/stage-files.ts';
 import { makeApp, required } from './templates.ts';
 
 const root = join(import.meta.dirname, '../..');

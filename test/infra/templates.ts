@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { type StageName, stageConfiguration } from '../../lib/config.ts';
+import { stageConfiguration } from '../../lib/config.ts';
 import { addStage } from '../../lib/stage.ts';
+import type { StageName } from '../../lib/stage-files.ts';
 
 /** The stacks of a stage. */
 export type StackName = 'Data' | 'Auth' | 'Webhooks' | 'Delivery' | 'Smoke';

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deliveryIdOf, haveSameContent, parseEventMessage } from '../../../lambdas/delivery/event.ts';
+import {
+  deliveryIdOf,
+  eventBodySchemas,
+  eventMessageSchemas,
+  haveSameContent,
+  parseEventMessage,
+  sampleBody,
+} from '../../../lambdas/delivery/event.ts';
 import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 
 const parse = (message: unknown) => parseEventMessage(JSON.stringify(message), 'message-1', 'https://demandas.com.br');
@@ -101,6 +108,38 @@ describe('the body of a delivery', () => {
   it('does not look at an id_proposta that the event does not have', () => {
     const message = { id_conta: 'c', event: 'demanda.criada', id_demanda: 7, id_proposta: 'nine' };
     expect(bodyOf(message)).toBe('{"event":"demanda.criada","id_demanda":7}');
+  });
+});
+
+describe('the schema of a delivered body', () => {
+  const positive = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+
+  it('holds for every body that is built, an event’s or a test’s, in its order', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...EVENT_NAMES), positive, positive, (event, id_demanda, id_proposta) => {
+        const body = JSON.parse(bodyOf({ id_conta: 'c', event, id_demanda, id_proposta }));
+        expect(eventBodySchemas[event].parse(body)).toEqual(body);
+        expect(Object.keys(body)).toEqual(Object.keys(eventBodySchemas[event].shape));
+        eventBodySchemas[event].parse(JSON.parse(sampleBody(event, 'http://127.0.0.1:4000')));
+      }),
+    );
+  });
+
+  it.each(EVENT_NAMES)('%s: refuses another event’s name, a field of nobody and a missing one', event => {
+    const body = JSON.parse(sampleBody(event, 'https://demandas.com.br'));
+    const { id_demanda, ...withoutDemand } = body;
+    for (const wrong of [{ ...body, event: 'x.y' }, { ...body, id_conta: 'c' }, withoutDemand]) {
+      expect(eventBodySchemas[event].safeParse(wrong).success).toBe(false);
+    }
+    expect(id_demanda).toBe(0);
+  });
+});
+
+describe('the schema of a message', () => {
+  it('is of one event only', () => {
+    const message = { id_conta: 'c', event: 'demanda.criada', id_demanda: 7 };
+    expect(eventMessageSchemas['demanda.criada'].safeParse(message).success).toBe(true);
+    expect(eventMessageSchemas['demanda.cancelada'].safeParse(message).success).toBe(false);
   });
 });
 

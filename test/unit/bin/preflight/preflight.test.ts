@@ -7,7 +7,8 @@ import type { Aws, Certificate } from '../../../../bin/preflight/aws.ts';
 import { checks, type PreflightWorld } from '../../../../bin/preflight/preflight.ts';
 import { runPreflight } from '../../../../bin/preflight/program.ts';
 import type { Resource, Template } from '../../../../bin/preflight/synthesis.ts';
-import { ConfigurationError, stageConfiguration } from '../../../../lib/config.ts';
+import { stageConfiguration } from '../../../../lib/config.ts';
+import { ConfigurationError } from '../../../../lib/stage-files.ts';
 
 const account = '111122223333';
 const region = 'sa-east-1';

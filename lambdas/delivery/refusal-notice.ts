@@ -1,0 +1,40 @@
+import * as z from 'zod/mini';
+
+/*
+ * What the topic of refused events carries: a notice for each event that was refused and, where a sender has more of them in a
+ * minute than are told one by one, a notice of how many were kept back. Publishers read them: the schemas are part of the
+ * interface. Of a refused message they hold the publisher's own `id` and nothing else.
+ */
+
+/** Why an event was refused. */
+export const refusalReason = z.enum(['malformed', 'unknown_event']);
+
+/** A notice of one refused event. */
+export const refusalNotice = z.object({
+  /** What SQS gave the publisher when it took the message. */
+  messageId: z.string(),
+  /** The publisher's own `id`, cut to 128 characters; null where the message has none that is text. */
+  id: z.nullable(z.string()),
+  /** Who sent it: `SenderId` of SQS. */
+  sender: z.string(),
+  reason: refusalReason,
+  /** What to mend. */
+  detail: z.string(),
+});
+
+/** A notice of how many refused events of a principal were not told one by one. */
+export const suppressedRefusals = z.object({
+  /** The principal: `SenderId` of SQS up to the first colon, which is without the name of a role's session. */
+  sender: z.string(),
+  reason: refusalReason,
+  suppressed: z.int().check(z.positive()),
+  /** The minute in which they were refused: RFC 3339, UTC. */
+  since: z.string(),
+  until: z.string(),
+});
+
+/** A notice of one refused event. */
+export type RefusalNotice = Readonly<z.infer<typeof refusalNotice>>;
+
+/** A notice of those that were kept back. */
+export type SuppressedRefusals = Readonly<z.infer<typeof suppressedRefusals>>;

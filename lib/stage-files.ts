@@ -1,0 +1,65 @@
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+/** The name of a stage: that of its file in `stages/`. */
+export type StageName = string;
+
+/** An unknown stage, an unknown key, or an invalid or missing value. The message is one line for the operator. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+}
+
+/** The stages that have a file; `local` is the one that `npm start` runs. */
+export function stageNames(): readonly StageName[] {
+  return readdirSync(stagesDirectory)
+    .filter(file => file.endsWith('.ts'))
+    .map(file => file.slice(0, -'.ts'.length))
+    .filter(isStageName)
+    .sort();
+}
+
+/**
+ * A text as the name of a stage that has a file.
+ *
+ * @throws {ConfigurationError} for any other; the message says how a stage is made.
+ */
+export function knownStage(name: unknown): StageName {
+  const stages = stageNames();
+  if (isStageName(name) && stages.includes(name)) return name;
+  throw new ConfigurationError(
+    `Unknown stage "${String(name)}": the stages are ${stages.join(', ')}. For a new one, copy stages/prod.ts to stages/NAME.ts, with a NAME of up to 20 small letters, digits and hyphens that begins with a letter.`,
+  );
+}
+
+/** Whether a text may be the name of a stage. */
+export function isStageName(name: unknown): name is StageName {
+  return typeof name === 'string' && /^[a-z][a-z0-9-]{0,19}$/.test(name);
+}
+
+/**
+ * What the file of a stage exports as `stage`, unchecked.
+ *
+ * @throws {ConfigurationError} where the file cannot be loaded, or exports nothing of that name.
+ */
+export function readStageFile(stage: StageName): object {
+  const { stage: file } = loadStageFile(stage);
+  if (typeof file === 'object' && file !== null) return file;
+  throw new ConfigurationError(`stages/${stage}.ts must export the constant "stage".`);
+}
+
+function loadStageFile(stage: StageName): { readonly stage?: unknown } {
+  try {
+    return load(join(stagesDirectory, `${stage}.ts`));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigurationError(
+      `stages/${stage}.ts cannot be read: ${reason.replaceAll(/\s+/g, ' ')}. npx tsc --noEmit shows the place.`,
+    );
+  }
+}
+
+const stagesDirectory = join(import.meta.dirname, '../stages');
+
+/** Loads a module synchronously. An asynchronous import would make every reader of a stage's values asynchronous. */
+const load = createRequire(import.meta.url);

@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { artefacts, artefactsFolder } from '../../../../tools/openapi/artefacts.ts';
+
+const root = path.join(import.meta.dirname, '../../../..');
+const advice = 'run `npm run openapi` and commit what it writes';
+
+describe('the documents in docs/api', () => {
+  const generated = artefacts();
+
+  it.each([...generated])('%s is what is generated', (file, content) => {
+    expect(read(file), advice).toBe(content);
+  });
+
+  it('are the generated ones and no others', () => {
+    expect(filesIn(artefactsFolder), advice).toEqual([...generated.keys()].sort());
+  });
+
+  it('are the same each time', () => {
+    expect([...artefacts()]).toEqual([...generated]);
+  });
+});
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(path.join(root, file), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => path.relative(root, path.join(entry.parentPath, entry.name)))
+    .sort();
+}

@@ -1,0 +1,13 @@
+import { openApiDocument } from './document.ts';
+
+/** The folder that holds what is generated, and nothing else. */
+export const artefactsFolder = 'docs/api';
+
+/** Everything that describes the service to programs of others: file (its path from the root of the tree) -> content. */
+export function artefacts(): ReadonlyMap<string, string> {
+  const documents: readonly Artefact[] = [['docs/api/emissor.openapi.json', openApiDocument()]];
+  return new Map(documents.map(([file, document]) => [file, `${JSON.stringify(document, null, 2)}\n`]));
+}
+
+/** A file and the JSON document in it. */
+type Artefact = readonly [file: string, document: object];
