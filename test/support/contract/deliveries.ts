@@ -22,7 +22,7 @@ export function judgeDelivery({ method, headers, body }: Arrived): { event: stri
       ? [{ name: parameter.name.toLowerCase(), pointer: pointerTo('components', 'parameters', name, 'schema') }]
       : [];
   });
-  const described_ = parameters.flatMap(({ name, pointer }) =>
+  const wrong = parameters.flatMap(({ name, pointer }) =>
     faultsOf(headers[name], pointer).map(fault => `The header ${name} (${headers[name]}): ${fault}.`),
   );
   const known = new Set([...parameters.map(({ name }) => name), ...ofEveryRequest]);
@@ -32,7 +32,7 @@ export function judgeDelivery({ method, headers, body }: Arrived): { event: stri
     faults: [
       ...(method === 'POST' ? [] : [`The method is ${method}.`]),
       ...(headers['content-type'] === 'application/json' ? [] : [`The content type is ${headers['content-type']}.`]),
-      ...described_,
+      ...wrong,
       ...undescribed.map(name => `The header ${name} is not described.`),
       ...faultsOf(
         content,

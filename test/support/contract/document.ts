@@ -36,16 +36,16 @@ export interface ResponseObject {
   readonly content?: Readonly<Record<string, MediaType>>;
 }
 
-export interface HeaderObject {
+interface HeaderObject {
   readonly required: boolean;
   readonly schema: object;
 }
 
-export interface MediaType {
+interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly value: Readonly<Record<string, unknown>> }>>;
 }
 
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required?: boolean;
