@@ -130,6 +130,14 @@ const schema = z
     owner: tagValue.optional(),
     costCenter: tagValue.optional(),
 
+    /** Roles and users of other accounts that may publish events. Each must exist: AWS refuses a policy that names another. */
+    publisherRoles: list(arn('iam', '', /(role|user)\/[\w+=.@/-]+/, 'of roles or users'), 100),
+    /** SNS topics whose subscription may bring events, with raw message delivery, and EventBridge rules with the queue as a target. */
+    publisherTopics: list(arn('sns', '[a-z0-9-]+', /[\w-]+(\.fifo)?/, 'of SNS topics'), 100),
+    publisherRules: list(arn('events', '[a-z0-9-]+', /rule\/([\w.-]+\/)?[\w.-]+/, 'of EventBridge rules'), 100),
+    /** Accounts, besides the stage's own, that may subscribe to the notices of refused events. */
+    noticeAccounts: list(z.string().regex(/^\d{12}$/, 'must be AWS accounts: 12 digits each, in quotes'), 100),
+
     /** Public URL of the demands pages: links in events begin with it. */
     demandsUrl: httpsUrl,
     /** The page that documents the error codes of {base_url}: the `type` of a problem is this URL, `#` and the code. */
@@ -287,6 +295,12 @@ function duration(least: string, most: string) {
     .refine(value => value >= millisecondsOf(least) && value <= millisecondsOf(most), `must be ${least} to ${most}`);
 }
 
+/** An exact ARN of a service's resource. */
+function arn(service: string, region: string, resource: RegExp, what: string) {
+  const form = new RegExp(`^arn:aws[a-z-]*:${service}:${region}:\\d{12}:${resource.source}$`);
+  return z.string().regex(form, `must be ARNs ${what}`);
+}
+
 /** Texts in an array, or with commas between them. */
 function list(item: z.ZodType<string, string>, most: number) {
   return z
@@ -313,6 +327,10 @@ function isStageKey(key: string): boolean {
 
 const defaults: StageFile = {
   alarmRecipients: [],
+  publisherRoles: [],
+  publisherTopics: [],
+  publisherRules: [],
+  noticeAccounts: [],
   accountConcurrency: 10,
   accessTokenLifetime: '900s',
   refreshIdleLifetime: '14d',

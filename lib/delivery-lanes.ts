@@ -6,6 +6,7 @@ import type { Lane } from '../lambdas/delivery/lane-routing.ts';
 import type { StageConfiguration } from './config.ts';
 import { DataKey } from './constructs/data-key.ts';
 import { QueueConsumer } from './constructs/queue-consumer.ts';
+import type { RefusedEventsTopic } from './constructs/refused-events-topic.ts';
 import { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
 import { retentionOf } from './stage-props.ts';
@@ -18,11 +19,15 @@ export interface DeliveryLanesProps {
   readonly historyDays: string;
   /** Receivers see it in `User-Agent`. */
   readonly serviceVersion: string;
+  /** Tells publishers of the events that the first lane refuses. */
+  readonly refusedEvents: RefusedEventsTopic;
 }
 
 /** The queues of the lanes, their consumers, and the dead-letter queue that they share. */
 export interface DeliveryLanes {
   readonly deadLetterQueue: DeadLetterQueue;
+  /** The account's own key that encrypts the queues, where the stage has one. */
+  readonly dataKey: DataKey | undefined;
   readonly queues: Readonly<Record<Lane, WorkQueue>>;
   readonly consumers: Readonly<Record<Lane, QueueConsumer<DeliverEnvironment>>>;
 }
@@ -84,7 +89,8 @@ export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): D
     retry: addConsumer(scope, 'retry', { deadLetterQueue, queues }, props),
     slow: addConsumer(scope, 'slow', { deadLetterQueue, queues }, props),
   };
-  return { deadLetterQueue, queues, consumers };
+  props.refusedEvents.grants.publish(consumers.first);
+  return { deadLetterQueue, dataKey, queues, consumers };
 }
 
 function consumerTimeout(lane: Lane, { attemptTimeout }: StageConfiguration): Duration {
@@ -95,7 +101,7 @@ function addConsumer(
   scope: Construct,
   lane: Lane,
   { deadLetterQueue, queues }: Pick<DeliveryLanes, 'deadLetterQueue' | 'queues'>,
-  { configuration, data, historyDays, serviceVersion }: DeliveryLanesProps,
+  { configuration, data, historyDays, serviceVersion, refusedEvents }: DeliveryLanesProps,
 ) {
   const { functionId, recursiveLoop } = lanes[lane];
   const { retry, slow } = queues;
@@ -114,6 +120,7 @@ function addConsumer(
       RETRY_QUEUE_URL: retry.queueUrl,
       SLOW_QUEUE_URL: slow.queueUrl,
       DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
+      REFUSED_EVENTS_TOPIC_ARN: refusedEvents.topicArn,
       DEMANDS_URL: configuration.demandsUrl,
       RETRY_SCHEDULE: configuration.retrySchedule.join(','),
       ATTEMPT_TIMEOUT_MS: String(configuration.attemptTimeout),

@@ -1,16 +1,17 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
-import * as iam from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import type { DeliveriesApiEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
+import { RefusedEventsTopic } from './constructs/refused-events-topic.ts';
 import type { WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
 import { deliveryAlarms } from './delivery-alarms.ts';
 import { addDeliveryLanes, type DeliveryLanes } from './delivery-lanes.ts';
+import { addPublishers } from './publishers.ts';
 import type { StageProps } from './stage-props.ts';
 
 /** The properties of the delivery stack. */
@@ -29,6 +30,7 @@ export class DeliveryStack extends Stack {
   readonly eventsQueue: WorkQueue;
   readonly #props: DeliveryStackProps;
   readonly #historyDays: string;
+  readonly #refusedEvents: RefusedEventsTopic;
   readonly #lanes: DeliveryLanes;
 
   constructor(scope: Construct, id: string, props: DeliveryStackProps) {
@@ -36,7 +38,12 @@ export class DeliveryStack extends Stack {
     const { configuration, data } = props;
     this.#props = props;
     this.#historyDays = String(Math.ceil(configuration.historyRetention / Duration.days(1).toMilliseconds()));
-    this.#lanes = addDeliveryLanes(this, { ...props, historyDays: this.#historyDays });
+    this.#refusedEvents = new RefusedEventsTopic(this, 'RefusedEvents', { configuration });
+    this.#lanes = addDeliveryLanes(this, {
+      ...props,
+      historyDays: this.#historyDays,
+      refusedEvents: this.#refusedEvents,
+    });
     const sweep = this.#addSweep();
     const deliveriesApi = this.#addDeliveriesApi();
     new Alarms(this, 'Alarms', {
@@ -48,18 +55,14 @@ export class DeliveryStack extends Stack {
       new GradualReleases(this, 'Releases', { configuration, topic: data.operations, services });
     }
 
-    const { queues, deadLetterQueue, consumers } = this.#lanes;
-    const publisher = new iam.ManagedPolicy(this, 'Publisher', {
-      description: 'Allows an internal service to publish events to Emissor, and nothing else',
-    });
-    queues.first.grant(publisher, 'sqs:SendMessage');
+    const { queues, deadLetterQueue, dataKey, consumers } = this.#lanes;
+    addPublishers(this, { configuration, queue: queues.first, dataKey });
     this.eventsQueue = queues.first;
     // The stack for smoke tests imports them where the stage has a schedule. Without these, AWS would refuse to end that schedule.
     this.exportValue(queues.first.queueArn);
     this.exportValue(queues.first.queueUrl);
 
     const logGroups = Object.values(consumers).map(({ logGroup }) => logGroup.logGroupName);
-    new CfnOutput(this, 'EventsQueueUrl', { value: queues.first.queueUrl });
     new CfnOutput(this, 'RetryQueueUrl', { value: queues.retry.queueUrl });
     new CfnOutput(this, 'SlowQueueUrl', { value: queues.slow.queueUrl });
     new CfnOutput(this, 'DeadLetterQueueUrl', { value: deadLetterQueue.queueUrl });
@@ -69,7 +72,6 @@ export class DeliveryStack extends Stack {
     if (configuration.smokeReceiverUrl) {
       new CfnOutput(this, 'SmokeReceiverUrl', { value: configuration.smokeReceiverUrl });
     }
-    new CfnOutput(this, 'PublisherPolicyArn', { value: publisher.managedPolicyArn });
   }
 
   #addSweep() {
@@ -87,6 +89,7 @@ export class DeliveryStack extends Stack {
         SLOW_QUEUE_URL: slow.queueUrl,
         SLOW_RATE: String(configuration.slowRate),
         OPERATIONS_TOPIC_ARN: data.operations.topicArn,
+        REFUSED_EVENTS_TOPIC_ARN: this.#refusedEvents.topicArn,
         HISTORY_DAYS: this.#historyDays,
       },
     });
@@ -96,9 +99,11 @@ export class DeliveryStack extends Stack {
     data.webhooks.grantActions(sweep, 'BatchGetItem', 'UpdateItem');
     data.webhooks.grantQueryIndex(sweep, 'announcements');
     data.operations.grants.publish(sweep);
+    this.#refusedEvents.grants.publish(sweep);
     for (const queue of [retry, slow]) queue.grant(sweep, 'sqs:SendMessage');
     new events.Rule(this, 'SweepEveryMinute', {
-      description: 'Sends due deliveries to their queue, drives replays, announces failing and suspended webhooks',
+      description:
+        'Sends due deliveries to their queue, drives replays, announces failing and suspended webhooks, tells of refused events',
       schedule: events.Schedule.rate(Duration.minutes(1)),
       targets: [new targets.LambdaFunction(sweep.live)],
     });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { nameProblem } from '../lambdas/platform/egress/host-name.ts';
+import { judgeName } from '../lambdas/platform/egress/host-name.ts';
 import { type Assembly, readAssembly, synthesise } from './assembly/assembly.ts';
 import { functionsBeside } from './deployment/beside.ts';
 import { provisionDemo } from './deployment/demo-data.ts';
@@ -133,8 +133,8 @@ async function startEmulators(
   );
   cleanup.push(internet.stop);
   for (const name of request.mappings.keys()) {
-    const problem = nameProblem(name, []);
-    if (problem !== undefined) terminal.note('internet', `no webhook can lead to "${name}": ${problem}`, 'warn');
+    const finding = judgeName(name, []);
+    if (finding) terminal.note('internet', `no webhook can lead to "${name}": ${finding.detail}`, 'warn');
   }
   const iam = makeIamEnforcer(message => terminal.note('iam', message, 'warn'));
   const faults = openFaultInjection(request, cleanup);

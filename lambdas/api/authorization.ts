@@ -1,5 +1,5 @@
 import type { BearerAuthentication, Principal } from '../auth/sessions/bearer.ts';
-import { Problem } from './problem.ts';
+import { apiProblem, apiProblems } from './problems.ts';
 
 /** The scope that an endpoint requires of the token; managing includes reading. */
 export type RequiredScope = 'webhooks:read' | 'webhooks:manage';
@@ -25,35 +25,22 @@ export async function authorize(
   const bearer = await authenticate(authorization);
   const metadata = `resource_metadata="${resourceMetadata}"`; // RFC 9728 section 5.1
   if (bearer.outcome === 'missing') {
-    throw unauthorized(
-      'token_missing',
-      'Send an access token: Authorization: Bearer <token>.',
-      `${realm}, ${metadata}`,
-    );
+    throw apiProblem('token_missing', { headers: { 'www-authenticate': `${realm}, ${metadata}` } });
   }
   if (bearer.outcome === 'invalid') {
-    const detail = 'The access token is malformed, expired or revoked: get a new one from the token endpoint.';
-    const reason = `error="invalid_token", error_description="${detail}"`;
-    throw unauthorized('invalid_token', detail, `${realm}, ${reason}, ${metadata}`);
+    // RFC 6750 section 3 allows ASCII only.
+    const reason = `error="invalid_token", error_description="${apiProblems.invalid_token.en}"`;
+    throw apiProblem('invalid_token', { headers: { 'www-authenticate': `${realm}, ${reason}, ${metadata}` } });
   }
   const { principal } = bearer;
-  if (principal.role !== 'admin') {
-    throw new Problem(
-      403,
-      'admin_required',
-      'Only users with administrative permission on the account manage webhooks.',
-    );
-  }
+  if (principal.role !== 'admin') throw apiProblem('admin_required');
   if (!principal.scopes.has(required) && !principal.scopes.has('webhooks:manage')) {
-    throw new Problem(403, 'insufficient_scope', `The access token lacks the scope ${required}.`, {
+    throw apiProblem('insufficient_scope', {
+      values: { scope: required },
       headers: { 'www-authenticate': `${realm}, error="insufficient_scope", scope="${required}"` },
     });
   }
   return principal;
-}
-
-function unauthorized(code: string, detail: string, challenge: string): Problem {
-  return new Problem(401, code, detail, { headers: { 'www-authenticate': challenge } });
 }
 
 const realm = 'Bearer realm="webhooks"';

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
+import { apiFindings, message } from './findings.ts';
 
 /** `date-time` of RFC 3339 section 5.6, which requires seconds and an offset; the schema checks the calendar. */
 const rfc3339 = /^[0-9-]{10}[Tt][0-9:]{8}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9:]{5})$/;
 
-const message = 'must be a date and time as in RFC 3339, with Z or an offset';
+const error = message(apiFindings.date_time);
 
 /** Beyond these years the text of a time no longer sorts by time. */
 const earliest = Date.parse('0000-01-01T00:00:00Z');
@@ -15,11 +16,11 @@ const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
  */
 export const dateTime = z.pipe(
   z.pipe(
-    z.string().check(z.regex(rfc3339, message)),
+    z.string().check(z.regex(rfc3339, error)),
     z.transform(text => text.toUpperCase()),
   ),
   z.pipe(
-    z.iso.datetime({ offset: true, error: message }),
+    z.iso.datetime({ offset: true, error }),
     z.transform(text => {
       const hasFraction = /\.[0-9]{3}[0-9]*[1-9]/.test(text); // of a millisecond, which Date.parse cuts off
       return Math.min(Math.max(Date.parse(text) + (hasFraction ? 1 : 0), earliest), latest);

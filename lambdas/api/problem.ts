@@ -1,82 +1,116 @@
 import * as z from 'zod/mini';
 import type { HttpResponse } from '../platform/http.ts';
+import type { Values, ValuesParameter } from '../platform/text-template.ts';
+import type { Finding } from './findings.ts';
+import { contentLanguages, fillInBoth, type Language, type Texts } from './language.ts';
 
-/** One thing that is wrong with a request, and how to correct it. */
-export type Finding = Readonly<z.infer<typeof finding>>;
+/**
+ * The reason phrases of status codes (RFC 9110 section 15; RFC 9457 section 4.2.1 lets them be translated). `node:http` has
+ * older ones, and costs 30 ms to import.
+ */
+export const problemTitles = {
+  400: { en: 'Bad Request', pt: 'Requisição inválida' },
+  401: { en: 'Unauthorized', pt: 'Não autorizado' },
+  403: { en: 'Forbidden', pt: 'Acesso negado' },
+  404: { en: 'Not Found', pt: 'Não encontrado' },
+  405: { en: 'Method Not Allowed', pt: 'Método não permitido' },
+  409: { en: 'Conflict', pt: 'Conflito' },
+  413: { en: 'Content Too Large', pt: 'Conteúdo grande demais' },
+  415: { en: 'Unsupported Media Type', pt: 'Tipo de mídia não suportado' },
+  422: { en: 'Unprocessable Content', pt: 'Conteúdo não processável' },
+  429: { en: 'Too Many Requests', pt: 'Requisições em excesso' },
+  500: { en: 'Internal Server Error', pt: 'Erro interno do servidor' },
+  503: { en: 'Service Unavailable', pt: 'Serviço indisponível' },
+} as const satisfies Record<number, Texts>;
 
-/** Status codes and their reason phrases (RFC 9110 section 15). `node:http` has older ones, and costs 30 ms to import. */
-const titles = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  409: 'Conflict',
-  413: 'Content Too Large',
-  415: 'Unsupported Media Type',
-  422: 'Unprocessable Content',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-} as const;
+/**
+ * The refusals of a part of {base_url}, by the case that they are for: status, code, and what is wrong and how to correct it.
+ * Texts repeat no secret; `{name}` in them is the place of a value.
+ */
+export type ProblemTable = Readonly<Record<string, ProblemCase>>;
 
 /** The refusal of a request: thrown where the reason is found, turned into a response by the router. */
 export class Problem extends Error {
   override readonly name = 'Problem';
-  readonly status: keyof typeof titles;
+  readonly status: ProblemCase['status'];
   readonly code: string;
+  readonly detail: Texts;
   readonly headers: Readonly<Record<string, string>>;
   readonly errors: readonly Finding[] | undefined;
 
-  /** @param detail - what is wrong and how to correct it; it must not repeat secrets. */
-  constructor(status: keyof typeof titles, code: string, detail: string, { headers = {}, errors }: ProblemExtras = {}) {
-    super(detail);
+  private constructor({ status, code, ...texts }: ProblemCase, { values = {}, headers = {}, errors }: ProblemExtras) {
+    const detail = fillInBoth(texts, values);
+    super(detail.en);
     this.status = status;
     this.code = code;
+    this.detail = detail;
     this.headers = headers;
     this.errors = errors;
   }
+
+  /** Returns the function that makes the problems of a table, the only way to make one. */
+  static from<Table extends Record<keyof Table, ProblemCase>>(table: Table) {
+    return function problem<Case extends keyof Table>(
+      name: Case,
+      ...[extras]: ExtrasParameter<Table[Case]['en']>
+    ): Problem {
+      return new Problem(table[name], extras ?? {});
+    };
+  }
 }
 
-/** The refusal of a request over a limit. */
-export function rateLimited(detail: string, seconds: number): Problem {
-  return new Problem(429, 'rate_limited', detail, { headers: { 'retry-after': String(seconds) } });
-}
-
-/** The refusal of a body or query that can be parsed but is not valid. */
-export function validationFailed(errors: readonly Finding[]): Problem {
-  return new Problem(422, 'validation_failed', 'The request is not acceptable: errors lists every reason.', { errors });
+/** The header that says when to try again. */
+export function retryAfter(seconds: number): Record<string, string> {
+  return { 'retry-after': String(Math.ceil(seconds)) };
 }
 
 /**
- * The response to a refused request, as problem details (RFC 9457).
+ * The response to a refused request, as problem details (RFC 9457). It has no `Vary: Accept-Language`, which is for caches
+ * (RFC 9110 section 12.5.5): none may store it.
  *
  * @param docsUrl - the page that explains all codes, each under an anchor of its own.
  */
 export function toProblemResponse(
-  { status, code, message, headers, errors }: Problem,
+  { status, code, detail, headers, errors }: Problem,
   docsUrl: string | undefined,
+  language: Language,
 ): HttpResponse {
   const body: z.infer<typeof problemBody> = {
     type: docsUrl === undefined ? 'about:blank' : `${docsUrl}#${code}`,
-    title: titles[status],
+    title: problemTitles[status][language],
     status,
-    detail: message,
+    detail: detail[language],
     code,
-    ...(errors ? { errors: [...errors] } : {}),
+    ...(errors ? { errors: errors.map(error => ({ ...error, detail: error.detail[language] })) } : {}),
   };
   return {
     statusCode: status,
-    headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...headers },
+    headers: {
+      'content-type': 'application/problem+json',
+      'content-language': contentLanguages[language],
+      'cache-control': 'no-store',
+      ...headers,
+    },
     body: JSON.stringify(body),
   };
 }
 
-/** What `new Problem` takes beyond status, code and detail. */
+interface ProblemCase extends Texts {
+  readonly status: keyof typeof problemTitles;
+  readonly code: string;
+}
+
 interface ProblemExtras {
+  readonly values?: Values;
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors?: readonly Finding[];
 }
+
+/** What a problem takes beyond its case: `values` exactly where its text has places. */
+type ExtrasParameter<Text extends string> =
+  ValuesParameter<Text> extends [values: infer Needed]
+    ? [extras: ProblemExtras & { readonly values: Needed }]
+    : [extras?: Omit<ProblemExtras, 'values'>];
 
 const reason = { code: z.string(), detail: z.string() };
 
@@ -88,7 +122,7 @@ const finding = z.union([
 ]);
 
 /** The body of a refusal: problem details (RFC 9457). `code` tells refusals of one status apart. */
-const problemBody = z.object({
+export const problemBody = z.object({
   /** The page that explains `code`, or `about:blank`. */
   type: z.string(),
   title: z.string(),

@@ -1,10 +1,10 @@
 import { bodyBytes, type HttpRequest } from '../platform/http.ts';
-import { Problem } from './problem.ts';
+import { apiProblem } from './problems.ts';
 
 /** @throws {Problem} 413 for a body that is too long. */
 export function assertBodySize(bytes: Buffer): void {
   if (bytes.length <= maximumBodyBytes) return;
-  throw new Problem(413, 'payload_too_large', `The body has more than ${maximumBodyBytes} bytes.`);
+  throw apiProblem('payload_too_large', { values: { maximum: maximumBodyBytes } });
 }
 
 /**
@@ -20,25 +20,23 @@ export function parseJsonBody(
   const bytes = bodyBytes(request);
   if (isOptional && bytes.length === 0) return {};
   if (!isJson(request.headers['content-type'])) {
-    throw new Problem(415, 'unsupported_media_type', 'Send the body as application/json, in UTF-8.', {
-      headers: { accept: 'application/json' },
-    });
+    throw apiProblem('unsupported_media_type', { headers: { accept: 'application/json' } });
   }
   assertBodySize(bytes);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw invalidJson('The body is not valid UTF-8.');
+    throw apiProblem('body_not_utf8');
   }
-  if (text.trim() === '') throw invalidJson('The body is empty: send a JSON object.');
+  if (text.trim() === '') throw apiProblem('body_empty');
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw invalidJson('The body is not valid JSON.');
+    throw apiProblem('body_not_json');
   }
-  if (findDuplicateName(text) !== undefined) throw invalidJson('The body gives a name twice: give each name once.');
+  if (findDuplicateName(text) !== undefined) throw apiProblem('body_repeats_name');
   return value;
 }
 
@@ -50,10 +48,6 @@ function isJson(contentType: string | undefined): boolean {
   const [type, ...parameters] = (contentType ?? '').split(';').map(part => part.trim().toLowerCase());
   if (type !== 'application/json') return false;
   return parameters.every(parameter => !/^charset\s*=/.test(parameter) || /^charset="?utf-8"?$/.test(parameter));
-}
-
-function invalidJson(detail: string): Problem {
-  return new Problem(400, 'invalid_json', detail);
 }
 
 /** The first name that a JSON object gives twice at its top level; JSON.parse would silently keep the last value. */

@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini';
 import type { Principal } from '../auth/sessions/bearer.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import type { RequiredScope } from './authorization.ts';
@@ -69,8 +70,12 @@ export function allowedMethods({ methods }: Resource): string {
     .join(', ');
 }
 
-/** A response with a JSON body. */
-export function jsonResponse(statusCode: number, body: object, headers: Record<string, string> = {}): HttpResponse {
+/** A response with a JSON body, as its schema says. The OpenAPI document describes it by that schema. */
+export function jsonResponse<Schema extends z.ZodMiniType = never>(
+  statusCode: number,
+  body: NoInfer<z.output<Schema>>,
+  headers: Record<string, string> = {},
+): HttpResponse {
   return {
     statusCode,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },

@@ -3,7 +3,10 @@ import { isUnavailable } from '../platform/dynamo.ts';
 import { bodyBytes, type HttpRequest, type HttpResponse } from '../platform/http.ts';
 import { describeError, type Log } from '../platform/telemetry.ts';
 import { authorize, type BearerProtection } from './authorization.ts';
-import { type Finding, Problem, toProblemResponse } from './problem.ts';
+import type { Finding } from './findings.ts';
+import { preferredLanguage } from './language.ts';
+import { Problem, retryAfter, toProblemResponse } from './problem.ts';
+import { apiProblem } from './problems.ts';
 import { assertBodySize } from './request-body.ts';
 import {
   allowedMethods,
@@ -54,7 +57,7 @@ export function makeApi(
       const problem = toProblem(error, log);
       const { status, code } = problem;
       log.warn('webhook.refused', { ...logFields(), status, code, findings: describeFindings(problem) });
-      return toProblemResponse(problem, docsUrl);
+      return toProblemResponse(problem, docsUrl, preferredLanguage(request.headers['accept-language']));
     }
   };
 }
@@ -71,7 +74,7 @@ function findRoute(resources: readonly Resource[], { rawPath }: HttpRequest): Ro
     const path = matchPath(resource.path, rawPath); // the gateway decodes paths
     if (path) return { resource, path };
   }
-  throw new Problem(404, 'not_found', 'There is nothing at this path.');
+  throw apiProblem('not_found');
 }
 
 /** @throws {Problem} 405 for a method that the resource does not have. */
@@ -80,7 +83,7 @@ function findEndpoint(resource: Resource, { requestContext }: HttpRequest): Prot
   const endpoint = Object.hasOwn(resource.methods, method) ? resource.methods[method] : undefined;
   if (endpoint) return endpoint;
   const allow = allowedMethods(resource);
-  throw new Problem(405, 'method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
+  throw apiProblem('method_not_allowed', { values: { allow }, headers: { allow } });
 }
 
 /** A `Problem` as it is; any other error as 503 or 500, logged. */
@@ -88,11 +91,10 @@ function toProblem(error: unknown, log: Log): Problem {
   if (error instanceof Problem) return error;
   if (isUnavailable(error)) {
     log.warn('webhook.dependency_busy', describeError(error));
-    const headers = { 'retry-after': '1' };
-    return new Problem(503, 'temporarily_unavailable', 'The service is busy: try again in a moment.', { headers });
+    return apiProblem('busy', { headers: retryAfter(1) });
   }
   log.error('webhook.request_failed', describeError(error));
-  return new Problem(500, 'internal_error', 'Something went wrong here. Try again; if it stays, tell us the time.');
+  return apiProblem('internal_error');
 }
 
 /** The findings for the log. An unknown name is left out, whatever else is wrong with it: it may be anything, even a secret. */

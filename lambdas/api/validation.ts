@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
-import { type Finding, validationFailed } from './problem.ts';
+import { apiFindings, type Finding, finding, findingOf } from './findings.ts';
+import { validationFailed } from './problems.ts';
 
 /** Validates a JSON body, or the parameters of a query. Gives all findings at once, and repeats no value. */
 export function validate<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): Validation<z.output<Schema>> {
@@ -28,22 +29,18 @@ interface Validation<T> {
 function describeIssue(issue: z.core.$ZodIssue, body: unknown): Finding[] {
   const pointer = pointerTo(issue.path);
   const isMissing = issue.path.length === 1 && !Object.hasOwn(Object(body), String(issue.path[0]));
-  if (isMissing) return [{ pointer, code: 'required', detail: 'This field is required.' }];
+  if (isMissing) return [finding({ pointer }, apiFindings.required)];
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map(key => ({
-        pointer: pointerTo([...issue.path, key]),
-        code: 'unknown_field',
-        detail: 'There is no such field here.',
-      }));
+      return issue.keys.map(key => finding({ pointer: pointerTo([...issue.path, key]) }, apiFindings.unknown_field));
     case 'invalid_type':
-      return [{ pointer, code: 'wrong_type', detail: `Must be of the JSON type ${issue.expected}.` }];
+      return [finding({ pointer }, apiFindings.json_type, { type: issue.expected })];
     case 'invalid_value': {
-      const code = choiceCode(pointer, Object(body)[String(issue.path[0])]);
-      return [{ pointer, code, detail: `Must be one of ${issue.values.join(', ')}.` }];
+      const choice = choiceFinding(pointer, Object(body)[String(issue.path[0])]);
+      return [finding({ pointer }, choice, { values: issue.values.join(', ') })];
     }
     default:
-      return [{ pointer, code: 'invalid_value', detail: `Value ${issue.message}.` }];
+      return [findingOf({ pointer }, issue.message)];
   }
 }
 
@@ -52,10 +49,10 @@ function pointerTo(path: readonly PropertyKey[]): string {
   return path.map(name => `/${escapePointer(name)}`).join('');
 }
 
-/** The code of a value that is none of the choices; an unknown event has a code of its own, whatever was given. */
-function choiceCode(pointer: string, given: unknown): string {
-  if (pointer === '/evento') return 'unknown_event';
-  return typeof given === 'string' ? 'invalid_value' : 'wrong_type';
+/** The finding on a value that is none of the choices; an unknown event has one of its own, whatever was given. */
+function choiceFinding(pointer: string, given: unknown) {
+  if (pointer === '/evento') return apiFindings.event;
+  return typeof given === 'string' ? apiFindings.choice : apiFindings.choice_type;
 }
 
 function escapePointer(name: PropertyKey): string {

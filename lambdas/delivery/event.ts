@@ -8,10 +8,18 @@ export interface RejectedMessage {
   readonly detail: string;
 }
 
-/** What a message of the events queue turned out to be; `deliveryId` names a refused one too, where it says what it is. */
+/** What a message of the events queue turned out to be. */
 export type ParsedMessage =
   | { readonly outcome: 'event'; readonly event: BusinessEvent }
-  | ({ readonly outcome: 'rejected'; readonly deliveryId: string | undefined } & RejectedMessage);
+  | ({ readonly outcome: 'rejected' } & RefusedEvent & RejectedMessage);
+
+/** What a refused message says of its event. */
+interface RefusedEvent {
+  /** The delivery that it would have been. */
+  readonly deliveryId: string | undefined;
+  /** The publisher's own `id`, as it came. */
+  readonly publisherId: string | undefined;
+}
 
 /** The id of an event's delivery, and its `webhook-id`: the same for every copy of the event that has the publisher's `id`. */
 export function deliveryIdOf(accountId: string, eventName: string, id: string): string {
@@ -44,16 +52,18 @@ export function parseEventMessage(text: string, messageId: string, demandsUrl: s
     return rejected('malformed', 'the message is not a JSON object');
   }
   const eventName = 'event' in message ? message.event : undefined;
-  if (typeof eventName !== 'string') return rejected('malformed', 'event: must be a string');
-  const deliveryId = wouldBeId(message, messageId);
+  const refused = refusedEvent(message, messageId);
+  if (typeof eventName !== 'string') {
+    return rejected('malformed', `event: must be a string${envelopeHint(message)}`, refused);
+  }
   if (!isEventName(eventName)) {
-    return rejected('unknown_event', `event: must be one of ${EVENT_NAMES.join(', ')}`, deliveryId);
+    return rejected('unknown_event', `event: must be one of ${EVENT_NAMES.join(', ')}`, refused);
   }
 
   const parsed = eventMessageSchemas[eventName].safeParse(message);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
-    return rejected('malformed', problems.join('; '), deliveryId);
+    return rejected('malformed', problems.join('; '), refused);
   }
   const { id_conta: accountId, id = messageId } = parsed.data;
   return {
@@ -101,17 +111,32 @@ function parseJson(text: string): unknown {
 function rejected(
   reason: RejectedMessage['reason'],
   detail: string,
-  deliveryId: string | undefined = undefined,
+  refused: RefusedEvent = { deliveryId: undefined, publisherId: undefined },
 ): ParsedMessage {
-  return { outcome: 'rejected', reason, detail, deliveryId };
+  return { outcome: 'rejected', reason, detail, ...refused };
 }
 
-/** The id that a refused message's delivery would have had, so that its publisher's ids find it. */
-function wouldBeId(message: object, messageId: string): string | undefined {
+/** The id that a refused message's delivery would have had, so that its publisher's ids find it, and the publisher's id. */
+function refusedEvent(message: object, messageId: string): RefusedEvent {
   const { id_conta, event, id = messageId } = message as Readonly<Record<string, unknown>>;
   const isText = (value: unknown): value is string => typeof value === 'string';
-  return isText(id_conta) && isText(event) && isText(id) ? deliveryIdOf(id_conta, event, id) : undefined;
+  return {
+    deliveryId: isText(id_conta) && isText(event) && isText(id) ? deliveryIdOf(id_conta, event, id) : undefined,
+    publisherId: 'id' in message && isText(id) ? id : undefined,
+  };
 }
+
+/** What to do about a message that a service wrapped around the event, told by what its envelope has. */
+function envelopeHint(message: object): string {
+  const hint = Object.entries(envelopeHints).find(([names]) => names.split(',').every(name => name in message))?.[1];
+  return hint === undefined ? '' : `; ${hint}`;
+}
+
+const envelopeHints: Readonly<Record<string, string>> = {
+  'TopicArn,Message': 'this is the envelope of an SNS topic: switch on raw message delivery for its subscription',
+  'detail-type,detail':
+    'this is the envelope of an EventBridge rule: give its target the InputPath $.detail, or an input transformer',
+};
 
 const notAccount = 'must be 1 to 64 letters, digits, _ or -';
 const notText = 'must be 1 to 128 characters';

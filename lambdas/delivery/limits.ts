@@ -153,3 +153,18 @@ export const releasedPerSweep = 6_000;
 
 /** How long each address of a receiver may take to accept a connection, by lane. */
 export const connectTimeouts = { first: 700, retry: 700, slow: 4 * second } as const;
+
+/** Refused events of one principal and reason that publishers are told of one by one in a minute. */
+export const noticesPerMinute = 10;
+
+/** The minute by which refused events are counted: it begins when the clock's does. */
+export const refusalWindow = minute;
+
+/** The sweeper tells of a minute's count so long after its end: longer than a count may take to be stored. */
+export const countedAfter = 5 * second;
+
+/** A count that cannot be told is cleaned up after this long. */
+export const refusalsKept = day;
+
+/** After a notice that could not be sent, the sweeper sends none for so long: its other tasks must not wait for the topic. */
+export const pauseAfterFailedNotice = 30 * second;

@@ -38,3 +38,20 @@ export type RefusalNotice = Readonly<z.infer<typeof refusalNotice>>;
 
 /** A notice of those that were kept back. */
 export type SuppressedRefusals = Readonly<z.infer<typeof suppressedRefusals>>;
+
+/** Why an event was refused. */
+export type RefusalReason = z.infer<typeof refusalReason>;
+
+/** The `id` of a notice: the first 128 characters, not UTF-16 units, of the publisher's own. */
+export function noticedId(publisherId: string | undefined): string | null {
+  if (publisherId === undefined) return null;
+  return [...publisherId.slice(0, 2 * longestId)].slice(0, longestId).join('');
+}
+
+/** The principal of a `SenderId`, which ends in the name of the session where it is a role's: `AROA…:session`. */
+export function principalOf(sender: string): string {
+  return sender.split(':', 1)[0] ?? '';
+}
+
+/** Characters of an `id`: as many as an event's may have. */
+const longestId = 128;

@@ -24,6 +24,8 @@ export type DeliveryMetric =
   | 'ConflictingCopyDropped'
   | 'StaleDropped'
   | 'DeadLettered'
+  /** Refused events that their publishers could not be told of. */
+  | 'RefusalNotTold'
   /**
    * Attempts left to the retry queue, because their webhook keeps failing or has reached its concurrency limit, and attempts
    * left to the slow queue.

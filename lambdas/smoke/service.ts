@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { deliveryDetail } from '../delivery/representation.ts';
-import { webhookRecord } from '../webhooks/representation.ts';
+import { registeredWebhook, webhookList } from '../webhooks/answers.ts';
+import type { webhookRecord } from '../webhooks/representation.ts';
 import type { EventName } from '../webhooks/webhook.ts';
 
 /** Who logs in. */
@@ -21,7 +22,7 @@ export interface Tokens {
 export type DeliveryDetail = z.infer<typeof deliveryDetail>;
 
 /** A registered webhook, with the secret that its deliveries are signed with. */
-export type Registered = z.infer<typeof registered>;
+export type Registered = z.infer<typeof registeredWebhook>;
 
 /** The service as an integrator calls it: over HTTP, at its public URLs. All calls throw {@link UnexpectedAnswer}. */
 export interface Service {
@@ -90,7 +91,7 @@ export function makeService({
     signal: AbortSignal,
   ): Promise<Registered | undefined> {
     const answer = await callApi('POST', '/v1/webhooks', { accessToken, signal, body: webhook });
-    return answer.status === 409 ? undefined : read(answer, 201, registered);
+    return answer.status === 409 ? undefined : read(answer, 201, registeredWebhook);
   }
 
   async function deleteWebhook(accessToken: string, eventName: EventName, signal: AbortSignal): Promise<void> {
@@ -219,7 +220,3 @@ const refusal = z.object({
 });
 
 const tokens = z.object({ access_token: z.string(), refresh_token: z.string() });
-
-const webhookList = z.object({ webhooks: z.array(webhookRecord) });
-
-const registered = z.extend(webhookRecord, { segredo: z.string() });

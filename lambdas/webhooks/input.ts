@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import { message } from '../api/findings.ts';
+import { webhookFindings } from './findings.ts';
 import { eventNameSchema } from './webhook.ts';
 
 /** Visible ASCII and inner spaces (RFC 9110 section 5.5 allows more; receivers do not). */
@@ -6,11 +8,7 @@ const authorization = /^[\x21-\x7e](?:[\x20-\x7e]{0,2046}[\x21-\x7e])?$/;
 
 /** The Authorization header of deliveries; `null` counts as absent. */
 const autorizacao = z.pipe(
-  z.nullish(
-    z
-      .string()
-      .check(z.regex(authorization, 'must be 1 to 2048 visible ASCII characters, with spaces only between them')),
-  ),
+  z.nullish(z.string().check(z.regex(authorization, message(webhookFindings.autorizacao)))),
   z.transform(value => value ?? undefined),
 );
 

@@ -1,24 +1,53 @@
-import { Problem } from '../api/problem.ts';
+import { Problem, type ProblemTable } from '../api/problem.ts';
 import type { RequestContext } from '../api/route.ts';
 import { type EventName, isEventName } from './webhook.ts';
 
-/** The event name in the path. @throws {Problem} 404 for an unknown one: no account has a webhook for it. */
+/** The refusals of what is asked of a webhook. */
+export const webhookProblems = {
+  /** Also for an unknown event name: no account has a webhook for it. */
+  webhook_not_found: {
+    status: 404,
+    code: 'webhook_not_found',
+    en: 'There is no webhook for this event.',
+    pt: 'Não há webhook para este evento.',
+  },
+  webhook_exists: {
+    status: 409,
+    code: 'webhook_exists',
+    en: 'The account has a webhook for this event: replace it with PUT, or delete it first.',
+    pt: 'A conta já tem um webhook para este evento: substitua-o com PUT ou exclua-o antes.',
+  },
+  webhook_suspended: {
+    status: 409,
+    code: 'webhook_suspended',
+    en: 'The webhook is suspended: reactivate it first.',
+    pt: 'O webhook está suspenso: reative-o antes.',
+  },
+  suspended_by_operator: {
+    status: 409,
+    code: 'suspended_by_operator',
+    en: 'An operator suspended this webhook: only an operator ends that.',
+    pt: 'Um operador suspendeu este webhook: só um operador pode encerrar a suspensão.',
+  },
+  too_many_secrets: {
+    status: 409,
+    code: 'too_many_secrets',
+    en: 'Four replaced secrets still sign. Wait as long as Retry-After says, or send imediato: true.',
+    pt: 'Quatro segredos substituídos ainda assinam. Aguarde o tempo indicado em Retry-After ou envie imediato: true.',
+  },
+  contended: {
+    status: 503,
+    code: 'temporarily_unavailable',
+    en: 'Others are changing this webhook: try again.',
+    pt: 'Outras requisições estão alterando este webhook: tente novamente.',
+  },
+} as const satisfies ProblemTable;
+
+/** Makes a problem of that table. */
+export const webhookProblem = Problem.from(webhookProblems);
+
+/** The event name in the path. @throws {Problem} 404 for an unknown one. */
 export function requireEventName({ path: { evento: eventName = '' } }: RequestContext): EventName {
-  if (!isEventName(eventName)) throw webhookNotFound();
+  if (!isEventName(eventName)) throw webhookProblem('webhook_not_found');
   return eventName;
-}
-
-/** The refusal of an event that the account has no webhook for, and of an unknown event name. */
-export function webhookNotFound(): Problem {
-  return new Problem(404, 'webhook_not_found', 'There is no webhook for this event.');
-}
-
-/** The refusal of what an account may not do while an operator suspends the webhook. */
-export function suspendedByOperator(): Problem {
-  return new Problem(409, 'suspended_by_operator', 'An operator suspended this webhook: only an operator ends that.');
-}
-
-/** The refusal of what requires an active webhook. */
-export function webhookSuspended(): Problem {
-  return new Problem(409, 'webhook_suspended', 'The webhook is suspended: reactivate it first.');
 }

@@ -1,6 +1,7 @@
-import type { Finding } from '../api/problem.ts';
+import { type Finding, finding } from '../api/findings.ts';
 import { makeResolveDestination } from '../platform/egress/resolve-destination.ts';
 import type { Resolve } from '../platform/egress/resolver.ts';
+import { urlFinding, webhookFindings } from './findings.ts';
 
 /** Validates a URL at registration by the rules that deliveries obey, and gives all findings. */
 export type ValidateUrl = (text: string) => Promise<readonly Finding[]>;
@@ -21,17 +22,12 @@ export function makeValidateUrl(dependencies: {
       case 'resolved':
         return [];
       case 'refused':
-        return destination.findings.map(({ code, detail }) => ({ pointer: '/url', code, detail }));
+        return destination.findings.map(urlFinding);
       case 'unresolved':
-        return [{ pointer: '/url', code: 'url_not_public', detail: unresolvedDetails[destination.fault] }];
+        return [finding({ pointer: '/url' }, webhookFindings[destination.fault])];
     }
   };
 }
 
 /** How long a host may take to resolve while the client waits for the answer, in milliseconds. */
 const resolutionTimeoutMs = 5_000;
-
-const unresolvedDetails = {
-  not_found: 'The host does not resolve: there is no such name in DNS.',
-  temporary: 'The host could not be resolved just now: check its DNS servers, then try again.',
-} as const;

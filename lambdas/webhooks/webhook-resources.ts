@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
-import { Problem, validationFailed } from '../api/problem.ts';
+import { type Problem, retryAfter } from '../api/problem.ts';
+import { validationFailed } from '../api/problems.ts';
 import { parseJsonBody } from '../api/request-body.ts';
 import {
   jsonResponse,
@@ -15,9 +16,10 @@ import type { Clock } from '../platform/clock.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import type { Sealing } from '../platform/sealing.ts';
+import type { newSecret, registeredWebhook, webhookList } from './answers.ts';
 import { registration, replacement, secretRotation, urlIn } from './input.ts';
-import { requireEventName, suspendedByOperator, webhookNotFound } from './problems.ts';
-import { toWebhookRecord } from './representation.ts';
+import { requireEventName, webhookProblem } from './problems.ts';
+import { toWebhookRecord, type webhookRecord } from './representation.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
 import type { ValidateUrl } from './validate-url.ts';
 import { authorizationBinding, type EventName, secretBinding } from './webhook.ts';
@@ -46,7 +48,9 @@ export function makeWebhookResources(dependencies: {
 
   async function list({ caller }: RequestContext): Promise<HttpResponse> {
     const webhooks = await store.list(caller.accountId);
-    return jsonResponse(200, { webhooks: webhooks.map(webhook => toWebhookRecord(webhook, now())) });
+    return jsonResponse<typeof webhookList>(200, {
+      webhooks: webhooks.map(webhook => toWebhookRecord(webhook, now())),
+    });
   }
 
   async function register({ caller: { accountId }, request }: RequestContext): Promise<HttpResponse> {
@@ -69,15 +73,16 @@ export function makeWebhookResources(dependencies: {
       createdAt: moment,
       updatedAt: moment,
     });
-    if (!registered) throw webhookExists();
+    if (!registered) throw webhookProblem('webhook_exists');
     const location = `/v1/webhooks/${eventName}`;
-    return jsonResponse(201, { ...toWebhookRecord(registered, moment), segredo: secret }, { location });
+    const body = { ...toWebhookRecord(registered, moment), segredo: secret };
+    return jsonResponse<typeof registeredWebhook>(201, body, { location });
   }
 
   async function show(context: RequestContext): Promise<HttpResponse> {
     const webhook = await store.find(context.caller.accountId, requireEventName(context));
-    if (!webhook) throw webhookNotFound();
-    return jsonResponse(200, toWebhookRecord(webhook, now()));
+    if (!webhook) throw webhookProblem('webhook_not_found');
+    return jsonResponse<typeof webhookRecord>(200, toWebhookRecord(webhook, now()));
   }
 
   async function replace(context: RequestContext): Promise<HttpResponse> {
@@ -87,16 +92,16 @@ export function makeWebhookResources(dependencies: {
     const sealedAuthorization = await sealAuthorization(accountId, eventName, autorizacao);
     for (let tries = 0; tries < maxTries; tries++) {
       const read = await store.find(accountId, eventName);
-      if (!read) throw webhookNotFound();
+      if (!read) throw webhookProblem('webhook_not_found');
       const webhook = await store.replace(read, { url, sealedAuthorization, updatedAt: now() });
-      if (webhook) return jsonResponse(200, toWebhookRecord(webhook, now()));
+      if (webhook) return jsonResponse<typeof webhookRecord>(200, toWebhookRecord(webhook, now()));
     }
     throw contended();
   }
 
   async function remove(context: RequestContext): Promise<HttpResponse> {
     const removal = await store.remove(context.caller.accountId, requireEventName(context), now());
-    if (removal === 'not_registered') throw webhookNotFound();
+    if (removal === 'not_registered') throw webhookProblem('webhook_not_found');
     if (removal === 'contended') throw contended();
     return noContent;
   }
@@ -109,20 +114,23 @@ export function makeWebhookResources(dependencies: {
     const sealed = await sealing.seal(secret, secretBinding(accountId, eventName));
     for (let tries = 0; tries < maxTries; tries++) {
       const webhook = await store.find(accountId, eventName);
-      if (!webhook) throw webhookNotFound();
+      if (!webhook) throw webhookProblem('webhook_not_found');
       const moment = now();
       const replaced = replaceSecret(webhook.secrets, sealed, moment, isImmediate);
-      if (replaced.outcome === 'too_many') throw tooManySecrets(replaced.until - moment);
-      if (await store.replaceSecrets(webhook, replaced.secrets, moment)) return jsonResponse(201, { segredo: secret });
+      if (replaced.outcome === 'too_many') {
+        throw webhookProblem('too_many_secrets', { headers: retryAfter((replaced.until - moment) / 1_000) });
+      }
+      if (await store.replaceSecrets(webhook, replaced.secrets, moment))
+        return jsonResponse<typeof newSecret>(201, { segredo: secret });
     }
     throw contended();
   }
 
   async function reactivate(context: RequestContext): Promise<HttpResponse> {
     const webhook = await store.reactivate(context.caller.accountId, requireEventName(context), now());
-    if (!webhook) throw webhookNotFound();
-    if (webhook.suspensionReason === 'operator') throw suspendedByOperator();
-    return jsonResponse(200, toWebhookRecord(webhook, now()));
+    if (!webhook) throw webhookProblem('webhook_not_found');
+    if (webhook.suspensionReason === 'operator') throw webhookProblem('suspended_by_operator');
+    return jsonResponse<typeof webhookRecord>(200, toWebhookRecord(webhook, now()));
   }
 
   /** Gives all findings at once, the URL's among them. */
@@ -151,18 +159,6 @@ export function makeWebhookResources(dependencies: {
 /** How often a change is tried while others change the same webhook. */
 const maxTries = 3;
 
-function webhookExists(): Problem {
-  const detail = 'The account has a webhook for this event: replace it with PUT, or delete it first.';
-  return new Problem(409, 'webhook_exists', detail);
-}
-
 function contended(): Problem {
-  const headers = { 'retry-after': '1' };
-  return new Problem(503, 'temporarily_unavailable', 'Others are changing this webhook: try again.', { headers });
-}
-
-function tooManySecrets(milliseconds: number): Problem {
-  const detail = 'Four replaced secrets still sign. Wait as long as Retry-After says, or send imediato: true.';
-  const headers = { 'retry-after': String(Math.ceil(milliseconds / 1_000)) };
-  return new Problem(409, 'too_many_secrets', detail, { headers });
+  return webhookProblem('contended', { headers: retryAfter(1) });
 }

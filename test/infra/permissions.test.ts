@@ -112,12 +112,4 @@ describe('the permissions of each function', () => {
       ],
     ]);
   });
-
-  it('let a publisher send to the events queue only', () => {
-    const [[, policy] = []] = resourcesOf(templates.Delivery, 'AWS::IAM::ManagedPolicy');
-    expect(policy?.Properties.PolicyDocument.Statement).toEqual([
-      { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: { 'Fn::GetAtt': ['EventsQueueB96EB0D2', 'Arn'] } },
-    ]);
-    templates.Delivery.hasOutput('PublisherPolicyArn', {});
-  });
 });

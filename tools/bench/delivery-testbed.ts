@@ -152,6 +152,7 @@ function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
     RETRY_QUEUE_URL: retryQueueUrl,
     SLOW_QUEUE_URL: retryQueueUrl,
     DEAD_LETTER_QUEUE_URL: outputs.DeadLetterQueueUrl,
+    REFUSED_EVENTS_TOPIC_ARN: outputs.RefusedEventsTopicArn,
     DEMANDS_URL: outputs.DemandsUrl,
     GIVE_UP: giveUp,
     SLOW_RATE: String(slowRate),

@@ -2,6 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import type { Keyring, KeyringKey } from '../../platform/keyring.ts';
 import type { Log } from '../../platform/telemetry.ts';
+import type { KeySet, ServerMetadata } from '../answers.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { grantTypes } from '../principals/client.ts';
 import { scopes } from '../principals/scope.ts';
@@ -46,27 +47,21 @@ export function makeDiscovery({
   }
 
   /** All signing keys, also the next and the retiring ones (RFC 7517 section 5). */
-  async function keySet(): Promise<object> {
+  async function keySet(): Promise<KeySet> {
     return { keys: (await keyring.list('signing')).flatMap(publicJwk) };
   }
 }
 
 /** A signing key's public half as a JWK (RFC 7517 section 4). */
-function publicJwk({ keyId, algorithm, publicKey }: KeyringKey): object[] {
-  return publicKey
-    ? [
-        {
-          ...createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' }).export({ format: 'jwk' }),
-          kid: keyId,
-          alg: algorithm,
-          use: 'sig',
-        },
-      ]
-    : [];
+function publicJwk({ keyId, algorithm, publicKey }: KeyringKey): KeySet['keys'] {
+  if (!publicKey) return [];
+  const key = createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' });
+  const jwk = { ...key.export({ format: 'jwk' }), kid: keyId, alg: algorithm, use: 'sig' };
+  return [jwk as KeySet['keys'][number]]; // Node's type for it has all members of all kinds of keys
 }
 
 /** Authorization server metadata (RFC 8414 section 2); there is no authorization endpoint, hence no response type. */
-function metadata(issuer: string): object {
+function metadata(issuer: string): ServerMetadata {
   return {
     issuer,
     token_endpoint: `${issuer}/oauth/v1/token`,
@@ -76,8 +71,8 @@ function metadata(issuer: string): object {
     introspection_endpoint: `${issuer}/oauth/v1/introspect`,
     introspection_endpoint_auth_methods_supported: clientAuthentication,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
-    scopes_supported: scopes,
-    grant_types_supported: grantTypes,
+    scopes_supported: [...scopes],
+    grant_types_supported: [...grantTypes],
     response_types_supported: [],
   };
 }
@@ -85,4 +80,7 @@ function metadata(issuer: string): object {
 /** Well below the day a key is published before its first use. */
 const cachedFor = 'public, max-age=300';
 
-const clientAuthentication = ['client_secret_basic', 'client_secret_post'];
+const clientAuthentication: ServerMetadata['token_endpoint_auth_methods_supported'] = [
+  'client_secret_basic',
+  'client_secret_post',
+];

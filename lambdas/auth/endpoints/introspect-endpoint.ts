@@ -1,5 +1,6 @@
 import { readRecords } from '../../platform/batch-get.ts';
 import type { HttpRequest } from '../../platform/http.ts';
+import type { Introspection } from '../answers.ts';
 import type { IntrospectEnvironmentValues } from '../environment.ts';
 import { type Client, clientKey, parseClient } from '../principals/client.ts';
 import { commonScopes, formatScope, scopesAllowed, storedScope } from '../principals/scope.ts';
@@ -25,18 +26,18 @@ export function makeIntrospectEndpoint(dependencies: EndpointDependencies<Intros
   const readActiveSession = makeActiveSessionReader({ dynamo, tables, now });
   return makeOAuthEndpoint({ endpoint: 'introspect', log, count, answer: introspectToken });
 
-  async function introspectToken(request: HttpRequest, auditContext: AuditContext): Promise<object> {
+  async function introspectToken(request: HttpRequest, auditContext: AuditContext): Promise<Introspection> {
     const description = await describeToken(await readPresentedToken(request, auditContext));
     if (description === inactive) auditContext.reason = 'token_inactive';
     return description;
   }
 
-  async function describeToken({ client, refreshToken, claims }: PresentedToken): Promise<object> {
+  async function describeToken({ client, refreshToken, claims }: PresentedToken): Promise<Introspection> {
     if (refreshToken) return describeRefreshToken(refreshToken, client);
     return claims ? describeAccessToken(claims, client) : inactive;
   }
 
-  async function describeRefreshToken(token: PresentedRefreshToken, caller: Client): Promise<object> {
+  async function describeRefreshToken(token: PresentedRefreshToken, caller: Client): Promise<Introspection> {
     const records = await readRecords(dynamo, {
       user: userKey(tables.users, token.userId),
       session: sessionKey(tables.sessions, token.sessionId),
@@ -66,7 +67,7 @@ export function makeIntrospectEndpoint(dependencies: EndpointDependencies<Intros
     return parseClient((await readRecords(dynamo, { client: clientKey(tables.clients, clientId) })).client);
   }
 
-  async function describeAccessToken(claims: AccessTokenClaims, caller: Client): Promise<object> {
+  async function describeAccessToken(claims: AccessTokenClaims, caller: Client): Promise<Introspection> {
     const active = maySee(caller, claims.client_id) ? await readActiveSession(claims) : undefined;
     if (!active) return inactive;
     const { scope: _, ...others } = claims;
@@ -83,7 +84,7 @@ export function makeIntrospectEndpoint(dependencies: EndpointDependencies<Intros
 }
 
 /** The whole answer for a token that is expired, revoked, malformed or not the caller's to see (RFC 7662 section 2.2). */
-const inactive = { active: false };
+const inactive: Introspection = { active: false };
 
 function maySee(caller: Client, clientId: string): boolean {
   return caller.introspect || caller.clientId === clientId;

@@ -18,7 +18,7 @@ export interface EndpointDependencies<Environment> {
 }
 
 /** Makes the edge of an endpoint: the one place where errors become responses and outcomes become audit lines. */
-export function makeOAuthEndpoint({
+export function makeOAuthEndpoint<Answer extends object>({
   endpoint,
   log,
   count,
@@ -28,7 +28,7 @@ export function makeOAuthEndpoint({
   readonly log: Log;
   readonly count: (metric: string) => void;
   /** Gives the body of a 200, or throws; adds what it learns to the audit context. */
-  readonly answer: (request: HttpRequest, auditContext: AuditContext) => Promise<object>;
+  readonly answer: (request: HttpRequest, auditContext: AuditContext) => Promise<Answer>;
 }) {
   const audit = makeAudit({ log, count });
 

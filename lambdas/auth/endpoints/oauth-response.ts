@@ -1,6 +1,7 @@
 import { isUnavailable } from '../../platform/dynamo.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
+import type { OAuthErrorBody } from '../answers.ts';
 import { OAuthError } from '../oauth-error.ts';
 
 /** A 200 that nobody may cache. */
@@ -14,6 +15,7 @@ export function okResponse(body: object): HttpResponse {
 
 /** The response for an error (RFC 6749 section 5.2). */
 export function errorResponse(error: OAuthError): HttpResponse {
+  const body: OAuthErrorBody = { error: error.code, error_description: error.description };
   return {
     statusCode: error.status,
     headers: {
@@ -23,7 +25,7 @@ export function errorResponse(error: OAuthError): HttpResponse {
       ...(error.oauthCase === 'method_not_get' ? { allow: 'GET, HEAD' } : {}),
       ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
     },
-    body: JSON.stringify({ error: error.code, error_description: error.description }),
+    body: JSON.stringify(body),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { HttpRequest } from '../../platform/http.ts';
+import type { Revocation } from '../answers.ts';
 import type { RevokeEnvironmentValues } from '../environment.ts';
 import { OAuthError } from '../oauth-error.ts';
 import type { AuditContext } from '../protection/audit.ts';
@@ -17,7 +18,7 @@ export function makeRevokeEndpoint(dependencies: EndpointDependencies<RevokeEnvi
   const sessions = makeSessionStore({ dynamo, tableName: environment.SESSIONS_TABLE });
   return makeOAuthEndpoint({ endpoint: 'revoke', log, count, answer: revokeToken });
 
-  async function revokeToken(request: HttpRequest, auditContext: AuditContext): Promise<object> {
+  async function revokeToken(request: HttpRequest, auditContext: AuditContext): Promise<Revocation> {
     const { client, refreshToken, claims } = await readPresentedToken(request, auditContext);
     if (claims && claims.client_id !== client.clientId) throw new OAuthError('token_of_another_client');
     const sessionId = refreshToken?.sessionId ?? claims?.sid;

@@ -2,6 +2,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { readRecords } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
+import type { TokenResponse } from '../answers.ts';
 import type { Parameters } from '../form-request.ts';
 import { OAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
@@ -31,7 +32,7 @@ import {
   requestedScope,
   requireParameter,
 } from './grant.ts';
-import type { PrepareTokens, TokenResponse } from './prepare-tokens.ts';
+import type { PrepareTokens } from './prepare-tokens.ts';
 
 /**
  * Makes the resource owner password credentials grant (RFC 6749 section 4.3). Against user enumeration, also by timing:

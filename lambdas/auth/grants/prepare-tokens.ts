@@ -1,20 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { KeyNotFoundError, type Keyring } from '../../platform/keyring.ts';
+import type { TokenResponse } from '../answers.ts';
 import type { Client } from '../principals/client.ts';
 import { formatScope, type Scope } from '../principals/scope.ts';
 import type { AccessTokenSubject } from '../sessions/access-token.ts';
 import { writeRefreshToken } from '../sessions/refresh-token.ts';
 import type { Session } from '../sessions/session.ts';
-
-/** A successful answer of the token endpoint (RFC 6749 section 5.1). */
-export interface TokenResponse {
-  readonly access_token: string;
-  readonly token_type: 'Bearer';
-  /** Seconds. */
-  readonly expires_in: number;
-  readonly refresh_token?: string;
-  readonly scope?: string;
-}
 
 /**
  * Does everything about new tokens that can fail, before a session is stored or rotated. Otherwise a request that ends

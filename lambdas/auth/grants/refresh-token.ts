@@ -20,7 +20,7 @@ import {
   requestedScope,
   requireParameter,
 } from './grant.ts';
-import type { PrepareTokens, TokenResponse } from './prepare-tokens.ts';
+import type { PrepareTokens } from './prepare-tokens.ts';
 
 /** Makes the refresh grant (RFC 6749 section 6) with token rotation and reuse detection (RFC 9700 section 4.14.2). */
 export function makeRefreshTokenGrant({
@@ -183,3 +183,5 @@ function scopesToGrant(
 
 /** A session may be rotated by others this often between reading and rotating it. */
 const maxTries = 5;
+
+import type { TokenResponse } from '../answers.ts';

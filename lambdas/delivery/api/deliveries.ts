@@ -1,13 +1,15 @@
-import { Problem, rateLimited } from '../../api/problem.ts';
+import { type Problem, retryAfter } from '../../api/problem.ts';
 import { jsonResponse, manageEndpoint, type RequestContext, type Resource, readEndpoint } from '../../api/route.ts';
 import type { HttpResponse } from '../../platform/http.ts';
-import { requireEventName, webhookNotFound, webhookSuspended } from '../../webhooks/problems.ts';
+import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, isDeliveryId } from '../delivery.ts';
 import type { ReadHistory } from '../delivery-history.ts';
 import type { FindWebhook, Lookup } from '../lookup.ts';
-import { asShown, toDeliveryDetail, toDeliveryRecord } from '../representation.ts';
+import { asShown, type deliveryDetail, toDeliveryDetail, toDeliveryRecord } from '../representation.ts';
+import type { acceptedDelivery, deliveryPage } from './answers.ts';
 import { encodeCursor, historyQuery, parseQuery } from './input.ts';
+import { deliveryProblem } from './problems.ts';
 import type { RequestLimits } from './request-limits.ts';
 import { type Resend, type ResendRefusal, resendRefusal } from './resend.ts';
 
@@ -37,7 +39,7 @@ export function makeDeliveryResources(dependencies: {
     const selection = { accountId, eventName, state, from, before, limit, after, registration };
     const { deliveries, next } = await readHistory(selection);
     if (deliveries.length === 0) await requireWebhookOrHistory(accountId, eventName, webhook);
-    return jsonResponse(200, {
+    return jsonResponse<typeof deliveryPage>(200, {
       entregas: deliveries.map(toDeliveryRecord),
       proximo_cursor: next === undefined ? null : encodeCursor(next),
     });
@@ -45,20 +47,18 @@ export function makeDeliveryResources(dependencies: {
 
   async function show(context: RequestContext): Promise<HttpResponse> {
     const { delivery, webhook } = await findDelivery(context);
-    return jsonResponse(200, toDeliveryDetail(asShown(webhook?.webhookId)(delivery)));
+    return jsonResponse<typeof deliveryDetail>(200, toDeliveryDetail(asShown(webhook?.webhookId)(delivery)));
   }
 
   async function sendAgain(context: RequestContext): Promise<HttpResponse> {
     const { delivery, webhook } = await findDelivery(context);
-    if (!webhook) throw webhookNotFound();
+    if (!webhook) throw webhookProblem('webhook_not_found');
     const refusal = resendRefusal(delivery, webhook);
     if (refusal) throw refusalProblems[refusal]();
     const seconds = await limits.countResend(delivery.accountId, delivery.eventName);
-    if (seconds !== undefined) {
-      throw rateLimited('The webhook has used up its resends of this minute: wait as Retry-After says.', seconds);
-    }
+    if (seconds !== undefined) throw deliveryProblem('resends_used_up', { headers: retryAfter(seconds) });
     await resend(delivery);
-    return jsonResponse(202, { id: delivery.id });
+    return jsonResponse<typeof acceptedDelivery>(202, { id: delivery.id });
   }
 
   /** Finds the delivery in the path, if it is the account's and of that event, and the webhook that is registered now. */
@@ -71,7 +71,7 @@ export function makeDeliveryResources(dependencies: {
       : { delivery: undefined, webhook: await findWebhook(accountId, eventName) };
     if (delivery?.accountId === accountId && delivery.eventName === eventName) return { delivery, webhook };
     await requireWebhookOrHistory(accountId, eventName, webhook);
-    throw new Problem(404, 'delivery_not_found', 'There is no such delivery of this webhook, or it is past its time.');
+    throw deliveryProblem('delivery_not_found');
   }
 
   /** The history outlives its webhook: only without both it is the webhook that is not found. */
@@ -82,13 +82,12 @@ export function makeDeliveryResources(dependencies: {
   ): Promise<void> {
     if (webhook) return;
     const { deliveries } = await readHistory({ accountId, eventName, limit: 1 });
-    if (deliveries.length === 0) throw webhookNotFound();
+    if (deliveries.length === 0) throw webhookProblem('webhook_not_found');
   }
 }
 
 const refusalProblems: Record<ResendRefusal, () => Problem> = {
-  webhook_suspended: webhookSuspended,
-  webhook_replaced: () =>
-    new Problem(409, 'webhook_replaced', 'The delivery was for an earlier registration, and stays as it is.'),
-  test_delivery: () => new Problem(409, 'test_delivery', 'A test is not sent again: ask for another one.'),
+  webhook_suspended: () => webhookProblem('webhook_suspended'),
+  webhook_replaced: () => deliveryProblem('webhook_replaced'),
+  test_delivery: () => deliveryProblem('test_delivery'),
 };

@@ -1,12 +1,19 @@
 import * as z from 'zod/mini';
 import { dateTime } from '../../api/date-time.ts';
-import { type Finding, validationFailed } from '../../api/problem.ts';
+import { type Finding, finding, message } from '../../api/findings.ts';
+import { validationFailed } from '../../api/problems.ts';
 import { validate } from '../../api/validation.ts';
 import { stateFromWire, wireStates } from '../representation.ts';
+import { deliveryFindings } from './findings.ts';
 
 const limite = z.pipe(
-  z.pipe(z.string().check(z.regex(/^\d{1,5}$/, 'must be a whole number from 1 to 100')), z.transform(Number)),
-  z.number().check(z.minimum(1, 'must be from 1 to 100'), z.maximum(100, 'must be from 1 to 100')),
+  z.pipe(z.string().check(z.regex(/^\d{1,5}$/, message(deliveryFindings.limite_number))), z.transform(Number)),
+  z
+    .number()
+    .check(
+      z.minimum(1, message(deliveryFindings.limite_range)),
+      z.maximum(100, message(deliveryFindings.limite_range)),
+    ),
 );
 
 const cursor = z.pipe(
@@ -14,7 +21,7 @@ const cursor = z.pipe(
   z.transform((text, context) => {
     const listKey = decodeCursor(text);
     if (listKey !== undefined) return listKey;
-    context.issues.push({ code: 'custom', message: 'must be a proximo_cursor of this list', input: text });
+    context.issues.push({ code: 'custom', message: message(deliveryFindings.cursor), input: text });
     return z.NEVER;
   }),
 );
@@ -28,7 +35,7 @@ const replayedState = z.pipe(
 /** Checked even if other fields are wrong, as long as both ends are valid. */
 const rangeRule = {
   path: ['ate'],
-  error: 'must be after desde',
+  error: message(deliveryFindings.range),
   when: ({ issues }: { issues: readonly Issue[] }) => !issues.some(concernsRange),
 };
 
@@ -65,7 +72,7 @@ export function parseQuery<Schema extends z.ZodMiniObject>(schema: Schema, query
   const { value, findings } = validate(schema, Object.fromEntries(given));
   const all = [
     ...findings.map(aboutParameter),
-    ...[...repeated].map(parameter => ({ parameter, code: 'repeated', detail: 'Give this parameter once.' })),
+    ...[...repeated].map(parameter => finding({ parameter }, deliveryFindings.repeated)),
   ];
   if (value === undefined || all.length > 0) throw validationFailed(all);
   return value;

@@ -1,5 +1,4 @@
-import * as z from 'zod/mini';
-import { Problem } from '../../api/problem.ts';
+import type * as z from 'zod/mini';
 import { parseJsonBody } from '../../api/request-body.ts';
 import {
   jsonResponse,
@@ -13,23 +12,16 @@ import {
 import { requireValid } from '../../api/validation.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpResponse } from '../../platform/http.ts';
-import { requireEventName, webhookNotFound, webhookSuspended } from '../../webhooks/problems.ts';
+import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { FindWebhook } from '../lookup.ts';
 import { isReplayId, type PastReplay, progressAt, type Replay } from '../replay/replay.ts';
 import type { StartReplay } from '../replay/replay-start.ts';
 import type { FoundReplay, ReplayStore } from '../replay/replay-store.ts';
 import { wireReplayStates } from '../representation.ts';
+import type { replayRecord } from './answers.ts';
 import { replayRequest } from './input.ts';
-
-/** A replay in responses. */
-export const replayRecord = z.object({
-  id: z.string(),
-  estado: z.enum(Object.values(wireReplayStates)),
-  /** The number of deliveries to send; `null` until they are counted. */
-  total: z.nullable(z.int().check(z.nonnegative())),
-  enviadas: z.int().check(z.nonnegative()),
-});
+import { deliveryProblem } from './problems.ts';
 
 /** Makes the resources of a webhook's replays: start, show, cancel. */
 export function makeReplayResources(dependencies: {
@@ -51,16 +43,17 @@ export function makeReplayResources(dependencies: {
   async function start(context: RequestContext): Promise<HttpResponse> {
     const { desde: from, ate: to, estado: wanted } = requireValid(replayRequest, parseJsonBody(context.request));
     const webhook = await requireWebhook(context);
-    if (webhook.status === 'suspended') throw webhookSuspended();
+    if (webhook.status === 'suspended') throw webhookProblem('webhook_suspended');
     const replay = await startReplay(webhook, { from, to, wanted });
-    if (!replay) throw replayInProgress();
+    if (!replay) throw deliveryProblem('replay_in_progress');
     const location = `/v1/webhooks/${webhook.eventName}/reenvios/${replay.id}`;
-    return jsonResponse(202, toCurrentRecord(replay), { location });
+    return jsonResponse<typeof replayRecord>(202, toCurrentRecord(replay), { location });
   }
 
   async function show(context: RequestContext): Promise<HttpResponse> {
     const { replay, latest } = await findReplay(context);
-    return jsonResponse(200, replay.id === latest.id ? toCurrentRecord(latest) : toReplayRecord(replay));
+    const record = replay.id === latest.id ? toCurrentRecord(latest) : toReplayRecord(replay);
+    return jsonResponse<typeof replayRecord>(200, record);
   }
 
   /** Cancels a running replay; removes one that has ended from view. */
@@ -79,12 +72,12 @@ export function makeReplayResources(dependencies: {
     const found = isReplayId(id) ? await replays.find(context.caller.accountId, eventName, id) : undefined;
     if (found && !found.replay.isHidden) return found;
     await requireWebhook(context);
-    throw new Problem(404, 'replay_not_found', 'There is no such replay of this webhook.');
+    throw deliveryProblem('replay_not_found');
   }
 
   async function requireWebhook(context: RequestContext): Promise<Webhook> {
     const webhook = await findWebhook(context.caller.accountId, requireEventName(context));
-    if (!webhook) throw webhookNotFound();
+    if (!webhook) throw webhookProblem('webhook_not_found');
     return webhook;
   }
 
@@ -100,9 +93,4 @@ function toReplayRecord({ id, state, total, countCursor, sent }: PastReplay): z.
     total: countCursor === null ? total : null,
     enviadas: sent,
   };
-}
-
-function replayInProgress(): Problem {
-  const detail = 'A replay of this webhook is under way: wait for its end, or cancel it.';
-  return new Problem(409, 'replay_in_progress', detail);
 }

@@ -1,9 +1,9 @@
-import { rateLimited } from '../../api/problem.ts';
+import { retryAfter } from '../../api/problem.ts';
 import { jsonResponse, manageEndpoint, type RequestContext, type Resource } from '../../api/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import { requireEventName, suspendedByOperator, webhookNotFound } from '../../webhooks/problems.ts';
+import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
 import type { WebhookStore } from '../../webhooks/webhook-store.ts';
 import { newDelivery, testIdOf } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
@@ -11,6 +11,8 @@ import { sampleBody } from '../event.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { dueNow } from '../transitions.ts';
+import type { acceptedDelivery } from './answers.ts';
+import { deliveryProblem } from './problems.ts';
 import type { RequestLimits } from './request-limits.ts';
 
 /**
@@ -36,12 +38,10 @@ export function makeTestResource(
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await webhooks.noteTest(accountId, eventName, now());
-    if (!webhook) throw webhookNotFound();
-    if (webhook.suspensionReason === 'operator') throw suspendedByOperator();
+    if (!webhook) throw webhookProblem('webhook_not_found');
+    if (webhook.suspensionReason === 'operator') throw webhookProblem('suspended_by_operator');
     const seconds = await limits.countTest(accountId);
-    if (seconds !== undefined) {
-      throw rateLimited('The account has used up its tests of this minute: wait as long as Retry-After says.', seconds);
-    }
+    if (seconds !== undefined) throw deliveryProblem('tests_used_up', { headers: retryAfter(seconds) });
 
     const moment = now();
     const { webhookId } = webhook;
@@ -49,6 +49,6 @@ export function makeTestResource(
     const delivery = dueNow(newDelivery({ ...origin, id: testIdOf(makeId(22)) }), moment);
     await store.create(delivery);
     await sendOrLeave(retryQueue, delivery, { log, count });
-    return jsonResponse(202, { id: delivery.id });
+    return jsonResponse<typeof acceptedDelivery>(202, { id: delivery.id });
   }
 }

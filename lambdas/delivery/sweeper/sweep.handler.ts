@@ -11,11 +11,14 @@ import { sweepEnvironment } from '../environment.ts';
 import { makeSlownessStore, slownessPrefix } from '../isolation/slowness-store.ts';
 import { makeFindWebhook } from '../lookup.ts';
 import { makeAttemptQueue, makeSqs } from '../queues.ts';
+import { makeRefusalCounts, refusalsPrefix } from '../refusal-counts.ts';
+import { makePublishNotice } from '../refused-events-topic.ts';
 import { makeReplayTask, makeRunReplay, replayPage } from '../replay/replay-runner.ts';
 import { makeReplayStore, replaysPrefix } from '../replay/replay-store.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
 import { makePublishAnnouncement, makePublishAnnouncements } from './announcements.ts';
 import { makeSlowBacklogTask } from './slow-backlog.ts';
+import { makeSuppressedRefusalsTask } from './suppressed-refusals.ts';
 import { makeSweep } from './sweep.ts';
 
 const environment = readEnvironment(sweepEnvironment);
@@ -68,10 +71,16 @@ const sweep = makeSweep({
       now,
     }),
     [replaysPrefix]: makeReplayTask({ replays, run, now }),
+    [refusalsPrefix]: makeSuppressedRefusalsTask({
+      ...telemetry,
+      counts: makeRefusalCounts(stored),
+      publish: makePublishNotice(environment.REFUSED_EVENTS_TOPIC_ARN),
+      now,
+    }),
   },
 });
 
-/** Runs every minute: sends due deliveries, recovers overdue ones, runs replays and slow backlogs, publishes announcements. */
+/** Runs every minute: sends due deliveries, recovers overdue ones, runs replays and slow backlogs, publishes announcements and counts of refused events. */
 export const handler = middy()
   .use(injectLambdaContext(telemetry.logger))
   .use(logMetrics(telemetry.metrics))

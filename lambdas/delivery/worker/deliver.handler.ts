@@ -24,6 +24,8 @@ import { makeSlownessStore } from '../isolation/slowness-store.ts';
 import { makeSlownessTracker } from '../isolation/slowness-tracker.ts';
 import { attemptsPerProcess, attemptsPerWebhook, connectTimeouts, storeRetryTime } from '../limits.ts';
 import { makeAttemptQueue, makeHasMessages, makeSendToDeadLetters, makeSqs } from '../queues.ts';
+import { makeRefusalCounts } from '../refusal-counts.ts';
+import { makePublishNotice } from '../refused-events-topic.ts';
 import { makeReplayStore } from '../replay/replay-store.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
 import { makeApplyOutcome } from '../transitions.ts';
@@ -32,6 +34,7 @@ import { makeStartAttemptWatch, systemTimer } from './attempt-watch.ts';
 import { makeConsumer, systemPause } from './batch-consumer.ts';
 import { makeFirstAttempt } from './first-attempt.ts';
 import { makeProcessDelivery } from './process-delivery.ts';
+import { makeRefusalNotices } from './refusal-notices.ts';
 import { makeRetry } from './retry.ts';
 import { makeWebhookHealth } from './webhook-health.ts';
 import { makeWebhookHealthStore } from './webhook-health-store.ts';
@@ -111,23 +114,32 @@ const shared = {
   sendToDeadLetters: makeSendToDeadLetters({ sqs, queueUrl: environment.DEAD_LETTER_QUEUE_URL }),
   now,
 };
+const refusals = makeRefusalNotices({
+  ...telemetry,
+  counts: makeRefusalCounts(deliveries),
+  publish: makePublishNotice(environment.REFUSED_EVENTS_TOPIC_ARN),
+});
 const processRecord =
   lane === 'first'
-    ? makeFirstAttempt({ ...shared, demandsUrl: environment.DEMANDS_URL })
+    ? makeFirstAttempt({ ...shared, refusals, demandsUrl: environment.DEMANDS_URL })
     : makeRetry({ ...shared, replays: makeReplayStore(deliveries), lane });
+
+const consume = makeConsumer({
+  ...telemetry,
+  process: processRecord,
+  sqs,
+  queueUrl: environment.QUEUE_URL,
+  attemptTimeoutMs,
+  maxInFlight: attemptsPerProcess[lane],
+  pause: systemPause,
+});
 
 /** Makes attempts. One entry for the consumers of three queues, which are three functions: the lane says which one it is. */
 export const handler = middy<SQSEvent, SQSBatchResponse>()
   .use(injectLambdaContext(telemetry.logger))
   .use(logMetrics(telemetry.metrics))
-  .handler(
-    makeConsumer({
-      ...telemetry,
-      process: processRecord,
-      sqs,
-      queueUrl: environment.QUEUE_URL,
-      attemptTimeoutMs,
-      maxInFlight: attemptsPerProcess[lane],
-      pause: systemPause,
-    }),
-  );
+  .handler(async (event, context) => {
+    const answer = await consume(event, context);
+    await refusals.settled(); // after the answer the process stands still
+    return answer;
+  });

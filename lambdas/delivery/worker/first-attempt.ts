@@ -5,9 +5,11 @@ import type { DeliveryStore } from '../delivery-store.ts';
 import { haveSameContent, parseEventMessage } from '../event.ts';
 import { originOfRecord } from '../origin.ts';
 import type { SendToDeadLetters } from '../queues.ts';
+import { noticedId } from '../refusal-notice.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
 import type { ProcessDelivery } from './process-delivery.ts';
+import type { RefusalNotices } from './refusal-notices.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
@@ -15,16 +17,19 @@ import type { FindWebhookState } from './webhook-state.ts';
  * Copies of an event have one id; a second copy is dropped.
  */
 export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
-  const { findWebhookState, processDelivery, store, sendToDeadLetters, demandsUrl, now, log, count } = dependencies;
+  const { findWebhookState, processDelivery, store, sendToDeadLetters, refusals, demandsUrl, now, log, count } =
+    dependencies;
 
   return async function firstAttempt(record, onAttempt) {
     const { messageId, sentAt: acceptedAt = now() } = originOfRecord(record);
     const parsed = parseEventMessage(record.body, messageId, demandsUrl);
     if (parsed.outcome === 'rejected') {
-      const { deliveryId, reason, detail } = parsed;
+      const { deliveryId, publisherId, reason, detail } = parsed;
+      const sender = record.attributes.SenderId || unknownSender;
       await sendToDeadLetters(record, parsed);
       count('DeadLettered');
-      log.warn('event.refused', { messageId, deliveryId, sender: record.attributes.SenderId, reason, detail });
+      log.warn('event.refused', { messageId, deliveryId, sender, reason, detail });
+      refusals.add({ messageId, id: noticedId(publisherId), sender, reason, detail });
       return;
     }
     const { deliveryId: id, accountId, eventName, body } = parsed.event;
@@ -60,9 +65,13 @@ interface FirstAttemptDependencies extends DeliveryTelemetry {
   readonly processDelivery: ProcessDelivery;
   readonly store: Pick<DeliveryStore, 'create'>;
   readonly sendToDeadLetters: SendToDeadLetters;
+  readonly refusals: Pick<RefusalNotices, 'add'>;
   readonly demandsUrl: string;
   readonly now: Clock;
 }
+
+/** SQS names the sender of every message; a subscription cannot filter by an empty text. */
+const unknownSender = 'unknown';
 
 /** An event that waited in the queue while its webhook was deleted does not go to the one registered after that. */
 function isFor(webhook: Webhook | undefined, acceptedAt: number): webhook is Webhook {

@@ -1,3 +1,5 @@
+import { breaks, type UrlFinding } from './url-rules.ts';
+
 /** A host name in lower case, without the dot that marks it as absolute. */
 export function withoutTrailingDot(host: string): string {
   return host.replace(/\.$/, '').toLowerCase();
@@ -9,12 +11,13 @@ export function withoutTrailingDot(host: string): string {
  * @param name - as WHATWG URL parsing leaves it (lower case, Punycode), without trailing dot.
  * @param ownHosts - the service's own host names: a delivery to itself would be a loop.
  */
-export function nameProblem(name: string, ownHosts: readonly string[]): string | undefined {
+export function judgeName(name: string, ownHosts: readonly string[]): UrlFinding | undefined {
   const labels = name.split('.');
-  if (name.length > 253 || !labels.every(part => label.test(part))) return 'The host is not a valid DNS name.';
-  if (labels.length === 1) return 'The host is a single label, not a public DNS name.';
-  if (privateSuffixes.has(labels.at(-1) ?? '')) return `Names under .${labels.at(-1)} are not public.`;
-  if (ownHosts.some(own => withoutTrailingDot(own) === name)) return 'The host is one of this service itself.';
+  if (name.length > 253 || !labels.every(part => label.test(part))) return breaks('dns_name');
+  if (labels.length === 1) return breaks('single_label');
+  const suffix = labels.at(-1) ?? '';
+  if (privateSuffixes.has(suffix)) return breaks('private_suffix', { suffix });
+  if (ownHosts.some(own => withoutTrailingDot(own) === name)) return breaks('own_host');
   return undefined;
 }
 

@@ -1,6 +1,7 @@
 import { ResolutionError, type Resolve } from './resolver.ts';
 import { guardAddresses } from './ssrf-guard.ts';
-import { parseWebhookUrl, type UrlFinding } from './url-policy.ts';
+import { parseWebhookUrl } from './url-policy.ts';
+import type { UrlFinding } from './url-rules.ts';
 
 /**
  * Where a URL leads.
@@ -55,7 +56,7 @@ export function makeResolveDestination({
     if (guarded.outcome === 'allowed') {
       return { outcome: 'resolved', url, host, isLiteral, addresses: guarded.addresses };
     }
-    return { outcome: 'refused', findings: [{ code: 'url_not_public', detail: guarded.detail }] };
+    return { outcome: 'refused', findings: [guarded.finding] };
   };
 }
 

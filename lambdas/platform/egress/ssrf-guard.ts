@@ -1,5 +1,6 @@
 import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { breaks, type UrlFinding } from './url-rules.ts';
 
 /*
  * The guard against server-side request forgery (SSRF, OWASP A10): a webhook's URL must not reach what only we can reach,
@@ -11,7 +12,7 @@ import ipaddr from 'ipaddr.js';
 /** The verdict on a host's addresses: those to connect to, each once, or why the host is refused. */
 export type AddressVerdict =
   | { readonly outcome: 'allowed'; readonly addresses: readonly string[] }
-  | { readonly outcome: 'refused'; readonly detail: string };
+  | { readonly outcome: 'refused'; readonly finding: UrlFinding };
 
 /**
  * Judges the addresses that a host resolved to, or the one address that an IP literal is. One address that is not public
@@ -20,11 +21,9 @@ export type AddressVerdict =
  */
 export function guardAddresses(addresses: readonly string[]): AddressVerdict {
   const forbidden = addresses.find(address => !isPublicAddress(address));
-  if (forbidden !== undefined) {
-    return { outcome: 'refused', detail: `The host leads to ${forbidden}, which is not a public address.` };
-  }
+  if (forbidden !== undefined) return { outcome: 'refused', finding: breaks('public_address', { address: forbidden }) };
   const reachable = [...new Set(addresses.filter(isIPv4))];
-  if (reachable.length === 0) return { outcome: 'refused', detail: 'The host has no IPv4 address.' };
+  if (reachable.length === 0) return { outcome: 'refused', finding: breaks('ipv4') };
   return { outcome: 'allowed', addresses: reachable };
 }
 

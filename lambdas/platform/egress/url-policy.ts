@@ -1,12 +1,7 @@
 import { isIPv4 } from 'node:net';
-import { nameProblem, withoutTrailingDot } from './host-name.ts';
+import { judgeName, withoutTrailingDot } from './host-name.ts';
 import { guardAddresses } from './ssrf-guard.ts';
-
-/** One broken rule; `detail` is for the person who registered the URL. */
-export interface UrlFinding {
-  readonly code: UrlFindingCode;
-  readonly detail: string;
-}
+import { breaks, maximumUrlLength, type UrlFinding } from './url-rules.ts';
 
 /** The verdict on a URL before its host is resolved. A refusal gives every finding, at least one. */
 export type UrlVerdict =
@@ -38,11 +33,8 @@ export function parseWebhookUrl(text: string, ownHosts: readonly string[]): UrlV
     const host = withoutTrailingDot(url.hostname);
     return { outcome: 'accepted', url, host, isLiteral: isIPv4(host) };
   }
-  return { outcome: 'refused', findings: [{ code: 'url_invalid', detail: 'This is not an absolute URL.' }] };
+  return { outcome: 'refused', findings: [breaks('absolute')] };
 }
-
-/** Which rule of the policy a URL breaks: its scheme, where it leads, or its form. */
-type UrlFindingCode = 'url_not_https' | 'url_not_public' | 'url_invalid';
 
 function isTooLong(text: string): boolean {
   return [...text].length > maximumUrlLength;
@@ -50,31 +42,22 @@ function isTooLong(text: string): boolean {
 
 /** What is wrong with the text itself. */
 function* checkText(text: string): Generator<UrlFinding> {
-  if (!text.isWellFormed()) yield { code: 'url_invalid', detail: 'The URL is not well-formed Unicode.' };
-  if (isTooLong(text)) {
-    yield { code: 'url_invalid', detail: `The URL has more than ${maximumUrlLength} characters.` };
-  }
-  if (misread.test(text)) {
-    yield { code: 'url_invalid', detail: 'The URL must not hold control characters, spaces or backslashes.' };
-  }
+  if (!text.isWellFormed()) yield breaks('well_formed');
+  if (isTooLong(text)) yield breaks('length');
+  if (misread.test(text)) yield breaks('characters');
 }
 
 /** What is wrong with the URL that the parser reads. */
 function* checkUrl(text: string, url: URL, ownHosts: readonly string[]): Generator<UrlFinding> {
-  if (url.protocol !== 'https:') yield { code: 'url_not_https', detail: 'The URL must begin with https:.' };
+  if (url.protocol !== 'https:') yield breaks('https');
   // Other schemes have other rules for hosts and ports: there is nothing to add.
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return;
-  if (url.username !== '' || url.password !== '' || userinfo.test(text)) {
-    yield { code: 'url_invalid', detail: 'The URL must not carry a user name or password: use autorizacao.' };
-  }
-  if (url.href.includes('#')) yield { code: 'url_invalid', detail: 'The URL must not have a fragment.' };
-  if (!isPortAllowed(url.port)) yield { code: 'url_invalid', detail: 'The port must be 443 or one from 1024 up.' };
-  const problem = hostProblem(url, ownHosts);
-  if (problem !== undefined) yield { code: 'url_not_public', detail: problem };
+  if (url.username !== '' || url.password !== '' || userinfo.test(text)) yield breaks('userinfo');
+  if (url.href.includes('#')) yield breaks('fragment');
+  if (!isPortAllowed(url.port)) yield breaks('port');
+  const finding = judgeHost(url, ownHosts);
+  if (finding) yield finding;
 }
-
-/** The most characters that a webhook's URL may have. */
-const maximumUrlLength = 2_048;
 
 /** What the WHATWG parser silently strips, encodes or turns into slashes, and other software reads differently. */
 const misread = /[\p{Cc}\p{Z}\\]/u;
@@ -86,11 +69,11 @@ function isPortAllowed(port: string): boolean {
   return port === '' || port === '443' || Number(port) >= 1_024;
 }
 
-function hostProblem(url: URL, ownHosts: readonly string[]): string | undefined {
+function judgeHost(url: URL, ownHosts: readonly string[]): UrlFinding | undefined {
   const host = withoutTrailingDot(url.hostname);
-  if (host.startsWith('[')) return 'IPv6 literals are not accepted: register a DNS name.';
-  if (!isIPv4(host)) return nameProblem(host, ownHosts);
-  if (ownHosts.includes(host)) return 'The host is one of this service itself.';
+  if (host.startsWith('[')) return breaks('ipv6_literal');
+  if (!isIPv4(host)) return judgeName(host, ownHosts);
+  if (ownHosts.includes(host)) return breaks('own_host');
   const verdict = guardAddresses([host]);
-  return verdict.outcome === 'refused' ? verdict.detail : undefined;
+  return verdict.outcome === 'refused' ? verdict.finding : undefined;
 }

@@ -16,6 +16,7 @@ const variables: DeliverEnvironment = {
   RETRY_QUEUE_URL: 'http://retries',
   SLOW_QUEUE_URL: 'http://slow',
   DEAD_LETTER_QUEUE_URL: 'http://dead-letters',
+  REFUSED_EVENTS_TOPIC_ARN: 'arn:aws:sns:us-east-1:000000000000:refused',
   DEMANDS_URL: 'https://demandas.com.br//',
   RETRY_SCHEDULE: '5000, 300000',
   ATTEMPT_TIMEOUT_MS: '15000',

@@ -69,6 +69,36 @@ describe('a refused message names the delivery that it would have been', () => {
   });
 });
 
+describe('a message that a service wrapped in an envelope of its own', () => {
+  const event = { id_conta: 'c', event: 'demanda.criada', id_demanda: 1 };
+  const notification = {
+    Type: 'Notification',
+    MessageId: 'm',
+    TopicArn: 'arn:aws:sns:r:1:t',
+    Message: JSON.stringify(event),
+  };
+  const ruled = { version: '0', id: 'e', 'detail-type': 'demand', source: 'demands', account: '1', detail: event };
+
+  it.each([
+    ['an SNS topic', notification, /^event: must be a string; .*SNS topic: switch on raw message delivery/],
+    [
+      'an EventBridge rule',
+      ruled,
+      /^event: must be a string; .*EventBridge rule: .*InputPath \$\.detail, or an input transformer/,
+    ],
+    ['nobody we know', { Message: 'x', detail: 'y' }, /^event: must be a string$/],
+  ])('%s: is malformed, and is told what to do about it', (_service, message, detail) => {
+    expect(rejectionOf(JSON.stringify(message))).toEqual({
+      reason: 'malformed',
+      detail: expect.stringMatching(detail),
+    });
+  });
+
+  it('is an event all the same where it has what an event has', () => {
+    expect(parse({ ...ruled, ...event }).outcome).toBe('event');
+  });
+});
+
 describe('the body of a delivery', () => {
   it.each([
     ['demanda.criada', '{"event":"demanda.criada","id_demanda":7}'],

@@ -25,6 +25,8 @@ import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import { attemptsPerWebhook } from '../../../lambdas/delivery/limits.ts';
 import { makeFindWebhook, makeLookup } from '../../../lambdas/delivery/lookup.ts';
 import { makeAttemptQueue, makeHasMessages, makeSendToDeadLetters } from '../../../lambdas/delivery/queues.ts';
+import { makeRefusalCounts } from '../../../lambdas/delivery/refusal-counts.ts';
+import type { PublishNotice } from '../../../lambdas/delivery/refused-events-topic.ts';
 import { makeReplayTask, makeRunReplay, replayPage } from '../../../lambdas/delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../../../lambdas/delivery/replay/replay-store.ts';
@@ -33,12 +35,14 @@ import {
   type PublishedAnnouncement,
 } from '../../../lambdas/delivery/sweeper/announcements.ts';
 import { makeSlowBacklogTask } from '../../../lambdas/delivery/sweeper/slow-backlog.ts';
+import { makeSuppressedRefusalsTask } from '../../../lambdas/delivery/sweeper/suppressed-refusals.ts';
 import { makeSweep } from '../../../lambdas/delivery/sweeper/sweep.ts';
 import { makeApplyOutcome } from '../../../lambdas/delivery/transitions.ts';
 import { makeAttempt } from '../../../lambdas/delivery/worker/attempt.ts';
 import { makeStartAttemptWatch } from '../../../lambdas/delivery/worker/attempt-watch.ts';
 import { makeFirstAttempt } from '../../../lambdas/delivery/worker/first-attempt.ts';
 import { makeProcessDelivery } from '../../../lambdas/delivery/worker/process-delivery.ts';
+import { makeRefusalNotices } from '../../../lambdas/delivery/worker/refusal-notices.ts';
 import { makeRetry } from '../../../lambdas/delivery/worker/retry.ts';
 import { makeWebhookHealth } from '../../../lambdas/delivery/worker/webhook-health.ts';
 import { makeWebhookHealthStore } from '../../../lambdas/delivery/worker/webhook-health-store.ts';
@@ -64,6 +68,7 @@ interface Message {
   readonly body: string;
   readonly sentAt: number;
   readonly messageAttributes: SQSRecord['messageAttributes'];
+  readonly sender?: string;
   visibleAt: number;
 }
 
@@ -179,6 +184,9 @@ export const simulate = async (database: Database, page = replayPage) => {
   const deadLetters: { body: string; [attribute: string]: string | undefined }[] = [];
   const posts: Posted[] = [];
   const announced: PublishedAnnouncement[] = [];
+  /** What the topic of refused events was given; while it is down, nothing. */
+  const notices: Parameters<PublishNotice>[0][] = [];
+  const topic = { isDown: false };
   const answers: PostOutcome[] = [];
   /** What happens while the next attempts are under way. */
   const during: (() => Promise<unknown>)[] = [];
@@ -206,14 +214,20 @@ export const simulate = async (database: Database, page = replayPage) => {
     return process.isDead ? nothing() : result;
   };
 
-  const put = (queue: Message[], body: string, delaySeconds = 0, texts: Record<string, string> = {}) => {
+  const put = (
+    queue: Message[],
+    body: string,
+    delaySeconds = 0,
+    texts: Record<string, string> = {},
+    sender = 'AROAPUBLISHER:one',
+  ) => {
     if (delaySeconds > 900 || !Number.isInteger(delaySeconds)) throw new Error(`DelaySeconds ${delaySeconds}`);
     const messageId = `message-${++messages}`;
     const messageAttributes = Object.fromEntries(
       Object.entries(texts).map(([name, stringValue]) => [name, { dataType: 'String', stringValue }]),
     );
     const visibleAt = clock.now() + delaySeconds * 1_000;
-    queue.push({ messageId, body, sentAt: clock.now(), messageAttributes, visibleAt });
+    queue.push({ messageId, body, sentAt: clock.now(), messageAttributes, sender, visibleAt });
   };
 
   /** Of the retry and the slow queue: whether anything in it may be received. */
@@ -340,10 +354,18 @@ export const simulate = async (database: Database, page = replayPage) => {
     sendToDeadLetters: makeSendToDeadLetters({ sqs, queueUrl: 'dead-letters' }),
   };
   // Each of these is a process of its own: what one remembers that died is lost with it.
-  const firstAttempt = (record: SQSRecord) =>
-    makeFirstAttempt({ ...dependencies, processDelivery: processIn('first'), demandsUrl: 'https://demandas.com.br' })(
-      record,
-    );
+  const counts = makeRefusalCounts({ dynamo, table: 'Deliveries', now });
+  const publishNotice: PublishNotice = notice =>
+    call(async () => {
+      if (topic.isDown) throw new Error('the topic is down');
+      notices.push(notice);
+    });
+  const firstAttempt = async (record: SQSRecord) => {
+    const refusals = makeRefusalNotices({ ...telemetry, counts, publish: publishNotice });
+    const rest = { refusals, processDelivery: processIn('first'), demandsUrl: 'https://demandas.com.br' };
+    await makeFirstAttempt({ ...dependencies, ...rest })(record);
+    await refusals.settled();
+  };
   const replays = makeReplayStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
   const retryIn = (lane: Lane) => (record: SQSRecord) =>
     makeRetry({ ...dependencies, processDelivery: processIn(lane), replays, lane })(record);
@@ -362,6 +384,7 @@ export const simulate = async (database: Database, page = replayPage) => {
     tasks: {
       reenvios: makeReplayTask({ replays, run, now }),
       slowness: makeSlowBacklogTask({ ...shared, slownessStore, queues, slowRate }),
+      refusals: makeSuppressedRefusalsTask({ ...telemetry, counts, publish: publishNotice, now }),
     },
   });
   const announce = makePublishAnnouncements({ ...telemetry, dynamo, table: 'Webhooks', publish });
@@ -405,7 +428,8 @@ export const simulate = async (database: Database, page = replayPage) => {
     if (!message) return false;
     message.visibleAt = now() + visibility;
     timers = [];
-    const attributes = { SentTimestamp: String(message.sentAt), ApproximateReceiveCount: '1' };
+    const { sentAt, sender } = message;
+    const attributes = { SentTimestamp: String(sentAt), SenderId: sender, ApproximateReceiveCount: '1' };
     const isDone = await survives(() => process({ ...message, attributes } as unknown as SQSRecord), planned);
     if (isDone && !isTwice) queue.splice(queue.indexOf(message), 1);
     return true;
@@ -434,11 +458,13 @@ export const simulate = async (database: Database, page = replayPage) => {
     store,
     resend,
     announced,
+    notices,
+    topic,
     items,
     all,
     /** Puts a message on the events queue. */
-    publish: (message: object | string, attributes?: Record<string, string>) =>
-      put(events, typeof message === 'string' ? message : JSON.stringify(message), 0, attributes),
+    publish: (message: object | string, attributes?: Record<string, string>, sender?: string) =>
+      put(events, typeof message === 'string' ? message : JSON.stringify(message), 0, attributes, sender),
     register: async (changes: Partial<Webhook> = {}) => {
       const Item = aWebhook({ createdAt: now(), updatedAt: now(), ...changes });
       await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));

@@ -49,7 +49,7 @@ describe('makeValidateUrl', () => {
     expect(finding).toMatchObject({
       pointer: '/url',
       code: 'url_not_public',
-      detail: expect.stringContaining('resolve'),
+      detail: { en: expect.stringContaining('resolve'), pt: expect.stringContaining('resolv') },
     });
   });
 
@@ -75,6 +75,7 @@ describe('makeValidateUrl', () => {
 
   it('names the address for which a host is refused', async () => {
     const findings = await check('https://receiver.example.com/', async () => ['93.184.216.34', '10.0.0.7']);
-    expect(findings).toMatchObject([{ detail: expect.stringContaining('10.0.0.7') }]);
+    const address = expect.stringContaining('10.0.0.7');
+    expect(findings).toMatchObject([{ detail: { en: address, pt: address } }]);
   });
 });

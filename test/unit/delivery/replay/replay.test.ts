@@ -1,7 +1,7 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { replayRecord } from '../../../../lambdas/delivery/api/replays.ts';
+import { replayRecord } from '../../../../lambdas/delivery/api/answers.ts';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/delivery-item.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';

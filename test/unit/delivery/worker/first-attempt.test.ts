@@ -164,11 +164,13 @@ describe('a first attempt', () => {
     ['malformed', 'no JSON: canary-7f3a'],
     ['unknown_event', '{"id_conta":"conta-1", "event":"canary-7f3a"}'],
   ])('is not made of a message that is %s: it goes to the dead-letter queue as it is', async (reason, body) => {
+    const original_sent_at = new Date(world.clock.now()).toISOString();
     world.publish(body);
     await world.settle();
-    const original_sent_at = new Date(world.clock.now()).toISOString();
     const origin = { original_message_id: 'message-1', original_sent_at };
-    expect(world.deadLetters).toEqual([{ body, reason, detail: expect.any(String), ...origin }]);
+    expect(world.deadLetters).toEqual([
+      { body, reason, detail: expect.any(String), sender: expect.any(String), ...origin },
+    ]);
     expect(world.counts).toEqual({ DeadLettered: 1 });
     expect(world.lines.join()).not.toContain('canary-7f3a');
   });

@@ -220,7 +220,7 @@ describe('guardAddresses', () => {
 
   it('names the forbidden address', () => {
     expect(guardAddresses(['93.184.216.34', '10.0.0.7'])).toMatchObject({
-      detail: expect.stringContaining('10.0.0.7'),
+      finding: { detail: expect.stringContaining('10.0.0.7') },
     });
   });
 });

@@ -1,0 +1,55 @@
+import type { ValuesParameter } from '../platform/text-template.ts';
+import { fillInBoth, type Texts } from './language.ts';
+
+/** One thing that is wrong with a request, and how to correct it. */
+export type Finding = FindingPlace & { readonly code: string; readonly detail: Texts };
+
+/** The findings of a part of {base_url}, by their case. Texts repeat no value that was sent; `{name}` is the place of another. */
+export type FindingTable = Readonly<Record<string, FindingCase>>;
+
+const oneOf = { en: 'Must be one of {values}.', pt: 'Deve ser um destes valores: {values}.' } as const;
+
+/** The findings that bodies and queries of any endpoint can have. */
+export const apiFindings = {
+  required: { code: 'required', en: 'This field is required.', pt: 'Este campo é obrigatório.' },
+  unknown_field: { code: 'unknown_field', en: 'There is no such field here.', pt: 'Não existe esse campo aqui.' },
+  json_type: { code: 'wrong_type', en: 'Must be of the JSON type {type}.', pt: 'Deve ser do tipo JSON {type}.' },
+  event: { code: 'unknown_event', ...oneOf },
+  choice: { code: 'invalid_value', ...oneOf },
+  choice_type: { code: 'wrong_type', ...oneOf },
+  date_time: {
+    code: 'invalid_value',
+    en: 'Value must be a date and time as in RFC 3339, with Z or an offset.',
+    pt: 'O valor deve ser uma data e hora conforme a RFC 3339, com Z ou o deslocamento do fuso horário.',
+  },
+} as const satisfies FindingTable;
+
+/** Makes a finding. */
+export function finding<Case extends FindingCase>(
+  place: FindingPlace,
+  { code, en, pt }: Case,
+  ...[values = {}]: ValuesParameter<Case['en']>
+): Finding {
+  return { ...place, code, detail: fillInBoth({ en, pt }, values) };
+}
+
+/**
+ * The message of a zod check, from which `findingOf` makes the finding: zod carries one text, so both languages are in it, a
+ * line each. Not for texts with places.
+ */
+export function message({ en, pt }: FindingCase & { readonly code: 'invalid_value' }): string {
+  return `${en}\n${pt}`;
+}
+
+/** The finding of a zod issue with such a message; any other message counts for both languages. */
+export function findingOf(place: FindingPlace, issueMessage: string): Finding {
+  const [en = '', pt = en] = issueMessage.split('\n');
+  return { ...place, code: 'invalid_value', detail: { en, pt } };
+}
+
+interface FindingCase extends Texts {
+  readonly code: string;
+}
+
+/** A JSON Pointer (RFC 6901) to the value in the body, empty for the body itself; or the name of a query parameter. */
+type FindingPlace = { readonly pointer: string } | { readonly parameter: string };

@@ -1,0 +1,104 @@
+import type { Finding } from './findings.ts';
+import { Problem, type ProblemTable } from './problem.ts';
+
+/** The refusals that every endpoint of {base_url} has in common. */
+export const apiProblems = {
+  not_found: {
+    status: 404,
+    code: 'not_found',
+    en: 'There is nothing at this path.',
+    pt: 'Não há nada neste caminho.',
+  },
+  method_not_allowed: {
+    status: 405,
+    code: 'method_not_allowed',
+    en: 'This path takes {allow}.',
+    pt: 'Este caminho aceita {allow}.',
+  },
+  token_missing: {
+    status: 401,
+    code: 'token_missing',
+    en: 'Send an access token: Authorization: Bearer <token>.',
+    pt: 'Envie um token de acesso: Authorization: Bearer <token>.',
+  },
+  invalid_token: {
+    status: 401,
+    code: 'invalid_token',
+    en: 'The access token is malformed, expired or revoked: get a new one from the token endpoint.',
+    pt: 'O token de acesso está malformado, expirado ou revogado: obtenha um novo no endpoint de token.',
+  },
+  admin_required: {
+    status: 403,
+    code: 'admin_required',
+    en: 'Only users with administrative permission on the account manage webhooks.',
+    pt: 'Somente usuários com permissão administrativa na conta podem gerenciar webhooks.',
+  },
+  insufficient_scope: {
+    status: 403,
+    code: 'insufficient_scope',
+    en: 'The access token lacks the scope {scope}.',
+    pt: 'O token de acesso não tem o escopo {scope}.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    code: 'unsupported_media_type',
+    en: 'Send the body as application/json, in UTF-8.',
+    pt: 'Envie o corpo como application/json, em UTF-8.',
+  },
+  payload_too_large: {
+    status: 413,
+    code: 'payload_too_large',
+    en: 'The body has more than {maximum} bytes.',
+    pt: 'O corpo tem mais de {maximum} bytes.',
+  },
+  body_not_utf8: {
+    status: 400,
+    code: 'invalid_json',
+    en: 'The body is not valid UTF-8.',
+    pt: 'O corpo não é UTF-8 válido.',
+  },
+  body_empty: {
+    status: 400,
+    code: 'invalid_json',
+    en: 'The body is empty: send a JSON object.',
+    pt: 'O corpo está vazio: envie um objeto JSON.',
+  },
+  body_not_json: {
+    status: 400,
+    code: 'invalid_json',
+    en: 'The body is not valid JSON.',
+    pt: 'O corpo não é um JSON válido.',
+  },
+  body_repeats_name: {
+    status: 400,
+    code: 'invalid_json',
+    en: 'The body gives a name twice: give each name once.',
+    pt: 'O corpo traz um nome duas vezes: envie cada nome uma única vez.',
+  },
+  validation_failed: {
+    status: 422,
+    code: 'validation_failed',
+    en: 'The request is not acceptable: errors lists every reason.',
+    pt: 'A requisição não pode ser aceita: errors lista todos os motivos.',
+  },
+  busy: {
+    status: 503,
+    code: 'temporarily_unavailable',
+    en: 'The service is busy: try again in a moment.',
+    pt: 'O serviço está ocupado: tente novamente em instantes.',
+  },
+  internal_error: {
+    status: 500,
+    code: 'internal_error',
+    en: 'Something went wrong here. Try again; if it stays, tell us the time.',
+    pt: 'Algo deu errado do nosso lado. Tente novamente; se persistir, informe-nos o horário.',
+  },
+} as const satisfies ProblemTable;
+
+/** Makes a problem of that table. */
+export const apiProblem = Problem.from(apiProblems);
+
+/** The refusal of a body or query that can be parsed but is not valid. */
+export function validationFailed(errors: readonly Finding[]): Problem {
+  return apiProblem('validation_failed', { errors });
+}

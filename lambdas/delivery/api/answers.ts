@@ -1,0 +1,26 @@
+import * as z from 'zod/mini';
+import { deliveryRecord, wireReplayStates } from '../representation.ts';
+
+/*
+ * What the API of deliveries answers besides a delivery's record. Its functions import the types alone: the schemas are for
+ * those who read answers, and for the OpenAPI document.
+ */
+
+/** A page of deliveries, newest first. */
+export const deliveryPage = z.object({
+  entregas: z.array(deliveryRecord),
+  /** Where the next page begins; `null` at the end. */
+  proximo_cursor: z.nullable(z.string()),
+});
+
+/** A delivery that will be sent. */
+export const acceptedDelivery = z.object({ id: z.string() });
+
+/** A replay in responses. */
+export const replayRecord = z.object({
+  id: z.string(),
+  estado: z.enum(Object.values(wireReplayStates)),
+  /** The number of deliveries to send; `null` until they are counted. */
+  total: z.nullable(z.int().check(z.nonnegative())),
+  enviadas: z.int().check(z.nonnegative()),
+});

@@ -1,0 +1,26 @@
+import type { FindingTable } from '../../api/findings.ts';
+
+/** The findings about the history's query and the request of a replay. */
+export const deliveryFindings = {
+  limite_number: {
+    code: 'invalid_value',
+    en: 'Value must be a whole number from 1 to 100.',
+    pt: 'O valor deve ser um número inteiro de 1 a 100.',
+  },
+  limite_range: {
+    code: 'invalid_value',
+    en: 'Value must be from 1 to 100.',
+    pt: 'O valor deve estar entre 1 e 100.',
+  },
+  cursor: {
+    code: 'invalid_value',
+    en: 'Value must be a proximo_cursor of this list.',
+    pt: 'O valor deve ser um proximo_cursor desta lista.',
+  },
+  range: {
+    code: 'invalid_value',
+    en: 'Value must be after desde.',
+    pt: 'O valor deve ser posterior a desde.',
+  },
+  repeated: { code: 'repeated', en: 'Give this parameter once.', pt: 'Informe este parâmetro uma única vez.' },
+} as const satisfies FindingTable;

@@ -1,0 +1,26 @@
+import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
+import { clientSettings } from '../platform/client-settings.ts';
+import type { RefusalNotice, SuppressedRefusals } from './refusal-notice.ts';
+
+/** Publishes a notice to the topic of refused events. Throws where the topic does not take it. */
+export type PublishNotice = (notice: RefusalNotice | SuppressedRefusals) => Promise<void>;
+
+/** Makes the publisher. Subscriptions filter by the attributes `sender` and `reason`. */
+export function makePublishNotice(topicArn: string): PublishNotice {
+  let sns: SNSClient | undefined; // made when there is something to tell: most processes never have
+  return async function publishNotice(notice) {
+    const { sender, reason } = notice;
+    sns ??= new SNSClient(clientSettings);
+    await sns.send(
+      new PublishCommand({
+        TopicArn: topicArn,
+        Subject: `Emissor: ${'suppressed' in notice ? `${notice.suppressed} more events` : 'event'} refused, ${reason}`,
+        Message: JSON.stringify(notice),
+        MessageAttributes: {
+          sender: { DataType: 'String', StringValue: sender },
+          reason: { DataType: 'String', StringValue: reason },
+        },
+      }),
+    );
+  };
+}

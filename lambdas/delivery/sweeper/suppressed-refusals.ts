@@ -1,0 +1,52 @@
+import { type Clock, isoTime } from '../../platform/clock.ts';
+import { describeError } from '../../platform/telemetry.ts';
+import type { DueTask } from '../delivery-store.ts';
+import { noticesPerMinute, pauseAfterFailedNotice, refusalWindow } from '../limits.ts';
+import type { RefusalCounts } from '../refusal-counts.ts';
+import type { SuppressedRefusals } from '../refusal-notice.ts';
+import type { PublishNotice } from '../refused-events-topic.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
+
+/**
+ * Makes the sweeper's task for the count of a minute's refused events: how many were not told one by one is told in one notice.
+ * It is published first and then stored as told. What cannot be published is left for a later sweep, and fails none.
+ */
+export function makeSuppressedRefusalsTask(
+  dependencies: {
+    readonly counts: Pick<RefusalCounts, 'read' | 'settle'>;
+    readonly publish: PublishNotice;
+    readonly now: Clock;
+  } & DeliveryTelemetry,
+): DueTask {
+  const { counts, publish, now, log, count } = dependencies;
+  let pauseUntil = 0;
+
+  return async function tellSuppressedRefusals({ id }, hasTime) {
+    if (!hasTime() || now() < pauseUntil) return;
+    const counted = await counts.read(id);
+    if (!counted) return;
+    const { principal: sender, reason, beganAt, refused, told } = counted;
+    const most = Math.max(0, refused - noticesPerMinute);
+    const suppressed = most - told;
+    if (suppressed > 0) {
+      const [since, until] = [isoTime(beganAt), isoTime(beganAt + refusalWindow)];
+      if (!(await tell({ sender, reason, suppressed, since, until }))) return;
+    }
+    await counts.settle(counted, most);
+  };
+
+  /** Gives whether it was told. */
+  async function tell(notice: SuppressedRefusals): Promise<boolean> {
+    const { sender, reason, suppressed } = notice;
+    try {
+      await publish(notice);
+      log.info('refusals.suppressed', { sender, reason, suppressed });
+      return true;
+    } catch (error) {
+      pauseUntil = now() + pauseAfterFailedNotice;
+      count('RefusalNotTold');
+      log.error('refusals.not_told', { sender, reason, suppressed, ...describeError(error) });
+      return false;
+    }
+  }
+}

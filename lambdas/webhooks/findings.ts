@@ -1,0 +1,51 @@
+import { type Finding, type FindingTable, finding } from '../api/findings.ts';
+import { maximumUrlLength, type UrlFinding, type UrlRule, urlRules } from '../platform/egress/url-rules.ts';
+
+/** What is said of a URL that breaks a rule of the URL policy, which itself speaks to operators only, in English. */
+const urlFindings = {
+  well_formed: { ...urlRules.well_formed, pt: 'A URL não é Unicode bem formado.' },
+  length: { ...urlRules.length, pt: `A URL tem mais de ${maximumUrlLength} caracteres.` },
+  characters: {
+    ...urlRules.characters,
+    pt: 'A URL não pode conter caracteres de controle, espaços nem barras invertidas.',
+  },
+  absolute: { ...urlRules.absolute, pt: 'Esta não é uma URL absoluta.' },
+  https: { ...urlRules.https, pt: 'A URL deve começar com https:.' },
+  userinfo: { ...urlRules.userinfo, pt: 'A URL não pode conter usuário nem senha: use autorizacao.' },
+  fragment: { ...urlRules.fragment, pt: 'A URL não pode ter fragmento.' },
+  port: { ...urlRules.port, pt: 'A porta deve ser 443 ou uma a partir de 1024.' },
+  ipv6_literal: { ...urlRules.ipv6_literal, pt: 'Endereços IPv6 não são aceitos: registre um nome DNS.' },
+  dns_name: { ...urlRules.dns_name, pt: 'O host não é um nome DNS válido.' },
+  single_label: { ...urlRules.single_label, pt: 'O host tem um único rótulo: não é um nome DNS público.' },
+  private_suffix: { ...urlRules.private_suffix, pt: 'Nomes terminados em .{suffix} não são públicos.' },
+  own_host: { ...urlRules.own_host, pt: 'O host é um dos hosts deste próprio serviço.' },
+  public_address: { ...urlRules.public_address, pt: 'O host leva a {address}, que não é um endereço público.' },
+  ipv4: { ...urlRules.ipv4, pt: 'O host não tem endereço IPv4.' },
+} as const satisfies FindingTable & Record<UrlRule, unknown>;
+
+/** The findings about the fields of a registration. */
+export const webhookFindings = {
+  autorizacao: {
+    code: 'invalid_value',
+    en: 'Value must be 1 to 2048 visible ASCII characters, with spaces only between them.',
+    pt: 'O valor deve ter de 1 a 2048 caracteres ASCII visíveis, com espaços somente entre eles.',
+  },
+  ...urlFindings,
+  /** The name does not exist. */
+  not_found: {
+    code: 'url_not_public',
+    en: 'The host does not resolve: there is no such name in DNS.',
+    pt: 'O host não pode ser resolvido: esse nome não existe no DNS.',
+  },
+  /** The name may exist, but its servers gave no answer. */
+  temporary: {
+    code: 'url_not_public',
+    en: 'The host could not be resolved just now: check its DNS servers, then try again.',
+    pt: 'Não foi possível resolver o host agora: verifique os servidores DNS dele e tente novamente.',
+  },
+} as const satisfies FindingTable;
+
+/** The finding about the `url` of a body that breaks a rule. */
+export function urlFinding({ rule, values }: Pick<UrlFinding, 'rule' | 'values'>): Finding {
+  return finding({ pointer: '/url' }, urlFindings[rule], values);
+}

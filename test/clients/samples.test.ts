@@ -1,0 +1,114 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { User } from '../../tools/support/accounts.ts';
+import { createClient } from '../support/e2e-accounts.ts';
+import { until } from '../support/e2e-poll.ts';
+import { deliveryId, publish } from '../support/e2e-queues.ts';
+import { mapHost } from '../support/e2e-receiver.ts';
+import { describeWith, plant } from '../support/e2e-target.ts';
+import { callApi, openSession, register, type Session } from '../support/e2e-webhooks.ts';
+import { makeSampleReceiver, type SampleReceiver, sampleLanguages } from '../support/sample-receiver.ts';
+
+// The receivers that integrators copy, as docs/pt/recebimento.md prints them, against deliveries of the run under test.
+// C# runs on Mono, over a stand-in for ASP.NET Core: what .NET itself makes of the same code is not tried here.
+
+const event = 'demanda.criada';
+
+describeWith(['names', 'engines'], 'the receivers of docs/pt/recebimento.md', () => {
+  describe.each(sampleLanguages)('%s', language => {
+    let receiver: SampleReceiver;
+    let session: Session;
+    let user: User;
+    let secret: string;
+
+    beforeAll(async () => {
+      receiver = await makeSampleReceiver(language);
+      const host = `sample-${receiver.port}.example.com`;
+      await mapHost(host, `http://127.0.0.1:${receiver.port}`);
+      session = await openSession(await createClient());
+      user = session.user;
+      secret = await register(session, { evento: event, url: `https://${host}/emissor` });
+      await receiver.start(secret);
+    });
+
+    afterAll(() => receiver?.remove());
+
+    it('refuses what is forged, old, of the future, of another secret or not signed, and stores nothing of it', async () => {
+      const now = Math.floor(Date.now() / 1_000);
+      const body = '{"event":"demanda.criada","id_demanda":10}';
+      const signed = (timestamp: number | string, key = secret) => headersOf('evt_forged', timestamp, body, key);
+      expect(await post(receiver, signed(now), `${body} `)).toBe(400);
+      expect(await post(receiver, { ...signed(now), 'webhook-id': 'evt_other' }, body)).toBe(400);
+      expect(await post(receiver, signed(now - 310), body)).toBe(400);
+      expect(await post(receiver, signed(now + 310), body)).toBe(400);
+      expect(await post(receiver, signed('soon'), body)).toBe(400);
+      expect(await post(receiver, signed(now, `whsec_${'A'.repeat(43)}=`), body)).toBe(400);
+      expect(await post(receiver, { ...signed(now), 'webhook-signature': '' }, body)).toBe(400);
+      expect(await post(receiver, {}, body)).toBe(400);
+      expect(receiver.stored()).toEqual({});
+    });
+
+    it('takes the test event, stores and shows it', async () => {
+      const id = await requestTest();
+      expect(await resultOf(id)).toMatchObject({ estado: 'entregue', ultimo_resultado: 'entregue', ultimo_status: 204 });
+      const body = `{"event":"${event}","id_demanda":0}`;
+      expect(receiver.stored()).toEqual({ [id]: body });
+      await until(`${id} in the output`, () => receiver.output().includes(`${id} ${body}`) || undefined);
+    });
+
+    it('takes a repeated event, and stores it once', async () => {
+      await publish(user.account, { event, id_demanda: 10, id: 'once' });
+      const id = deliveryId(user.account, event, 'once');
+      expect(await resultOf(id)).toMatchObject({ estado: 'entregue', tentativas: 1 });
+      const resend = await callApi('POST', `/v1/webhooks/${event}/entregas/${id}/reenvio`, { token: session.token });
+      expect(resend.status).toBe(202);
+      expect(await resultOf(id, 2)).toMatchObject({ estado: 'entregue', tentativas: 2, ultimo_status: 204 });
+      expect(Object.keys(receiver.stored()).filter(name => name === id)).toHaveLength(1);
+      expect(receiver.output().split(`${id} `)).toHaveLength(2);
+    });
+
+    it('goes on while the secret is replaced, with the old one and with the new one', async () => {
+      const replaced = await callApi('POST', `/v1/webhooks/${event}/segredo`, { token: session.token });
+      const newSecret = plant(String(replaced.json?.segredo));
+      expect(await resultOf(await requestTest())).toMatchObject({ ultimo_status: 204 });
+      await receiver.start(newSecret);
+      expect(await resultOf(await requestTest())).toMatchObject({ ultimo_status: 204 });
+      await receiver.start(secret);
+      await callApi('POST', `/v1/webhooks/${event}/segredo`, { token: session.token, body: { imediato: true } });
+      expect(await resultOf(await requestTest())).toMatchObject({ estado: 'falhou', ultimo_status: 400 });
+    });
+
+    async function requestTest(): Promise<string> {
+      const answer = await callApi('POST', `/v1/webhooks/${event}/teste`, { token: session.token });
+      expect(answer).toMatchObject({ status: 202 });
+      return String(answer.json?.id);
+    }
+
+    /** How a delivery ended, once it had that many attempts. */
+    function resultOf(id: string, attempts = 1): Promise<Record<string, unknown>> {
+      return until(`the result of ${id}`, async () => {
+        const { json } = await callApi('GET', `/v1/webhooks/${event}/entregas?limite=100`, { token: session.token });
+        const deliveries = json?.entregas as Record<string, unknown>[];
+        const found = deliveries.find(delivery => delivery.id === id);
+        if (!found || found.estado === 'pendente' || Number(found.tentativas) < attempts) return undefined;
+        const { estado, ultimo_resultado, ultimo_status, tentativas } = found;
+        return { estado, ultimo_resultado, ultimo_status, tentativas };
+      });
+    }
+  });
+});
+
+function headersOf(id: string, timestamp: number | string, body: string, secret: string): Record<string, string> {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` };
+}
+
+async function post({ port }: SampleReceiver, headers: Record<string, string>, body: string): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${port}/emissor`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  });
+  return response.status;
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { stageConfiguration } from '../../lib/config.ts';
+import { ConfigurationError } from '../../lib/stage-files.ts';
+import { required, resourcesOf, stageTemplates } from './templates.ts';
+
+const roles = ['arn:aws:iam::444455556666:role/checkout', 'arn:aws:iam::444455556666:user/legacy/crm'];
+const topics = ['arn:aws:sns:sa-east-1:444455556666:demands'];
+const rules = ['arn:aws:events:sa-east-1:444455556666:rule/bus/demands'];
+const named = { publisherRoles: roles, publisherTopics: topics, publisherRules: rules };
+const noticeAccounts = ['444455556666', '777788889999'];
+
+const plain = stageTemplates('prod');
+const open = stageTemplates('prod', { ...named, noticeAccounts, encryption: 'customer-managed' });
+const queueArn = { 'Fn::GetAtt': ['EventsQueueB96EB0D2', 'Arn'] };
+const topicArn = { Ref: 'RefusedEventsDDB23362' };
+const subscription = {
+  Effect: 'Allow',
+  Action: 'sns:Subscribe',
+  Resource: topicArn,
+  Condition: { StringEquals: { 'sns:Protocol': ['sqs', 'lambda'] } },
+};
+
+type Templates = typeof plain;
+const managedPolicy = (id: string) => {
+  const found = resourcesOf(plain.Delivery, 'AWS::IAM::ManagedPolicy').find(
+    ([name]) => name.replace(/\w{8}$/, '') === id,
+  );
+  return found?.[1].Properties.PolicyDocument.Statement;
+};
+/** What the queue's own policy says beside its refusal of plain HTTP. */
+const queuePolicy = ({ Delivery }: Templates) =>
+  resourcesOf(Delivery, 'AWS::SQS::QueuePolicy')
+    .filter(([, { Properties }]) => JSON.stringify(Properties.Queues).includes('EventsQueue'))
+    .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement)
+    .filter(({ Effect }) => Effect === 'Allow');
+const topicPolicy = ({ Delivery }: Templates) =>
+  resourcesOf(Delivery, 'AWS::SNS::TopicPolicy').flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement);
+const bySource = (source: readonly string[]) => ({ ArnEquals: { 'aws:SourceArn': source } });
+
+describe('a publisher', () => {
+  it('of the same account may send to the events queue by a policy, and do nothing else', () => {
+    expect(managedPolicy('Publisher')).toEqual([{ Effect: 'Allow', Action: 'sqs:SendMessage', Resource: queueArn }]);
+    for (const output of ['PublisherPolicyArn', 'EventsQueueUrl', 'EventsQueueArn'])
+      plain.Delivery.hasOutput(output, {});
+  });
+
+  it('of no other kind may send to it unless the stage names it', () => {
+    expect(queuePolicy(plain)).toEqual([]);
+  });
+
+  it('that the stage names may send: roles, a service for a topic, a service for a rule', () => {
+    const allowed = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: queueArn };
+    expect(queuePolicy(open)).toEqual([
+      { ...allowed, Principal: { AWS: roles } },
+      { ...allowed, Principal: { Service: 'sns.amazonaws.com' }, Condition: bySource(topics) },
+      { ...allowed, Principal: { Service: 'events.amazonaws.com' }, Condition: bySource(rules) },
+    ]);
+  });
+
+  it('that the stage names may use the account’s own key, for the queue only', () => {
+    const [key] = resourcesOf(open.Delivery, 'AWS::KMS::Key').map(([, { Properties }]) => Properties);
+    const allowed = { Effect: 'Allow', Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Resource: '*' };
+    const viaSqs = { StringEquals: { 'kms:ViaService': 'sqs.sa-east-1.amazonaws.com' } };
+    expect(key.KeyPolicy.Statement.slice(2)).toEqual([
+      { ...allowed, Principal: { AWS: roles }, Condition: viaSqs },
+      { ...allowed, Principal: { Service: 'sns.amazonaws.com' }, Condition: bySource(topics) },
+      { ...allowed, Principal: { Service: 'events.amazonaws.com' }, Condition: bySource(rules) },
+    ]);
+  });
+
+  it.each([
+    ['publisherRoles', 'arn:aws:iam::444455556666:root'],
+    ['publisherRoles', 'arn:aws:iam::444455556666:role/*'],
+    ['publisherRoles', '*'],
+    ['publisherTopics', 'arn:aws:sns:sa-east-1:444455556666:*'],
+    ['publisherTopics', 'arn:aws:sqs:sa-east-1:444455556666:demands'],
+    ['publisherRules', 'arn:aws:events:sa-east-1:444455556666:event-bus/default'],
+    ['publisherRules', 'arn:aws:events:sa-east-1:*:rule/demands'],
+    ['noticeAccounts', '44445555666'],
+    ['noticeAccounts', '*'],
+  ])('is named exactly: %s takes no %s', (key, value) => {
+    const attempt = () => stageConfiguration('prod', { ...required.prod, [key]: [value] });
+    expect(attempt).toThrow(ConfigurationError);
+    expect(attempt).toThrow(new RegExp(`${key} must be `));
+  });
+});
+
+describe('the topic of refused events', () => {
+  it('refuses plain HTTP, and lets nobody of another account subscribe', () => {
+    expect(
+      topicPolicy(plain)
+        .filter(({ Effect }) => Effect === 'Allow')
+        .map(({ Principal }) => Principal),
+    ).not.toContainEqual(expect.objectContaining({ AWS: expect.anything() }));
+    expect(topicPolicy(plain)).toContainEqual(
+      expect.objectContaining({
+        Effect: 'Deny',
+        Principal: '*',
+        Resource: topicArn,
+        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+      }),
+    );
+  });
+
+  it('lets the accounts subscribe that the stage names: queues and functions, and nothing else', () => {
+    const principals = noticeAccounts.map(account => `arn:aws:iam::${account}:root`);
+    expect(topicPolicy(open).filter(({ Effect }) => Effect === 'Allow')).toEqual([
+      { ...subscription, Sid: expect.any(String), Principal: { AWS: principals } },
+    ]);
+  });
+
+  it('has a policy by which a service of the same account may subscribe, and do nothing else', () => {
+    expect(managedPolicy('RefusedEventsSubscriber')).toEqual([subscription]);
+    for (const output of ['RefusedEventsTopicArn', 'RefusedEventsSubscriberPolicyArn'])
+      plain.Delivery.hasOutput(output, {});
+  });
+});

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** A page of the documentation, as far as tests look at it. */
+export interface Page {
+  /** From the root of the repository. */
+  readonly path: string;
+  readonly lines: readonly string[];
+  readonly headings: readonly Heading[];
+  readonly blocks: readonly CodeBlock[];
+  readonly tables: readonly Table[];
+  /** The targets of links outside code. */
+  readonly links: readonly string[];
+}
+
+/** A heading of a page. */
+export interface Heading {
+  readonly level: number;
+  readonly text: string;
+  /** As GitHub and site generators make it of the text. */
+  readonly anchor: string;
+  /** The lines of its section, without those of code blocks, up to the next heading of any level. */
+  readonly lines: readonly string[];
+}
+
+/** A fenced code block. */
+export interface CodeBlock {
+  readonly language: string;
+  readonly text: string;
+  /** The heading it stands under. */
+  readonly heading: string;
+}
+
+/** A table: its rows below the header, cell by cell. */
+export interface Table {
+  readonly heading: string;
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Reads a Markdown page of the repository. */
+export function readPage(file: string): Page {
+  const lines = readFileSync(path.join(root, file), 'utf8').split('\n');
+  const headings: (Heading & { lines: string[] })[] = [];
+  const blocks: CodeBlock[] = [];
+  const tables: Table[] = [];
+  const links: string[] = [];
+  let block: { language: string; lines: string[] } | undefined;
+  let table: string[][] = [];
+  for (const line of [...lines, '']) {
+    const heading = headings.at(-1)?.text ?? '';
+    const fence = /^\s*```(\w*)$/.exec(line);
+    if (fence && block) {
+      blocks.push({ language: block.language, text: block.lines.join('\n'), heading });
+      block = undefined;
+    } else if (fence) {
+      block = { language: fence[1] ?? '', lines: [] };
+    } else if (block) {
+      block.lines.push(line);
+    } else {
+      const [, marks, text = ''] = /^(#+) (.*)$/.exec(line) ?? [];
+      if (marks) headings.push({ level: marks.length, text, anchor: anchorOf(text), lines: [] });
+      else headings.at(-1)?.lines.push(line);
+      for (const [, target = ''] of withoutCode(line).matchAll(/\]\(([^)\s]+)\)/g)) links.push(target);
+      if (line.startsWith('|')) table.push(cellsOf(line));
+      else if (table.length > 0) {
+        tables.push({ heading, rows: table.slice(2) });
+        table = [];
+      }
+    }
+  }
+  return { path: file, lines, headings, blocks, tables, links };
+}
+
+/** The texts of inline code. */
+export function inlineCode(text: string): readonly string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+}
+
+const root = path.join(import.meta.dirname, '../..');
+
+/** GitHub's rule: lower case, without punctuation except `-` and `_`, blanks as hyphens. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-');
+}
+
+function withoutCode(line: string): string {
+  return line.replaceAll(/`[^`]*`/g, '');
+}
+
+function cellsOf(row: string): string[] {
+  return row
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map(cell => cell.trim());
+}

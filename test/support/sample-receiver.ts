@@ -1,0 +1,106 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { until } from './e2e-poll.ts';
+import { type Page, readPage } from './markdown-page.ts';
+
+/** A receiver as `docs/pt/recebimento.md` prints it, in a folder of its own. */
+export interface SampleReceiver {
+  readonly port: number;
+  /** Starts it with that secret, as the page says, and waits until it listens. Ends the one that ran before. */
+  start(secret: string): Promise<void>;
+  /** What it has stored, by `webhook-id`. */
+  stored(): Readonly<Record<string, string>>;
+  /** All that it has written since it was started. */
+  output(): string;
+  /** Ends it, and removes its folder. */
+  remove(): Promise<void>;
+}
+
+/** The languages of the receivers, as the page's headings name them. */
+export const sampleLanguages = ['PHP', 'Java', 'C#', 'Python', 'Node.js'] as const;
+
+/** The name of such a language. */
+export type SampleLanguage = (typeof sampleLanguages)[number];
+
+/** Writes a receiver of the page to a folder, with a free port in place of 8080, and compiles it where that is needed. */
+export async function makeSampleReceiver(language: SampleLanguage): Promise<SampleReceiver> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-sample-'));
+  const port = await freePort();
+  const { file, command, code } = sampleOf(readPage('docs/pt/recebimento.md'), language);
+  const withPort = (text: string) => text.replaceAll('8080', String(port));
+  writeFileSync(path.join(folder, file), withPort(code));
+  if (language === 'C#') execFileSync('mcs', ['-langversion:7', '-warnaserror', file, standIn], { cwd: folder });
+  let child: ChildProcess | undefined;
+  let written = '';
+
+  return { port, start, stored, output: () => written, remove };
+
+  async function start(secret: string): Promise<void> {
+    await end(child);
+    const [program = '', ...args] = withPort(command).split(' ');
+    written = '';
+    child = spawn(program, args, { cwd: folder, env: { ...process.env, SEGREDO: secret } });
+    child.stdout?.on('data', chunk => (written += chunk));
+    child.stderr?.on('data', chunk => (written += chunk));
+    const ended = new Promise<never>((_, reject) => {
+      child?.once('error', reject);
+      child?.once('exit', code => reject(new Error(`${program} ended with ${code}:\n${written}`)));
+    });
+    ended.catch(() => undefined); // it also ends when it is told to
+    await Promise.race([ended, until(`${program} at port ${port}`, () => listens(port), 60_000)]);
+  }
+
+  function stored(): Readonly<Record<string, string>> {
+    const events = path.join(folder, 'events');
+    const files = readdirSync(folder).includes('events') ? readdirSync(events) : [];
+    return Object.fromEntries(
+      files.map(name => [name.replace(/\.json$/, ''), readFileSync(path.join(events, name), 'utf8')]),
+    );
+  }
+
+  async function remove(): Promise<void> {
+    await end(child);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What the page prints under a language: the command that runs the receiver, and its code. */
+function sampleOf(page: Page, language: SampleLanguage): { file: string; command: string; code: string } {
+  const [run, code] = page.blocks.filter(({ heading }) => heading === language);
+  if (run?.language !== 'bash' || code === undefined) throw new Error(`${page.path} has no receiver in ${language}.`);
+  // There is no .NET SDK to be had from Debian: Mono compiles and runs the same code, with a stand-in for ASP.NET Core.
+  if (language === 'C#') return { file: 'Receiver.cs', command: 'mono Receiver.exe', code: code.text };
+  return { file: run.text.split(' ').at(-1) ?? '', command: run.text, code: code.text };
+}
+
+const standIn = path.join(import.meta.dirname, 'aspnet-stand-in.cs');
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise<void>(resolve => server.close(() => resolve()));
+  if (address === null || typeof address === 'string') throw new Error('There is no free port.');
+  return address.port;
+}
+
+function listens(port: number): Promise<true | undefined> {
+  return new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(undefined));
+  });
+}
+
+async function end(child: ChildProcess | undefined): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise<void>(resolve => child.once('exit', () => resolve()));
+  child.kill('SIGKILL');
+  await exited;
+}

@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeRefusalCounts } from '../../../../lambdas/delivery/refusal-counts.ts';
+import type { RefusalNotice, SuppressedRefusals } from '../../../../lambdas/delivery/refusal-notice.ts';
+import { makeRefusalNotices } from '../../../../lambdas/delivery/worker/refusal-notices.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { fakeTelemetry } from '../builders.ts';
+import { simulate } from '../simulation.ts';
+
+let database: Database;
+let world: Awaited<ReturnType<typeof simulate>>;
+beforeAll(async () => {
+  database = await startDatabase('Deliveries', 'Webhooks');
+});
+afterAll(() => database.stop());
+beforeEach(async () => {
+  world = await simulate(database);
+});
+
+const minute = 60_000;
+const whole = { id_conta: 'c', event: 'demanda.criada', id_demanda: 7 };
+const notice = (changes: Partial<RefusalNotice> = {}): RefusalNotice => ({
+  messageId: 'message-1',
+  id: null,
+  sender: 'AROAPUBLISHER:one',
+  reason: 'malformed',
+  detail: 'no JSON',
+  ...changes,
+});
+const isCount = (told: RefusalNotice | SuppressedRefusals): told is SuppressedRefusals => 'suppressed' in told;
+const toldOneByOne = () => world.notices.filter(told => !isCount(told));
+const toldByCount = () => world.notices.filter(isCount);
+
+/** Publishes so many refused messages at once, and has each handled by a process of its own. */
+const refuse = async (times: number, sender?: string, message: object | string = 'no JSON') => {
+  for (let sent = 0; sent < times; sent++) world.publish(message, {}, sender);
+  for (let sent = 0; sent < times; sent++) await world.deliverNext();
+};
+
+describe('a refused event', () => {
+  it('is told to its publisher: message id, own id, sender, reason and detail', async () => {
+    world.publish({ ...whole, id: 'demand-7', id_demanda: 'seven' });
+    await world.deliverNext();
+    expect(world.notices).toEqual([
+      {
+        messageId: 'message-1',
+        id: 'demand-7',
+        sender: 'AROAPUBLISHER:one',
+        reason: 'malformed',
+        detail: 'id_demanda: must be a whole number from 1 to 2^53 - 1',
+      },
+    ]);
+  });
+
+  it('is told under the message id that its publisher got, though an operator sent it again', async () => {
+    world.publish('no JSON', { original_message_id: 'the-first-id' });
+    await world.deliverNext();
+    expect(world.notices).toMatchObject([{ messageId: 'the-first-id' }]);
+  });
+
+  it.each([
+    ['no JSON', '{"id":"x"', null],
+    ['no object', '["x"]', null],
+    ['no id', { event: 'x' }, null],
+    ['a number as id', { event: 'x', id: 5 }, null],
+    ['an object as id', { event: 'x', id: { secreto: 1 } }, null],
+    ['an empty id', { event: 'x', id: '' }, ''],
+    ['an id of 128 characters', { event: 'x', id: '😀'.repeat(128) }, '😀'.repeat(128)],
+    ['a longer id: it is cut to 128 characters', { event: 'x', id: '😀'.repeat(400_000) }, '😀'.repeat(128)],
+    ['an id of half a character', { event: 'x', id: '\ud83d' }, '\ud83d'],
+  ])('with %s', async (_case, message, id) => {
+    world.publish(message);
+    await world.deliverNext();
+    expect(world.notices).toMatchObject([{ id }]);
+  });
+
+  it('is in no notice and no line of the log with anything else of its body', async () => {
+    const canary = 'Canary8F2C';
+    const body = { [canary]: canary, id_conta: canary, id_demanda: canary, autorizacao: canary, link: canary };
+    for (const event of [canary, 'demanda.criada', 5]) world.publish({ ...body, event });
+    for (let message = 0; message < 3; message++) await world.deliverNext();
+    expect(world.notices).toHaveLength(3);
+    expect(JSON.stringify([world.notices, world.lines])).not.toContain(canary);
+  });
+
+  it('is told only once it is stored', async () => {
+    world.publish('no JSON');
+    await world.deliverNext({ afterCalls: 0, hasEffect: false });
+    expect([world.deadLetters, world.notices]).toEqual([[], []]);
+  });
+
+  it('stays refused and acknowledged while the topic is down, which is counted and logged', async () => {
+    world.topic.isDown = true;
+    await refuse(2);
+    expect(world.deadLetters).toHaveLength(2);
+    expect(await world.deliverNext()).toBe(false);
+    expect(world.counts).toEqual({ DeadLettered: 2, RefusalNotTold: 2 });
+    expect(world.lines.filter(line => line.includes('refusal.not_told'))).toHaveLength(2);
+  });
+});
+
+describe('the eleventh of a minute, of one principal and reason', () => {
+  const count = (changes: Partial<SuppressedRefusals> = {}) => ({
+    sender: 'AROAPUBLISHER',
+    reason: 'malformed',
+    suppressed: 3,
+    since: '2026-11-20T12:00:00.000Z',
+    until: '2026-11-20T12:01:00.000Z',
+    ...changes,
+  });
+
+  it('is kept back, with those after it, and told by one count after the minute', async () => {
+    await refuse(13);
+    expect(world.notices).toHaveLength(10);
+    await world.sweep();
+    expect(world.notices).toHaveLength(10);
+    world.clock.advance(minute + 5_000);
+    await world.sweep();
+    await world.sweep();
+    expect(toldByCount()).toEqual([count()]);
+    expect((await world.items()).map(({ dueAt }) => dueAt)).toEqual([undefined]);
+  });
+
+  it('is counted apart for other principals and other reasons, and with other sessions of its role', async () => {
+    await refuse(11, 'AROAPUBLISHER:one');
+    await refuse(2, 'AROAPUBLISHER:two');
+    await refuse(11, 'AIDAUSER');
+    await refuse(11, 'AROAPUBLISHER:one', { ...whole, event: 'x' });
+    expect(toldOneByOne()).toHaveLength(30);
+    world.clock.advance(minute + 5_000);
+    await world.sweep();
+    expect(
+      toldByCount().toSorted(
+        (one, other) => one.suppressed - other.suppressed || one.sender.localeCompare(other.sender),
+      ),
+    ).toEqual([
+      count({ suppressed: 1, sender: 'AIDAUSER' }),
+      count({ suppressed: 1, reason: 'unknown_event' }),
+      count({ suppressed: 3 }),
+    ]);
+  });
+
+  it('of the next minute is another', async () => {
+    await refuse(11);
+    world.clock.advance(minute);
+    await refuse(10);
+    expect(toldOneByOne()).toHaveLength(20);
+    world.clock.advance(2 * minute);
+    await world.sweep();
+    expect(toldByCount()).toEqual([count({ suppressed: 1 })]);
+  });
+
+  it('is told though it is counted after the count was told', async () => {
+    await refuse(12);
+    const late = makeRefusalCounts({ dynamo: database.dynamo, table: 'Deliveries', now: world.clock.now });
+    const began = world.clock.now();
+    world.clock.advance(minute + 5_000);
+    await world.sweep();
+    const now = world.clock.now();
+    world.clock.set(began);
+    await late.add({ principal: 'AROAPUBLISHER', reason: 'malformed' }, 4);
+    world.clock.set(now);
+    await world.sweep();
+    await world.sweep();
+    expect(toldByCount()).toEqual([count({ suppressed: 2 }), count({ suppressed: 4 })]);
+  });
+
+  it('is told by a later sweep where the topic is down, without failing one, and by that once', async () => {
+    await refuse(13);
+    world.clock.advance(minute + 5_000);
+    world.topic.isDown = true;
+    expect(await world.sweep()).toBe(true);
+    expect(world.counts).toMatchObject({ RefusalNotTold: 1 });
+    world.topic.isDown = false;
+    world.clock.advance(minute);
+    await world.sweep();
+    world.clock.advance(minute);
+    await world.sweep();
+    expect(toldByCount()).toEqual([count()]);
+  });
+
+  it.each(Array.from({ length: 10 }, (_, call) => [call % 5, call >= 5] as const))(
+    'is told at least once though the sweeper dies at its call %i (after its effect: %s)',
+    async (afterCalls, hasEffect) => {
+      await refuse(13);
+      world.clock.advance(minute + 5_000);
+      await world.sweep({ afterCalls, hasEffect });
+      await world.sweep();
+      expect(toldByCount().length).toBeGreaterThanOrEqual(1);
+      expect(toldByCount().length).toBeLessThanOrEqual(2);
+      expect(toldByCount()[0]).toEqual(count());
+    },
+  );
+
+  it.each(Array.from({ length: 6 }, (_, call) => [call % 3, call >= 3] as const))(
+    'is told, or comes again, though its process dies at call %i (after its effect: %s)',
+    async (afterCalls, hasEffect) => {
+      await refuse(12);
+      world.publish('no JSON');
+      await world.deliverNext({ afterCalls, hasEffect });
+      await world.settle();
+      const suppressed = toldByCount().reduce((sum, told) => sum + told.suppressed, 0);
+      expect([3, 4]).toContain(suppressed + toldOneByOne().length - 10);
+    },
+  );
+});
+
+describe('a flood of refused events', () => {
+  const flood = (messages: number, publish: (told: RefusalNotice) => Promise<void>, counted?: number[]) => {
+    const counts = makeRefusalCounts({ dynamo: database.dynamo, table: 'Deliveries', now: world.clock.now });
+    const telemetry = fakeTelemetry();
+    const add: typeof counts.add = (group, refused) => {
+      counted?.push(refused);
+      return counts.add(group, refused);
+    };
+    const refusals = makeRefusalNotices({ ...telemetry, counts: { add }, publish: publish as never });
+    for (let message = 0; message < messages; message++) refusals.add(notice({ messageId: `m-${message}` }));
+    return { refusals, telemetry };
+  };
+
+  it('costs two writes for a batch, and ten notices a minute: the first ten', async () => {
+    const told: string[] = [];
+    const counted: number[] = [];
+    const { refusals } = flood(1_000, async ({ messageId }) => void told.push(messageId), counted);
+    await refusals.settled();
+    expect(counted).toEqual([1, 999]);
+    expect(told).toEqual(Array.from({ length: 10 }, (_, message) => `m-${message}`));
+  });
+
+  it('in many processes at once is told ten times exactly, and counted to the last', async () => {
+    let told = 0;
+    const processes = Array.from({ length: 12 }, () => flood(25, async () => void told++));
+    await Promise.all(processes.map(({ refusals }) => refusals.settled()));
+    expect(told).toBe(10);
+    world.clock.advance(minute + 5_000);
+    await world.sweep();
+    expect(toldByCount()).toMatchObject([{ suppressed: 290 }]);
+  });
+
+  it('is waited for by nobody while the topic hangs: counts go on', async () => {
+    const hanging = Promise.withResolvers<void>();
+    const counted: number[] = [];
+    const { refusals } = flood(5, () => hanging.promise, counted);
+    let isSettled = false;
+    const settled = refusals.settled().then(() => {
+      isSettled = true;
+    });
+    await expect.poll(() => counted).toEqual([1, 4]);
+    expect(isSettled).toBe(false);
+    hanging.resolve();
+    await settled;
+  });
+
+  it('that cannot be counted is not told, which is counted and logged once a write', async () => {
+    const told: unknown[] = [];
+    const telemetry = fakeTelemetry();
+    const add = async () => {
+      throw new Error('the table is down');
+    };
+    const refusals = makeRefusalNotices({ ...telemetry, counts: { add }, publish: async one => void told.push(one) });
+    for (let message = 0; message < 20; message++) refusals.add(notice());
+    await refusals.settled();
+    expect(told).toEqual([]);
+    expect(telemetry.counts).toEqual({ RefusalNotTold: 20 });
+    expect(telemetry.lines).toHaveLength(2);
+  });
+});

@@ -1,0 +1,119 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { apiFindings, finding } from '../../lambdas/api/findings.ts';
+import { problemTitles } from '../../lambdas/api/problem.ts';
+import { apiProblem, apiProblems } from '../../lambdas/api/problems.ts';
+import { deliveryFindings } from '../../lambdas/delivery/api/findings.ts';
+import { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
+import { webhookFindings } from '../../lambdas/webhooks/findings.ts';
+import { webhookProblems } from '../../lambdas/webhooks/problems.ts';
+
+const problems = [apiProblems, webhookProblems, deliveryProblems].flatMap(Object.entries);
+const findings = [apiFindings, webhookFindings, deliveryFindings].flatMap(Object.entries);
+const titles = Object.entries(problemTitles);
+const texts = [...problems, ...findings, ...titles];
+
+const placesOf = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
+
+describe('the texts of refusals', () => {
+  it.each(texts)('%s: in English and in Portuguese, with the same values', (_name, { en, pt }) => {
+    expect(en).toMatch(/^[\x20-\x7e]+$/);
+    expect(pt).toMatch(/^[\x20-\x7eÀ-ÿ]+$/);
+    expect(pt).not.toBe(en);
+    expect(placesOf(pt)).toEqual(placesOf(en));
+    expect(en.replaceAll(/\{\w+\}/g, '')).not.toMatch(/[{}]/);
+  });
+
+  it.each([...problems, ...findings])('%s: in sentences', (_name, { en, pt }) => {
+    expect(en).toMatch(/^[A-Z].*\.$/);
+    expect(pt).toMatch(/^[A-ZÀ-Ý].*\.$/);
+  });
+
+  it('are told apart: no two cases say the same', () => {
+    for (const language of ['en', 'pt'] as const) {
+      const details = problems.map(([, texts]) => texts[language]);
+      expect(new Set(details).size).toBe(details.length);
+    }
+  });
+
+  it('give each code one status', () => {
+    const statuses = Map.groupBy(
+      problems.map(([, row]) => row),
+      ({ code }) => code,
+    );
+    for (const [code, rows] of statuses)
+      expect([code, new Set(rows.map(({ status }) => status)).size]).toEqual([code, 1]);
+  });
+
+  it('use codes that stand in the contract', () => {
+    const codes = (rows: readonly [string, { readonly code: string }][]) =>
+      [...new Set(rows.map(([, { code }]) => code))].sort();
+    expect(codes(problems)).toEqual([
+      'admin_required',
+      'delivery_not_found',
+      'insufficient_scope',
+      'internal_error',
+      'invalid_json',
+      'invalid_token',
+      'method_not_allowed',
+      'not_found',
+      'payload_too_large',
+      'rate_limited',
+      'replay_in_progress',
+      'replay_not_found',
+      'suspended_by_operator',
+      'temporarily_unavailable',
+      'test_delivery',
+      'token_missing',
+      'too_many_secrets',
+      'unsupported_media_type',
+      'validation_failed',
+      'webhook_exists',
+      'webhook_not_found',
+      'webhook_replaced',
+      'webhook_suspended',
+    ]);
+    expect(codes(findings)).toEqual([
+      'invalid_value',
+      'repeated',
+      'required',
+      'unknown_event',
+      'unknown_field',
+      'url_invalid',
+      'url_not_https',
+      'url_not_public',
+      'wrong_type',
+    ]);
+  });
+
+  it('have a title for each status, and no other', () => {
+    expect(titles.map(([status]) => Number(status))).toEqual(
+      [...new Set(problems.map(([, { status }]) => status))].sort((one, other) => one - other),
+    );
+  });
+});
+
+describe('where refusals are made', () => {
+  const sources = globSync('lambdas/**/*.ts').map(path => ({ path, source: readFileSync(path, 'utf8') }));
+
+  it('is from the three tables', () => {
+    const makers = sources.filter(({ source }) => /\bProblem\.from\(/.test(source)).map(({ path }) => path);
+    expect(makers.sort()).toEqual([
+      'lambdas/api/problems.ts',
+      'lambdas/delivery/api/problems.ts',
+      'lambdas/webhooks/problems.ts',
+    ]);
+  });
+
+  it('takes only cases of the table, with their values', () => {
+    // @ts-expect-error -- no such case
+    expect(() => apiProblem('webhook_exists')).toThrow();
+    // @ts-expect-error -- the text has a place for `allow`
+    expect(apiProblem('method_not_allowed').detail.en).toContain('undefined');
+    // @ts-expect-error -- the text has a place for `type`
+    expect(finding({ pointer: '' }, apiFindings.json_type).detail.en).toContain('undefined');
+    const { detail, message } = apiProblem('method_not_allowed', { values: { allow: 'GET, HEAD' } });
+    expect(detail).toEqual({ en: 'This path takes GET, HEAD.', pt: 'Este caminho aceita GET, HEAD.' });
+    expect(message).toBe(detail.en);
+  });
+});
