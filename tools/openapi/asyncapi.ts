@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { refusalNotice, suppressedRefusals } from '../../lambdas/delivery/refusal-notice.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
-import { deliveryHeaders } from './delivery-headers.ts';
 import { deliverySchema, eventSummaries, messageSchema } from './event-schemas.ts';
+import { deliveryHeaders } from './event-webhooks.ts';
 
 /** The AsyncAPI 3.0 document: how events come in, how they are delivered, and how publishers hear of those that are refused. */
 export function asyncApiDocument(): object {
@@ -99,6 +99,22 @@ const servers = {
 const referring = (kind: 'message' | 'delivery') =>
   Object.fromEntries(EVENT_NAMES.map(event => [event, { $ref: `#/components/messages/${event}.${kind}` }]));
 
+/** The headers of a delivery; names are in lower case, since HTTP does not tell cases apart. */
+const headers = {
+  type: 'object',
+  properties: {
+    'content-type': { type: 'string', const: 'application/json' },
+    authorization: { type: 'string', description: 'The autorizacao of the registration, where it has one.' },
+    ...Object.fromEntries(
+      Object.values(deliveryHeaders).map(({ name, description, schema }) => [
+        name.toLowerCase(),
+        { description, ...schema },
+      ]),
+    ),
+  },
+  required: ['content-type', ...Object.values(deliveryHeaders).map(({ name }) => name.toLowerCase())],
+};
+
 /** Every event as it comes in and as it is delivered. */
 function messages(): Readonly<Record<string, object>> {
   return Object.fromEntries(
@@ -108,7 +124,7 @@ function messages(): Readonly<Record<string, object>> {
         `${event}.delivery`,
         {
           ...about(event, 'is delivered'),
-          headers: deliveryHeaders,
+          headers,
           payload: deliverySchema(event),
           correlationId: {
             location: '$message.header#/webhook-id',
