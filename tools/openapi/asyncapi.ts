@@ -19,7 +19,6 @@ export function asyncApiDocument(): object {
     servers,
     channels: {
       eventsQueue: {
-        address: null,
         title: 'Events queue',
         description:
           'The standard queue at the address in the output EventsQueueUrl. The managed policy in the output PublisherPolicyArn allows sending to it.',
@@ -28,14 +27,12 @@ export function asyncApiDocument(): object {
         bindings: { sqs: { queue: { name: 'EventsQueue', fifoQueue: false }, bindingVersion: '0.2.0' } },
       },
       deliveries: {
-        address: null,
         title: 'Registered URL',
         description: 'The URL that the account has registered for the event.',
         servers: [{ $ref: '#/servers/receiver' }],
         messages: referring('delivery'),
       },
       refusedEvents: {
-        address: null,
         title: 'Topic of refused events',
         description: 'The topic at the address in the output RefusedEventsTopicArn.',
         servers: [{ $ref: '#/servers/sns' }],
@@ -53,6 +50,7 @@ export function asyncApiDocument(): object {
         description:
           'A publisher sends each message with a MessageGroupId that is its id_conta, so that the burst of one account does not hold up the others. It sets no message attributes. A message that is no event goes to the dead-letter queue.',
         'x-sqs-message-group-id': '$message.payload#/id_conta',
+        security: [{ $ref: '#/components/securitySchemes/aws' }],
       },
       sendDelivery: {
         action: 'send',
@@ -61,15 +59,17 @@ export function asyncApiDocument(): object {
         description:
           'One POST. It is successful when a complete header with a status 2xx comes within 15 seconds; otherwise it is repeated, by default nine times in about three days. An event may arrive more than once, always under the same webhook-id, and in any order.',
         bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
+        security: [{ $ref: '#/components/securitySchemes/receiver' }],
       },
       sendRefusal: {
         action: 'send',
         channel: { $ref: '#/channels/refusedEvents' },
         title: 'Tell publishers of a refused event',
         description: 'At most ten notices a minute for each sender and reason, then one with a count; best effort.',
+        security: [{ $ref: '#/components/securitySchemes/aws' }],
       },
     },
-    components: { messages: { ...messages(), ...notices } },
+    components: { messages: { ...messages(), ...notices }, securitySchemes },
   };
 }
 
@@ -93,6 +93,16 @@ const servers = {
     variables: {
       host: { description: 'The host of the registered URL, public and by https.', default: 'hooks.example.com' },
     },
+  },
+};
+
+const securitySchemes = {
+  aws: { type: 'http', scheme: 'AWS4-HMAC-SHA256', description: 'AWS Signature Version 4, as every AWS SDK makes it.' },
+  receiver: {
+    type: 'httpApiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'The autorizacao of the registration, where it has one; the signature proves a delivery in any case.',
   },
 };
 
