@@ -1,5 +1,5 @@
 /** A row of the table of errors. */
-export type OAuthCase = keyof typeof cases;
+export type OAuthCase = keyof typeof oauthCases;
 
 /** Details of an error beyond its row in the table. */
 export interface OAuthErrorDetail {
@@ -12,7 +12,7 @@ export interface OAuthErrorDetail {
  * The errors of the OAuth endpoints: status, code (of RFC 6749 section 5.2 if there is one) and description. Descriptions
  * are plain ASCII and never repeat what was sent.
  */
-const cases = {
+export const oauthCases = {
   method_not_post: [405, 'invalid_request', 'The request method must be POST.'],
   method_not_get: [405, 'invalid_request', 'The request method must be GET.'],
   no_such_path: [404, 'invalid_request', 'There is nothing at this path.'],
@@ -64,7 +64,7 @@ export class OAuthError extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(oauthCase: OAuthCase, { reason = oauthCase, retryAfterSeconds }: OAuthErrorDetail = {}) {
-    const [status, code, description] = cases[oauthCase];
+    const [status, code, description] = oauthCases[oauthCase];
     super(description);
     this.oauthCase = oauthCase;
     this.status = status;
