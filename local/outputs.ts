@@ -25,6 +25,7 @@ export interface RunOutputs {
   readonly DeadLetterQueueUrl: string;
   readonly DynamoDbEndpoint: string;
   readonly SqsEndpoint: string;
+  readonly SnsEndpoint: string;
   readonly KmsEndpoint: string;
   readonly LogsEndpoint: string;
   readonly Region: string;
@@ -67,6 +68,7 @@ export function runOutputs(
     DeadLetterQueueUrl: requiredOutput(stacks, 'DeadLetterQueueUrl'),
     DynamoDbEndpoint: endpoints.DYNAMODB,
     SqsEndpoint: endpoints.SQS,
+    SnsEndpoint: endpoints.SNS,
     KmsEndpoint: endpoints.KMS,
     LogsEndpoint: logs.endpoint,
     Region: region,

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { HttpResponse } from '../platform/http.ts';
 import type { Values, ValuesParameter } from '../platform/text-template.ts';
 import type { Finding } from './findings.ts';
-import { fillInBoth, type Language, type Texts } from './language.ts';
+import { contentLanguages, fillInBoth, type Language, type Texts } from './language.ts';
 
 /**
  * The reason phrases of status codes (RFC 9110 section 15; RFC 9457 section 4.2.1 lets them be translated). `node:http` has
@@ -49,12 +49,12 @@ export class Problem extends Error {
   }
 
   /** Returns the function that makes the problems of a table, the only way to make one. */
-  static from<Table extends ProblemTable>(table: Table) {
+  static from<Table extends Record<keyof Table, ProblemCase>>(table: Table) {
     return function problem<Case extends keyof Table>(
       name: Case,
       ...[extras]: ExtrasParameter<Table[Case]['en']>
     ): Problem {
-      return new Problem(table[name] as ProblemCase, extras ?? {});
+      return new Problem(table[name], extras ?? {});
     };
   }
 }
@@ -65,7 +65,8 @@ export function retryAfter(seconds: number): Record<string, string> {
 }
 
 /**
- * The response to a refused request, as problem details (RFC 9457).
+ * The response to a refused request, as problem details (RFC 9457). It has no `Vary: Accept-Language`, which is for caches
+ * (RFC 9110 section 12.5.5): none may store it.
  *
  * @param docsUrl - the page that explains all codes, each under an anchor of its own.
  */
@@ -84,7 +85,12 @@ export function toProblemResponse(
   };
   return {
     statusCode: status,
-    headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...headers },
+    headers: {
+      'content-type': 'application/problem+json',
+      'content-language': contentLanguages[language],
+      'cache-control': 'no-store',
+      ...headers,
+    },
     body: JSON.stringify(body),
   };
 }

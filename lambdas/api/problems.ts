@@ -31,7 +31,7 @@ export const apiProblems = {
     status: 403,
     code: 'admin_required',
     en: 'Only users with administrative permission on the account manage webhooks.',
-    pt: 'Somente usuários com permissão administrativa na conta gerenciam webhooks.',
+    pt: 'Somente usuários com permissão administrativa na conta podem gerenciar webhooks.',
   },
   insufficient_scope: {
     status: 403,

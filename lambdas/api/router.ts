@@ -4,6 +4,7 @@ import { bodyBytes, type HttpRequest, type HttpResponse } from '../platform/http
 import { describeError, type Log } from '../platform/telemetry.ts';
 import { authorize, type BearerProtection } from './authorization.ts';
 import type { Finding } from './findings.ts';
+import { preferredLanguage } from './language.ts';
 import { Problem, retryAfter, toProblemResponse } from './problem.ts';
 import { apiProblem } from './problems.ts';
 import { assertBodySize } from './request-body.ts';
@@ -56,7 +57,7 @@ export function makeApi(
       const problem = toProblem(error, log);
       const { status, code } = problem;
       log.warn('webhook.refused', { ...logFields(), status, code, findings: describeFindings(problem) });
-      return toProblemResponse(problem, docsUrl, 'en');
+      return toProblemResponse(problem, docsUrl, preferredLanguage(request.headers['accept-language']));
     }
   };
 }

@@ -20,7 +20,7 @@ export const inertTypes: Readonly<Record<string, string>> = {
   'AWS::Logs::LogGroup': 'logs go to the terminal',
   'AWS::Logs::MetricFilter': 'nothing collects metrics locally',
   'AWS::Logs::QueryDefinition': 'nothing searches logs locally but the operator’s command line',
-  'AWS::SNS::Subscription': 'a topic only shows in the terminal what is published to it',
+  'AWS::SNS::Subscription': 'those of the template are e-mail addresses, and nothing sends e-mail locally',
   'AWS::SNS::TopicPolicy': 'only the policies of functions are enforced locally',
   'AWS::SQS::QueuePolicy': 'only the policies of functions are enforced locally',
 };

@@ -8,6 +8,7 @@ import { portError } from '../loopback-server.ts';
 import { keepGroups, makeFair } from './fair-queues.ts';
 import { correctCounts, makeQueueEngine, type QueueApp, queueUrl } from './fauxqs.ts';
 import { enforceLimits } from './limits.ts';
+import { keepSenders } from './senders.ts';
 
 /** A queue of the template. */
 export interface Queue {
@@ -67,6 +68,7 @@ export async function startSqs({
   addInterceptors(app, interceptors);
   enforceLimits(app);
   const keepGroup = keepGroups(app);
+  keepSenders(app, queues);
   app.addHook('preHandler', async request => {
     const { success, data } = publication.safeParse(request.body);
     if (success) onPublish(data.TopicArn.split(':').at(-1) ?? '', data.Subject);

@@ -3,9 +3,14 @@ import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SendMessageC
 import { sqsClientOf } from '../../tools/support/engines.ts';
 import { output, outputs } from './e2e-target.ts';
 
-/** Sends a message to the events queue, as a publisher does; gives the queue's message id. */
-export async function send(body: string, account: string): Promise<string> {
-  const answer = await queues.send(
+/**
+ * Sends a message to the events queue, as a publisher does; gives the queue's message id.
+ *
+ * @param sender - who is taken for its sender by a local run.
+ */
+export async function send(body: string, account: string, sender?: string): Promise<string> {
+  const client = sender === undefined ? queues : sqsClientOf(outputs, sender);
+  const answer = await client.send(
     new SendMessageCommand({ QueueUrl: output('EventsQueueUrl'), MessageBody: body, MessageGroupId: account }),
   );
   return answer.MessageId ?? '';

@@ -14,6 +14,7 @@ export const { callApi } = service;
 export function expectProblem(answer: Answer, status: number, code: string): void {
   expect(answer).toMatchObject({ status, json: { status, code } });
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
+  expect(answer.headers.get('content-language')).toMatch(/^(?:en|pt-BR)$/);
   expect(answer.headers.get('cache-control')).toBe('no-store');
   expect(answer.json).toMatchObject({
     type: expect.any(String),

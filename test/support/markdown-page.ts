@@ -14,7 +14,7 @@ export interface Page {
 }
 
 /** A heading of a page. */
-export interface Heading {
+interface Heading {
   readonly level: number;
   readonly text: string;
   /** As GitHub and site generators make it of the text. */
@@ -32,7 +32,7 @@ export interface CodeBlock {
 }
 
 /** A table: its rows below the header, cell by cell. */
-export interface Table {
+interface Table {
   readonly heading: string;
   readonly rows: readonly (readonly string[])[];
 }

@@ -1,4 +1,90 @@
-/** The OpenAPI document of both hosts. */
+import { authOperations } from './auth-operations.ts';
+import { baseOperation } from './base-operation.ts';
+import { deliveryOperations } from './delivery-operations.ts';
+import { deliveryHeaders, eventWebhooks } from './event-webhooks.ts';
+import type { Operation } from './operation.ts';
+import { describePaths, notFoundResponses } from './paths.ts';
+import { replayOperations } from './replay-operations.ts';
+import { componentSchemas } from './schemas.ts';
+import { servers } from './servers.ts';
+import { shareResponses } from './shared-responses.ts';
+import { webhookOperations } from './webhook-operations.ts';
+
+/** All operations of both hosts, but for HEAD. */
+const operations: readonly Operation[] = [
+  ...authOperations,
+  ...[...webhookOperations, ...deliveryOperations, ...replayOperations].map(baseOperation),
+];
+
+/** The OpenAPI document of both hosts, and of what receivers get. */
 export function openApiDocument(): object {
-  return { openapi: '3.1.1', info: { title: 'Emissor', version: '1.0.0' }, paths: {} };
+  const { paths, responses } = shareResponses(describePaths(operations));
+  return {
+    openapi: '3.1.1',
+    info,
+    servers: servers.base,
+    tags,
+    paths,
+    webhooks: eventWebhooks(),
+    'x-not-found': notFoundResponses(),
+    components: {
+      securitySchemes,
+      parameters: { AcceptLanguage: acceptLanguage, ...deliveryHeaders },
+      responses,
+      schemas: componentSchemas(),
+    },
+  };
 }
+
+const info = {
+  title: 'Emissor',
+  version: '1',
+  summary: 'Tokens, and webhooks of the marketplace.',
+  description: `Emissor issues OAuth 2.0 tokens and delivers events to the URLs that are registered for them.
+
+There are two hosts: \`/oauth/v1\` and two documents under \`/.well-known\` are at the authorization server, \`/v1\` and the metadata of the API at the API; each path says which.
+
+Refusals of the API are \`application/problem+json\` with a \`code\`; those of the authorization server have \`error\`. Where a response has both, \`{"message"}\` comes from the gateway before them: it throttles, and refuses what is too large. Every path answers methods that it does not take with 405 and \`Allow\` (\`x-method-not-allowed\`), and each host answers other paths with 404 (\`x-not-found\`).
+
+\`webhooks\` describes what receivers get.`,
+  license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+};
+
+const tags = [
+  { name: 'Tokens', description: 'Log in, refresh, log out.' },
+  { name: 'Webhooks', description: 'Register URLs for events.' },
+  { name: 'Deliveries', description: 'See what was sent, and send it again.' },
+  { name: 'Replays', description: 'Send the deliveries of a span of time again.' },
+  { name: 'Discovery', description: 'Documents that libraries read.' },
+  { name: 'Events', description: 'What receivers get.' },
+];
+
+const securitySchemes = {
+  accessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'An access token of the authorization server. An operation lists the scope that it needs; `webhooks:manage` includes `webhooks:read`. The user must be an admin of the account.',
+  },
+  clientBasic: {
+    type: 'http',
+    scheme: 'basic',
+    description:
+      'Client id and client secret. Or both in the form, as `client_id` and `client_secret`; never in both ways.',
+  },
+  receiverAuthorization: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'The `autorizacao` of the registration, if it has one.',
+  },
+};
+
+const acceptLanguage = {
+  name: 'Accept-Language',
+  in: 'header',
+  description: 'The language of refusals: Portuguese where it prefers `pt`, else English.',
+  schema: { type: 'string' },
+  example: 'pt-BR, en;q=0.5',
+};

@@ -1,4 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SNSClient } from '@aws-sdk/client-sns';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
@@ -7,11 +8,17 @@ export interface EngineOutputs {
   readonly Region?: string;
   readonly DynamoDbEndpoint?: string;
   readonly SqsEndpoint?: string;
+  readonly SnsEndpoint?: string;
 }
 
-/** Makes a client of a service's queues. */
-export function sqsClientOf({ Region, SqsEndpoint }: EngineOutputs): SQSClient {
-  return new SQSClient(settings(Region, SqsEndpoint));
+/** Makes a client of a service's queues. `sender` is the access key id that it signs with, where that is not checked. */
+export function sqsClientOf({ Region, SqsEndpoint }: EngineOutputs, sender?: string): SQSClient {
+  return new SQSClient(settings(Region, SqsEndpoint, sender));
+}
+
+/** Makes a client of a service's topics. */
+export function snsClientOf({ Region, SnsEndpoint }: EngineOutputs): SNSClient {
+  return new SNSClient(settings(Region, SnsEndpoint));
 }
 
 /** Makes a client of a service's tables. */
@@ -20,7 +27,7 @@ export function dynamoClientOf({ Region, DynamoDbEndpoint }: EngineOutputs): Dyn
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
 
-function settings(region: string | undefined, endpoint: string | undefined) {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }; // local engines take any
+function settings(region: string | undefined, endpoint: string | undefined, accessKeyId = 'local') {
+  const credentials = { accessKeyId, secretAccessKey: 'local' }; // local engines take any
   return { ...(region !== undefined && { region }), ...(endpoint !== undefined && { endpoint, credentials }) };
 }

@@ -10,7 +10,7 @@ import { claimOutputs, runOutputs, stackOutputs, writeOutputs } from '../../../l
 const directory = mkdtempSync(join(tmpdir(), 'emissor-outputs-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-const endpoints = { DYNAMODB: 'd', SQS: 'q', SNS: 'q', KMS: 'k' };
+const endpoints = { DYNAMODB: 'd', SQS: 'q', SNS: 'n', KMS: 'k' };
 const services = { endpoints, logs: { endpoint: 'w' } };
 const demo = { ClientId: 'c', ClientSecret: 's', Username: 'u', Password: 'p', AccountId: 'a' };
 const given = { AuthUrl: 'a', BaseUrl: 'b', EventsQueueUrl: 'e', DeadLetterQueueUrl: 'l', ClientsTable: 't' };
@@ -21,6 +21,7 @@ it('contain all that a program needs', () => {
     ...given,
     DynamoDbEndpoint: 'd',
     SqsEndpoint: 'q',
+    SnsEndpoint: 'n',
     KmsEndpoint: 'k',
     LogsEndpoint: 'w',
     Region: 'us-east-1',

@@ -261,8 +261,11 @@ describe('POST /v1/webhooks', () => {
   });
 
   it('never repeats what was sent', async () => {
-    const refused = await register({ autorizacao: 's3cret\n', s3cret: 1, url: 'https://s3cret@receiver.example.com/' });
-    expect(refused.text.replace('"/s3cret"', '')).not.toContain('s3cret');
+    const body = { ...registration, autorizacao: 's3cret\n', s3cret: 1, url: 'https://s3cret@receiver.example.com/' };
+    for (const language of ['en', 'pt']) {
+      const refused = await send('POST', '/v1/webhooks', { body, headers: { 'accept-language': language } });
+      expect(refused.text.replace('"/s3cret"', '')).not.toContain('s3cret');
+    }
   });
 });
 
@@ -674,6 +677,16 @@ describe('when a dependency fails', () => {
     expect(refused.text).not.toContain('s3cret');
     expect(JSON.stringify(logged)).not.toContain('s3cret');
     expect(JSON.stringify(logged)).toContain('ResourceNotFoundException');
+  });
+
+  it('says so in Portuguese, where that is preferred', async () => {
+    const headers = { 'accept-language': 'pt' };
+    const busy = await send('GET', '/v1/webhooks', { headers }, failing('ThrottlingException'));
+    expect(busy.json).toMatchObject({ title: 'Serviço indisponível', detail: expect.stringContaining('ocupado') });
+    const failed = await send('GET', '/v1/webhooks', { headers }, failing('ResourceNotFoundException'));
+    expect(failed.json).toMatchObject({ title: 'Erro interno do servidor', code: 'internal_error' });
+    expect(failed.text + JSON.stringify(logged)).not.toContain('s3cret');
+    expect(JSON.stringify(logged)).not.toContain('ocupado');
   });
 
   it('an item that is not a webhook: an opaque 500', async () => {

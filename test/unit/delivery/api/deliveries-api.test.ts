@@ -637,6 +637,12 @@ describe('POST …/teste', () => {
       expect(codeOf(refused)).toBe('429 rate_limited');
       expect(refused.headers['retry-after']).toBe('50');
     }
+    const inPortuguese = await test({ headers: { 'accept-language': 'pt-BR' } });
+    expect(inPortuguese.headers).toMatchObject({ 'retry-after': '50', 'content-language': 'pt-BR' });
+    expect(inPortuguese.json).toMatchObject({
+      title: 'Requisições em excesso',
+      detail: 'A conta já usou todos os testes deste minuto: aguarde o tempo indicado em Retry-After.',
+    });
     expect((await test({ token: 'admin|webhooks:manage|conta-2' })).status).toBe(202);
     world.clock.advance(49_999);
     expect((await test()).headers['retry-after']).toBe('1');

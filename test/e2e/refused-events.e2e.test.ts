@@ -1,0 +1,175 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { unique } from '../../tools/support/accounts.ts';
+import { type NoticeQueue, type ReceivedNotice, subscribeToRefusals } from '../support/e2e-notices.ts';
+import { until } from '../support/e2e-poll.ts';
+import { send } from '../support/e2e-queues.ts';
+import { describeWith, plant } from '../support/e2e-target.ts';
+
+/** Sends a message until one of the copies is told of: others may have used up the minute's notices of this sender. */
+const toldOf = async (queue: NoticeQueue, body: () => string, sender?: string): Promise<ReceivedNotice> => {
+  const messageIds: string[] = [];
+  for (let tries = 1; ; tries++) {
+    messageIds.push(await send(body(), 'e2e', sender));
+    const isOurs = (notice: ReceivedNotice) => messageIds.includes(String(notice.body.messageId));
+    const find = async () => (await queue.received()).find(isOurs);
+    const notice = await until('the notice', find, 6_000, 100).catch(error => {
+      if (tries === 15) throw error;
+      return undefined;
+    });
+    if (notice) return notice;
+  }
+};
+
+const patient = 120_000;
+
+describeWith(['engines'], 'a refused event', () => {
+  let queue: NoticeQueue;
+  beforeAll(async () => {
+    queue = await subscribeToRefusals();
+  });
+  afterAll(() => queue?.stop());
+
+  it(
+    'is told to who subscribed: message id, own id, sender, reason, detail, and nothing else of its body',
+    async () => {
+      const canary = plant(`Canary${unique()}`);
+      const id = `own-${unique()}`;
+      const body = {
+        id_conta: 'e2e',
+        event: 'demanda.criada',
+        id_demanda: canary,
+        id,
+        autorizacao: canary,
+        [canary]: 1,
+      };
+      const { body: notice, attributes } = await toldOf(queue, () => JSON.stringify(body), `AIDA${unique()}`);
+      expect(notice).toEqual({
+        messageId: expect.stringMatching(/\S/),
+        id,
+        sender: expect.stringMatching(/\S/),
+        reason: 'malformed',
+        detail: expect.stringMatching(/^id_demanda: /),
+      });
+      expect(attributes).toEqual({ sender: notice.sender, reason: 'malformed' });
+      for (const { text } of await queue.received()) expect(text).not.toContain(canary);
+    },
+    patient,
+  );
+
+  it(
+    'with an id of 200 characters, or none, is told with 128 of them, or null',
+    async () => {
+      const sender = `AIDA${unique()}`;
+      const long = await toldOf(queue, () => JSON.stringify({ event: 'x', id: '😀'.repeat(200) }), sender);
+      expect(long.body).toMatchObject({ id: '😀'.repeat(128), reason: 'unknown_event' });
+      const none = await toldOf(queue, () => `no JSON ${unique()}`, sender);
+      expect(none.body).toMatchObject({ id: null, reason: 'malformed' });
+    },
+    patient,
+  );
+
+  it.each([
+    ['an SNS topic', { Type: 'Notification', TopicArn: 'arn', Message: '{}' }, /raw message delivery/],
+    ['an EventBridge rule', { 'detail-type': 'demand', source: 's', detail: {} }, /InputPath/],
+  ])(
+    'in the envelope of %s is told with what to do about it',
+    async (_service, envelope, detail) => {
+      const { body } = await toldOf(queue, () => JSON.stringify(envelope), `AIDA${unique()}`);
+      expect(body).toMatchObject({ reason: 'malformed', detail: expect.stringMatching(detail) });
+    },
+    patient,
+  );
+});
+
+describeWith(['engines'], 'a subscription with a filter', () => {
+  it(
+    'gets what it asks for by reason, and nothing else',
+    async () => {
+      const queue = await subscribeToRefusals({ reason: ['unknown_event'] });
+      try {
+        const sender = `AIDA${unique()}`;
+        await send(`no JSON ${unique()}`, 'e2e', sender);
+        await toldOf(queue, () => JSON.stringify({ event: `x.${unique()}` }), sender);
+        for (const { body } of await queue.received()) expect(body.reason).toBe('unknown_event');
+      } finally {
+        await queue.stop();
+      }
+    },
+    patient,
+  );
+});
+
+describeWith(['local'], 'a subscription with a filter by sender', () => {
+  it('gets what one publisher sent, in all sessions of its role, and nothing of another', async () => {
+    const [mine, other] = [`AROA${unique()}`, `AROA${unique()}`];
+    const queue = await subscribeToRefusals({ sender: [{ prefix: mine }] });
+    try {
+      await send('no JSON', 'e2e', `${other}:session`);
+      const one = await send('no JSON', 'e2e', `${mine}:one`);
+      const two = await send('no JSON', 'e2e', `${mine}:two`);
+      const notices = await until('both notices', async () => {
+        const received = await queue.received();
+        return received.length >= 2 ? received : undefined;
+      });
+      await pause(500);
+      expect(await queue.received()).toHaveLength(2);
+      const told = notices.map(({ body }) => [body.messageId, body.sender]);
+      expect(new Map(told as [string, string][])).toEqual(
+        new Map([
+          [one, `${mine}:one`],
+          [two, `${mine}:two`],
+        ]),
+      );
+    } finally {
+      await queue.stop();
+    }
+  });
+
+  it('gets ten of a minute, and not the eleventh', async () => {
+    const sender = `AIDA${unique()}`;
+    const queue = await subscribeToRefusals({ sender: [sender] });
+    try {
+      for (let message = 0; message < 40; message++) await send('no JSON', 'e2e', sender);
+      await until('ten notices', async () => ((await queue.received()).length >= 10 ? true : undefined));
+      await pause(1_000);
+      expect((await queue.received()).length).toBeLessThanOrEqual(20); // they may be of two minutes
+    } finally {
+      await queue.stop();
+    }
+  });
+});
+
+// The sweeper tells of a minute's count after the minute: all in all it takes two.
+describeWith(['engines', 'patience'], 'the eleventh refused event of a minute', () => {
+  it('is kept back, with those after it, and told by a count', async () => {
+    const queue = await subscribeToRefusals({ reason: ['unknown_event'] });
+    try {
+      const sender = `AIDA${unique()}`;
+      const sent = new Set<string>();
+      for (let message = 0; message < 25; message++) {
+        sent.add(await send(JSON.stringify({ event: `x.${unique()}` }), 'e2e', sender));
+      }
+      const count = await until(
+        'the count',
+        async () => (await queue.received()).find(({ body }) => 'suppressed' in body),
+        170_000,
+        1_000,
+      );
+      expect(count.body).toEqual({
+        sender: expect.stringMatching(/\S/),
+        reason: 'unknown_event',
+        suppressed: expect.any(Number),
+        since: expect.stringMatching(/^\d{4}-.*:00\.000Z$/),
+        until: expect.stringMatching(/^\d{4}-.*:00\.000Z$/),
+      });
+      expect(count.attributes).toEqual({ sender: count.body.sender, reason: 'unknown_event' });
+      expect(Date.parse(String(count.body.until)) - Date.parse(String(count.body.since))).toBe(60_000);
+      expect(count.body.suppressed).toBeGreaterThanOrEqual(3);
+      const told = (await queue.received()).filter(({ body }) => sent.has(String(body.messageId)));
+      expect(told.length).toBeLessThanOrEqual(20);
+    } finally {
+      await queue.stop();
+    }
+  }, 200_000);
+});

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fillInBoth, preferredLanguage } from '../../../lambdas/api/language.ts';
+
+describe('preferredLanguage', () => {
+  it.each<[string, string | undefined]>([
+    ['the language alone', 'pt'],
+    ['a region (RFC 4647 section 2.1)', 'pt-BR'],
+    ['any region', 'pt-PT'],
+    ['a script and a region', 'pt-Latn-BR'],
+    ['in any case (RFC 4647 section 2)', 'PT-br'],
+    ['as browsers in Brazil send it', 'pt-BR,pt;q=0.9,en-US;q=0.8,en;q=0.7'],
+    ['wherever it stands', 'en;q=0.5, fr, pt;q=0.6'],
+    ['no weight is 1 (RFC 9110 section 12.4.2)', 'en;q=0.999, pt'],
+    ['three digits', 'en;q=0.998, pt;q=0.999'],
+    ['a weight of 1.000', 'en;q=0.9, pt;q=1.000'],
+    ['a weight with the point alone', 'en;q=0., pt;q=1.'],
+    ['Q in upper case (RFC 5234 section 2.3)', 'en;Q=0.4, pt;Q=0.5'],
+    ['space around commas and semicolons (RFC 9110 section 5.6.3)', 'en \t;\t q=0.1 ,\t pt ; q=0.2'],
+    ['empty elements (RFC 9110 section 5.6.1.2)', ', ,pt,,'],
+    ['the best weight of several', 'pt;q=0.1, pt-BR;q=0.8, pt-PT;q=0.2, en;q=0.7'],
+    ['one named twice', 'pt;q=0.1, pt;q=0.9, en;q=0.5'],
+    ['English refused', 'en;q=0, *;q=0.1'],
+    ['named below others, of which none is English', 'fr, es;q=0.9, pt;q=0.1'],
+    ['above the rest', 'pt;q=0.5, *;q=0.4'],
+    ['malformed parts beside it', 'en_US, en;q=2, en;q=1.001, en;q=.9, en;q=0.1234, en;level=1, en q=1, pt;q=0.1'],
+  ])('is Portuguese: %s', (_case, header) => {
+    expect(preferredLanguage(header)).toBe('pt');
+  });
+
+  it.each<[string, string | undefined]>([
+    ['no header', undefined],
+    ['an empty one (RFC 9110 section 5.6.1.2)', ''],
+    ['English', 'en'],
+    ['English of a region', 'en-GB'],
+    ['another language', 'fr, de;q=0.5'],
+    ['anything', '*'],
+    ['a tie', 'pt, en'],
+    ['a tie of weights', 'pt;q=0.5, en-US;q=0.500'],
+    ['a tie by the asterisk', 'pt, *'],
+    ['English above', 'en-US,en;q=0.9,pt-BR;q=0.8,pt;q=0.7'],
+    ['all others above', '*, pt;q=0.5'],
+    ['Portuguese refused (RFC 9110 section 12.4.2)', 'pt;q=0'],
+    ['Portuguese and English refused', 'pt;q=0.000, en;q=0, fr'],
+    ['a language whose name begins so', 'pta, ptg-BR;q=1'],
+    ['a region without the language', 'BR, x-pt, en-pt'],
+    ['an underscore', 'pt_BR'],
+    ['a weight over 1', 'pt;q=1.1'],
+    ['a weight of four digits', 'pt;q=0.1234'],
+    ['a weight without 0', 'pt;q=.9'],
+    ['a negative weight', 'pt;q=-1'],
+    ['no number', 'pt;q=NaN, pt;q=, pt;q'],
+    ['another parameter', 'pt;level=1'],
+    ['space inside', 'p t, pt ;q= 1, pt; q =1'],
+    ['a subtag that is too long', 'pt-brasileiro'],
+    ['an asterisk with a subtag', 'en;q=0, *-BR'],
+    ['an open end', 'pt-, -pt'],
+    ['quotes', '"pt"'],
+    ['another separator', 'pt;pt-BR'],
+    ['letters of other scripts', 'рt, ｐｔ, pţ'],
+    ['other white space', 'pt\u00a0, \u2003pt, pt\r\n'],
+  ])('is English: %s', (_case, header) => {
+    expect(preferredLanguage(header)).toBe('en');
+  });
+
+  it('reads the first 1,024 characters', () => {
+    expect(preferredLanguage(`${'aa,'.repeat(340)}aa,pt`)).toBe('en'); // its last character is the 1,025th
+    expect(preferredLanguage(`${'aa,'.repeat(340)}a,pt`)).toBe('pt');
+    expect(preferredLanguage(`pt,${' '.repeat(1_021)},en`)).toBe('pt');
+  });
+
+  it('is told by the first 1,024 characters, whatever the text', () => {
+    fc.assert(
+      fc.property(anything, text => {
+        expect(['en', 'pt']).toContain(preferredLanguage(text));
+        expect(preferredLanguage(text)).toBe(preferredLanguage(text.slice(0, 1_024)));
+      }),
+    );
+  });
+
+  it('is the one with the greater weight', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(range, weight), { maxLength: 20 }), ranges => {
+        const header = ranges.map(([name, thousandths]) => `${name};q=${(thousandths / 1_000).toFixed(3)}`).join(', ');
+        const weightOf = (language: string) => {
+          const own = ranges.filter(([name]) => name.toLowerCase().split('-')[0] === language);
+          const counted = own.length > 0 ? own : ranges.filter(([name]) => name === '*');
+          return Math.max(0, ...counted.map(([, thousandths]) => thousandths));
+        };
+        expect(preferredLanguage(header)).toBe(weightOf('pt') > weightOf('en') ? 'pt' : 'en');
+      }),
+    );
+  });
+
+  it.each([
+    ['spaces', `pt${' '.repeat(10_000_000)}x`],
+    ['subtags', `pt${'-a'.repeat(5_000_000)}!`],
+    ['commas', ','.repeat(10_000_000)],
+    ['weights', `pt;q=0.${'9'.repeat(10_000_000)}`],
+  ])('does not read on through ten million characters of %s', (_case, header) => {
+    const begun = performance.now();
+    preferredLanguage(header);
+    expect(performance.now() - begun).toBeLessThan(50);
+  });
+});
+
+describe('fillInBoth', () => {
+  it('puts in values as they are', () => {
+    const text = { en: '{one}, {two}, {one}', pt: '{two} e {one}' };
+    expect(fillInBoth(text, { one: '$& {two}', two: 2 })).toEqual({ en: '$& {two}, 2, $& {two}', pt: '2 e $& {two}' });
+  });
+});
+
+const range = fc.constantFrom('pt', 'pt-BR', 'PT-pt', 'en', 'en-US', 'EN', 'fr', 'es-419', '*');
+const weight = fc.integer({ min: 0, max: 1_000 });
+const anything = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 3_000, size: 'max' }),
+  fc
+    .array(fc.constantFrom('pt', 'en', '*', ',', ';', 'q=', '0.', '9', '-', ' ', '\t', 'é'), {
+      maxLength: 3_000,
+      size: 'max',
+    })
+    .map(parts => parts.join('')),
+);

@@ -1,0 +1,76 @@
+import { sampleBody } from '../../lambdas/delivery/event.ts';
+import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
+import { eventBodyName, ref, type Schema } from './schemas.ts';
+
+/** What receivers get: one POST for each event, with its headers, and the answers that they may give. */
+export function eventWebhooks(): Record<string, object> {
+  return Object.fromEntries(EVENT_NAMES.map(eventName => [eventName, { post: deliveryOf(eventName) }]));
+}
+
+/** The headers of each delivery. `Authorization` is a security scheme, `Content-Type` stands with the body. */
+export const deliveryHeaders = {
+  WebhookId: header(
+    'webhook-id',
+    'The id of the event. It is the same in each repetition: keep it, and drop what you have had already. That of a test begins with `teste_`.',
+    { type: 'string', pattern: '^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$' },
+    'evt_9X_mdX4siXAultLQKJ__GcYg8ys',
+  ),
+  WebhookTimestamp: header(
+    'webhook-timestamp',
+    'When the attempt was begun, in seconds since the epoch. Refuse what is more than five minutes away.',
+    { type: 'string', pattern: '^[0-9]{10}$' },
+    '1795181091',
+  ),
+  WebhookSignature: header(
+    'webhook-signature',
+    'One signature for each secret that signs, separated by spaces: `v1,` and the base64 of HMAC-SHA-256 over `webhook-id.webhook-timestamp.body` (Standard Webhooks).',
+    { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=(?: v1,[A-Za-z0-9+/]{43}=){0,4}$' },
+    'v1,rsgB5n9tLejWj3To5KZ8xB1HrRJt1PU/tYqg7L1E0Ko=',
+  ),
+  UserAgent: header(
+    'User-Agent',
+    'The version of the service.',
+    { type: 'string', pattern: '^Emissor/' },
+    'Emissor/0.2.0',
+  ),
+};
+
+function header(name: string, description: string, schema: Schema, example: string): object {
+  return { name, in: 'header', required: true, description, schema, example };
+}
+
+function deliveryOf(eventName: EventName): object {
+  const value = JSON.parse(sampleBody(eventName, 'https://demandas.example.com'));
+  return {
+    operationId: `deliver.${eventName}`,
+    tags: ['Events'],
+    summary: `Event ${eventName}`,
+    description:
+      'A POST to the URL that is registered for the event. Verify its signature, store it, and answer within 15 seconds. It may come again, and no order is promised.',
+    security: [{ receiverAuthorization: [] }, {}],
+    parameters: Object.keys(deliveryHeaders).map(name => ({ $ref: `#/components/parameters/${name}` })),
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: ref(eventBodyName(eventName)),
+          examples: { test: { summary: 'The sample that tests send', value } },
+        },
+      },
+    },
+    responses: {
+      '2XX': { description: 'Delivered, whatever the body says.' },
+      '410': { description: 'Nobody wants it any more: the webhook is suspended at once (`gone`).' },
+      '429': later,
+      '503': later,
+      default: { description: 'Tried again: ten attempts over about three days. Redirects are not followed.' },
+    },
+  };
+}
+
+const later = {
+  description: 'Tried again, no earlier than `Retry-After` says, and within 24 hours.',
+  headers: {
+    'Retry-After': { description: 'Seconds, or an HTTP date.', schema: { type: 'string' }, example: '120' },
+  },
+};

@@ -1,0 +1,47 @@
+/* Bodies that several examples show. */
+
+/** The secret that is shown in examples. It opens nothing. */
+export const segredo = 'whsec_163Fd+W5bPf1ikojOPHYw3vZfUuPVn31jvO4VmC32HU=';
+
+/** A webhook's record. */
+export const webhook = {
+  evento: 'proposta.recebida',
+  url: 'https://hooks.example.com/emissor',
+  autorizacao_definida: true,
+  estado: 'ativo',
+  motivo_suspensao: null,
+  segredos_anteriores: [],
+  criado_em: '2026-11-20T13:24:50.601Z',
+  atualizado_em: '2026-11-20T13:24:50.601Z',
+};
+
+/** A delivery as lists show it. */
+export const delivery = {
+  id: 'evt_9X_mdX4siXAultLQKJ__GcYg8ys',
+  estado: 'entregue',
+  criado_em: '2026-11-20T13:24:51.101Z',
+  proxima_tentativa_em: null,
+  tentativas: 1,
+  ultimo_resultado: 'entregue',
+  ultimo_status: 200,
+};
+
+/** The same with its attempts. */
+export const deliveryDetail = {
+  ...delivery,
+  corpo:
+    '{"event":"proposta.recebida","id_proposta":20,"id_demanda":10,"link":"https://demandas.example.com/propostas/10/20"}',
+  tentativas: [
+    {
+      numero: 1,
+      iniciada_em: '2026-11-20T13:24:51.201Z',
+      duracao_ms: 85,
+      resultado: 'entregue',
+      status: 200,
+      resposta: '',
+    },
+  ],
+};
+
+/** A replay that runs. */
+export const replay = { id: 'reenvio_0Unh6M0hDjFlJnzs0eQZsx', estado: 'em_andamento', total: 120, enviadas: 10 };

@@ -1,0 +1,62 @@
+/** The headers of responses that the document has once. `Content-Type` is no header in OpenAPI: it stands with the content. */
+const headers = {
+  NoStore: {
+    description: 'Nobody may keep the answer.',
+    schema: { type: 'string', const: 'no-store' },
+  },
+  PublicCache: {
+    description: 'How long anybody may keep the answer.',
+    schema: { type: 'string', pattern: '^public, max-age=[0-9]+$' },
+    example: 'public, max-age=300',
+  },
+  Pragma: { description: 'For caches of HTTP/1.0.', schema: { type: 'string', const: 'no-cache' } },
+  ContentLanguage: {
+    description: 'The language of `title` and `detail`: the one that `Accept-Language` prefers.',
+    schema: { type: 'string', enum: ['en', 'pt-BR'] },
+  },
+  RetryAfter: {
+    description: 'Seconds to wait before the next try.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 30,
+  },
+  BearerChallenge: {
+    description: 'How to authenticate (RFC 6750), what is wrong with the token, and where the metadata is (RFC 9728).',
+    schema: { type: 'string', pattern: '^Bearer realm="webhooks"' },
+    example:
+      'Bearer realm="webhooks", resource_metadata="https://api.example.com/.well-known/oauth-protected-resource"',
+  },
+  BasicChallenge: {
+    description: 'How clients authenticate.',
+    schema: { type: 'string', const: 'Basic realm="oauth", error="invalid_client"' },
+  },
+  Accept: { description: 'The media type to send.', schema: { type: 'string', const: 'application/json' } },
+  WebhookLocation: {
+    description: 'The path of the new webhook.',
+    schema: { type: 'string', pattern: '^/v1/webhooks/[a-z_.]+$' },
+    example: '/v1/webhooks/proposta.recebida',
+  },
+  ReplayLocation: {
+    description: 'The path of the new replay.',
+    schema: { type: 'string', pattern: '^/v1/webhooks/[a-z_.]+/reenvios/reenvio_[A-Za-z0-9]{22}$' },
+    example: '/v1/webhooks/proposta.recebida/reenvios/reenvio_0Unh6M0hDjFlJnzs0eQZsx',
+  },
+} as const;
+
+/** The headers of a response: name on the wire -> name here. */
+export type HeaderNames = Readonly<Record<string, keyof typeof headers>>;
+
+/**
+ * The headers of a response as it describes them.
+ *
+ * @param always - whether each answer with that status has them.
+ */
+export function headerObjects(names: HeaderNames, always: (name: string) => boolean): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(names).map(([name, key]) => [name, { ...headers[key], required: always(name) }]),
+  );
+}
+
+/** The header that a known path answers other methods with. */
+export function allowHeader(allow: string): object {
+  return { description: 'The methods that the path takes.', required: true, schema: { type: 'string', const: allow } };
+}

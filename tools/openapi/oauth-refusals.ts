@@ -1,0 +1,85 @@
+import { type OAuthCase, oauthCases } from '../../lambdas/auth/oauth-error.ts';
+import type { HeaderNames } from './headers.ts';
+import type { OwnResponse } from './response.ts';
+import { ref } from './schemas.ts';
+
+/** The refusals of every endpoint that reads a form and authenticates a client, in the order of their checks. */
+export const formRefusals: readonly OAuthCase[] = [
+  'content_type',
+  'body_too_large',
+  'malformed_form',
+  'duplicate_parameter',
+  'secret_in_query',
+  'ip_rate_limit',
+  'client_missing',
+  'client_two_ways',
+  'client_ids_differ',
+  'basic_malformed',
+  'scheme_unsupported',
+  'client_refused',
+  'dependency_unavailable',
+  'unforeseen',
+];
+
+/** The refusals of the token endpoint beyond those. */
+export const tokenRefusals: readonly OAuthCase[] = [
+  'grant_type_missing',
+  'client_rate_limit',
+  'grant_unsupported',
+  'grant_not_allowed',
+  'username_missing',
+  'password_missing',
+  'refresh_token_missing',
+  'username_too_long',
+  'password_too_long',
+  'refresh_token_too_long',
+  'scope_invalid',
+  'scope_of_another_client',
+  'scope_of_no_role',
+  'scope_wider',
+  'credentials_refused',
+  'refresh_token_refused',
+];
+
+/** The responses for refusals of {auth_url}, by status, each with its codes and descriptions, and an example of each. */
+export function oauthResponses(cases: readonly OAuthCase[]): Record<string, OwnResponse> {
+  const byStatus = Map.groupBy(cases, name => oauthCases[name][0]);
+  return Object.fromEntries([...byStatus].map(([status, names]) => [status, oauthResponse(status, names)]));
+}
+
+/** On every answer that concerns tokens. */
+export const uncached: HeaderNames = { 'Cache-Control': 'NoStore', Pragma: 'Pragma' };
+
+function oauthResponse(status: number, names: readonly OAuthCase[]): OwnResponse {
+  const codes = [...new Set(names.map(name => oauthCases[name][1]))];
+  const descriptions = names.map(name => oauthCases[name][2]);
+  return {
+    description: `${reasons[status]}: ${codes.map(code => `\`${code}\``).join(', ')}.`,
+    schema: {
+      allOf: [ref('OAuthError'), { properties: { error: { enum: codes }, error_description: { enum: descriptions } } }],
+    },
+    examples: Object.fromEntries(
+      names.map(name => {
+        const [, error, error_description] = oauthCases[name];
+        return [name, { summary: error, value: { error, error_description } }];
+      }),
+    ),
+    headers: {
+      ...uncached,
+      ...(status === 401 && { 'WWW-Authenticate': 'BasicChallenge' as const }),
+      ...((status === 429 || status === 503) && { 'Retry-After': 'RetryAfter' as const }),
+    },
+  };
+}
+
+/** What a status says of these refusals. */
+const reasons: Readonly<Record<number, string>> = {
+  400: 'The request is wrong, or the grant is refused',
+  401: 'The client is not authenticated',
+  404: 'There is nothing at this path',
+  405: 'The path does not take this method',
+  413: 'The form is too large',
+  429: 'Too many refusals',
+  500: 'An error of the service',
+  503: 'The service is busy',
+};

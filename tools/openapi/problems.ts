@@ -1,0 +1,130 @@
+import type { FindingTable } from '../../lambdas/api/findings.ts';
+import { type ProblemTable, problemTitles } from '../../lambdas/api/problem.ts';
+import { apiProblems } from '../../lambdas/api/problems.ts';
+import { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
+import { fillIn, type Values } from '../../lambdas/platform/text-template.ts';
+import { webhookProblems } from '../../lambdas/webhooks/problems.ts';
+import type { HeaderNames } from './headers.ts';
+import type { Example, OwnResponse } from './response.ts';
+import { ref, type Schema } from './schemas.ts';
+
+/** A refusal of {base_url}, by its name in the table of its room. */
+export type ProblemName = keyof typeof problems;
+
+/** A thing that can be wrong with a request: where, and what. */
+export interface PossibleFinding {
+  readonly place: { readonly pointer: string } | { readonly parameter: string };
+  readonly finding: FindingTable[string];
+  readonly values?: Values;
+}
+
+/**
+ * The responses for refusals of {base_url}, by status. Each lists the codes that are possible there, with an example of each case
+ * in English, and of the first in Portuguese.
+ *
+ * @param values - what stands in the places of their texts.
+ */
+export function problemResponses(
+  names: readonly ProblemName[],
+  values: Values,
+  findings: readonly PossibleFinding[] = [],
+): Record<string, OwnResponse> {
+  const byStatus = Map.groupBy(names, name => problems[name].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, cases]) => [status, problemResponse(status, cases, values, findings)]),
+  );
+}
+
+const problems = { ...apiProblems, ...webhookProblems, ...deliveryProblems };
+
+type Status = ProblemTable[string]['status'];
+
+function problemResponse(
+  status: Status,
+  names: readonly ProblemName[],
+  values: Values,
+  findings: readonly PossibleFinding[],
+): OwnResponse {
+  const codes = [...new Set(names.map(name => problems[name].code))];
+  const own = names.map(name => headersOf[name] ?? {});
+  const headers: HeaderNames = Object.assign(
+    { 'Cache-Control': 'NoStore', 'Content-Language': 'ContentLanguage' },
+    ...own,
+  );
+  return {
+    description: `${problemTitles[status].en}: ${codes.map(code => `\`${code}\``).join(', ')}.`,
+    mediaType: 'application/problem+json',
+    schema: { allOf: [ref('Problem'), narrowed(status, codes, findings)] },
+    examples: examplesOf(names, values, findings),
+    headers,
+    sometimes: Object.keys(headers).filter(name => own.some(has => !(name in has)) && !everywhere.includes(name)),
+  };
+}
+
+const everywhere = ['Cache-Control', 'Content-Language'];
+
+/** The headers that come with a refusal. */
+const headersOf: Partial<Record<ProblemName, HeaderNames>> = {
+  token_missing: { 'WWW-Authenticate': 'BearerChallenge' },
+  invalid_token: { 'WWW-Authenticate': 'BearerChallenge' },
+  insufficient_scope: { 'WWW-Authenticate': 'BearerChallenge' },
+  unsupported_media_type: { Accept: 'Accept' },
+  too_many_secrets: { 'Retry-After': 'RetryAfter' },
+  tests_used_up: { 'Retry-After': 'RetryAfter' },
+  resends_used_up: { 'Retry-After': 'RetryAfter' },
+  contended: { 'Retry-After': 'RetryAfter' },
+  busy: { 'Retry-After': 'RetryAfter' },
+};
+
+function narrowed(status: Status, codes: readonly string[], findings: readonly PossibleFinding[]): Schema {
+  const properties = { status: { const: status }, code: { enum: codes } };
+  if (status !== 422) return { properties };
+  const codesOfFindings = [...new Set(findings.map(({ finding }) => finding.code))];
+  const [{ place } = { place: { pointer: '' } }] = findings; // all of a body, or all of a query
+  const finding = {
+    ...Object.fromEntries(Object.keys(place).map(name => [name, { type: 'string' }])),
+    code: { type: 'string', enum: codesOfFindings },
+    detail: { type: 'string' },
+  };
+  const errors = {
+    type: 'array',
+    minItems: 1,
+    items: { type: 'object', properties: finding, required: Object.keys(finding), additionalProperties: false },
+  };
+  return { properties: { ...properties, errors }, required: ['errors'] };
+}
+
+function examplesOf(
+  names: readonly ProblemName[],
+  values: Values,
+  findings: readonly PossibleFinding[],
+): Record<string, Example> {
+  const english = names.map(name => [name, exampleOf(name, 'en', values, findings)]);
+  const portuguese = names.slice(0, 1).map(name => [`${name}.pt`, exampleOf(name, 'pt', values, findings)]);
+  return Object.fromEntries([...english, ...portuguese]);
+}
+
+function exampleOf(
+  name: ProblemName,
+  language: 'en' | 'pt',
+  values: Values,
+  findings: readonly PossibleFinding[],
+): Example {
+  const { status, code, ...texts } = problems[name];
+  const errors = findings.map(({ place, finding, values: own = {} }) => ({
+    ...place,
+    code: finding.code,
+    detail: fillIn(finding[language], own),
+  }));
+  return {
+    summary: language === 'en' ? code : `${code}, in Portuguese`,
+    value: {
+      type: 'about:blank',
+      title: problemTitles[status][language],
+      status,
+      detail: fillIn(texts[language], values),
+      code,
+      ...(status === 422 && { errors }),
+    },
+  };
+}

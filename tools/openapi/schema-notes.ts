@@ -1,0 +1,146 @@
+import type { SchemaNote } from './schemas.ts';
+
+const url = {
+  description:
+    'Where deliveries go: `https`, port 443 or one from 1024 up, no user name, password or fragment. The host is a public DNS name or a public IPv4 address. All addresses of the host must be public, and one of them IPv4.',
+  format: 'uri',
+  maxLength: 2_048,
+  examples: ['https://hooks.example.com/emissor'],
+};
+const autorizacao = {
+  description:
+    'The `Authorization` header of each delivery: 1 to 2,048 visible ASCII characters, with spaces between them only. `null` is as good as absent. No answer ever shows it.',
+  examples: ['Bearer our-own-secret'],
+};
+const segredo = {
+  description: 'The secret that deliveries are signed with, as in Standard Webhooks. Only this answer shows it.',
+  pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
+  examples: ['whsec_163Fd+W5bPf1ikojOPHYw3vZfUuPVn31jvO4VmC32HU='],
+};
+const deliveryId = {
+  description: 'The id of the delivery. It is also the `webhook-id` header.',
+  pattern: '^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$',
+  examples: ['evt_9X_mdX4siXAultLQKJ__GcYg8ys'],
+};
+const estadoOfDelivery = {
+  description:
+    '`pendente`: it waits for an attempt. `entregue`: the receiver answered 2xx. `falhou`: all attempts are used up. `retida`: its webhook is suspended; reactivate it, then replay. `cancelada`: its registration ended before it was sent.',
+};
+const resultado = {
+  description:
+    '`entregue`: 2xx. `http`: another status. `tempo_esgotado`: no complete headers in time. `conexao`, `tls`, `dns`: not reached. `bloqueada`: the URL or an address of its host is not allowed. `lenta`: given up early, and repeated at once. `interno`: a fault of the service, not charged.',
+};
+const webhook = {
+  url: { description: 'Where deliveries go.', format: 'uri' },
+  autorizacao_definida: { description: 'Whether an `autorizacao` is registered.' },
+  estado: { description: 'Whether events are sent (`ativo`), or held back (`suspenso`).' },
+  motivo_suspensao: {
+    description:
+      'Why it is suspended. `gone`: the receiver answered 410. `sem_sucesso`: a delivery used up its attempts, and nothing had worked for five days. `operador`: an operator did it, and only an operator ends it.',
+  },
+  segredos_anteriores: { description: 'The replaced secrets that still sign, the latest first. Four at most.' },
+};
+const delivery = {
+  id: deliveryId,
+  estado: estadoOfDelivery,
+  criado_em: { description: 'When the event was accepted.' },
+  proxima_tentativa_em: { description: 'When the next attempt is due, if there is one.' },
+  ultimo_resultado: { description: 'The result of the latest attempt; `null` before the first.' },
+  ultimo_status: { description: 'The status code that answered the latest attempt, if one did.' },
+};
+const range = {
+  desde: { format: 'date-time', pattern: undefined, description: 'From this time of acceptance on.' },
+  ate: {
+    format: 'date-time',
+    pattern: undefined,
+    description: 'Up to this time of acceptance; the time itself is left out.',
+  },
+};
+
+/** What the document adds to the schemas of the functions: descriptions, and rules that zod cannot say. */
+export const notes = {
+  EventName: { description: 'The name of an event.' },
+  NewWebhook: { properties: { url, autorizacao } },
+  WebhookReplacement: {
+    description: 'All of the new registration: an `autorizacao` that is left out is removed.',
+    properties: { url, autorizacao },
+  },
+  SecretRotation: {
+    properties: { imediato: { description: 'Whether the replaced secrets stop signing now, and not after 24 hours.' } },
+  },
+  ReplayRequest: {
+    properties: { ...range, estado: { description: 'Which deliveries to send again.' } },
+  },
+  Webhook: { description: 'A webhook. It never shows `autorizacao` or a secret.', properties: webhook },
+  RegisteredWebhook: { description: 'A new webhook, with its signing secret.', properties: { ...webhook, segredo } },
+  NewSecret: { properties: { segredo } },
+  Delivery: {
+    description: 'A delivery, as lists show it.',
+    properties: { ...delivery, tentativas: { description: 'How many attempts were made.' } },
+  },
+  DeliveryDetail: {
+    description: 'A delivery, with its body and its latest 30 attempts.',
+    properties: {
+      ...delivery,
+      corpo: { description: 'The body that is sent and signed, as text.' },
+      tentativas: {
+        description: 'The latest 30 attempts, oldest first.',
+        items: {
+          properties: {
+            numero: { description: 'Counts all attempts; the first is 1.' },
+            duracao_ms: { description: 'How long the attempt took, in milliseconds.' },
+            resultado,
+            status: { description: 'The status code of the answer, if there was one.' },
+            resposta: {
+              description:
+                'The first 1,024 bytes of the answer, as text; what was sent as `autorizacao` is replaced by `***`.',
+            },
+          },
+        },
+      },
+    },
+  },
+  DeliveryPage: {
+    properties: {
+      entregas: { description: 'May be fewer than `limite`, even none, while there is a next page.' },
+      proximo_cursor: { description: 'The `cursor` of the next page; `null` at the end.' },
+    },
+  },
+  AcceptedDelivery: { properties: { id: deliveryId } },
+  Replay: {
+    properties: {
+      id: { pattern: '^reenvio_[A-Za-z0-9]{22}$', examples: ['reenvio_0Unh6M0hDjFlJnzs0eQZsx'] },
+      total: { description: 'How many deliveries it sends; `null` until they are counted.' },
+      enviadas: { description: 'How many it has sent.' },
+    },
+  },
+  Problem: {
+    description: 'Why a request was refused (RFC 9457). `code` is for programs, `detail` for people.',
+    properties: {
+      type: { description: 'The page that explains `code`, or `about:blank`.', format: 'uri' },
+      title: { description: 'What `status` means.' },
+      detail: { description: 'What is wrong, and how to correct it.' },
+      errors: { description: 'With `validation_failed`: everything that is wrong.' },
+    },
+  },
+  TokenResponse: {
+    properties: {
+      access_token: { description: 'A JWT (RFC 9068), for `Authorization: Bearer`.' },
+      expires_in: { description: 'How long the access token lives, in seconds.', minimum: 1 },
+      refresh_token: { description: 'For the refresh grant. It works once. Absent where the client may not refresh.' },
+      scope: { description: 'What the access token opens, separated by spaces. Absent where it opens nothing.' },
+    },
+  },
+  Revocation: { description: 'Nothing: RFC 7009 gives no content.' },
+  Introspection: { description: 'What is known of a token (RFC 7662).' },
+  ServerMetadata: { description: 'Authorization server metadata (RFC 8414).' },
+  KeySet: { description: 'The public keys that verify access tokens (RFC 7517).' },
+  ProtectedResourceMetadata: { description: 'Protected resource metadata (RFC 9728).' },
+  OAuthError: {
+    description: 'Why a request was refused (RFC 6749 section 5.2).',
+    properties: { error_description: { description: 'What is wrong, in ASCII.' } },
+  },
+  EventBody: {
+    properties: { event: { description: 'The name of the event.' } },
+  },
+} as const satisfies Record<string, SchemaNote>;

@@ -1,0 +1,143 @@
+import { apiFindings } from '../../lambdas/api/findings.ts';
+import { webhookFindings } from '../../lambdas/webhooks/findings.ts';
+import { type BaseOperation, eventNames, eventParameter, objectFindings } from './base-operation.ts';
+import { segredo, webhook } from './examples.ts';
+import type { PossibleFinding } from './problems.ts';
+
+const parameters = [eventParameter];
+
+const urlFindings: readonly PossibleFinding[] = [
+  { place: { pointer: '/url' }, finding: apiFindings.required },
+  { place: { pointer: '/url' }, finding: apiFindings.json_type, values: { type: 'string' } },
+  { place: { pointer: '/url' }, finding: webhookFindings.https },
+  { place: { pointer: '/url' }, finding: webhookFindings.public_address, values: { address: '10.0.0.1' } },
+  { place: { pointer: '/url' }, finding: webhookFindings.fragment },
+  { place: { pointer: '/autorizacao' }, finding: webhookFindings.autorizacao },
+  ...objectFindings,
+];
+
+/** The operations of registrations. */
+export const webhookOperations: readonly BaseOperation[] = [
+  {
+    id: 'listWebhooks',
+    method: 'get',
+    path: '/v1/webhooks',
+    tag: 'Webhooks',
+    summary: 'List webhooks',
+    description: 'Lists the webhooks of the account: one for each event at most.',
+    scope: 'webhooks:read',
+    success: { status: 200, description: 'The webhooks.', schema: 'WebhookList', example: { webhooks: [webhook] } },
+    refusals: [],
+  },
+  {
+    id: 'registerWebhook',
+    method: 'post',
+    path: '/v1/webhooks',
+    tag: 'Webhooks',
+    summary: 'Register a webhook',
+    description:
+      'Registers a URL for an event. The answer shows the signing secret, this once. Where an operator has suspended the webhook of that event, the new one is suspended too.',
+    scope: 'webhooks:manage',
+    body: {
+      required: true,
+      schema: 'NewWebhook',
+      examples: {
+        plain: { summary: 'Without `autorizacao`', value: { evento: webhook.evento, url: webhook.url } },
+        autorizacao: {
+          summary: 'With `autorizacao`',
+          value: { evento: webhook.evento, url: webhook.url, autorizacao: 'Bearer our-own-secret' },
+        },
+      },
+    },
+    success: {
+      status: 201,
+      description: 'The webhook, with its signing secret.',
+      schema: 'RegisteredWebhook',
+      example: { ...webhook, segredo },
+      headers: { Location: 'WebhookLocation' },
+    },
+    refusals: ['webhook_exists'],
+    findings: [
+      { place: { pointer: '/evento' }, finding: apiFindings.event, values: { values: eventNames } },
+      ...urlFindings,
+    ],
+  },
+  {
+    id: 'getWebhook',
+    method: 'get',
+    path: '/v1/webhooks/{evento}',
+    tag: 'Webhooks',
+    summary: 'Get a webhook',
+    description: 'Gives the webhook of an event.',
+    scope: 'webhooks:read',
+    parameters,
+    success: { status: 200, description: 'The webhook.', schema: 'Webhook', example: webhook },
+    refusals: ['webhook_not_found'],
+  },
+  {
+    id: 'replaceWebhook',
+    method: 'put',
+    path: '/v1/webhooks/{evento}',
+    tag: 'Webhooks',
+    summary: 'Replace a webhook',
+    description:
+      'Replaces URL and `autorizacao`; the signing secret stays. Another URL ends the suspensions `gone` and `sem_sucesso`. Deliveries that wait go to the new URL.',
+    scope: 'webhooks:manage',
+    parameters,
+    body: {
+      required: true,
+      schema: 'WebhookReplacement',
+      examples: { url: { summary: 'Another URL', value: { url: 'https://hooks.example.com/new' } } },
+    },
+    success: { status: 200, description: 'The webhook as it is now.', schema: 'Webhook', example: webhook },
+    refusals: ['webhook_not_found', 'contended'],
+    findings: urlFindings,
+  },
+  {
+    id: 'deleteWebhook',
+    method: 'delete',
+    path: '/v1/webhooks/{evento}',
+    tag: 'Webhooks',
+    summary: 'Delete a webhook',
+    description: 'Deletes the webhook of an event. Deliveries that wait are not sent. Their history stays readable.',
+    scope: 'webhooks:manage',
+    parameters,
+    success: { status: 204, description: 'It is deleted.' },
+    refusals: ['webhook_not_found', 'contended'],
+  },
+  {
+    id: 'rotateSecret',
+    method: 'post',
+    path: '/v1/webhooks/{evento}/segredo',
+    tag: 'Webhooks',
+    summary: 'Get a new signing secret',
+    description:
+      'Gives a new signing secret, this once. The replaced one signs too for 24 hours: a delivery then has a signature by each. At most four replaced ones sign.',
+    scope: 'webhooks:manage',
+    parameters,
+    body: {
+      required: false,
+      schema: 'SecretRotation',
+      examples: { now: { summary: 'End the replaced secrets now', value: { imediato: true } } },
+    },
+    success: { status: 201, description: 'The new secret.', schema: 'NewSecret', example: { segredo } },
+    refusals: ['webhook_not_found', 'too_many_secrets', 'contended'],
+    findings: [
+      { place: { pointer: '/imediato' }, finding: apiFindings.json_type, values: { type: 'boolean' } },
+      ...objectFindings,
+    ],
+  },
+  {
+    id: 'reactivateWebhook',
+    method: 'post',
+    path: '/v1/webhooks/{evento}/reativacao',
+    tag: 'Webhooks',
+    summary: 'End a suspension',
+    description:
+      'Makes a suspended webhook active; on an active one it changes nothing. What is `retida` stays so until it is replayed.',
+    scope: 'webhooks:manage',
+    parameters,
+    success: { status: 200, description: 'The webhook, active.', schema: 'Webhook', example: webhook },
+    refusals: ['webhook_not_found', 'suspended_by_operator'],
+  },
+];
