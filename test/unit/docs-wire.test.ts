@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { activeAccessToken, tokenResponse } from '../../lambdas/auth/answers.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
@@ -74,6 +76,22 @@ describe('the words of the wire', () => {
   });
 });
 
+it('all calls are those of the OpenAPI document, with their success and scope', () => {
+  const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/api/emissor.openapi.json'), 'utf8'));
+  const described = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([method]) => path.startsWith('/v1/webhooks') && methods.includes(method))
+      .map(([method, { responses, security }]) => [
+        `${method.toUpperCase()} ${path}`,
+        Object.keys(responses).filter(status => status.startsWith('2'))[0],
+        Object.values(security[0] ?? {}).flat()[0],
+      ]),
+  );
+  const rows = page.webhooks.tables.find(({ heading }) => heading === 'All calls')?.rows ?? [];
+  const told = rows.map(([call = '', success, scope = '']) => [inlineCode(call)[0], success, inlineCode(scope)[0]]);
+  expect(told.toSorted()).toEqual(described.toSorted());
+});
+
 describe('the sample answers are what the service answers', () => {
   const schemas: readonly [PageName, string, number, Schema][] = [
     ['tokens', 'Get a token', 1, tokenResponse],
@@ -104,3 +122,10 @@ describe('the sample answers are what the service answers', () => {
     expect(() => schema.parse(JSON.parse(request.split('\n\n')[1] ?? ''))).not.toThrow();
   });
 });
+
+const methods = ['get', 'post', 'put', 'delete'];
+
+interface Operation {
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+}
