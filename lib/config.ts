@@ -140,7 +140,10 @@ const schema = z
 
     /** Public URL of the demands pages: links in events begin with it. */
     demandsUrl: httpsUrl,
-    /** The page that documents the error codes of {base_url}: the `type` of a problem is this URL, `#` and the code. */
+    /**
+     * Where integrators read `docs/pt/erros.md`: the `type` of a problem of {base_url} is this URL, `#` and the code, which is a
+     * heading there. @default - `type` is about:blank
+     */
     docsUrl: z
       .url({ protocol: /^https$/, error: 'must be an https URL' })
       .refine(value => !value.includes('#'), 'must not have a fragment')

@@ -31,7 +31,9 @@ describeWith(['names'], 'docs/pt/inicio-rapido.md', () => {
         HOOK_URL: `https://${host}/emissor`,
       };
       const { secretFile, startedFile, output, ended } = runBlocks(folder, values);
-      const secret = await until('the secret', () => (existsSync(secretFile) ? readFileSync(secretFile, 'utf8') : undefined));
+      const secret = await until('the secret', () =>
+        existsSync(secretFile) ? readFileSync(secretFile, 'utf8') : undefined,
+      );
       expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
       await receiver.start(plant(secret));
       writeFileSync(startedFile, '');

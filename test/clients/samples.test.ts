@@ -50,7 +50,11 @@ describeWith(['names', 'engines'], 'the receivers of docs/pt/recebimento.md', ()
 
     it('takes the test event, stores and shows it', async () => {
       const id = await requestTest();
-      expect(await resultOf(id)).toMatchObject({ estado: 'entregue', ultimo_resultado: 'entregue', ultimo_status: 204 });
+      expect(await resultOf(id)).toMatchObject({
+        estado: 'entregue',
+        ultimo_resultado: 'entregue',
+        ultimo_status: 204,
+      });
       const body = `{"event":"${event}","id_demanda":0}`;
       expect(receiver.stored()).toEqual({ [id]: body });
       await until(`${id} in the output`, () => receiver.output().includes(`${id} ${body}`) || undefined);

@@ -46,7 +46,9 @@ export async function makeSampleReceiver(language: SampleLanguage): Promise<Samp
     child.stdout?.on('data', chunk => (written += chunk));
     child.stderr?.on('data', chunk => (written += chunk));
     const ended = new Promise<never>((_, reject) => {
-      child?.once('error', reject);
+      child?.once('error', error =>
+        reject(new Error(`${program} is needed (CONTRIBUTING.md, test/clients): ${error.message}`)),
+      );
       child?.once('exit', code => reject(new Error(`${program} ended with ${code}:\n${written}`)));
     });
     ended.catch(() => undefined); // it also ends when it is told to
