@@ -4,7 +4,9 @@ import json
 import unittest
 from pathlib import Path
 
+import emissor_publisher
 from emissor_publisher import findings_of, webhook_id_of
+from emissor_publisher.events import EVENT_FIELDS
 from emissor_publisher.message import message_of
 
 VECTORS = json.loads((Path(__file__).parents[2] / "test-vectors.json").read_text())
@@ -28,6 +30,11 @@ class Vectors(unittest.TestCase):
         for vector in [*VECTORS["refused"], *VECTORS["unknownFields"]]:
             with self.subTest(vector["case"]):
                 self.assertEqual(told(vector["message"]), vector["findings"])
+
+    def test_every_event_has_a_type_that_is_offered(self):
+        for name in EVENT_FIELDS:
+            type_name = "".join(word.capitalize() for word in name.replace("_", ".").split("."))
+            self.assertIn(type_name, emissor_publisher.__all__)
 
     def test_surrogate_pair_is_one_character(self):
         pair = "\ud83d\udca7"
