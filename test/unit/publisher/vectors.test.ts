@@ -3,10 +3,11 @@ import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseEventMessage } from '../../../lambdas/delivery/event.ts';
-import { EVENT_NAMES, isEventName } from '../../../lambdas/webhooks/webhook.ts';
+import { isEventName } from '../../../lambdas/webhooks/webhook.ts';
 import { findingsOf, webhookIdOf } from '../../../publisher/src/index.ts';
 import { messageOf } from '../../../publisher/src/message.ts';
 import { eventSchemaFiles } from '../../../tools/openapi/event-schemas.ts';
+import { anyMessage } from '../../support/any-message.ts';
 import { vectors } from '../../support/event-vectors.ts';
 
 const { accepted, refused, unknownFields } = vectors;
@@ -65,31 +66,10 @@ describe('fields that the event does not have', () => {
 });
 
 describe('any message', () => {
-  const anything = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 130 }),
-    fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 140 }).map(units => String.fromCharCode(...units)),
-    fc.integer(),
-    fc.double(),
-    fc.jsonValue(),
-    fc.constant(undefined),
-  );
-  const oftenGood = <Value>(good: fc.Arbitrary<Value>) =>
-    fc.oneof({ arbitrary: good, weight: 6 }, { arbitrary: anything, weight: 1 });
-  const message = fc.record(
-    {
-      id_conta: oftenGood(fc.constantFrom('acme', 'conta_1-A')),
-      event: oftenGood(fc.constantFrom(...EVENT_NAMES)),
-      id_demanda: oftenGood(fc.maxSafeNat()),
-      id_proposta: oftenGood(fc.maxSafeNat()),
-      id: anything,
-    },
-    { requiredKeys: ['event'] },
-  );
-
   it('is accepted by the service and its schema where the publisher accepts it, under the same webhook-id', () => {
     let published = 0;
     fc.assert(
-      fc.property(message, given => {
+      fc.property(anyMessage, given => {
         if (findingsOf(given).length > 0) return;
         published += 1;
         const { body, webhookId } = sent(given);
@@ -107,7 +87,7 @@ describe('any message', () => {
 
   it('is refused by all three, or by the publisher alone for a field that the event does not have', () => {
     fc.assert(
-      fc.property(message, given => {
+      fc.property(anyMessage, given => {
         const told = findingsOf(given).filter(({ reason }) => reason !== 'is no field of this event');
         expect(service(given).outcome === 'rejected').toBe(told.length > 0);
         expect(meetsSchema(JSON.parse(JSON.stringify(given)))).toBe(told.length === 0);
