@@ -132,7 +132,10 @@ const schema = z
 
     /** Roles and users of other accounts that may publish events. Each must exist: AWS refuses a policy that names another. */
     publisherRoles: list(arn('iam', '', /(role|user)\/[\w+=.@/-]+/, 'of roles or users'), 100),
-    /** SNS topics whose subscription may bring events, with raw message delivery, and EventBridge rules with the queue as a target. */
+    /**
+     * SNS topics that may bring events, with raw message delivery, and EventBridge rules of the stage's own account with the events
+     * queue as a target. A rule of another account sends by a role, which is one of `publisherRoles`.
+     */
     publisherTopics: list(arn('sns', '[a-z0-9-]+', /[\w-]+(\.fifo)?/, 'of SNS topics'), 100),
     publisherRules: list(arn('events', '[a-z0-9-]+', /rule\/([\w.-]+\/)?[\w.-]+/, 'of EventBridge rules'), 100),
     /** Accounts, besides the stage's own, that may subscribe to the notices of refused events. */
@@ -140,7 +143,10 @@ const schema = z
 
     /** Public URL of the demands pages: links in events begin with it. */
     demandsUrl: httpsUrl,
-    /** The page that documents the error codes of {base_url}: the `type` of a problem is this URL, `#` and the code. */
+    /**
+     * Where integrators read `docs/pt/erros.md`: the `type` of a problem of {base_url} is this URL, `#` and the code, which is a
+     * heading there. @default - `type` is about:blank
+     */
     docsUrl: z
       .url({ protocol: /^https$/, error: 'must be an https URL' })
       .refine(value => !value.includes('#'), 'must not have a fragment')

@@ -2,7 +2,8 @@ import type { StageFile } from '../lib/config.ts';
 
 /**
  * The stage that customers use. What is empty must be filled in before the first deployment. `lib/config.ts` says what each value
- * means, and which others there are, such as `authDomain` and `baseDomain` with their certificates, `owner` and `costCenter`.
+ * means, and which others there are, such as `authDomain` and `baseDomain` with their certificates, `docsUrl`, `owner` and
+ * `costCenter`.
  */
 export const stage: StageFile = {
   account: '',

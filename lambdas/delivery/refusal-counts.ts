@@ -26,7 +26,7 @@ export interface RefusedGroup {
 }
 
 /** A minute's count of a group, as it is stored. */
-export type CountedRefusals = Readonly<z.infer<typeof countedRefusals>>;
+type CountedRefusals = Readonly<z.infer<typeof countedRefusals>>;
 
 /** The counts of refused events. */
 export interface RefusalCounts {

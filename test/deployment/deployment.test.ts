@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { expect } from 'vitest';
@@ -9,6 +10,7 @@ import { pythonEnvironment } from '../support/python-environment.ts';
 import { type CommandResult, cleanEnvironment } from './command.ts';
 import { account, type Emulator, pythonRequirements, region, startEmulator } from './emulator.ts';
 import { runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
+import { bringEvents } from './event-sources.ts';
 import { infidelities, recordedResources } from './infidelities.ts';
 import { judgePolicies } from './probes.ts';
 import { commandLimit, makeSteps } from './steps.ts';
@@ -135,6 +137,23 @@ step('prod: status asks for protection', async () => {
 
 step('dev: end-to-end', () => endToEnd('dev'), 500_000);
 
+step('dev: events that an SNS topic and an EventBridge rule bring', async () => {
+  const account = 'sources';
+  const brought = await bringEvents(emulator.settings, outputsOf('dev').EventsQueueArn, account);
+  const what = ['--account', account, '--event', 'demanda.criada'];
+  const refusals: { body: string; detail: string }[] = [];
+  for (const { source, isWrapped, id } of brought) {
+    const whether = isWrapped ? 'refused, with what to mend' : 'an event';
+    const found = await until(`${source}: ${id} is ${whether}`, async () => {
+      if (!isWrapped) return (await ops<{ verdict: string }>('dev', ['events', 'find', ...what, '--id', id])).verdict;
+      refusals.push(...(await ops<typeof refusals>('dev', ['dlq', 'list'])));
+      return refusals.find(({ body }) => body.includes(id))?.detail ?? 'unknown';
+    });
+    expect(found).toMatch(isWrapped ? new RegExp(`envelope of an ${source}`) : /^no webhook$/);
+  }
+  return brought.map(({ source, isWrapped }) => `${source}${isWrapped ? ' (envelope: refused)' : ''}`).join(', ');
+});
+
 step('prod: end-to-end', () => endToEnd('prod', prodSuites), 500_000);
 
 step('dev: a synthesis from the start, and its diff, find nothing', () => diff('-c', 'stage=dev'));
@@ -250,7 +269,7 @@ function assemblyOf(stage: string): string {
 }
 
 /** The outputs of all stacks of a stage. */
-function outputsOf(stage: string): Record<'AuthUrl' | 'BaseUrl' | 'SmokeReceiverUrl', string> {
+function outputsOf(stage: string): Record<'AuthUrl' | 'BaseUrl' | 'EventsQueueArn' | 'SmokeReceiverUrl', string> {
   return Object.assign({}, ...Object.values(JSON.parse(readFileSync(outputsFileOf(stage), 'utf8'))));
 }
 
@@ -307,6 +326,15 @@ const statefulKinds: Readonly<Record<string, string>> = {
   'AWS::Logs::LogGroup': 'log group',
   'AWS::KMS::Key': 'key',
 };
+
+/** Asks until the answer is known. @throws where it is not after a minute. */
+async function until(what: string, ask: () => Promise<string>): Promise<string> {
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await pause(1_000)) {
+    const answer = await ask();
+    if (answer !== 'unknown') return answer;
+  }
+  throw new Error(`${what}: nothing in a minute.`);
+}
 
 /** The templates of an assembly, of which there are some. */
 function templatesOf(stage: string): readonly string[] {

@@ -1,13 +1,17 @@
+import { readFileSync } from 'node:fs';
 import {
   CloudWatchLogsClient,
   paginateDescribeLogGroups,
   paginateFilterLogEvents,
 } from '@aws-sdk/client-cloudwatch-logs';
+import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { expect } from 'vitest';
 import { pythonEnvironment } from '../support/python-environment.ts';
 import { account, type Emulator, pythonRequirements, region, startEmulator } from './emulator.ts';
 import { type EndToEndResult, runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
+import { publishByTopic } from './event-sources.ts';
 import { recordedResources } from './infidelities.ts';
+import { assumeNewRole } from './probes.ts';
 import { makeRolePolicies, type RolePolicies, type Statement, without } from './role-policies.ts';
 import { commandLimit, makeSteps } from './steps.ts';
 import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
@@ -21,6 +25,14 @@ import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
 // function. `test/infra/permissions.test.ts` lists the former.
 
 const stage = 'dev';
+
+const otherAccount = '444455556666';
+
+/** Who else may send to the events queue. */
+const named = {
+  publisherTopics: [`arn:aws:sns:${region}:${account}:named`],
+  publisherRoles: [`arn:aws:iam::${otherAccount}:role/named`],
+};
 
 let emulator: Emulator;
 let copy: WorkCopy;
@@ -39,7 +51,7 @@ step(
       enforced,
     );
     copy = makeWorkCopy(inFolder(), emulator.environment, commandLimit);
-    copy.configure(stage, { ...trialValues, ...smokeValues });
+    copy.configure(stage, { ...trialValues, ...smokeValues, ...named });
     policies = makeRolePolicies(emulator.endpoint);
     return emulator.endpoint;
   },
@@ -91,6 +103,42 @@ step(
   },
   500_000,
 );
+
+step('a topic, and a role of another account, may send events where the stage names it, and no other', async () => {
+  const { EventsQueueArn, EventsQueueUrl, DeadLetterQueueUrl } = outputs();
+  // The emulator takes such an access key for the root user of that account.
+  const root = { ...emulator.settings, credentials: { accessKeyId: otherAccount, secretAccessKey: 'emulated' } };
+  const maySend = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: EventsQueueArn };
+  const role = async (name: string) => {
+    const client = new SQSClient(await assumeNewRole(root, name, [maySend], otherAccount));
+    const sent = client.send(new SendMessageCommand({ QueueUrl: EventsQueueUrl, MessageBody: `of role ${name}` }));
+    return sent.then(
+      () => 'sent',
+      error => error.name,
+    );
+  };
+  for (const name of ['unnamed', 'named']) {
+    await publishByTopic(emulator.settings, name, EventsQueueArn, {
+      isRaw: true,
+      message: `of topic ${name}`,
+      group: stage,
+    });
+  }
+  expect([await role('unnamed'), await role('named')]).toEqual(['AccessDenied', 'sent']);
+
+  // What came is no event: it goes to the dead-letter queue.
+  const queues = new SQSClient(emulator.settings);
+  const came = new Set<string | undefined>();
+  const deadline = Date.now() + 30_000;
+  while (!(came.has('of topic named') && came.has('of role named')) && Date.now() < deadline) {
+    const { Messages = [] } = await queues.send(
+      new ReceiveMessageCommand({ QueueUrl: DeadLetterQueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 }),
+    );
+    for (const { Body } of Messages) if (Body?.startsWith('of ')) came.add(Body);
+  }
+  expect([...came].sort()).toEqual(['of role named', 'of topic named']);
+  return undefined;
+});
 
 // Last, since what could not be sent waits in its queue and comes back.
 withheld({
@@ -146,6 +194,10 @@ function endToEnd(files: readonly string[], only?: string): Promise<EndToEndResu
 
 function outputsFile(): string {
   return inFolder('outputs.json');
+}
+
+function outputs(): Record<'EventsQueueArn' | 'EventsQueueUrl' | 'DeadLetterQueueUrl', string> {
+  return Object.assign({}, ...Object.values(JSON.parse(readFileSync(outputsFile(), 'utf8'))));
 }
 
 /**

@@ -94,6 +94,21 @@ export const infidelities: readonly Infidelity[] = [
     isThere: ({ plain }) => probes.givesForeignFunctionUrls(plain),
   },
   {
+    name: 'every message has one sender',
+    why: 'AWS names the principal that sent it, and so do local runs.',
+    failing: [
+      [
+        'refused-events.e2e.test.ts',
+        'a subscription with a filter by sender gets what one publisher sent in all sessions of its role, ten of a minute, and nothing of another',
+      ],
+    ],
+  },
+  {
+    name: 'an EventBridge rule gives a standard queue no message group',
+    why: 'On AWS a target names one for fair queues, too.',
+    isThere: ({ plain }) => probes.dropsMessageGroup(plain),
+  },
+  {
     name: 'AUTH: sqs:SendMessage does not allow SendMessageBatch',
     why: 'On AWS it does, and there is no action of the other name. Every function that sends would be refused.',
     isThere: async ({ judgements }) => judgements.refusesBatches,

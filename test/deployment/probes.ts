@@ -11,9 +11,16 @@ import { CreateRoleCommand, IAMClient, PutRolePolicyCommand } from '@aws-sdk/cli
 import { CreateKeyCommand, GenerateDataKeyCommand, KMSClient } from '@aws-sdk/client-kms';
 import { LambdaClient, ListLayersCommand } from '@aws-sdk/client-lambda';
 import { CreateTopicCommand, ListSubscriptionsByTopicCommand, SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
-import { CreateQueueCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import {
+  CreateQueueCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { account, type Emulator } from './emulator.ts';
+import { bringEvents } from './event-sources.ts';
 import type { ClientSettings } from './inventory.ts';
 
 /** Whether an update may take away an export that another stack imports. AWS answers "in use". */
@@ -66,6 +73,18 @@ export async function givesForeignFunctionUrls({ settings }: Emulator): Promise<
   });
   const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: 'ProbeUrl' }));
   return new URL(Stacks?.[0]?.Outputs?.[0]?.OutputValue ?? '').hostname.endsWith('.on.aws');
+}
+
+/** Whether the message group of a rule's target is lost on its way to a standard queue. */
+export async function dropsMessageGroup({ settings }: Emulator): Promise<boolean> {
+  const client = new SQSClient(settings);
+  const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: 'probe-groups' }));
+  await bringEvents(settings, `arn:aws:sqs:${settings.region}:${account}:probe-groups`, 'probe');
+  const { Messages = [] } = await client.send(
+    new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageSystemAttributeNames: ['All'] }),
+  );
+  const ofRule = Messages.find(({ Body }) => Body?.includes('rule-plain'));
+  return ofRule !== undefined && ofRule.Attributes?.MessageGroupId === undefined;
 }
 
 function aFunction(ReservedConcurrentExecutions: number): object {
@@ -160,7 +179,7 @@ export async function judgePolicies({ settings }: Emulator): Promise<PolicyJudge
   const stack = { Resources: { Table: { Type: 'AWS::DynamoDB::Table', Properties: table } } };
   await create(new CloudFormationClient(root), 'Probe', stack);
 
-  const client = await assumeRole(root, [
+  const client = await assumeNewRole(root, 'probe', [
     { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: '*' },
     allowed('kms:GenerateDataKey', { StringEquals: { 'kms:EncryptionContext:purpose': 'right' } }),
     allowed('dynamodb:GetItem', { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['right'] } }),
@@ -192,14 +211,23 @@ function allowed(Action: string, Condition: object): object {
   return { Effect: 'Allow', Action, Resource: '*', Condition };
 }
 
-async function assumeRole(root: ClientSettings, statements: readonly object[]) {
+/**
+ * Makes a role, and gives the settings of a client that has assumed it.
+ *
+ * @param root - the root user of the role's account.
+ */
+export async function assumeNewRole(
+  root: ClientSettings,
+  name: string,
+  statements: readonly object[],
+  ofAccount = account,
+): Promise<ClientSettings> {
   const iam = new IAMClient(root);
   const policy = (Statement: readonly object[]) => JSON.stringify({ Version: '2012-10-17', Statement });
   const trust = { Effect: 'Allow', Principal: { AWS: '*' }, Action: 'sts:AssumeRole' };
-  await iam.send(new CreateRoleCommand({ RoleName: 'probe', AssumeRolePolicyDocument: policy([trust]) }));
-  const own = { RoleName: 'probe', PolicyName: 'probe', PolicyDocument: policy(statements) };
-  await iam.send(new PutRolePolicyCommand(own));
-  const role = { RoleArn: `arn:aws:iam::${account}:role/probe`, RoleSessionName: 'probe' };
+  await iam.send(new CreateRoleCommand({ RoleName: name, AssumeRolePolicyDocument: policy([trust]) }));
+  await iam.send(new PutRolePolicyCommand({ RoleName: name, PolicyName: name, PolicyDocument: policy(statements) }));
+  const role = { RoleArn: `arn:aws:iam::${ofAccount}:role/${name}`, RoleSessionName: name };
   const { Credentials } = await new STSClient(root).send(new AssumeRoleCommand(role));
   const { AccessKeyId = '', SecretAccessKey = '', SessionToken = '' } = Credentials ?? {};
   const credentials = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken };

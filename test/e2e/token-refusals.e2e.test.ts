@@ -100,7 +100,7 @@ const cases: readonly Case[] = [
       body: formOf(world),
     })),
   ),
-  refusal('body over 16 KiB', 'docs/tokens.md', [413, 'invalid_request'], world => ({
+  refusal('body over 16 KiB', 'docs/en/errors.md', [413, 'invalid_request'], world => ({
     body: { ...valid(world), padding: 'x'.repeat(16 * 1024) },
   })),
 
@@ -181,7 +181,7 @@ const cases: readonly Case[] = [
   refusal('grant_type in another case', 'RFC 6749 5.2', [400, 'unsupported_grant_type'], world => ({
     body: { ...valid(world), grant_type: 'Password' },
   })),
-  refusal('the client is judged before the grant type', 'docs/tokens.md', invalidClient, world => ({
+  refusal('the client is judged before the grant type', 'docs/en/errors.md', invalidClient, world => ({
     body: { ...valid(world), grant_type: 'authorization_code', client_secret: 'wrong' },
   })),
   refusal('password grant not enabled', 'RFC 6749 5.2', unauthorizedClient, ({ refreshOnly, user }) => ({
@@ -199,13 +199,13 @@ const cases: readonly Case[] = [
     body: without(refreshGrant(client, 'x'), 'refresh_token'),
   })),
   refusal('refresh_token empty', 'RFC 6749 3.2', invalidRequest, ({ client }) => ({ body: refreshGrant(client, '') })),
-  refusal('username over 254 bytes', 'docs/tokens.md', invalidRequest, world => ({
+  refusal('username over 254 bytes', 'docs/en/errors.md', invalidRequest, world => ({
     body: { ...valid(world), username: `${'é'.repeat(122)}@example.com` },
   })),
-  refusal('password over 1,024 bytes', 'docs/tokens.md', invalidRequest, world => ({
+  refusal('password over 1,024 bytes', 'docs/en/errors.md', invalidRequest, world => ({
     body: { ...valid(world), password: 'é'.repeat(513) },
   })),
-  refusal('refresh token over 512 bytes', 'docs/tokens.md', invalidRequest, ({ client }) => ({
+  refusal('refresh token over 512 bytes', 'docs/en/errors.md', invalidRequest, ({ client }) => ({
     body: refreshGrant(client, 'x'.repeat(513)),
   })),
 

@@ -14,7 +14,7 @@ export interface Page {
 }
 
 /** A heading of a page. */
-export interface Heading {
+interface Heading {
   readonly level: number;
   readonly text: string;
   /** As GitHub and site generators make it of the text. */
@@ -32,7 +32,7 @@ export interface CodeBlock {
 }
 
 /** A table: its rows below the header, cell by cell. */
-export interface Table {
+interface Table {
   readonly heading: string;
   readonly rows: readonly (readonly string[])[];
 }
@@ -74,6 +74,25 @@ export function readPage(file: string): Page {
 /** The texts of inline code. */
 export function inlineCode(text: string): readonly string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+}
+
+/** The lines of a section, without code blocks. @throws when the page has no such heading. */
+export function sectionOf({ headings, path: file }: Page, heading: string): string {
+  const found = headings.find(({ text }) => text === heading);
+  if (!found) throw new Error(`${file} has no section ${heading}.`);
+  return found.lines.join('\n').trim();
+}
+
+/** The code blocks of a section. */
+export function blocksOf({ blocks }: Page, heading: string): readonly string[] {
+  return blocks.filter(block => block.heading === heading).map(({ text }) => text);
+}
+
+/** What the first cells of a section's tables name, table by table. */
+export function firstCells({ tables }: Page, heading: string): readonly (readonly string[])[] {
+  return tables
+    .filter(table => table.heading === heading)
+    .map(({ rows }) => rows.map(([cell = '']) => inlineCode(cell)[0] ?? ''));
 }
 
 const root = path.join(import.meta.dirname, '../..');

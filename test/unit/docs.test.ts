@@ -1,15 +1,43 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import path from 'node:path';
 import { expect, it } from 'vitest';
+import { readPage } from '../support/markdown-page.ts';
 
-const root = join(import.meta.dirname, '../..');
+const root = path.join(import.meta.dirname, '../..');
 const pages = globSync(['*.md', 'docs/**/*.md', 'local/*.md'], { cwd: root });
 
 it.each(pages)('%s names only files that are there', page => {
-  const text = readFileSync(join(root, page), 'utf8');
+  const text = readFileSync(path.join(root, page), 'utf8');
   const named = text.matchAll(/`((?:bin|docs|lambdas|lib|lint|local|test|tools)\/[\w./-]*\w)\/?`/g);
   const missing = [...named]
-    .map(([, path = '']) => path)
-    .filter(path => !path.includes('NNNN') && !existsSync(join(root, path)));
+    .map(([, file = '']) => file)
+    .filter(file => !file.includes('NNNN') && !existsSync(path.join(root, file)));
   expect(missing).toEqual([]);
 });
+
+it.each(pages)('%s links only to files and headings that are there', page => {
+  const broken = readPage(page).links.filter(link => !/^(https?|mailto):/.test(link) && !leadsSomewhere(link, page));
+  expect(broken).toEqual([]);
+});
+
+const sitePages = globSync('docs/{pt,en}/*.md', { cwd: root });
+
+it.each(sitePages)('%s is plain Markdown, with anchors that every site generator makes alike', page => {
+  const { lines, links, headings } = readPage(page);
+  const prose = lines
+    .join('\n')
+    .replaceAll(/^```.*?^```$/gms, '')
+    .replaceAll(/`[^`]*`/g, '');
+  expect(prose).not.toMatch(/<\/?[a-z]|[{}]/i); // HTML, or what a template engine would fill in
+  expect(links.filter(link => /^\//.test(link))).toEqual([]);
+  expect(links.map(link => link.split('#')[1] ?? '').filter(anchor => !/^[a-z0-9_-]*$/.test(anchor))).toEqual([]);
+  const anchors = headings.map(({ anchor }) => anchor);
+  expect(anchors.filter((anchor, at) => anchors.indexOf(anchor) !== at)).toEqual([]);
+});
+
+function leadsSomewhere(link: string, page: string): boolean {
+  const [file = '', anchor] = link.split('#');
+  const target = path.join(path.dirname(page), file || path.basename(page));
+  if (!existsSync(path.join(root, target))) return false;
+  return anchor === undefined || readPage(target).headings.some(heading => heading.anchor === anchor);
+}

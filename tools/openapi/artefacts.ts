@@ -2,6 +2,7 @@ import { asyncApiDocument } from './asyncapi.ts';
 import { localEnvironment, postmanCollection } from './collection.ts';
 import { openApiDocument } from './document.ts';
 import { eventSchemaFiles } from './event-schemas.ts';
+import { publisherSources } from './publisher-sources.ts';
 
 /** The folder that holds what is generated, and nothing else. */
 export const artefactsFolder = 'docs/api';
@@ -16,7 +17,7 @@ export function artefacts(): ReadonlyMap<string, string> {
     ['docs/api/local.postman_environment.json', localEnvironment()],
   ];
   const texts = documents.map(([file, document]) => [file, `${JSON.stringify(document, null, 2)}\n`] as const);
-  return new Map(texts);
+  return new Map([...texts, ...publisherSources()]);
 }
 
 /** A file and the JSON document in it. */

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { refusalNotice, suppressedRefusals } from '../../lambdas/delivery/refusal-notice.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
-import { deliveryHeaders } from './delivery-headers.ts';
 import { deliverySchema, eventSummaries, messageSchema } from './event-schemas.ts';
+import { deliveryHeaders } from './event-webhooks.ts';
 
 /** The AsyncAPI 3.0 document: how events come in, how they are delivered, and how publishers hear of those that are refused. */
 export function asyncApiDocument(): object {
@@ -19,7 +19,6 @@ export function asyncApiDocument(): object {
     servers,
     channels: {
       eventsQueue: {
-        address: null,
         title: 'Events queue',
         description:
           'The standard queue at the address in the output EventsQueueUrl. The managed policy in the output PublisherPolicyArn allows sending to it.',
@@ -28,14 +27,12 @@ export function asyncApiDocument(): object {
         bindings: { sqs: { queue: { name: 'EventsQueue', fifoQueue: false }, bindingVersion: '0.2.0' } },
       },
       deliveries: {
-        address: null,
         title: 'Registered URL',
         description: 'The URL that the account has registered for the event.',
         servers: [{ $ref: '#/servers/receiver' }],
         messages: referring('delivery'),
       },
       refusedEvents: {
-        address: null,
         title: 'Topic of refused events',
         description: 'The topic at the address in the output RefusedEventsTopicArn.',
         servers: [{ $ref: '#/servers/sns' }],
@@ -53,6 +50,7 @@ export function asyncApiDocument(): object {
         description:
           'A publisher sends each message with a MessageGroupId that is its id_conta, so that the burst of one account does not hold up the others. It sets no message attributes. A message that is no event goes to the dead-letter queue.',
         'x-sqs-message-group-id': '$message.payload#/id_conta',
+        security: [{ $ref: '#/components/securitySchemes/aws' }],
       },
       sendDelivery: {
         action: 'send',
@@ -61,15 +59,17 @@ export function asyncApiDocument(): object {
         description:
           'One POST. It is successful when a complete header with a status 2xx comes within 15 seconds; otherwise it is repeated, by default nine times in about three days. An event may arrive more than once, always under the same webhook-id, and in any order.',
         bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
+        security: [{ $ref: '#/components/securitySchemes/receiver' }],
       },
       sendRefusal: {
         action: 'send',
         channel: { $ref: '#/channels/refusedEvents' },
         title: 'Tell publishers of a refused event',
         description: 'At most ten notices a minute for each sender and reason, then one with a count; best effort.',
+        security: [{ $ref: '#/components/securitySchemes/aws' }],
       },
     },
-    components: { messages: { ...messages(), ...notices } },
+    components: { messages: { ...messages(), ...notices }, securitySchemes },
   };
 }
 
@@ -96,8 +96,34 @@ const servers = {
   },
 };
 
+const securitySchemes = {
+  aws: { type: 'http', scheme: 'AWS4-HMAC-SHA256', description: 'AWS Signature Version 4, as every AWS SDK makes it.' },
+  receiver: {
+    type: 'httpApiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'The autorizacao of the registration, where it has one; the signature proves a delivery in any case.',
+  },
+};
+
 const referring = (kind: 'message' | 'delivery') =>
   Object.fromEntries(EVENT_NAMES.map(event => [event, { $ref: `#/components/messages/${event}.${kind}` }]));
+
+/** The headers of a delivery; names are in lower case, since HTTP does not tell cases apart. */
+const headers = {
+  type: 'object',
+  properties: {
+    'content-type': { type: 'string', const: 'application/json' },
+    authorization: { type: 'string', description: 'The autorizacao of the registration, where it has one.' },
+    ...Object.fromEntries(
+      Object.values(deliveryHeaders).map(({ name, description, schema }) => [
+        name.toLowerCase(),
+        { description, ...schema },
+      ]),
+    ),
+  },
+  required: ['content-type', ...Object.values(deliveryHeaders).map(({ name }) => name.toLowerCase())],
+};
 
 /** Every event as it comes in and as it is delivered. */
 function messages(): Readonly<Record<string, object>> {
@@ -108,7 +134,7 @@ function messages(): Readonly<Record<string, object>> {
         `${event}.delivery`,
         {
           ...about(event, 'is delivered'),
-          headers: deliveryHeaders,
+          headers,
           payload: deliverySchema(event),
           correlationId: {
             location: '$message.header#/webhook-id',

@@ -41,7 +41,7 @@ export const deliveryHeaders = {
   ),
 };
 
-function header(name: string, description: string, schema: Schema, example: string): object {
+function header(name: string, description: string, schema: Schema, example: string) {
   return { name, in: 'header', required: true, description, schema, example };
 }
 

@@ -203,13 +203,13 @@ const rows: readonly Row[] = [
   bodyRow('an empty refresh_token', 'RFC 6749 6', 400, 'invalid_request', () =>
     encode({ grant_type: 'refresh_token', client_id: id, client_secret: secret, refresh_token: '' }),
   ),
-  bodyRow('a username over 254 bytes', 'docs/tokens.md', 400, 'invalid_request', () =>
+  bodyRow('a username over 254 bytes', 'docs/en/errors.md', 400, 'invalid_request', () =>
     encode({ ...login(), username: 'é'.repeat(128) }),
   ),
-  bodyRow('a password over 1,024 bytes', 'docs/tokens.md', 400, 'invalid_request', () =>
+  bodyRow('a password over 1,024 bytes', 'docs/en/errors.md', 400, 'invalid_request', () =>
     encode({ ...login(), password: 'é'.repeat(513) }),
   ),
-  bodyRow('a refresh token over 512 bytes', 'docs/tokens.md', 400, 'invalid_request', () =>
+  bodyRow('a refresh token over 512 bytes', 'docs/en/errors.md', 400, 'invalid_request', () =>
     encode({ grant_type: 'refresh_token', client_id: id, client_secret: secret, refresh_token: filler(513) }),
   ),
   bodyRow('an unknown scope', 'RFC 6749 3.3', 400, 'invalid_scope', () => encode({ ...login(), scope: 'everything' })),

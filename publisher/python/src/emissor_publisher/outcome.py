@@ -1,0 +1,50 @@
+"""What became of events."""
+
+from dataclasses import dataclass
+from typing import Sequence
+
+from .findings import Finding
+
+
+@dataclass(frozen=True)
+class SentEvent:
+    """An event that the queue has accepted."""
+
+    index: int
+    """Its place among the events given, from 0."""
+    id: str
+    """The event's `id`: the caller's, or the one that was made."""
+    webhook_id: str
+    """What the deliveries of the event carry in the header `webhook-id`."""
+    message_id: str
+    """The queue's id of the message."""
+
+
+@dataclass(frozen=True)
+class RefusedEvent:
+    """An event that is not valid, and was not sent."""
+
+    index: int
+    findings: Sequence[Finding]
+
+
+@dataclass(frozen=True)
+class FailedEvent:
+    """An event that could not be sent, or of which it is not known. To publish it again with this `id` does no harm."""
+
+    index: int
+    id: str
+    webhook_id: str
+    code: str
+    """The error code of SQS, or the name of the SDK's error; `Aborted` where `stop` was set."""
+    retryable: bool
+    """Whether it can succeed later although nobody changes anything."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of events, each list in their order."""
+
+    sent: Sequence[SentEvent]
+    refused: Sequence[RefusedEvent]
+    failed: Sequence[FailedEvent]

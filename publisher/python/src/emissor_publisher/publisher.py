@@ -1,0 +1,127 @@
+"""Publishes events to the events queue."""
+
+import threading
+import uuid
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any, Generator, Iterable, List, Mapping, Optional, Set, Union, cast
+from urllib.parse import urlsplit
+
+import boto3
+from botocore.config import Config
+
+from .batch import ABORTED, BATCH_SIZE, Queue, Result, send_batch
+from .errors import InterruptedPublishError, RefusedEventError, SendError
+from .events import BusinessEvent
+from .findings import findings_of
+from .message import Message, message_of
+from .outcome import FailedEvent, Outcome, RefusedEvent, SentEvent
+
+
+def create_publisher(
+    queue_url: Optional[str], *, client: Any = None, attempts: int = 5, concurrency: int = 5
+) -> "Publisher":
+    """
+    Makes a publisher.
+
+    `queue_url` is the address of the events queue: the service's output `EventsQueueUrl`. `client` is a client of boto3 for SQS; by
+    default one with the settings of the environment. It repeats requests that fail as a whole, as it is set up to. `attempts` is
+    how often a message is sent at most while the queue refuses it for the moment. `concurrency` is how many requests, of up to
+    ten messages each, are under way at most.
+
+    Raises ValueError when an option cannot be used.
+    """
+    address = urlsplit(queue_url or "")
+    if not address.scheme or not address.netloc:
+        raise ValueError("queue_url must be the address of the events queue.")
+    for name, count in (("attempts", attempts), ("concurrency", concurrency)):
+        if not isinstance(count, int) or count < 1:
+            raise ValueError(f"{name} must be a whole number from 1.")
+    if client is None:
+        client = boto3.client("sqs", config=Config(max_pool_connections=max(10, concurrency)))
+    return Publisher(Queue(client, cast(str, queue_url), attempts), concurrency)
+
+
+class Publisher:
+    """Publishes events to the events queue. `create_publisher` makes one. Threads may share it."""
+
+    def __init__(self, queue: Queue, concurrency: int) -> None:
+        self._queue = queue
+        self._concurrency = concurrency
+
+    def publish(self, event: BusinessEvent, *, stop: Optional[threading.Event] = None) -> SentEvent:
+        """
+        Publishes one event.
+
+        Raises RefusedEventError when it is not valid: it was not sent. Raises SendError when it could not be sent, or `stop` was
+        set before it was. A request that is under way ends by itself.
+        """
+        prepared = _prepare(event, 0)
+        if isinstance(prepared, RefusedEvent):
+            raise RefusedEventError(prepared.findings)
+        [result] = send_batch(self._queue, [prepared], stop)
+        if isinstance(result, FailedEvent):
+            raise SendError(result)
+        return result
+
+    def publish_all(self, events: Iterable[BusinessEvent], *, stop: Optional[threading.Event] = None) -> Outcome:
+        """
+        Publishes any number of events, ten a request. Each is judged for itself: one that is not valid keeps no other from being
+        sent. Events wait until ten are together or there are no more: publish those that come slowly one by one.
+
+        Raises InterruptedPublishError when `stop` was set or the iterable raised.
+        """
+        refused: List[RefusedEvent] = []
+        batch: List[Message] = []
+        sent: List["Future[List[Result]]"] = []
+        under_way: Set["Future[List[Result]]"] = set()
+        cause: Optional[Exception] = None
+        index = 0
+
+        with ThreadPoolExecutor(self._concurrency, "emissor-publisher") as pool:
+
+            def send() -> None:
+                nonlocal batch, under_way
+                if len(under_way) >= self._concurrency:
+                    _, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                request = pool.submit(send_batch, self._queue, batch, stop)
+                sent.append(request)
+                under_way.add(request)
+                batch = []
+
+            iterator = iter(events)
+            while not (interrupted := stop is not None and stop.is_set()):
+                try:
+                    event = next(iterator)
+                except StopIteration:
+                    break
+                except Exception as error:
+                    interrupted, cause = True, error
+                    break
+                prepared = _prepare(event, index)
+                index += 1
+                if isinstance(prepared, RefusedEvent):
+                    refused.append(prepared)
+                else:
+                    batch.append(prepared)
+                if len(batch) == BATCH_SIZE:
+                    send()
+            if interrupted and isinstance(iterator, Generator):
+                iterator.close()
+            if batch:
+                send()  # also what was taken before an interruption
+
+        results = sorted((result for request in sent for result in request.result()), key=lambda result: result.index)
+        failed = [result for result in results if isinstance(result, FailedEvent)]
+        outcome = Outcome([result for result in results if isinstance(result, SentEvent)], refused, failed)
+        if interrupted or any(event.code == ABORTED for event in failed):
+            raise InterruptedPublishError(outcome) from cause
+        return outcome
+
+
+def _prepare(event: object, index: int) -> Union[Message, RefusedEvent]:
+    """The message of an event, or what keeps it from being one."""
+    copy = dict(event) if isinstance(event, Mapping) else event
+    findings = findings_of(copy)
+    if findings:
+        return RefusedEvent(index, findings)
+    return message_of(cast(Mapping[str, Any], copy), index, lambda: str(uuid.uuid4()))

@@ -1,0 +1,45 @@
+import { eventFields, eventReasons, fieldRules, optionalFields } from './events.ts';
+
+/** What is wrong with an event. It names a field and never repeats its value. */
+export interface Finding {
+  /** The name of the field; empty where the event as a whole is meant. */
+  readonly field: string;
+  readonly reason: string;
+}
+
+/**
+ * What keeps an event from being published: what the service would refuse, and fields that the event does not have, so that a
+ * misspelt `id` is not silently ignored. Empty for a valid event.
+ */
+export function findingsOf(event: unknown): readonly Finding[] {
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) {
+    return [{ field: '', reason: eventReasons.notObject }];
+  }
+  const values: Readonly<Record<string, unknown>> = { ...event };
+  const name = values.event;
+  if (typeof name !== 'string') return [{ field: 'event', reason: eventReasons.notText }];
+  const fields = Object.hasOwn(eventFields, name) ? eventFields[name] : undefined;
+  if (!fields) return [{ field: 'event', reason: eventReasons.unknown }];
+
+  const wrong = fields.flatMap(field => findingOf(field, values[field]) ?? []);
+  const unknown = Object.keys(values).filter(
+    field => values[field] !== undefined && field !== 'event' && !fields.includes(field),
+  );
+  return [...wrong, ...unknown.map(field => ({ field, reason: 'is no field of this event' }))];
+}
+
+function findingOf(field: string, value: unknown): Finding | undefined {
+  if (value === undefined && optionalFields.includes(field)) return undefined;
+  const rule = fieldRules[field];
+  if (!rule || meets(value, rule)) return undefined;
+  return { field, reason: rule.reason };
+}
+
+function meets(value: unknown, rule: (typeof fieldRules)[string]): boolean {
+  if ('pattern' in rule) return typeof value === 'string' && new RegExp(rule.pattern).test(value);
+  if ('minimum' in rule)
+    return Number.isInteger(value) && Number(value) >= rule.minimum && Number(value) <= rule.maximum;
+  if (typeof value !== 'string' || value.length > 2 * rule.maxLength) return false;
+  const { length } = [...value];
+  return length >= rule.minLength && length <= rule.maxLength;
+}

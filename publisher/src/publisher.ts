@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { abortable } from './abortable.ts';
+import { aborted, batchSize, type Result, sendBatch } from './batch.ts';
+import { InterruptedPublishError, RefusedEventError, SendError } from './errors.ts';
+import type { BusinessEvent } from './events.ts';
+import { findingsOf } from './findings.ts';
+import { type Message, messageOf } from './message.ts';
+import { failedEvent, type Outcome, outcomeOf, type RefusedEvent, type SentEvent, sentEvent } from './outcome.ts';
+
+/** Where a publisher sends, and how. */
+export interface PublisherOptions {
+  /** The address of the events queue: the service's output `EventsQueueUrl`. Without one no publisher is made. */
+  readonly queueUrl: string | undefined;
+  /** Default: one with the settings of the environment. It repeats requests that fail as a whole, as it is set up to. */
+  readonly client?: SQSClient;
+  /** How often a message is sent at most while the queue refuses it for the moment. Default: 5. */
+  readonly attempts?: number;
+  /** How many requests, of up to ten messages each, are under way at most. Default: 5. */
+  readonly concurrency?: number;
+}
+
+/** What ends a call early. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** Publishes events to the events queue. */
+export interface Publisher {
+  /**
+   * Publishes one event.
+   *
+   * @throws {RefusedEventError} when it is not valid: it was not sent.
+   * @throws {SendError} when it could not be sent, or the signal was aborted before the queue had answered.
+   */
+  publish(event: BusinessEvent, options?: CallOptions): Promise<SentEvent>;
+
+  /**
+   * Publishes any number of events, ten a request. Each is judged for itself: one that is not valid keeps no other from being
+   * sent. Events wait until ten are together or there are no more: publish those that come slowly one by one.
+   *
+   * @throws {InterruptedPublishError} when the signal was aborted or the iterable threw.
+   */
+  publishAll(events: Iterable<BusinessEvent> | AsyncIterable<BusinessEvent>, options?: CallOptions): Promise<Outcome>;
+}
+
+/**
+ * Makes a publisher.
+ *
+ * @throws {TypeError} when an option cannot be used.
+ */
+export function createPublisher({ queueUrl, client, attempts = 5, concurrency = 5 }: PublisherOptions): Publisher {
+  if (queueUrl === undefined || !URL.canParse(queueUrl))
+    throw new TypeError('queueUrl must be the address of the events queue.');
+  for (const [name, count] of Object.entries({ attempts, concurrency })) {
+    if (!Number.isInteger(count) || count < 1) throw new TypeError(`${name} must be a whole number from 1.`);
+  }
+  const queue = { client: client ?? new SQSClient(), queueUrl, attempts };
+
+  async function publish(event: BusinessEvent, { signal }: CallOptions = {}): Promise<SentEvent> {
+    const prepared = prepare(event, 0);
+    if ('findings' in prepared) throw new RefusedEventError(prepared.findings);
+    const [result] = (await sendBatch(queue, [prepared], signal)) as [Result];
+    if (result.status === 'failed') throw new SendError(failedEvent(result));
+    return sentEvent(result);
+  }
+
+  async function publishAll(
+    events: Iterable<BusinessEvent> | AsyncIterable<BusinessEvent>,
+    { signal }: CallOptions = {},
+  ): Promise<Outcome> {
+    const refused: RefusedEvent[] = [];
+    const results: Result[] = [];
+    const underWay = new Set<Promise<void>>();
+    let batch: Message[] = [];
+
+    const sendOne = async () => {
+      while (underWay.size >= concurrency) await Promise.race(underWay);
+      const request = sendBatch(queue, batch, signal).then(answer => {
+        results.push(...answer);
+        underWay.delete(request);
+      });
+      underWay.add(request);
+      batch = [];
+    };
+
+    let interruption: { readonly cause: unknown } | undefined;
+    try {
+      let index = 0;
+      for await (const event of abortable(events, signal)) {
+        const prepared = prepare(event, index);
+        if ('findings' in prepared) refused.push(prepared);
+        else batch.push(prepared);
+        if (batch.length === batchSize) await sendOne();
+        index += 1;
+      }
+    } catch (cause) {
+      interruption = { cause };
+    }
+    if (batch.length > 0) await sendOne(); // also what was taken before an interruption
+    await Promise.all(underWay);
+
+    const outcome = outcomeOf(results, refused);
+    if (outcome.failed.some(({ code }) => code === aborted)) interruption ??= { cause: signal?.reason };
+    if (interruption) throw new InterruptedPublishError(outcome, interruption.cause);
+    return outcome;
+  }
+
+  return { publish, publishAll };
+}
+
+/** The message of an event, or what keeps it from being one. Each field is read once. */
+function prepare(given: BusinessEvent, index: number): Message | RefusedEvent {
+  const event = typeof given === 'object' && given !== null && !Array.isArray(given) ? { ...given } : given;
+  const findings = findingsOf(event);
+  return findings.length > 0 ? { index, findings } : messageOf(event, index, randomUUID);
+}

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** A message that a caller gives, and what becomes of it. */
+export interface EventVector {
+  readonly case: string;
+  readonly message: unknown;
+}
+
+/** A message that is refused, and why. */
+export interface RefusedVector extends EventVector {
+  readonly findings: readonly { readonly field: string; readonly reason: string }[];
+}
+
+/** The test vectors that the service and both publishers share. */
+export const vectors: {
+  readonly accepted: readonly (EventVector & { readonly webhookId?: string })[];
+  readonly refused: readonly RefusedVector[];
+  readonly unknownFields: readonly RefusedVector[];
+} = JSON.parse(readFileSync(path.join(import.meta.dirname, '../../publisher/test-vectors.json'), 'utf8'));

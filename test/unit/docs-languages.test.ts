@@ -1,0 +1,101 @@
+import { globSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type CodeBlock, inlineCode, type Page, readPage } from '../support/markdown-page.ts';
+
+// The integrators' pages are written twice. What a machine can compare of the two is compared here.
+
+const pages = [
+  ['README', 'README'],
+  ['inicio-rapido', 'quick-start'],
+  ['tokens', 'tokens'],
+  ['webhooks', 'webhooks'],
+  ['recebimento', 'receiving'],
+  ['eventos', 'events'],
+  ['erros', 'errors'],
+  ['entregas', 'deliveries'],
+  ['producao', 'going-live'],
+] as const;
+
+it('are the same pages in both languages', () => {
+  const names = (folder: string) =>
+    globSync('*.md', { cwd: path.join(import.meta.dirname, '../../docs', folder) }).sort();
+  expect(names('pt')).toEqual(pages.map(([portuguese]) => `${portuguese}.md`).sort());
+  expect(names('en')).toEqual(pages.map(([, english]) => `${english}.md`).sort());
+});
+
+describe.each(pages)('docs/pt/%s.md and docs/en/%s.md', (portuguese, english) => {
+  const pt = readPage(`docs/pt/${portuguese}.md`);
+  const en = readPage(`docs/en/${english}.md`);
+
+  it('begin with a title of their own, and with a sentence', () => {
+    for (const { lines, headings } of [pt, en]) {
+      expect(headings.map(({ level }) => level).filter(level => level === 1)).toEqual([1]);
+      expect(lines[0]).toMatch(/^# /);
+      expect(lines[2]).toMatch(/^\p{Lu}.+[.:]$/u);
+    }
+  });
+
+  it('have the same sections, and the same headings where those are names of the wire', () => {
+    expect(levels(en)).toEqual(levels(pt));
+    expect(wireHeadings(en)).toEqual(wireHeadings(pt));
+  });
+
+  it('have the same code, except for comments and what the service itself says in two languages', () => {
+    expect(en.blocks.map(comparable)).toEqual(pt.blocks.map(comparable));
+  });
+
+  it('have the same tables, row by row, by what the first cells name', () => {
+    const firstCells = ({ tables }: Page) => tables.map(({ rows }) => rows.map(([cell = '']) => [...inlineCode(cell)]));
+    expect(firstCells(en)).toEqual(firstCells(pt));
+  });
+
+  it('name the same things and numbers in each section', () => {
+    expect(en.headings.map(factsOf)).toEqual(pt.headings.map(factsOf));
+  });
+
+  it('link to the same places', () => {
+    const targets = ({ links, path: file }: Page) => links.map(link => placeOf(link, file));
+    expect(targets(en)).toEqual(targets(pt));
+  });
+});
+
+function levels({ headings }: Page): readonly number[] {
+  return headings.map(({ level }) => level);
+}
+
+/** Headings that are codes or names of events or languages: the same in both, and so are their anchors. */
+function wireHeadings({ headings }: Page): readonly string[] {
+  return headings.map(({ text }) => text).filter(text => /^[a-z]+[._][a-z_]+$|^(required|repeated)$/.test(text));
+}
+
+function comparable({ language, text }: CodeBlock): readonly string[] {
+  const withoutTexts = language === 'json' ? text.replaceAll(/"(title|detail)":"[^"]*"/g, '"$1":…') : text;
+  return [language, ...withoutTexts.split('\n').map(line => withoutComment(line, language))];
+}
+
+/** A line without a comment of more than one word: `# …` or `// …`. */
+function withoutComment(line: string, language: string): string {
+  const marker = { python: '#', bash: '#', php: '//', java: '//', csharp: '//', js: '//' }[language];
+  const at = marker === undefined ? -1 : line.search(new RegExp(`(^|\\s)${marker} \\S`));
+  return at < 0 ? line : line.slice(0, at);
+}
+
+/** The inline code and the numbers of a section, sorted. `2.048` and `2,048` are the same number, `60,5` and `60.5`, too. */
+function factsOf({ lines, text }: Page['headings'][number]): readonly string[] {
+  const prose = [text, ...lines].join('\n').replaceAll(/\]\([^)]*\)/g, ']');
+  const numbers = prose.replaceAll(/`[^`]*`/g, '').matchAll(/(?<![\w.,])\d[\d.,]*\d|\d/g);
+  return [...inlineCode(prose), ...[...numbers].map(([number]) => number.replaceAll(/[.,]/g, ''))].sort();
+}
+
+/** Where a link leads, whatever the language: the page's place in the list above and the number of the heading. */
+function placeOf(link: string, from: string): string {
+  if (link.startsWith('https:')) return link;
+  const [file = '', anchor] = link.split('#');
+  const target = path.join(path.dirname(from), file || path.basename(from));
+  const name = path.basename(target, '.md');
+  const isPage = /^docs\/(pt|en)\//.test(target);
+  const number = isPage ? pages.findIndex(names => names.some(one => one === name)) : target;
+  const heading = anchor === undefined ? '' : readPage(target).headings.findIndex(one => one.anchor === anchor);
+  return `${number}#${heading}`;
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import * as limits from '../../lambdas/delivery/limits.ts';
+import { privateSuffixes } from '../../lambdas/platform/egress/host-name.ts';
+import { maximumUrlLength } from '../../lambdas/platform/egress/url-rules.ts';
+import { signsUntil } from '../../lambdas/webhooks/signing-secret.ts';
+import { stageConfiguration } from '../../lib/config.ts';
+import { inlineCode, readPage, sectionOf } from '../support/markdown-page.ts';
+
+// The limits and waits of the integrators' pages, against the stage's defaults and the constants.
+// Both languages name the same things in the same places (`docs-languages.test.ts`), so most of it is read from one of them.
+
+const page = {
+  webhooks: readPage('docs/en/webhooks.md'),
+  deliveries: readPage('docs/en/deliveries.md'),
+  receiving: readPage('docs/en/receiving.md'),
+  tokens: readPage('docs/en/tokens.md'),
+};
+
+it('the names that are never public are listed', () => {
+  const listed = inlineCode(sectionOf(page.webhooks, 'Rules for URLs')).filter(code => code.startsWith('.'));
+  expect(listed).toEqual([...privateSuffixes].map(suffix => `.${suffix}`));
+});
+
+describe('the numbers', () => {
+  const stage = stageConfiguration('dev');
+  const second = 1_000;
+  const [minute, hour, day] = [60 * second, 60 * 60 * second, 24 * 60 * 60 * second];
+  const units: readonly [number, string][] = [
+    [hour, 'hours'],
+    [minute, 'minutes'],
+    [second, 'seconds'],
+  ];
+  const inWords = (ms: number) => {
+    const [unit, name] = units.find(([length]) => ms >= length) ?? [1, 'milliseconds'];
+    return `${ms / unit} ${name}`;
+  };
+
+  it('of the schedule are the configuration', () => {
+    const rows = page.deliveries.tables.find(({ heading }) => heading === 'Attempts and waits')?.rows;
+    const waits = ['none', ...stage.retrySchedule.map(inWords)];
+    expect(rows).toEqual(waits.map((wait, index) => [String(index + 1), wait]));
+    const total = stage.retrySchedule.reduce((sum, wait) => sum + wait, 0) / hour;
+    const range = `${(total * 0.8).toFixed(1)} to ${total.toFixed(1)} hours`;
+    expect(sectionOf(page.deliveries, 'Attempts and waits')).toContain(range);
+    expect(sectionOf(page.deliveries, 'Attempts and waits')).toContain(`A delivery has ${waits.length} attempts`);
+  });
+
+  it.each([
+    ['deliveries', 'Attempts and waits', `lasts ${inWords(stage.attemptTimeout)} at most`],
+    ['deliveries', 'Attempts and waits', `${limits.connectTimeouts.first} milliseconds to accept`],
+    ['deliveries', 'Attempts and waits', `or ${inWords(limits.connectTimeouts.slow)} if`],
+    ['deliveries', 'Attempts and waits', `up to ${limits.maxRetryAfter / hour} hours`],
+    ['deliveries', 'Attempts and waits', `less than ${inWords(limits.giveUpAfter)}`],
+    ['deliveries', 'Attempts and waits', `At most ${stage.slowRate} attempts a second`],
+    ['deliveries', 'Attempts and waits', `about ${limits.slowAttemptsInFlight / (stage.attemptTimeout / second)} if`],
+    ['deliveries', 'Attempts and waits', `for ${limits.maxAge / day} days`],
+    ['deliveries', 'Suspend and reactivate', `for ${limits.suspendAfter / day} days or more`],
+    ['deliveries', 'Suspend and reactivate', `for ${stage.historyRetention / day} days`],
+    ['deliveries', 'History', `${stage.historyRetention / day} days`],
+    ['deliveries', 'Resend a delivery', `${stage.resendLimit} a minute`],
+    ['deliveries', 'Replay a span of time', `${second / limits.replaySlotInterval} a second`],
+    ['webhooks', 'Limits', `${stage.resendLimit} a minute for each webhook`],
+    ['webhooks', 'Limits', `${stage.testLimit} a minute for each account`],
+    ['webhooks', 'Limits', `${maximumUrlLength.toLocaleString('en')} characters`],
+    ['webhooks', 'Replace the secret', `${signsUntil({ sealed: '', createdAt: 0, replacedAt: 0 }) / hour} more hours`],
+    ['webhooks', 'Test', `${stage.testLimit} tests a minute`],
+    ['receiving', 'How to answer', `within ${inWords(stage.attemptTimeout)}`],
+    ['receiving', 'How to answer', `up to ${limits.maxRetryAfter / hour} hours`],
+    ['tokens', 'Lifetimes', `${inWords(stage.accessTokenLifetime)}`],
+    ['tokens', 'Lifetimes', `${stage.refreshIdleLifetime / day} days unused`],
+    ['tokens', 'Lifetimes', `${stage.refreshAbsoluteLifetime / day} days from the login`],
+    ['tokens', 'Wrong passwords and limits', `| ${stage.addressFailureLimit} |`],
+    ['tokens', 'Wrong passwords and limits', `| ${stage.clientFailureLimit} |`],
+  ] as const)('%s, %s: %s', (name, heading, phrase) => {
+    expect(sectionOf(page[name], heading)).toContain(phrase);
+  });
+});

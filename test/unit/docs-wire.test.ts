@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { activeAccessToken, tokenResponse } from '../../lambdas/auth/answers.ts';
+import { scopes } from '../../lambdas/auth/principals/scope.ts';
+import { acceptedDelivery, deliveryPage, replayRecord } from '../../lambdas/delivery/api/answers.ts';
+import { historyQuery, replayRequest } from '../../lambdas/delivery/api/input.ts';
+import { deliveryDetail, wireReplayStates, wireResults, wireStates } from '../../lambdas/delivery/representation.ts';
+import { newSecret, registeredWebhook, webhookList } from '../../lambdas/webhooks/answers.ts';
+import { registration, replacement, secretRotation } from '../../lambdas/webhooks/input.ts';
+import { webhookRecord, wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
+import { blocksOf, firstCells, inlineCode, readPage, sectionOf } from '../support/markdown-page.ts';
+
+// Fields, words and samples of the integrators' pages, against the schemas.
+// Both languages name the same things in the same places (`docs-languages.test.ts`), so most of it is read from one of them.
+
+const page = {
+  webhooks: readPage('docs/en/webhooks.md'),
+  deliveries: readPage('docs/en/deliveries.md'),
+  tokens: readPage('docs/en/tokens.md'),
+  'quick-start': readPage('docs/en/quick-start.md'),
+};
+
+type PageName = keyof typeof page;
+
+interface Schema {
+  parse(value: unknown): unknown;
+}
+
+describe('the words of the wire', () => {
+  it.each([
+    ['Webhook', Object.values(wireStatuses)],
+    ['Delivery', Object.values(wireStates)],
+    ['Attempt', Object.values(wireResults)],
+    ['Replay', Object.values(wireReplayStates)],
+    ['Suspend and reactivate', Object.values(wireReasons)],
+  ])('%s: all are explained', (heading, words) => {
+    expect(firstCells(page.deliveries, heading)).toEqual([words]);
+  });
+
+  const { tentativas } = deliveryDetail.shape;
+  const attemptFields = Object.keys(tentativas.def.element.shape).map(name => `tentativas[].${name}`);
+  const recordFields = Object.keys(deliveryPage.shape.entregas.def.element.shape);
+
+  it.each([
+    ['a webhook', 'webhooks', 'The record', [Object.keys(webhookRecord.shape)]],
+    ['a registration', 'webhooks', 'Register', [Object.keys(registration.shape)]],
+    ['a new secret', 'webhooks', 'Replace the secret', [Object.keys(secretRotation.shape)]],
+    ['a list of deliveries', 'deliveries', 'List deliveries', [Object.keys(historyQuery.shape), recordFields]],
+    ['a delivery', 'deliveries', 'Look up a delivery', [['corpo', ...attemptFields]]],
+    [
+      'a replay',
+      'deliveries',
+      'Replay a span of time',
+      [Object.keys(replayRequest.shape), Object.keys(replayRecord.shape)],
+    ],
+    [
+      'a token',
+      'tokens',
+      'Get a token',
+      [['grant_type', 'client_id', 'client_secret', 'username', 'password', 'scope'], Object.keys(tokenResponse.shape)],
+    ],
+    ['scopes', 'tokens', 'Scopes', [[...scopes]]],
+  ] as const)('%s: all its fields are explained', (_, name, heading, fields) => {
+    expect(firstCells(page[name], heading)).toEqual(fields);
+  });
+
+  it('a replacement takes the fields that the page says', () => {
+    expect(sectionOf(page.webhooks, 'Replace')).toContain('takes `url` and, if you like, `autorizacao`');
+    expect(Object.keys(replacement.shape)).toEqual(['url', 'autorizacao']);
+  });
+
+  it('introspection names the members that an access token has', () => {
+    const names = new Set(inlineCode(sectionOf(page.tokens, 'Look up a token')));
+    expect(Object.keys(activeAccessToken.shape).filter(name => !names.has(name))).toEqual([]);
+  });
+});
+
+it('all calls are those of the OpenAPI document, with their success and scope', () => {
+  const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/api/emissor.openapi.json'), 'utf8'));
+  const described = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([method]) => path.startsWith('/v1/webhooks') && methods.includes(method))
+      .map(([method, { responses, security }]) => [
+        `${method.toUpperCase()} ${path}`,
+        Object.keys(responses).filter(status => status.startsWith('2'))[0],
+        Object.values(security[0] ?? {}).flat()[0],
+      ]),
+  );
+  const rows = page.webhooks.tables.find(({ heading }) => heading === 'All calls')?.rows ?? [];
+  const told = rows.map(([call = '', success, scope = '']) => [inlineCode(call)[0], success, inlineCode(scope)[0]]);
+  expect(told.toSorted()).toEqual(described.toSorted());
+});
+
+describe('the sample answers are what the service answers', () => {
+  const schemas: readonly [PageName, string, number, Schema][] = [
+    ['tokens', 'Get a token', 1, tokenResponse],
+    ['webhooks', 'Register', 1, registeredWebhook],
+    ['webhooks', 'List and look up', 0, webhookList],
+    ['webhooks', 'Replace the secret', 0, newSecret],
+    ['webhooks', 'Test', 0, acceptedDelivery],
+    ['deliveries', 'List deliveries', 0, deliveryPage],
+    ['deliveries', 'Look up a delivery', 0, deliveryDetail],
+    ['deliveries', 'Resend a delivery', 0, acceptedDelivery],
+    ['deliveries', 'Replay a span of time', 1, replayRecord],
+    ['quick-start', '5. Send a test', 2, deliveryPage],
+  ];
+
+  it.each(schemas)('%s, %s', (name, heading, index, schema) => {
+    const sample = JSON.parse(blocksOf(page[name], heading)[index] ?? '');
+    expect(schema.parse(sample)).toEqual(sample); // what a schema does not know it leaves out
+  });
+
+  const requests: readonly [PageName, string, Schema][] = [
+    ['webhooks', 'Register', registration],
+    ['webhooks', 'Replace', replacement],
+    ['deliveries', 'Replay a span of time', replayRequest],
+  ];
+
+  it.each(requests)('%s, %s: so are the sample requests what it takes', (name, heading, schema) => {
+    const [request = ''] = blocksOf(page[name], heading);
+    expect(() => schema.parse(JSON.parse(request.split('\n\n')[1] ?? ''))).not.toThrow();
+  });
+});
+
+const methods = ['get', 'post', 'put', 'delete'];
+
+interface Operation {
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+}

@@ -1,0 +1,116 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseEventMessage } from '../../../lambdas/delivery/event.ts';
+import { isEventName } from '../../../lambdas/webhooks/webhook.ts';
+import { findingsOf, webhookIdOf } from '../../../publisher/src/index.ts';
+import { messageOf } from '../../../publisher/src/message.ts';
+import { eventSchemaFiles } from '../../../tools/openapi/event-schemas.ts';
+import { anyMessage } from '../../support/any-message.ts';
+import { vectors } from '../../support/event-vectors.ts';
+
+const { accepted, refused, unknownFields } = vectors;
+const named = <Vector extends { readonly case: string }>(list: readonly Vector[]) =>
+  list.map(vector => [vector.case, vector] as const);
+const service = (message: unknown) =>
+  parseEventMessage(JSON.stringify(message), 'message-1', 'https://demandas.example.com');
+
+/** What a publisher would send, if the message is valid. */
+const sent = (message: unknown) => messageOf(message as Parameters<typeof messageOf>[0], 0, () => 'made');
+
+/** What the published JSON Schema of the message's event says. */
+const ajv = new Ajv2020({ allErrors: true });
+formats.default(ajv);
+const schemas = new Map(eventSchemaFiles().map(([file, schema]) => [file, ajv.compile(schema)]));
+const meetsSchema = (message: unknown) => {
+  const event = typeof message === 'object' && message !== null && 'event' in message ? String(message.event) : '';
+  return isEventName(event) && schemas.get(`docs/api/events/${event}.message.json`)?.(message) === true;
+};
+
+describe('what the service accepts', () => {
+  it.each(named(accepted))('%s: is accepted by schema and publisher, too', (_case, { message, webhookId }) => {
+    expect(service(message).outcome).toBe('event');
+    expect(meetsSchema(message)).toBe(true);
+    expect(findingsOf(message)).toEqual([]);
+    const parsed = parseEventMessage(sent(message).body, 'message-1', 'https://demandas.example.com');
+    expect(parsed).toMatchObject({ outcome: 'event', event: { deliveryId: sent(message).webhookId } });
+    if (webhookId !== undefined) expect(sent(message).webhookId).toBe(webhookId);
+  });
+});
+
+describe('what the service refuses', () => {
+  it.each(named(refused))(
+    '%s: is refused by schema and publisher, in the same words',
+    (_case, { message, findings }) => {
+      const texts = findings.map(({ field, reason }) => (field ? `${field}: ${reason}` : reason));
+      const parsed = service(message);
+      // The service says twice what is wrong with a number below -(2^53 - 1).
+      const details = parsed.outcome === 'rejected' ? [...new Set(parsed.detail.split('; '))] : [];
+      expect(details).toEqual(texts);
+      expect(meetsSchema(message)).toBe(false);
+      expect(findingsOf(message)).toEqual(findings);
+    },
+  );
+});
+
+describe('fields that the event does not have', () => {
+  it.each(named(unknownFields))(
+    '%s: the service ignores it, a publisher refuses it',
+    (_case, { message, findings }) => {
+      expect(service(message).outcome).toBe('event');
+      expect(meetsSchema(message)).toBe(true);
+      expect(findingsOf(message)).toEqual(findings);
+    },
+  );
+});
+
+describe('any message', () => {
+  it('is accepted by the service and its schema where the publisher accepts it, under the same webhook-id', () => {
+    let published = 0;
+    fc.assert(
+      fc.property(anyMessage, given => {
+        if (findingsOf(given).length > 0) return;
+        published += 1;
+        const { body, webhookId } = sent(given);
+        expect(parseEventMessage(body, 'm', 'https://d')).toMatchObject({
+          outcome: 'event',
+          event: { deliveryId: webhookId },
+        });
+        expect(meetsSchema(JSON.parse(body))).toBe(true);
+        expect(body).toMatch(/^[ -~]+$/);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(published).toBeGreaterThan(100);
+  });
+
+  it('is refused by all three, or by the publisher alone for a field that the event does not have', () => {
+    fc.assert(
+      fc.property(anyMessage, given => {
+        const told = findingsOf(given).filter(({ reason }) => reason !== 'is no field of this event');
+        expect(service(given).outcome === 'rejected').toBe(told.length > 0);
+        expect(meetsSchema(JSON.parse(JSON.stringify(given)))).toBe(told.length === 0);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('is at most 2 KiB, so that ten are far from the 1 MiB of a request', () => {
+    const [event] = accepted.filter(({ case: name }) => name === 'the greatest ids');
+    const longest = {
+      ...(event?.message as object),
+      event: 'proposta.alteracao_valor_solicitado',
+      id: '💧'.repeat(128),
+    };
+    expect(findingsOf(longest)).toEqual([]);
+    expect(sent(longest).body.length).toBeLessThanOrEqual(2_048);
+  });
+});
+
+describe('the webhook-id', () => {
+  it('of account, event and id is what OpenSSL makes of their JSON', () => {
+    // printf '["acme","demanda.criada","\xf0\x9f\x92\xa7"]' | openssl dgst -sha256 -binary | base64
+    expect(webhookIdOf('acme', 'demanda.criada', '💧')).toBe('evt_po2XwIv1yKlxspsyzM9c-pVGsHE');
+  });
+});
