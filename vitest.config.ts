@@ -39,6 +39,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.e2e.test.ts'],
           globalSetup: ['test/support/e2e-run.ts'],
+          setupFiles: ['test/support/contract/set-up.ts'],
           isolate,
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -132,7 +132,10 @@ const schema = z
 
     /** Roles and users of other accounts that may publish events. Each must exist: AWS refuses a policy that names another. */
     publisherRoles: list(arn('iam', '', /(role|user)\/[\w+=.@/-]+/, 'of roles or users'), 100),
-    /** SNS topics whose subscription may bring events, with raw message delivery, and EventBridge rules with the queue as a target. */
+    /**
+     * SNS topics that may bring events, with raw message delivery, and EventBridge rules of the stage's own account with the events
+     * queue as a target. A rule of another account sends by a role, which is one of `publisherRoles`.
+     */
     publisherTopics: list(arn('sns', '[a-z0-9-]+', /[\w-]+(\.fifo)?/, 'of SNS topics'), 100),
     publisherRules: list(arn('events', '[a-z0-9-]+', /rule\/([\w.-]+\/)?[\w.-]+/, 'of EventBridge rules'), 100),
     /** Accounts, besides the stage's own, that may subscribe to the notices of refused events. */

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { observeDelivery } from './contract/observer.ts';
 import { until } from './e2e-poll.ts';
 import { run } from './e2e-target.ts';
 
@@ -56,6 +57,7 @@ export async function startReceiver(name: string): Promise<Receiver> {
     const path = request.url ?? '/';
     const body = await readBody(request);
     const { method = '', headers, rawHeaders } = request;
+    observeDelivery({ method, headers, body });
     const before = arrived.get(path) ?? [];
     arrived.set(path, [...before, { method, path, headers, rawHeaders, body, at: Date.now() }]);
     const script = scripts.get(path) ?? [];

@@ -3,6 +3,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { reportContract } from './contract/report.ts';
 import type { Run } from './e2e-target.ts';
 
 // Vitest's global set-up of the end-to-end project: the run under test, for all suites together.
@@ -19,17 +20,24 @@ import type { Run } from './e2e-target.ts';
  */
 export function setup(project: TestProject): void {
   const outputsFile = process.env.EMISSOR_OUTPUTS;
-  project.provide('run', outputsFile ? existingRun(outputsFile) : startRun(project));
+  const run = outputsFile ? existingRun(outputsFile) : startRun(project);
+  report = () => reportContract(run, project);
+  project.provide('run', run);
 }
 
-/** Ends the run that `setup` started, and fails if it wrote a planted secret. */
+/** Ends the run that `setup` started. Fails if it wrote a planted secret, or if described answers were never met. */
 export async function teardown(): Promise<void> {
-  return stop();
+  try {
+    report();
+  } finally {
+    await stop();
+  }
 }
 
 function existingRun(outputsFile: string): Run {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-e2e-'));
   stop = async () => rmSync(folder, { recursive: true, force: true });
+  writeFileSync(path.join(folder, 'contract'), '');
   const hostsFile = process.env.EMISSOR_HOSTS;
   return {
     outputsFile: path.resolve(outputsFile),
@@ -37,6 +45,7 @@ function existingRun(outputsFile: string): Run {
     logFile: null,
     processId: null,
     canaryFile: path.join(folder, 'canaries'),
+    contractFile: path.join(folder, 'contract'),
     attempts: Number(process.env.EMISSOR_ATTEMPTS) || null,
   };
 }
@@ -47,6 +56,7 @@ function startRun(project: TestProject): Run {
   const logFile = file('run.log');
   writeFileSync(file('hosts.json'), '{}');
   writeFileSync(file('canaries'), '');
+  writeFileSync(file('contract'), '');
   const log = openSync(logFile, 'a');
   const options = ['--port', '0', '--outputs', file('outputs.json'), '--hosts', file('hosts.json')];
   const settings = ['--retry-schedule', retrySchedule, '--set', 'attemptTimeout=2s'];
@@ -60,6 +70,7 @@ function startRun(project: TestProject): Run {
     logFile,
     processId: child.pid ?? null,
     canaryFile: file('canaries'),
+    contractFile: file('contract'),
     attempts: retrySchedule.split(',').length + 1,
   };
   // If vitest itself is ended early, the run goes with it.
@@ -80,6 +91,8 @@ function startRun(project: TestProject): Run {
   };
   return run;
 }
+
+let report: () => void = () => {};
 
 let stop: () => Promise<void> = async () => {};
 

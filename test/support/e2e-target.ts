@@ -13,6 +13,8 @@ export interface Run {
   readonly processId: number | null;
   /** Secrets that the run's output may not contain, one a line. */
   readonly canaryFile: string;
+  /** What of the OpenAPI document the suites met; `contract/observer.ts` writes it. */
+  readonly contractFile: string;
   /** Attempts a delivery gets, a second apart; `null` where they are hours apart. */
   readonly attempts: number | null;
 }

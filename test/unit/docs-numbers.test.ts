@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import * as limits from '../../lambdas/delivery/limits.ts';
+import { privateSuffixes } from '../../lambdas/platform/egress/host-name.ts';
+import { maximumUrlLength } from '../../lambdas/platform/egress/url-rules.ts';
+import { signsUntil } from '../../lambdas/webhooks/signing-secret.ts';
 import { stageConfiguration } from '../../lib/config.ts';
-import { readPage, sectionOf } from '../support/markdown-page.ts';
+import { inlineCode, readPage, sectionOf } from '../support/markdown-page.ts';
 
 // The limits and waits of the integrators' pages, against the stage's defaults and the constants.
 // Both languages name the same things in the same places (`docs-languages.test.ts`), so most of it is read from one of them.
@@ -12,6 +15,11 @@ const page = {
   receiving: readPage('docs/en/receiving.md'),
   tokens: readPage('docs/en/tokens.md'),
 };
+
+it('the names that are never public are listed', () => {
+  const listed = inlineCode(sectionOf(page.webhooks, 'Rules for URLs')).filter(code => code.startsWith('.'));
+  expect(listed).toEqual([...privateSuffixes].map(suffix => `.${suffix}`));
+});
 
 describe('the numbers', () => {
   const stage = stageConfiguration('dev');
@@ -53,6 +61,8 @@ describe('the numbers', () => {
     ['deliveries', 'Replay a span of time', `${second / limits.replaySlotInterval} a second`],
     ['webhooks', 'Limits', `${stage.resendLimit} a minute for each webhook`],
     ['webhooks', 'Limits', `${stage.testLimit} a minute for each account`],
+    ['webhooks', 'Limits', `${maximumUrlLength.toLocaleString('en')} characters`],
+    ['webhooks', 'Replace the secret', `${signsUntil({ sealed: '', createdAt: 0, replacedAt: 0 }) / hour} more hours`],
     ['webhooks', 'Test', `${stage.testLimit} tests a minute`],
     ['receiving', 'How to answer', `within ${inWords(stage.attemptTimeout)}`],
     ['receiving', 'How to answer', `up to ${limits.maxRetryAfter / hour} hours`],

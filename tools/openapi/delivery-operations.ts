@@ -124,6 +124,7 @@ export const deliveryOperations: readonly BaseOperation[] = [
   },
 ];
 
+/** An empty parameter is as good as none. */
 function queryParameter(name: string, description: string, schema: Schema, example?: unknown): object {
-  return { name, in: 'query', description, schema, ...(example !== undefined && { example }) };
+  return { name, in: 'query', allowEmptyValue: true, description, schema, ...(example !== undefined && { example }) };
 }

@@ -27,6 +27,12 @@ export const deliveryHeaders = {
     { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=(?: v1,[A-Za-z0-9+/]{43}=){0,4}$' },
     'v1,rsgB5n9tLejWj3To5KZ8xB1HrRJt1PU/tYqg7L1E0Ko=',
   ),
+  AcceptEncoding: header(
+    'Accept-Encoding',
+    'Answers are to be sent as they are, not compressed.',
+    { type: 'string', const: 'identity' },
+    'identity',
+  ),
   UserAgent: header(
     'User-Agent',
     'The version of the service.',

@@ -1,5 +1,26 @@
 import { breaks, type UrlFinding } from './url-rules.ts';
 
+/**
+ * Top-level names that never lead to the public Internet: special-use (RFC 6761, RFC 6762, RFC 7686, RFC 9476, `internal` by
+ * ICANN resolution) and those that private networks use in practice. example.com, .net and .org are ordinary names.
+ */
+export const privateSuffixes: ReadonlySet<string> = new Set([
+  'localhost',
+  'local',
+  'internal',
+  'test',
+  'invalid',
+  'example',
+  'onion',
+  'alt',
+  'arpa',
+  'lan',
+  'home',
+  'corp',
+  'intranet',
+  'localdomain',
+]);
+
 /** A host name in lower case, without the dot that marks it as absolute. */
 export function withoutTrailingDot(host: string): string {
   return host.replace(/\.$/, '').toLowerCase();
@@ -23,24 +44,3 @@ export function judgeName(name: string, ownHosts: readonly string[]): UrlFinding
 
 /** Letters, digits and inner hyphens (RFC 1123 section 2.1); underscores too, since some receivers have them. */
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
-
-/**
- * Top-level names that never lead to the public Internet: special-use (RFC 6761, RFC 6762, RFC 7686, RFC 9476, `internal` by
- * ICANN resolution) and those that private networks use in practice. example.com, .net and .org are ordinary names.
- */
-const privateSuffixes: ReadonlySet<string> = new Set([
-  'localhost',
-  'local',
-  'internal',
-  'test',
-  'invalid',
-  'example',
-  'onion',
-  'alt',
-  'arpa',
-  'lan',
-  'home',
-  'corp',
-  'intranet',
-  'localdomain',
-]);

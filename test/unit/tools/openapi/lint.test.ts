@@ -4,6 +4,20 @@ import { artefacts } from '../../../../tools/openapi/artefacts.ts';
 
 const documents = [...artefacts()].filter(([file]) => /\.(?:openapi|asyncapi)\.json$/.test(file));
 
+/** What Redocly finds, and is not so; each says why. */
+const mistaken: readonly { readonly rule: string; readonly place: RegExp; readonly why: string }[] = [
+  {
+    rule: 'struct',
+    place: /^#\/channels\/\w+\/address$/,
+    why: 'An address that is only known at run time is null in AsyncAPI 3.0; `asyncapi.test.ts` asks the official schema.',
+  },
+  {
+    rule: 'security-defined',
+    place: /^#\/operations\//,
+    why: 'In AsyncAPI 3.0 security may stand with the server, which is where it stands here.',
+  },
+];
+
 describe('the rules that Redocly recommends', () => {
   let config: Awaited<ReturnType<typeof createConfig>>;
   beforeAll(async () => {
@@ -11,8 +25,13 @@ describe('the rules that Redocly recommends', () => {
   });
 
   it.each(documents)('hold for %s, warnings included', async (file, source) => {
-    const problems = await lintFromString({ source, absoluteRef: file, config });
-    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+    const found = await lintFromString({ source, absoluteRef: file, config });
+    const problems = found.map(
+      ({ ruleId, message, location }) => [ruleId, location[0]?.pointer ?? '', message] as const,
+    );
+    const isMistaken = (rule: string, place: string) =>
+      file.endsWith('.asyncapi.json') && mistaken.some(known => known.rule === rule && known.place.test(place));
+    expect(problems.filter(([rule, place]) => !isMistaken(rule, place))).toEqual([]);
   });
 
   it('are applied', async () => {

@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Client } from '../../tools/support/accounts.ts';
+import { createClient } from '../support/e2e-accounts.ts';
+import { settled } from '../support/e2e-deliveries.ts';
+import { deliveryId, publish } from '../support/e2e-queues.ts';
+import { mapHost, type Receiver, startReceiver } from '../support/e2e-receiver.ts';
+import { authUrl, baseUrl, describeWith } from '../support/e2e-target.ts';
+import { openSession, register, type Session } from '../support/e2e-webhooks.ts';
+import { pythonEnvironment } from '../support/python-environment.ts';
+
+// Schemathesis makes requests of the OpenAPI document, valid ones and others, and judges the answers by it. What it tries is fixed
+// by the seed and by the data it is given.
+
+const document = path.join(import.meta.dirname, '../../docs/api/emissor.openapi.json');
+const folder = mkdtempSync(path.join(tmpdir(), 'emissor-schemathesis-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Not asked: valid by the schema is not yet a public URL, a range in order, or the right password. */
+const excluded = 'positive_data_acceptance';
+
+const evento = 'demanda.criada';
+
+describeWith(['names'], 'Schemathesis', () => {
+  let python: string;
+  let receiver: Receiver;
+  let client: Client;
+  let session: Session;
+  let delivered: string;
+
+  beforeAll(async () => {
+    python = await pythonEnvironment('schemathesis', ['schemathesis==4.32.5']);
+    receiver = await startReceiver('schemathesis');
+    await mapHost('hooks.example.com', `http://127.0.0.1:${receiver.port}`); // the host of the document's examples
+    client = await createClient();
+    session = await openSession(client);
+    const { account } = session.user;
+    await register(session, { evento, url: 'https://hooks.example.com/emissor' });
+    delivered = deliveryId(account, evento, await publish(account, { event: evento, id_demanda: 1 }));
+    expect(await settled(delivered)).toMatchObject({ state: 'entregue' });
+    return () => receiver.stop();
+  });
+
+  it('finds nothing undescribed at {base_url}', async () => {
+    // With a delivery that is there: made-up ids lead nowhere.
+    const known = ['getDelivery', 'resendDelivery'].map(
+      operation =>
+        `[[operations]]\ninclude-operation-id = "${operation}"\nparameters = { "path.id" = "${delivered}" }\n`,
+    );
+    const { code, output } = await run(
+      ['--url', baseUrl, '--include-path-regex', '^/(v1/|.well-known/oauth-protected)', '--max-examples', '50'],
+      { header: `Authorization: Bearer ${session.token}`, config: known.join('\n') },
+    );
+    console.log(summaryOf(output));
+    expect(code, output).toBe(0);
+  });
+
+  it('finds nothing undescribed at {auth_url}', async () => {
+    const basic = Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64');
+    const { code, output } = await run(
+      ['--url', authUrl, '--include-path-regex', '^/(oauth/|.well-known/(oauth-auth|jwks))', '--max-examples', '100'],
+      { header: `Authorization: Basic ${basic}`, config: '' },
+    );
+    console.log(summaryOf(output));
+    expect(code, output).toBe(0);
+  });
+
+  it('finds what is not described', async () => {
+    const content = JSON.parse(readFileSync(document, 'utf8'));
+    delete content.paths['/v1/webhooks'].get.responses['200'];
+    const shortened = path.join(folder, 'shortened.json');
+    writeFileSync(shortened, JSON.stringify(content));
+    const { code, output } = await run(
+      ['--url', baseUrl, '--include-operation-id', 'listWebhooks', '--phases', 'examples,coverage'],
+      { header: `Authorization: Bearer ${session.token}`, config: '', file: shortened },
+    );
+    expect(code).toBe(1);
+    expect(output).toMatch(/Undocumented status code/);
+  });
+
+  /** One run of its command line. The secret in the header stands in its configuration, not among its arguments. */
+  function run(
+    options: readonly string[],
+    { header, config, file = document }: { readonly header: string; readonly config: string; readonly file?: string },
+  ): Promise<{ readonly code: number; readonly output: string }> {
+    const configFile = path.join(mkdtempSync(path.join(folder, 'run-')), 'schemathesis.toml');
+    const [name = '', value = ''] = header.split(': ');
+    writeFileSync(configFile, `headers = { ${name} = "${value}" }\n\n${config}`);
+    const always = [
+      '--exclude-checks',
+      excluded,
+      '--seed',
+      '1',
+      '--workers',
+      '1',
+      '--no-color',
+      '--continue-on-failure',
+    ];
+    const words = ['-m', 'schemathesis.cli', '--config-file', configFile, 'run', file, ...always, ...options];
+    return new Promise(resolve => {
+      execFile(python, words, { cwd: folder, maxBuffer: 2 ** 26, timeout: 280_000 }, (error, stdout, stderr) =>
+        resolve({ code: error ? Number(error.code ?? 1) : 0, output: stdout + stderr }),
+      );
+    });
+  }
+});
+
+/** The lines that sum up a run. */
+function summaryOf(output: string): string {
+  const from = output.search(/=+ SUMMARY =+/);
+  return output.slice(Math.max(from, 0)).trim();
+}

@@ -1,0 +1,113 @@
+import { beforeAll, expect, it } from 'vitest';
+import { createClient } from '../support/e2e-accounts.ts';
+import { settled } from '../support/e2e-deliveries.ts';
+import { ops } from '../support/e2e-ops.ts';
+import { until } from '../support/e2e-poll.ts';
+import { deliveryId, publish } from '../support/e2e-queues.ts';
+import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
+import { describeWith } from '../support/e2e-target.ts';
+import { callApi, expectProblem, openSession, register, type Session } from '../support/e2e-webhooks.ts';
+
+const evento = 'reembolso.solicitado';
+const base = `/v1/webhooks/${evento}`;
+const day = 86_400_000;
+
+describeWith(['names'], 'what stands in the way', () => {
+  let receiver: Receiver;
+  let session: Session;
+  beforeAll(async () => {
+    receiver = await startReceiver('conflicts');
+    session = await openSession(await createClient());
+    await register(session, { evento, url: receiver.url('/conflicts') });
+    return () => receiver.stop();
+  });
+
+  const call = (method: string, path: string, body?: unknown) =>
+    callApi(method, base + path, { token: session.token, ...(body === undefined ? {} : { body }) });
+  const range = (estado: string) => ({
+    desde: new Date(Date.now() - day).toISOString(),
+    ate: new Date(Date.now() + day).toISOString(),
+    estado,
+  });
+
+  it('a fifth replaced secret', async () => {
+    for (let replaced = 1; replaced <= 4; replaced++)
+      expect(await call('POST', '/segredo')).toMatchObject({ status: 201 });
+    const refused = await call('POST', '/segredo');
+    expectProblem(refused, 409, 'too_many_secrets');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(86_000);
+    expect(await call('POST', '/segredo', { imediato: true })).toMatchObject({ status: 201 });
+  });
+
+  it('a test is not sent again, and no more than ten are sent in a minute', async () => {
+    const answers = await Promise.all(Array.from({ length: 21 }, () => call('POST', '/teste')));
+    const limited = answers.filter(({ status }) => status === 429);
+    expect(limited.length).toBeGreaterThan(0);
+    for (const answer of limited) expectProblem(answer, 429, 'rate_limited');
+    const sent = answers.find(({ status }) => status === 202);
+    expectProblem(await call('POST', `/entregas/${sent?.json?.id}/reenvio`), 409, 'test_delivery');
+    expect((await call('HEAD', `/entregas/${sent?.json?.id}`)).status).toBe(200);
+  });
+
+  it('a delivery or a replay that is not there', async () => {
+    const none = {
+      entrega: '/entregas/evt_000000000000000000000000000',
+      reenvio: '/reenvios/reenvio_0000000000000000000000',
+    };
+    expectProblem(await call('POST', `${none.entrega}/reenvio`), 404, 'delivery_not_found');
+    expectProblem(await call('GET', none.reenvio), 404, 'replay_not_found');
+    expectProblem(await call('DELETE', none.reenvio), 404, 'replay_not_found');
+    expect((await call('HEAD', '/entregas?limite=0')).status).toBe(422);
+  });
+
+  it('a suspension, and a replay under way', async () => {
+    const { account } = session.user;
+    await ops(['webhooks', 'suspend', '--account', account, '--event', evento]);
+    const ids = await Promise.all(
+      Array.from({ length: 30 }, async (_, id_demanda) =>
+        deliveryId(
+          account,
+          evento,
+          await publish(account, { event: evento, id_demanda: id_demanda + 1, id_proposta: 1 }),
+        ),
+      ),
+    );
+    for (const id of ids) expect(await settled(id)).toMatchObject({ state: 'retida' });
+    expectProblem(await call('POST', '/reenvios', range('retida')), 409, 'webhook_suspended');
+    await ops(['webhooks', 'reactivate', '--account', account, '--event', evento]);
+
+    const started = await call('POST', '/reenvios', range('retida'));
+    expect(started).toMatchObject({ status: 202 });
+    expectProblem(await call('POST', '/reenvios', range('retida')), 409, 'replay_in_progress');
+    const own = `/reenvios/${started.json?.id}`;
+    expect((await call('HEAD', own)).status).toBe(200);
+    await until('the end of the replay', async () =>
+      (await call('GET', own)).json?.estado === 'concluido' ? true : undefined,
+    );
+  });
+
+  it('sixty resends in a minute', async () => {
+    const { account } = session.user;
+    const id = deliveryId(account, evento, await publish(account, { event: evento, id_demanda: 99, id_proposta: 1 }));
+    expect(await settled(id)).toMatchObject({ state: 'entregue' });
+    let refused: Awaited<ReturnType<typeof call>> | undefined;
+    for (let sent = 0; sent < 150 && refused?.status !== 429; sent += 15) {
+      const answers = await Promise.all(Array.from({ length: 15 }, () => call('POST', `/entregas/${id}/reenvio`)));
+      refused = answers.find(({ status }) => status === 429);
+    }
+    if (!refused) throw new Error('No resend was refused.');
+    expectProblem(refused, 429, 'rate_limited');
+  });
+
+  it('an account that has neither a webhook nor a history of that event', async () => {
+    const path = '/v1/webhooks/mensagem.recebida';
+    const { token } = session;
+    const body = range('falhou');
+    expectProblem(await callApi('GET', `${path}/entregas`, { token }), 404, 'webhook_not_found');
+    expect((await callApi('HEAD', `${path}/entregas`, { token })).status).toBe(404);
+    expectProblem(await callApi('POST', `${path}/reenvios`, { token, body }), 404, 'webhook_not_found');
+    expectProblem(await callApi('POST', `${path}/segredo`, { token }), 404, 'webhook_not_found');
+    expect((await callApi('HEAD', '/v1/webhooks', { token })).status).toBe(200);
+    expect((await callApi('HEAD', `${base}/entregas`, { token })).status).toBe(200);
+  });
+});

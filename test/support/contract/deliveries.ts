@@ -1,0 +1,54 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { document, pointerTo } from './document.ts';
+import { faultsOf } from './validation.ts';
+
+/** A delivery as a receiver gets it. */
+export interface Arrived {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Judges a delivery by the document's `webhooks`: its headers and its body. Gives the event, and what is not described. */
+export function judgeDelivery({ method, headers, body }: Arrived): { event: string; faults: readonly string[] } {
+  const content = parse(body);
+  const event = String(Object(content).event);
+  const described = Object.hasOwn(document.webhooks, event) ? document.webhooks[event] : undefined;
+  if (!described) return { event, faults: [`The event ${event} is not described.`] };
+  const names = described.post.parameters.map(({ $ref }) => $ref.split('/').at(-1) ?? '');
+  const parameters = names.flatMap(name => {
+    const parameter = document.components.parameters[name];
+    return parameter
+      ? [{ name: parameter.name.toLowerCase(), pointer: pointerTo('components', 'parameters', name, 'schema') }]
+      : [];
+  });
+  const wrong = parameters.flatMap(({ name, pointer }) =>
+    faultsOf(headers[name], pointer).map(fault => `The header ${name} (${headers[name]}): ${fault}.`),
+  );
+  const known = new Set([...parameters.map(({ name }) => name), ...ofEveryRequest]);
+  const undescribed = Object.keys(headers).filter(name => !known.has(name));
+  return {
+    event,
+    faults: [
+      ...(method === 'POST' ? [] : [`The method is ${method}.`]),
+      ...(headers['content-type'] === 'application/json' ? [] : [`The content type is ${headers['content-type']}.`]),
+      ...wrong,
+      ...undescribed.map(name => `The header ${name} is not described.`),
+      ...faultsOf(
+        content,
+        pointerTo('webhooks', event, 'post', 'requestBody', 'content', 'application/json', 'schema'),
+      ),
+    ],
+  };
+}
+
+/** HTTP's own, `Content-Type`, and `Authorization`, which is the security scheme of receivers. */
+const ofEveryRequest = ['host', 'connection', 'content-length', 'content-type', 'authorization', 'transfer-encoding'];
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** The OpenAPI document, as it is committed. */
+export const document: OpenApiDocument = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, '../../../docs/api/emissor.openapi.json'), 'utf8'),
+);
+
+/** The two hosts. */
+export type Host = 'auth' | 'base';
+
+/** The parts of the document that the contract test reads. */
+export interface OpenApiDocument {
+  readonly servers: readonly [{ readonly url: string }];
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly webhooks: Readonly<Record<string, { readonly post: { readonly parameters: readonly Reference[] } }>>;
+  readonly components: {
+    readonly responses: Readonly<Record<string, ResponseObject>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+  };
+  readonly 'x-not-found': Readonly<Record<Host, ResponseObject>>;
+}
+
+export type PathItem = Readonly<Record<string, Method>> & {
+  readonly servers: readonly [{ readonly url: string }];
+  readonly 'x-method-not-allowed': ResponseObject;
+};
+
+export interface Method {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
+}
+
+export interface ResponseObject {
+  readonly headers?: Readonly<Record<string, HeaderObject>>;
+  readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+interface HeaderObject {
+  readonly required: boolean;
+  readonly schema: object;
+}
+
+interface MediaType {
+  readonly examples?: Readonly<Record<string, { readonly value: Readonly<Record<string, unknown>> }>>;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+}
+
+interface Reference {
+  readonly $ref: string;
+}
+
+/** The host of a path of the document. */
+export function hostOf({ servers }: PathItem): Host {
+  return servers[0].url === document.servers[0].url ? 'base' : 'auth';
+}
+
+/** What a response or a reference to one stands for, and the JSON Pointer that leads there. */
+export function resolved(
+  response: ResponseObject | Reference,
+  pointer: string,
+): { response: ResponseObject; pointer: string } {
+  if (!('$ref' in response)) return { response, pointer };
+  const name = response.$ref.split('/').at(-1) ?? '';
+  const target = document.components.responses[name];
+  if (!target) throw new Error(`The document has no ${response.$ref}.`);
+  return { response: target, pointer: response.$ref };
+}
+
+/** A JSON Pointer into the document, as a URI fragment (RFC 6901 section 6). */
+export function pointerTo(...names: readonly string[]): string {
+  return `#/${names.map(name => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
+}

@@ -1,0 +1,22 @@
+import type { TestProject } from 'vitest/node';
+import type { Run } from '../e2e-target.ts';
+import { summarize } from './summary.ts';
+
+/**
+ * Prints what of the OpenAPI document the suites met, in one line.
+ *
+ * @throws when a whole run against a local run did not meet an answer that it can bring about.
+ */
+export function reportContract(run: Run, project: TestProject): void {
+  const summary = summarize(run.contractFile);
+  if (!summary) return;
+  process.stdout.write(`\n${summary.text}\n`);
+  if (run.processId === null || summary.missing.length === 0 || !isWhole(project)) return;
+  throw new Error(`docs/api/emissor.openapi.json describes what no end-to-end test met: ${summary.missing.join('; ')}`);
+}
+
+/** Whether all suites ran, with all their tests, and none failed. */
+function isWhole({ vitest }: TestProject): boolean {
+  const { filenamePattern, state, config } = vitest as typeof vitest & { filenamePattern?: readonly string[] };
+  return !filenamePattern?.length && !config.testNamePattern && state.getCountOfFailedTests() === 0;
+}

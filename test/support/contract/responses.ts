@@ -1,0 +1,156 @@
+import { document, type Host, hostOf, type Method, pointerTo, type ResponseObject, resolved } from './document.ts';
+import { faultsOf } from './validation.ts';
+
+/** A request to one of the hosts, and its answer. */
+export interface Exchange {
+  readonly host: Host;
+  readonly method: string;
+  /** Decoded, as the gateway hands it on. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** What the document says of an answer. */
+export interface Judgement {
+  /** What was answered: the operation, the status, and which of its answers. */
+  readonly met: Answered;
+  /** What the document does not say, a line each. */
+  readonly faults: readonly string[];
+}
+
+/** Which answer of which operation. */
+export interface Answered {
+  readonly operation: string;
+  readonly status: string;
+  /** A code, or a case of {auth_url}; `gateway`; empty for a success, and for HEAD, which shows none. */
+  readonly code: string;
+}
+
+/** Judges an answer by the document: status, media type, headers, body, and whether its code is one of the operation's. */
+export function judgeResponse(exchange: Exchange): Judgement {
+  const { operation, described } = find(exchange);
+  const status = String(exchange.status);
+  if (!described) {
+    return { met: { operation, status, code: '?' }, faults: [`The status ${status} is not described.`] };
+  }
+  const { response, pointer } = described;
+  const body = parse(exchange.body);
+  return {
+    met: { operation, status, code: codeOf(response, exchange, body) },
+    faults: [...headerFaults(response, pointer, exchange.headers), ...contentFaults(response, pointer, exchange, body)],
+  };
+}
+
+/** Every answer that the document describes for an operation. */
+export function allAnswers(): Answered[] {
+  return Object.values(document.paths).flatMap(item =>
+    Object.values(item)
+      .filter((member): member is Method => typeof member === 'object' && 'operationId' in member)
+      .flatMap(({ operationId: operation, responses }) =>
+        Object.entries(responses).flatMap(([status, response]) =>
+          codesOf(resolved(response, '').response).map(code => ({ operation, status, code })),
+        ),
+      ),
+  );
+}
+
+interface Found {
+  readonly operation: string;
+  /** The response, and where it is in the document. */
+  readonly described?: { readonly response: ResponseObject; readonly pointer: string } | undefined;
+}
+
+function find({ host, method, path, status }: Exchange): Found {
+  const found = Object.entries(document.paths).find(
+    ([pattern, item]) => hostOf(item) === host && matches(pattern, path),
+  );
+  if (!found) {
+    const described = { response: document['x-not-found'][host], pointer: pointerTo('x-not-found', host) };
+    return { operation: `unknown path (${host})`, described: status === 404 ? described : undefined };
+  }
+  const [pattern, item] = found;
+  const name = method.toLowerCase();
+  const operation = Object.hasOwn(item, name) ? item[name] : undefined;
+  if (!operation) {
+    const response = item['x-method-not-allowed'];
+    const described = { response, pointer: pointerTo('paths', pattern, 'x-method-not-allowed') };
+    return { operation: `other method (${pattern})`, described: status === 405 ? described : undefined };
+  }
+  const response = operation.responses[status];
+  const pointer = pointerTo('paths', pattern, name, 'responses', String(status));
+  return { operation: operation.operationId, described: response && resolved(response, pointer) };
+}
+
+function matches(pattern: string, path: string): boolean {
+  const names = pattern.split('/');
+  const segments = path.split('/');
+  return (
+    names.length === segments.length &&
+    names.every((name, at) => (name.startsWith('{') ? segments[at] !== '' : segments[at] === name))
+  );
+}
+
+function headerFaults({ headers = {} }: ResponseObject, pointer: string, given: Headers): string[] {
+  const described = Object.entries(headers).flatMap(([name, { required, schema }]) => {
+    const text = given.get(name);
+    if (text === null) return required ? [`The header ${name} is missing.`] : [];
+    const isNumber = 'type' in schema && schema.type === 'integer';
+    return faultsOf(isNumber ? Number(text) : text, `${pointer}/headers/${name}/schema`).map(
+      fault => `The header ${name} (${text}): ${fault}.`,
+    );
+  });
+  const known = new Set(Object.keys(headers).map(name => name.toLowerCase()));
+  const undescribed = [...given.keys()].filter(name => !known.has(name) && !isOfTransport(name));
+  return [...described, ...undescribed.map(name => `The header ${name} is not described.`)];
+}
+
+/** What HTTP servers and AWS add to any answer, and what OpenAPI describes with the content. */
+function isOfTransport(name: string): boolean {
+  return /^(?:connection|content-(?:length|type)|date|keep-alive|transfer-encoding|server|via|apigw-requestid|x-amzn?-.*)$/.test(
+    name,
+  );
+}
+
+function contentFaults(
+  { content }: ResponseObject,
+  pointer: string,
+  { method, headers, body: text }: Exchange,
+  body: unknown,
+): string[] {
+  if (method === 'HEAD' || !content)
+    return text === '' ? [] : [`There is content, which ${method} is not described with.`];
+  const type = headers.get('content-type') ?? '';
+  if (!content[type]) return [`The content type "${type}" is not described.`];
+  return faultsOf(body, `${pointer}/content/${pointerTo(type).slice(2)}/schema`);
+}
+
+function codeOf({ content = {} }: ResponseObject, { headers }: Exchange, body: unknown): string {
+  const examples = Object.entries(content[headers.get('content-type') ?? '']?.examples ?? {});
+  const given = Object(body);
+  if (typeof given.code === 'string') return given.code;
+  if (typeof given.message === 'string') return 'gateway';
+  if (typeof given.error !== 'string') return '';
+  const isGiven = ([, { value }]: (typeof examples)[number]) => value.error_description === given.error_description;
+  return examples.find(isGiven)?.[0] ?? given.error;
+}
+
+function codesOf({ content = {} }: ResponseObject): string[] {
+  const codes = Object.values(content).flatMap(({ examples = {} }) =>
+    Object.entries(examples).map(([name, { value }]) => {
+      if (typeof value.code === 'string') return value.code;
+      if (typeof value.message === 'string') return 'gateway';
+      return typeof value.error === 'string' ? name : '';
+    }),
+  );
+  return codes.length === 0 ? [''] : [...new Set(codes)];
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { parseEventMessage } from '../../lambdas/delivery/event.ts';
+import { refusalNotice, suppressedRefusals } from '../../lambdas/delivery/refusal-notice.ts';
+import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
+import { stageConfiguration } from '../../lib/config.ts';
+import { inlineCode, readPage } from '../support/markdown-page.ts';
+
+const page = readPage('docs/publishing.md');
+const text = page.lines.join('\n');
+const parse = (message: object) => parseEventMessage(JSON.stringify(message), 'message-1', 'https://demandas.com.br');
+const examples = page.blocks.filter(({ language }) => language === 'json').map(block => JSON.parse(block.text));
+
+describe('the page for publishers', () => {
+  it('lists the events, and says which have an id_proposta', () => {
+    const [, value = ''] = page.tables[0]?.rows.find(([field]) => field === '`event`')?.slice(1) ?? [];
+    expect(inlineCode(value)).toEqual([...EVENT_NAMES]);
+    for (const event of EVENT_NAMES) {
+      const { outcome } = parse({ id_conta: 'c', event, id_demanda: 1 });
+      expect([event, outcome]).toEqual([event, event.startsWith('demanda.') ? 'event' : 'rejected']);
+    }
+  });
+
+  it('sends messages that are events', () => {
+    const sent = [...text.matchAll(/--message-body '(\{"id_conta".*\})'/g)].map(([, body = '']) => JSON.parse(body));
+    expect(sent.length).toBeGreaterThan(0);
+    for (const message of sent) expect(parse(message).outcome).toBe('event');
+  });
+
+  it('shows notices as they are sent', () => {
+    const [one, count] = examples;
+    expect(refusalNotice.parse(one)).toEqual(one);
+    expect(suppressedRefusals.parse(count)).toEqual(count);
+    const refused = parse({ id_conta: 'acme', event: 'proposta.recebida', id_demanda: 10, id: 'proposal-20' });
+    expect(refused).toMatchObject({ outcome: 'rejected', reason: one.reason, detail: one.detail, publisherId: one.id });
+  });
+
+  it('lists the members of a notice', () => {
+    const [, members] = page.tables;
+    expect(members?.rows.map(([member]) => member)).toEqual(
+      Object.keys(refusalNotice.shape).map(name => `\`${name}\``),
+    );
+  });
+
+  it('names stage values as a stage takes them', () => {
+    const values = [
+      ...text.matchAll(/`(publisherRoles|publisherTopics|publisherRules|noticeAccounts): \['([^']+)'\]`/g),
+    ];
+    const named = Object.fromEntries(values.map(([, key = '', value = '']) => [key, [value]]));
+    expect(Object.keys(named)).toHaveLength(4);
+    expect(stageConfiguration('dev', named)).toMatchObject(named);
+  });
+});
