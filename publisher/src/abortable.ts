@@ -25,7 +25,10 @@ export async function* abortable<Value>(
     throw error;
   } finally {
     // Not awaited: a generator closes only after what it is waiting for.
-    if (!ended) void Promise.resolve(iterator.return?.()).catch(() => {});
+    if (!ended)
+      void Promise.resolve()
+        .then(() => iterator.return?.())
+        .catch(() => {});
   }
 }
 

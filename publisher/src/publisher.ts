@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { abortable } from './abortable.ts';
-import { aborted, batchSize, type Result, sendBatch } from './batch.ts';
+import { aborted, type Result, sendBatch } from './batch.ts';
 import { InterruptedPublishError, RefusedEventError, SendError } from './errors.ts';
 import type { BusinessEvent } from './events.ts';
 import { findingsOf } from './findings.ts';
 import { type Message, messageOf } from './message.ts';
 import { failedEvent, type Outcome, outcomeOf, type RefusedEvent, type SentEvent, sentEvent } from './outcome.ts';
+import { makeSender } from './sender.ts';
 
 /** Where a publisher sends, and how. */
 export interface PublisherOptions {
@@ -49,9 +50,8 @@ export interface Publisher {
  *
  * @throws {TypeError} when an option cannot be used.
  */
-export function createPublisher({ queueUrl, client, attempts = 5, concurrency = 5 }: PublisherOptions): Publisher {
-  if (queueUrl === undefined || !URL.canParse(queueUrl))
-    throw new TypeError('queueUrl must be the address of the events queue.');
+export function createPublisher({ queueUrl = '', client, attempts = 5, concurrency = 5 }: PublisherOptions): Publisher {
+  if (!URL.canParse(queueUrl)) throw new TypeError('queueUrl must be the address of the events queue.');
   for (const [name, count] of Object.entries({ attempts, concurrency })) {
     if (!Number.isInteger(count) || count < 1) throw new TypeError(`${name} must be a whole number from 1.`);
   }
@@ -70,36 +70,21 @@ export function createPublisher({ queueUrl, client, attempts = 5, concurrency = 
     { signal }: CallOptions = {},
   ): Promise<Outcome> {
     const refused: RefusedEvent[] = [];
-    const results: Result[] = [];
-    const underWay = new Set<Promise<void>>();
-    let batch: Message[] = [];
-
-    const sendOne = async () => {
-      while (underWay.size >= concurrency) await Promise.race(underWay);
-      const request = sendBatch(queue, batch, signal).then(answer => {
-        results.push(...answer);
-        underWay.delete(request);
-      });
-      underWay.add(request);
-      batch = [];
-    };
-
+    const sender = makeSender(queue, concurrency, signal);
     let interruption: { readonly cause: unknown } | undefined;
     try {
       let index = 0;
       for await (const event of abortable(events, signal)) {
         const prepared = prepare(event, index);
         if ('findings' in prepared) refused.push(prepared);
-        else batch.push(prepared);
-        if (batch.length === batchSize) await sendOne();
+        else await sender.add(prepared);
         index += 1;
       }
     } catch (cause) {
       interruption = { cause };
     }
-    if (batch.length > 0) await sendOne(); // also what was taken before an interruption
-    await Promise.all(underWay);
 
+    const results = await sender.finish(); // also of what was taken before an interruption
     const outcome = outcomeOf(results, refused);
     if (outcome.failed.some(({ code }) => code === aborted)) interruption ??= { cause: signal?.reason };
     if (interruption) throw new InterruptedPublishError(outcome, interruption.cause);

@@ -11,8 +11,13 @@ def publish(task):
     outcome = create_publisher(task["queueUrl"], attempts=task["attempts"]).publish_all(iter(task["events"]))
     names = {"message_id": "messageId", "webhook_id": "webhookId"}
     told = {kind: [vars(event) for event in getattr(outcome, kind)] for kind in ("sent", "failed")}
-    told["refused"] = [{"index": event.index, "findings": [vars(finding) for finding in event.findings]} for event in outcome.refused]
-    return {kind: [{names.get(name, name): value for name, value in event.items()} for event in events] for kind, events in told.items()}
+    told["refused"] = [
+        {"index": event.index, "findings": [vars(finding) for finding in event.findings]} for event in outcome.refused
+    ]
+    return {
+        kind: [{names.get(name, name): value for name, value in event.items()} for event in events]
+        for kind, events in told.items()
+    }
 
 
 def judge(task):

@@ -1,12 +1,15 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseEventMessage } from '../../lambdas/delivery/event.ts';
 import { anyMessage } from '../support/any-message.ts';
-import { describePublisher, type PublishingProgram, perform } from '../support/publisher-suite.ts';
+import { startFakeQueue } from '../support/fake-queue.ts';
+import { readPage } from '../support/markdown-page.ts';
+import { describePublisher, environmentFor, type PublishingProgram, perform } from '../support/publisher-suite.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
 
 // publisher/python: its own tests, its types, its wheel, and the messages that it makes, judged by the service's parser.
@@ -54,6 +57,20 @@ describe('the Python publisher', () => {
       });
     });
     expect(accepted).toBeGreaterThan(100);
+  });
+
+  it.each(['publisher/python/README.md', 'docs/publishing.md'])('is shown in %s by code that runs', async page => {
+    const queue = await startFakeQueue();
+    const blocks = readPage(page).blocks.filter(({ language }) => language === 'python');
+    const first = blocks.findIndex(({ text }) => text.includes('from emissor_publisher'));
+    const own = blocks.slice(first).map(({ text }) => text);
+    const events = 'events = [{"id_conta": "acme", "event": "demanda.cancelada", "id_demanda": 1}]';
+    const options = { cwd: folder, env: { ...environmentFor(queue.url), ...environment } };
+    await promisify(execFile)(python, ['-c', [events, ...own].join('\n')], options);
+    await queue.stop();
+    expect(queue.requests.length).toBeGreaterThan(0);
+    for (const { body } of queue.requests.flat())
+      expect(parseEventMessage(body, 'm', 'https://d').outcome).toBe('event');
   });
 
   it('builds a wheel that can be installed and used', () => {

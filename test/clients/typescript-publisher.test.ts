@@ -1,18 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describePublisher } from '../support/publisher-suite.ts';
+import { parseEventMessage } from '../../lambdas/delivery/event.ts';
+import { startFakeQueue } from '../support/fake-queue.ts';
+import { readPage } from '../support/markdown-page.ts';
+import { describePublisher, environmentFor } from '../support/publisher-suite.ts';
 
 // publisher/: packed, installed into a folder of its own, and used there, as by somebody who has nothing else of this tree.
 
@@ -20,6 +15,11 @@ const root = path.join(import.meta.dirname, '../..');
 const user = mkdtempSync(path.join(tmpdir(), 'emissor-publisher-'));
 const run = (command: string, args: readonly string[], cwd: string) =>
   execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+
+const compile = (file: string) => {
+  const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2023', '--module', 'nodenext'];
+  run(path.join(root, 'node_modules/.bin/tsc'), [...options, '--types', 'node', file], user);
+};
 
 beforeAll(() => {
   run('npm', ['pack', '--silent', '--workspace', 'publisher', '--pack-destination', user], root);
@@ -48,41 +48,26 @@ describe('the package @emissor/publisher', () => {
 
   it('is typed: a wrong event is an error of the compiler', () => {
     writeFileSync(path.join(user, 'use.ts'), use);
-    const options = [
-      '--noEmit',
-      '--strict',
-      '--skipLibCheck',
-      '--target',
-      'es2023',
-      '--module',
-      'nodenext',
-      '--types',
-      'node',
-    ];
-    run(path.join(root, 'node_modules/.bin/tsc'), [...options, 'use.ts'], user);
+    compile('use.ts');
   });
 
-  it('shows on its page what compiles', () => {
-    const blocks = [...readFileSync(path.join(root, 'publisher/README.md'), 'utf8').matchAll(/```ts\n(.*?)```/gs)];
-    const source = blocks.map(([, code]) => code).join('\n');
-    writeFileSync(
-      path.join(user, 'page.ts'),
-      `const events = [{ id_conta: 'acme', event: 'demanda.criada', id_demanda: 1 }] as const;\n${source}`,
-    );
-    const options = [
-      '--noEmit',
-      '--strict',
-      '--skipLibCheck',
-      '--target',
-      'es2023',
-      '--module',
-      'nodenext',
-      '--types',
-      'node',
-    ];
-    run(path.join(root, 'node_modules/.bin/tsc'), [...options, 'page.ts'], user);
-    expect(blocks.length).toBeGreaterThan(1);
-  });
+  it.each(['publisher/README.md', 'README.md', 'docs/publishing.md'])(
+    'is shown in %s by code that compiles and runs',
+    async page => {
+      const queue = await startFakeQueue();
+      const blocks = readPage(page).blocks.filter(({ language }) => language === 'ts');
+      const first = blocks.findIndex(({ text }) => text.includes("from '@emissor/publisher'"));
+      const own = blocks.slice(first).map(({ text }) => text);
+      const events = "const events = [{ id_conta: 'acme', event: 'demanda.cancelada', id_demanda: 1 }] as const;";
+      writeFileSync(path.join(user, 'page.ts'), [events, ...own].join('\n'));
+      compile('page.ts');
+      await promisify(execFile)(process.execPath, ['page.ts'], { cwd: user, env: environmentFor(queue.url) });
+      await queue.stop();
+      expect(queue.requests.length).toBeGreaterThan(0);
+      for (const { body } of queue.requests.flat())
+        expect(parseEventMessage(body, 'm', 'https://d').outcome).toBe('event');
+    },
+  );
 });
 
 describePublisher('the TypeScript publisher, against a run', async () => ({

@@ -19,19 +19,25 @@ export interface PublishingProgram {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+/** What a publisher finds in its environment, to reach a queue of this machine or of the run under test. */
+export function environmentFor(queueUrl: string): Readonly<Record<string, string>> {
+  const region = outputs.Region ?? 'us-east-1';
+  return {
+    PATH: process.env.PATH ?? '',
+    EVENTS_QUEUE_URL: queueUrl,
+    AWS_ENDPOINT_URL_SQS: new URL(queueUrl).origin,
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+  };
+}
+
 /** Gives a program a task as JSON, and reads what it answers. */
-export async function perform(program: PublishingProgram, task: object, sqsEndpoint: string): Promise<unknown> {
+export async function perform(program: PublishingProgram, task: object, queueUrl: string): Promise<unknown> {
   const child = spawn(program.command, program.args, {
     cwd: program.cwd,
-    env: {
-      PATH: process.env.PATH,
-      AWS_ENDPOINT_URL_SQS: sqsEndpoint,
-      AWS_REGION: outputs.Region ?? 'us-east-1',
-      AWS_DEFAULT_REGION: outputs.Region ?? 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
-      ...program.environment,
-    },
+    env: { ...environmentFor(queueUrl), ...program.environment },
   });
   child.stdin.end(asciiJson(task));
   const ended = new Promise(resolve => child.once('close', resolve));
@@ -65,8 +71,8 @@ export function describePublisher(title: string, prepare: () => Promise<Publishi
       await receiver?.stop();
     });
 
-    const publishAll = (queueUrl: string, events: readonly object[], endpoint = output('SqsEndpoint')) =>
-      perform(program, { task: 'publish', queueUrl, attempts: 3, events }, endpoint) as Promise<Outcome>;
+    const publishAll = (queueUrl: string, events: readonly object[]) =>
+      perform(program, { task: 'publish', queueUrl, attempts: 3, events }, queueUrl) as Promise<Outcome>;
 
     /** Events of all accounts, of two kinds, with and without an id of their own. */
     const eventsOf = (count: number) => {
@@ -119,7 +125,7 @@ export function describePublisher(title: string, prepare: () => Promise<Publishi
         forward: ({ body, group = '' }) => send(body, group),
       });
       queue = started;
-      const { sent, refused, failed } = await publishAll(started.url, eventsOf(25), new URL(started.url).origin);
+      const { sent, refused, failed } = await publishAll(started.url, eventsOf(25));
       expect(refused).toEqual([]);
       expect(failed).toMatchObject([
         { index: 4, code: 'InvalidMessageContents', retryable: false },

@@ -6,7 +6,6 @@ import unittest
 from enum import Enum
 
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
-
 from emissor_publisher import InterruptedPublishError, RefusedEventError, SendError, create_publisher, webhook_id_of
 
 URL = "https://sqs.sa-east-1.amazonaws.com/000000000000/events"
@@ -47,7 +46,9 @@ class FakeClient:
                 answer["Successful"].append({"Id": entry["Id"], "MessageId": f"message-{demand}"})
             else:
                 code, fault = refusal
-                answer["Failed"].append({"Id": entry["Id"], "Code": code, "SenderFault": fault, "Message": entry["MessageBody"]})
+                answer["Failed"].append(
+                    {"Id": entry["Id"], "Code": code, "SenderFault": fault, "Message": entry["MessageBody"]}
+                )
         return answer
 
 
@@ -67,7 +68,10 @@ def raising(error):
 
 
 def client_error(status, code):
-    return ClientError({"Error": {"Code": code, "Message": "canary"}, "ResponseMetadata": {"HTTPStatusCode": status}}, "SendMessageBatch")
+    return ClientError(
+        {"Error": {"Code": code, "Message": "canary"}, "ResponseMetadata": {"HTTPStatusCode": status}},
+        "SendMessageBatch",
+    )
 
 
 class OneEvent(unittest.TestCase):
@@ -104,7 +108,12 @@ class OneEvent(unittest.TestCase):
             (FakeClient(receive=raising(client_error(403, "AccessDenied"))), 1, "AccessDenied", False),
             (FakeClient(receive=raising(client_error(400, "RequestThrottled"))), 1, "RequestThrottled", True),
             (FakeClient(receive=raising(client_error(500, "InternalFailure"))), 1, "InternalFailure", True),
-            (FakeClient(receive=raising(EndpointConnectionError(endpoint_url=URL))), 1, "EndpointConnectionError", True),
+            (
+                FakeClient(receive=raising(EndpointConnectionError(endpoint_url=URL))),
+                1,
+                "EndpointConnectionError",
+                True,
+            ),
             (FakeClient(receive=raising(NoCredentialsError())), 1, "NoCredentialsError", False),
         ]
         for client, requests, code, retryable in cases:
@@ -165,7 +174,9 @@ class ManyEvents(unittest.TestCase):
         self.assertEqual([sent.index for sent in outcome.sent], [0, *range(4, 12)])
         self.assertEqual([(one.index, one.findings[0].field) for one in outcome.refused], [(1, "id_demanda")])
         told = [(one.index, one.id, one.code, one.retryable) for one in outcome.failed]
-        self.assertEqual(told, [(2, "demand-3", "InvalidMessageContents", False), (3, "demand-4", "ThrottlingException", True)])
+        self.assertEqual(
+            told, [(2, "demand-3", "InvalidMessageContents", False), (3, "demand-4", "ThrottlingException", True)]
+        )
         self.assertEqual(sorted(len(request) for request in client.requests), [1, 2, 10])
 
     def test_are_told_of_when_their_iterable_raises(self):
@@ -200,7 +211,12 @@ class ManyEvents(unittest.TestCase):
 
 class APublisher(unittest.TestCase):
     def test_is_not_made_of_options_that_cannot_be_used(self):
-        for options in ({"queue_url": None}, {"queue_url": "events"}, {"queue_url": URL, "attempts": 0}, {"queue_url": URL, "concurrency": 1.5}):
+        for options in (
+            {"queue_url": None},
+            {"queue_url": "events"},
+            {"queue_url": URL, "attempts": 0},
+            {"queue_url": URL, "concurrency": 1.5},
+        ):
             with self.subTest(options), self.assertRaises(ValueError):
                 create_publisher(client=FakeClient(), **options)
 

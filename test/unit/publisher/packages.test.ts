@@ -38,6 +38,7 @@ describe('the Python publisher', () => {
     expect([...names].filter(name => name?.startsWith('boto')).sort()).toEqual(['boto3', 'botocore']);
     const standard = [
       'base64',
+      'collections',
       'concurrent',
       'dataclasses',
       'hashlib',

@@ -2,8 +2,9 @@
 
 import random
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, List, Optional, Sequence, Tuple, Union
+from typing import Any, Union
 
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError, SSLError
 
@@ -29,12 +30,12 @@ class Queue:
     """How often a message is sent at most while the queue refuses it for the moment."""
 
 
-def send_batch(queue: Queue, messages: Sequence[Message], stop: Optional[threading.Event]) -> List[Result]:
+def send_batch(queue: Queue, messages: Sequence[Message], stop: threading.Event | None) -> list[Result]:
     """
     Sends up to ten messages, each in the group of its account. Messages that the queue refuses for the moment are sent again, after
     a wait that doubles. A request that fails as a whole is not: the client has repeated it. Never raises.
     """
-    results: List[Result] = []
+    results: list[Result] = []
     waiting = messages
     attempt = 0
     while True:
@@ -50,8 +51,8 @@ def send_batch(queue: Queue, messages: Sequence[Message], stop: Optional[threadi
 
 
 def _send(
-    queue: Queue, messages: Sequence[Message], stop: Optional[threading.Event]
-) -> Tuple[List[Result], List[Tuple[Message, str]]]:
+    queue: Queue, messages: Sequence[Message], stop: threading.Event | None
+) -> tuple[list[Result], list[tuple[Message, str]]]:
     """Sends once. What is over, and what the queue refused, with its code, without its being the message's fault."""
     if stop is not None and stop.is_set():
         return [_failed(message, ABORTED, True) for message in messages], []
@@ -67,8 +68,8 @@ def _send(
 
     taken = {entry["Id"]: entry["MessageId"] for entry in answer.get("Successful", [])}
     failed = {entry["Id"]: entry for entry in answer.get("Failed", [])}
-    ended: List[Result] = []
-    refused: List[Tuple[Message, str]] = []
+    ended: list[Result] = []
+    refused: list[tuple[Message, str]] = []
     for position, message in enumerate(messages):
         entry = failed.get(str(position), {"Code": "Unanswered", "SenderFault": False})
         if str(position) in taken:
@@ -84,7 +85,7 @@ def _failed(message: Message, code: str, retryable: bool) -> FailedEvent:
     return FailedEvent(message.index, message.id, message.webhook_id, code, retryable)
 
 
-def _waited(attempt: int, stop: Optional[threading.Event]) -> bool:
+def _waited(attempt: int, stop: threading.Event | None) -> bool:
     """Waits up to 0.1 s, 0.2 s, 0.4 s, … and 5 s at most. Whether `stop` was not set meanwhile."""
     longest = min(0.1 * 2 ** (attempt - 1), 5)
     return not (stop or threading.Event()).wait(longest * random.uniform(0.5, 1))

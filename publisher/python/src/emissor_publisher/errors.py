@@ -1,6 +1,6 @@
 """What a publisher raises."""
 
-from typing import Sequence
+from collections.abc import Sequence
 
 from .findings import Finding
 from .outcome import FailedEvent, Outcome
@@ -29,6 +29,8 @@ class InterruptedPublishError(Exception):
     """`publish_all` ended before its events did: `stop` was set, or the iterable raised, which is then `__cause__`."""
 
     def __init__(self, outcome: Outcome) -> None:
-        super().__init__("Not all events were published: the outcome tells of those that were taken, the cause why no more were.")
+        super().__init__(
+            "Not all events were published: the outcome tells of those that were taken, the cause why no more were."
+        )
         self.outcome = outcome
         """What became of the events that were taken until then."""

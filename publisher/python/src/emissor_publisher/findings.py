@@ -1,8 +1,9 @@
 """What keeps an event from being published."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any
 
 from .events import EVENT_FIELDS, EVENT_REASONS, FIELD_RULES, OPTIONAL_FIELDS, FieldRule
 
@@ -40,7 +41,7 @@ def normalised(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-def _finding_of(field: str, event: Mapping[Any, Any]) -> Optional[Finding]:
+def _finding_of(field: str, event: Mapping[Any, Any]) -> Finding | None:
     if field in OPTIONAL_FIELDS and field not in event:
         return None
     rule = FIELD_RULES[field]

@@ -4,8 +4,9 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping
+from typing import Any
 
 from .events import EVENT_FIELDS, FIELD_RULES
 from .findings import normalised

@@ -1,7 +1,7 @@
 """What became of events."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Sequence
 
 from .findings import Finding
 

@@ -2,23 +2,24 @@
 
 import threading
 import uuid
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any, Generator, Iterable, List, Mapping, Optional, Set, Union, cast
+from collections.abc import Generator, Iterable, Mapping
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import boto3
 from botocore.config import Config
 
-from .batch import ABORTED, BATCH_SIZE, Queue, Result, send_batch
+from .batch import ABORTED, Queue, send_batch
 from .errors import InterruptedPublishError, RefusedEventError, SendError
 from .events import BusinessEvent
 from .findings import findings_of
 from .message import Message, message_of
 from .outcome import FailedEvent, Outcome, RefusedEvent, SentEvent
+from .sender import Sender
 
 
 def create_publisher(
-    queue_url: Optional[str], *, client: Any = None, attempts: int = 5, concurrency: int = 5
+    queue_url: str | None, *, client: Any = None, attempts: int = 5, concurrency: int = 5
 ) -> "Publisher":
     """
     Makes a publisher.
@@ -48,7 +49,7 @@ class Publisher:
         self._queue = queue
         self._concurrency = concurrency
 
-    def publish(self, event: BusinessEvent, *, stop: Optional[threading.Event] = None) -> SentEvent:
+    def publish(self, event: BusinessEvent, *, stop: threading.Event | None = None) -> SentEvent:
         """
         Publishes one event.
 
@@ -63,31 +64,17 @@ class Publisher:
             raise SendError(result)
         return result
 
-    def publish_all(self, events: Iterable[BusinessEvent], *, stop: Optional[threading.Event] = None) -> Outcome:
+    def publish_all(self, events: Iterable[BusinessEvent], *, stop: threading.Event | None = None) -> Outcome:
         """
         Publishes any number of events, ten a request. Each is judged for itself: one that is not valid keeps no other from being
         sent. Events wait until ten are together or there are no more: publish those that come slowly one by one.
 
         Raises InterruptedPublishError when `stop` was set or the iterable raised.
         """
-        refused: List[RefusedEvent] = []
-        batch: List[Message] = []
-        sent: List["Future[List[Result]]"] = []
-        under_way: Set["Future[List[Result]]"] = set()
-        cause: Optional[Exception] = None
+        refused: list[RefusedEvent] = []
+        cause: Exception | None = None
         index = 0
-
-        with ThreadPoolExecutor(self._concurrency, "emissor-publisher") as pool:
-
-            def send() -> None:
-                nonlocal batch, under_way
-                if len(under_way) >= self._concurrency:
-                    _, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                request = pool.submit(send_batch, self._queue, batch, stop)
-                sent.append(request)
-                under_way.add(request)
-                batch = []
-
+        with Sender(self._queue, self._concurrency, stop) as sender:
             iterator = iter(events)
             while not (interrupted := stop is not None and stop.is_set()):
                 try:
@@ -102,15 +89,11 @@ class Publisher:
                 if isinstance(prepared, RefusedEvent):
                     refused.append(prepared)
                 else:
-                    batch.append(prepared)
-                if len(batch) == BATCH_SIZE:
-                    send()
+                    sender.add(prepared)
             if interrupted and isinstance(iterator, Generator):
                 iterator.close()
-            if batch:
-                send()  # also what was taken before an interruption
+            results = sender.finish()  # also of what was taken before an interruption
 
-        results = sorted((result for request in sent for result in request.result()), key=lambda result: result.index)
         failed = [result for result in results if isinstance(result, FailedEvent)]
         outcome = Outcome([result for result in results if isinstance(result, SentEvent)], refused, failed)
         if interrupted or any(event.code == ABORTED for event in failed):
@@ -118,7 +101,7 @@ class Publisher:
         return outcome
 
 
-def _prepare(event: object, index: int) -> Union[Message, RefusedEvent]:
+def _prepare(event: object, index: int) -> Message | RefusedEvent:
     """The message of an event, or what keeps it from being one."""
     copy = dict(event) if isinstance(event, Mapping) else event
     findings = findings_of(copy)
