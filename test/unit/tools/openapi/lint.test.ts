@@ -14,7 +14,7 @@ const mistaken: readonly { readonly rule: string; readonly place: RegExp; readon
   {
     rule: 'security-defined',
     place: /^#\/operations\//,
-    why: 'In AsyncAPI 3.0 security may stand with the server, which is where it stands here.',
+    why: 'AsyncAPI 3.0 requires none. It has no scheme for IAM, which guards queue and topic, nor for the signature of deliveries.',
   },
 ];
 
