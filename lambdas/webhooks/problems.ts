@@ -33,7 +33,7 @@ export const webhookProblems = {
     status: 409,
     code: 'too_many_secrets',
     en: 'Four replaced secrets still sign. Wait as long as Retry-After says, or send imediato: true.',
-    pt: 'Quatro segredos substituídos ainda assinam. Aguarde o tempo indicado em Retry-After ou envie imediato: true.',
+    pt: 'Quatro segredos anteriores ainda assinam. Aguarde o tempo indicado em Retry-After ou envie imediato: true.',
   },
   contended: {
     status: 503,

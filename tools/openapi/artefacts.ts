@@ -1,4 +1,5 @@
 import { asyncApiDocument } from './asyncapi.ts';
+import { localEnvironment, postmanCollection } from './collection.ts';
 import { openApiDocument } from './document.ts';
 import { eventSchemaFiles } from './event-schemas.ts';
 import { publisherSources } from './publisher-sources.ts';
@@ -12,6 +13,8 @@ export function artefacts(): ReadonlyMap<string, string> {
     ['docs/api/emissor.openapi.json', openApiDocument()],
     ['docs/api/emissor.asyncapi.json', asyncApiDocument()],
     ...eventSchemaFiles(),
+    ['docs/api/emissor.postman_collection.json', postmanCollection()],
+    ['docs/api/local.postman_environment.json', localEnvironment()],
   ];
   const texts = documents.map(([file, document]) => [file, `${JSON.stringify(document, null, 2)}\n`] as const);
   return new Map([...texts, ...publisherSources()]);

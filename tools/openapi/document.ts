@@ -11,7 +11,7 @@ import { shareResponses } from './shared-responses.ts';
 import { webhookOperations } from './webhook-operations.ts';
 
 /** All operations of both hosts, but for HEAD. */
-const operations: readonly Operation[] = [
+export const operations: readonly Operation[] = [
   ...authOperations,
   ...[...webhookOperations, ...deliveryOperations, ...replayOperations].map(baseOperation),
 ];

@@ -12,7 +12,7 @@ export const deliveryProblems = {
     status: 409,
     code: 'webhook_replaced',
     en: 'The delivery was for an earlier registration, and stays as it is.',
-    pt: 'A entrega era de um registro anterior do webhook e permanece como está.',
+    pt: 'A entrega era de um cadastro anterior do webhook e permanece como está.',
   },
   test_delivery: {
     status: 409,
