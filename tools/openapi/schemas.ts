@@ -36,7 +36,7 @@ export function ref(name: SchemaName): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** A query's parameter as it is written; `input` where the schema changes what it reads. */
+/** The schema of a parameter: as it is written, or, by `output`, as it is read. */
 export function parameterSchema(schema: z.core.$ZodType, io: 'input' | 'output' = 'input'): Schema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, override: simplify });
   return rest;
