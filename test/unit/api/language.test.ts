@@ -97,10 +97,8 @@ describe('preferredLanguage', () => {
     ['subtags', `pt${'-a'.repeat(5_000_000)}!`],
     ['commas', ','.repeat(10_000_000)],
     ['weights', `pt;q=0.${'9'.repeat(10_000_000)}`],
-  ])('does not read on through ten million characters of %s', (_case, header) => {
-    const begun = performance.now();
-    preferredLanguage(header);
-    expect(performance.now() - begun).toBeLessThan(50);
+  ])('judges ten million characters of %s by the first 1,024', (_case, header) => {
+    expect(preferredLanguage(`${header}, pt`)).toBe(preferredLanguage(header.slice(0, 1_024)));
   });
 });
 
