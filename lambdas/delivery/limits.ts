@@ -160,6 +160,9 @@ export const noticesPerMinute = 10;
 /** The minute by which refused events are counted: it begins when the clock's does. */
 export const refusalWindow = minute;
 
+/** A process stores the count of a group that has had its notices no oftener than this. */
+export const pauseBetweenCounts = second;
+
 /** The sweeper tells of a minute's count so long after its end: longer than a count may take to be stored. */
 export const countedAfter = 5 * second;
 

@@ -57,5 +57,5 @@ const sentAtAttribute = 'original_sent_at';
 
 const messageIdAttribute = 'original_message_id';
 
-/** What a queue may have given a message as its id: anybody can write attributes. */
-const messageIdForm = /^[A-Za-z0-9_-]{1,128}$/;
+/** The form of SQS's message ids. Anybody can write attributes, and what is believed here reaches logs and notices. */
+const messageIdForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

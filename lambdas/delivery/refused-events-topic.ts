@@ -15,7 +15,7 @@ export function makePublishNotice(topicArn: string): PublishNotice {
       new PublishCommand({
         TopicArn: topicArn,
         Subject: `Emissor: ${'suppressed' in notice ? `${notice.suppressed} more events` : 'event'} refused, ${reason}`,
-        Message: JSON.stringify(notice),
+        Message: inAscii(JSON.stringify(notice)),
         MessageAttributes: {
           sender: { DataType: 'String', StringValue: sender },
           reason: { DataType: 'String', StringValue: reason },
@@ -23,4 +23,9 @@ export function makePublishNotice(topicArn: string): PublishNotice {
       }),
     );
   };
+}
+
+/** SQS, to which a topic delivers, takes neither U+FFFE nor U+FFFF, which an `id` may hold: escaped they are ASCII. */
+function inAscii(json: string): string {
+  return json.replace(/[\u007f-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

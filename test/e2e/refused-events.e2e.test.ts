@@ -69,6 +69,7 @@ describeWith(['engines'], 'a refused event', () => {
       const sender = `AIDA${unique()}`;
       const long = await toldOf(queue, () => JSON.stringify({ event: 'x', id: '😀'.repeat(200) }), sender);
       expect(long.body).toMatchObject({ id: '😀'.repeat(128), reason: 'unknown_event' });
+      expect(long.text).toMatch(/^[\x20-\x7e]*$/); // SQS takes neither U+FFFE nor U+FFFF
       const none = await toldOf(queue, () => `no JSON ${unique()}`, sender);
       expect(none.body).toMatchObject({ id: null, reason: 'malformed' });
     },

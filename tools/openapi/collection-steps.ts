@@ -36,7 +36,7 @@ export const folders: Readonly<Record<string, readonly Step[]>> = {
       operation: 'registerWebhook',
       example: 'autorizacao',
       fields: { evento: '{{evento}}', url: '{{hook_url}}' },
-      saves: { webhook_secret: 'segredo' },
+      saves: { webhook_secret: 'segredo', registered_at: 'criado_em' },
     },
     { operation: 'listWebhooks' },
     { operation: 'getWebhook' },
@@ -46,8 +46,8 @@ export const folders: Readonly<Record<string, readonly Step[]>> = {
     {
       operation: 'listDeliveries',
       script: [
-        "const sent = pm.response.json().entregas.find(({ id, estado }) => id.startsWith('evt_') && estado !== 'cancelada');",
-        "if (sent) pm.environment.set('event_delivery_id', sent.id);",
+        "const isOurs = ({ id, criado_em }) => id.startsWith('evt_') && criado_em >= pm.environment.get('registered_at');",
+        "pm.environment.set('event_delivery_id', pm.response.json().entregas.find(isOurs)?.id ?? '');",
       ],
     },
     { operation: 'getDelivery', id: '{{delivery_id}}' },
@@ -94,6 +94,7 @@ export const variables: readonly { readonly key: string; readonly value: string;
   { key: 'access_token', value: '', isSecret: true },
   { key: 'refresh_token', value: '', isSecret: true },
   { key: 'webhook_secret', value: '', isSecret: true },
+  { key: 'registered_at', value: '' },
   { key: 'delivery_id', value: '' },
   { key: 'event_delivery_id', value: '' },
   { key: 'replay_id', value: '' },

@@ -31,7 +31,7 @@ export function localEnvironment(): object {
 
 const description = `Generated from docs/api/emissor.openapi.json: \`npm run openapi\`.
 
-Choose the environment, and fill in \`client_id\`, \`client_secret\`, \`username\` and \`password\`: those of a local run stand in \`.local/outputs.json\`, under \`Demo\`. Then the requests work one by one or all together, from top to bottom: the login keeps the tokens, the registration its signing secret. A delivery is sent again where the list has one of an event.`;
+Choose the environment, and fill in \`client_id\`, \`client_secret\`, \`username\` and \`password\`: those of a local run stand in \`.local/outputs.json\`, under \`Demo\`. Then the requests work one by one or all together, from top to bottom: the login keeps the tokens, the registration its signing secret. A run ends at the first request that fails: if the account has a webhook for the \`evento\` of the environment, it stays as it is. **Later requests replace and delete the webhook, and end the login:** choose an event that is not in use. A delivery is sent again where the list has one of an event.`;
 
 function toItem(step: Step): object {
   const operation = operations.find(({ id }) => id === step.operation);
@@ -43,6 +43,8 @@ function toItem(step: Step): object {
       ...(step.onlyWith === undefined ? [] : [script('prerequest', skipWithout(step.onlyWith))]),
       script('test', [
         `pm.test('${success}', () => pm.response.to.have.status(${success}));`,
+        // Without this, a run that is refused the registration would go on and delete the webhook that was there.
+        `if (pm.response.code !== ${success}) return pm.execution.setNextRequest(null);`,
         ...Object.entries(step.saves ?? {}).map(
           ([variable, member]) => `pm.environment.set('${variable}', pm.response.json().${member});`,
         ),

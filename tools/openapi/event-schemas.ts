@@ -108,7 +108,7 @@ function converted(schema: z.core.$ZodType, order: readonly string[], descriptio
   const fields = order.filter(field => field in properties);
   const described = fields.map(field => [
     field,
-    { description: descriptions[field], ...withPlainPattern(properties[field] as object) },
+    { description: descriptions[field] ?? '', ...asWritten(properties[field] as ZodField) },
   ]);
   return {
     type: 'object' as const,
@@ -117,7 +117,14 @@ function converted(schema: z.core.$ZodType, order: readonly string[], descriptio
   };
 }
 
-/** A slash needs no escape in a JSON Schema. */
-function withPlainPattern(field: { readonly pattern?: string }): object {
-  return field.pattern === undefined ? field : { ...field, pattern: field.pattern.replaceAll('\\/', '/') };
+/** A slash needs no escape in a JSON Schema. Generators take an integer for one of 32 bits unless its format says otherwise. */
+function asWritten(field: ZodField): ZodField {
+  return {
+    ...field,
+    ...(field.pattern !== undefined && { pattern: field.pattern.replaceAll('\\/', '/') }),
+    ...(field.type === 'integer' && { format: 'int64' }),
+  };
 }
+
+/** What zod says of a field. */
+type ZodField = Omit<FieldSchema, 'description'>;

@@ -66,7 +66,10 @@ function deliveryOf(eventName: EventName): object {
     },
     responses: {
       '2XX': { description: 'Delivered, whatever the body says.' },
-      '410': { description: 'Nobody wants it any more: the webhook is suspended at once (`gone`).' },
+      '410': {
+        description:
+          'Nobody wants it any more: the webhook is suspended at once (`gone`). Not by the answer to a test.',
+      },
       '429': later,
       '503': later,
       default: { description: 'Tried again: ten attempts over about three days. Redirects are not followed.' },

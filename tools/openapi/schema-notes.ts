@@ -140,7 +140,4 @@ export const notes = {
     description: 'Why a request was refused (RFC 6749 section 5.2).',
     properties: { error_description: { description: 'What is wrong, in ASCII.' } },
   },
-  EventBody: {
-    properties: { event: { description: 'The name of the event.' } },
-  },
 } as const satisfies Record<string, SchemaNote>;

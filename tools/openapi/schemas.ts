@@ -3,12 +3,12 @@ import { problemBody } from '../../lambdas/api/problem.ts';
 import * as oauth from '../../lambdas/auth/answers.ts';
 import * as deliveries from '../../lambdas/delivery/api/answers.ts';
 import { replayRequest } from '../../lambdas/delivery/api/input.ts';
-import { eventBodySchemas } from '../../lambdas/delivery/event.ts';
 import { deliveryDetail, deliveryRecord } from '../../lambdas/delivery/representation.ts';
 import * as webhooks from '../../lambdas/webhooks/answers.ts';
 import { registration, replacement, secretRotation } from '../../lambdas/webhooks/input.ts';
 import { webhookRecord } from '../../lambdas/webhooks/representation.ts';
-import { eventNameSchema } from '../../lambdas/webhooks/webhook.ts';
+import { EVENT_NAMES, eventNameSchema } from '../../lambdas/webhooks/webhook.ts';
+import { deliverySchema } from './event-schemas.ts';
 import { formSchemas } from './forms.ts';
 import { notes } from './schema-notes.ts';
 
@@ -101,10 +101,7 @@ function converted(schemas: Record<string, z.core.$ZodType>, io: 'input' | 'outp
 
 function eventBodies(): Record<string, Schema> {
   return Object.fromEntries(
-    Object.entries(eventBodySchemas).map(([name, schema]) => [
-      eventBodyName(name),
-      describe({ title: name, ...parameterSchema(schema, 'output') }, notes.EventBody),
-    ]),
+    EVENT_NAMES.map(event => [eventBodyName(event), { ...deliverySchema(event), title: event }]),
   );
 }
 

@@ -118,6 +118,7 @@ const refusals = makeRefusalNotices({
   ...telemetry,
   counts: makeRefusalCounts(deliveries),
   publish: makePublishNotice(environment.REFUSED_EVENTS_TOPIC_ARN),
+  now,
 });
 const processRecord =
   lane === 'first'

@@ -1,5 +1,6 @@
+import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
-import { noticesPerMinute } from '../limits.ts';
+import { noticesPerMinute, pauseBetweenCounts } from '../limits.ts';
 import type { RefusalCounts, RefusedGroup } from '../refusal-counts.ts';
 import { principalOf, type RefusalNotice } from '../refusal-notice.ts';
 import type { PublishNotice } from '../refused-events-topic.ts';
@@ -14,64 +15,76 @@ export interface RefusalNotices {
 }
 
 /**
- * Makes the notices of one process. Of a group, those that come while a count is being stored are counted together by the next
- * write: a publisher that sends thousands of faulty messages causes two writes for each batch of ten, and ten notices a minute.
+ * Makes the notices of one process. Refused events of a group that come while a count is being stored are counted together by the
+ * next one. Once a group has had its notices of the minute, its count is stored once a second at most, by whatever invocation comes
+ * then: all processes write to one item, and a flood must not take that partition's writes from deliveries.
  */
 export function makeRefusalNotices(
   dependencies: {
     readonly counts: Pick<RefusalCounts, 'add'>;
     readonly publish: PublishNotice;
+    readonly now: Clock;
   } & DeliveryTelemetry,
 ): RefusalNotices {
-  const { counts, publish, log, count } = dependencies;
-  /** What is to be counted next, by group, while a count of the group is being stored. */
-  const gathering = new Map<string, Gathered>();
+  const { counts, publish, now, log, count } = dependencies;
+  const groups = new Map<string, Group>();
   const underWay = new Set<Promise<void>>();
 
   return {
     add(notice) {
-      const group = { principal: principalOf(notice.sender), reason: notice.reason };
-      const key = `${group.reason}#${group.principal}`;
-      const gathered = gathering.get(key);
-      if (gathered) gather(gathered, notice);
-      else begin(countAll(key, group, notice));
+      const { reason } = notice;
+      const principal = principalOf(notice.sender);
+      const key = `${reason}#${principal}`;
+      const group = groups.get(key) ?? { principal, reason, refused: 0, notices: [], isStoring: false, storeAt: 0 };
+      groups.set(key, group);
+      group.refused += 1;
+      if (group.notices.length < noticesPerMinute) group.notices.push(notice);
+      if (isDue(group)) begin(store(group));
     },
 
     async settled() {
+      for (const [key, group] of groups) {
+        if (!isDue(group)) continue;
+        if (group.refused > 0) begin(store(group));
+        else groups.delete(key);
+      }
       while (underWay.size > 0) await Promise.all(underWay);
     },
   };
+
+  function isDue({ isStoring, storeAt }: Group): boolean {
+    return !isStoring && now() >= storeAt;
+  }
 
   function begin(work: Promise<void>): void {
     const done = work.finally(() => underWay.delete(done));
     underWay.add(done);
   }
 
-  /** Counts until nothing is left to count. */
-  async function countAll(key: string, group: RefusedGroup, first: RefusalNotice): Promise<void> {
-    let next: Gathered = { refused: 1, notices: [first] };
-    while (next.refused > 0) {
-      const gathered: Gathered = { refused: 0, notices: [] };
-      gathering.set(key, gathered);
-      await countAndTell(group, next);
-      next = gathered;
+  /** Counts until nothing is left to count, or what is left has time. */
+  async function store(group: Group): Promise<void> {
+    while (group.refused > 0 && isDue(group)) {
+      group.isStoring = true;
+      const { refused, notices } = group;
+      Object.assign(group, { refused: 0, notices: [] });
+      const before = await countAndTell(group, refused, notices);
+      if (before === undefined || before + refused >= noticesPerMinute) group.storeAt = now() + pauseBetweenCounts;
+      group.isStoring = false;
     }
-    gathering.delete(key);
   }
 
-  async function countAndTell(group: RefusedGroup, { refused, notices }: Gathered): Promise<void> {
+  /** Gives how many were counted before; `undefined` where these could not be counted. */
+  async function countAndTell(group: Group, refused: number, notices: readonly RefusalNotice[]) {
+    const { principal, reason } = group;
     try {
-      const before = await counts.add(group, refused);
+      const before = await counts.add({ principal, reason }, refused);
       const told = notices.slice(0, Math.max(0, noticesPerMinute - before));
       for (const notice of told) begin(tell(notice)); // the next count does not wait for the topic
+      return before;
     } catch (error) {
       count('RefusalNotTold', refused);
-      log.error('refusal.not_counted', {
-        sender: group.principal,
-        reason: group.reason,
-        refused,
-        ...describeError(error),
-      });
+      log.error('refusal.not_counted', { sender: principal, reason, refused, ...describeError(error) });
+      return undefined;
     }
   }
 
@@ -86,13 +99,11 @@ export function makeRefusalNotices(
   }
 }
 
-/** Refused events of a group: how many, and the first of them. */
-interface Gathered {
+/** The refused events of a principal and reason that are not counted yet: how many, and the first of them. */
+interface Group extends RefusedGroup {
   refused: number;
-  readonly notices: RefusalNotice[];
-}
-
-function gather(gathered: Gathered, notice: RefusalNotice): void {
-  gathered.refused += 1;
-  if (gathered.notices.length < noticesPerMinute) gathered.notices.push(notice);
+  notices: RefusalNotice[];
+  isStoring: boolean;
+  /** No count is stored before: milliseconds since the epoch. */
+  storeAt: number;
 }

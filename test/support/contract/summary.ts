@@ -36,7 +36,7 @@ export function summarize(file: string): Summary | undefined {
     `${metAnswers.length} of ${described.length - events.length} described answers`,
     `${sum(answered => !isDelivery(answered))} responses and ${sum(isDelivery)} deliveries checked`,
     `${unmet.length - missing.length} that no test can bring about`,
-    missing.length === 0 ? 'none other unmet' : `unmet: ${missing.join('; ')}`,
+    `${missing.length || 'no'} others unmet`,
   ].join(', ');
   return { text: `Contract: ${text}.`, missing };
 }

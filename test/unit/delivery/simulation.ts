@@ -361,7 +361,7 @@ export const simulate = async (database: Database, page = replayPage) => {
       notices.push(notice);
     });
   const firstAttempt = async (record: SQSRecord) => {
-    const refusals = makeRefusalNotices({ ...telemetry, counts, publish: publishNotice });
+    const refusals = makeRefusalNotices({ ...telemetry, counts, publish: publishNotice, now });
     const rest = { refusals, processDelivery: processIn('first'), demandsUrl: 'https://demandas.com.br' };
     await makeFirstAttempt({ ...dependencies, ...rest })(record);
     await refusals.settled();

@@ -90,12 +90,20 @@ const said = ({ MessageAttributes = {} }: Message, name: string) => MessageAttri
 describe('ops dlq list', () => {
   it('names messages by the id of their publication, where that is known', async () => {
     const own = await put('moved by its queue');
-    await put('moved by the function', { reason: 'malformed', detail: 'no', original_message_id: 'the-first-id' });
-    await put('moved twice', { reason: 'malformed', detail: 'no', original_message_id: 'the-first-id' });
+    await put('moved by the function', {
+      reason: 'malformed',
+      detail: 'no',
+      original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
+    });
+    await put('moved twice', {
+      reason: 'malformed',
+      detail: 'no',
+      original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
+    });
     expect((await list()).map(({ messageId, body, reason }) => [messageId, body, reason])).toEqual([
       [own, 'moved by its queue', null],
-      ['the-first-id', 'moved by the function', 'malformed'],
-      ['the-first-id', 'moved twice', 'malformed'],
+      ['0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', 'moved by the function', 'malformed'],
+      ['0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', 'moved twice', 'malformed'],
     ]);
   });
 
@@ -125,8 +133,13 @@ describe('the attributes of a publisher’s message', () => {
 
   it.each(['list', 'show'])('reach no terminal as control characters: %s', async command => {
     const detail = 'x\u009b2J\u001b[31m\u202e\nMESSAGE ID';
-    await put('no JSON', { reason: 'malformed', detail, sender: detail, original_message_id: 'the-first-id' });
-    const text = await dlq(command, ...(command === 'show' ? ['the-first-id'] : []));
+    await put('no JSON', {
+      reason: 'malformed',
+      detail,
+      sender: detail,
+      original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
+    });
+    const text = await dlq(command, ...(command === 'show' ? ['0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f'] : []));
     expect(text).toContain('x\\u{9b}2J\\u{1b}[31m\\u{202e}\\u{a}MESSAGE ID');
     expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
     expect(text.match(/^MESSAGE ID/gm)?.length ?? 0).toBe(command === 'list' ? 1 : 0);
@@ -138,21 +151,27 @@ describe('ops dlq redrive', () => {
     const own = await put(JSON.stringify(event(1)));
     const named = `${JSON.stringify({ ...event(2), id: 'its-own' })}\n`;
     const long = '2026-01-02T03:04:05.678Z';
-    const origin = { original_message_id: 'the-first-id', original_sent_at: long };
+    const origin = { original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', original_sent_at: long };
     await put(named, { reason: 'unknown_event', detail: 'no', ...origin });
     const listed = await list();
-    expect(listed).toMatchObject([{ messageId: own }, { messageId: 'the-first-id', sentAt: long }]);
+    expect(listed).toMatchObject([
+      { messageId: own },
+      { messageId: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', sentAt: long },
+    ]);
     expect(await redrive()).toMatchObject({ moved: 2 });
     const taken = await take(urls.events);
     expect(taken.map(({ Body }) => Body)).toEqual([JSON.stringify({ ...event(1), id: own }), named]);
-    expect(taken.map(message => said(message, 'original_message_id'))).toEqual([own, 'the-first-id']);
+    expect(taken.map(message => said(message, 'original_message_id'))).toEqual([
+      own,
+      '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
+    ]);
     expect(taken.map(message => said(message, 'original_sent_at'))).toEqual([listed[0]?.sentAt, long]);
     expect(taken.map(message => said(message, 'reason'))).toEqual([undefined, undefined]);
   });
 
   it('shows what it kept again at once', async () => {
-    await put('no JSON', { original_message_id: 'the-first-id' });
-    expect(await redrive()).toMatchObject({ moved: 0, kept: [{ messageId: 'the-first-id' }] });
+    await put('no JSON', { original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f' });
+    expect(await redrive()).toMatchObject({ moved: 0, kept: [{ messageId: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f' }] });
     expect(await list()).toHaveLength(1);
   });
 
@@ -190,10 +209,15 @@ describe('ops dlq redrive', () => {
 describe('ops dlq show', () => {
   it('shows a message by the id it was published under, with its body and who sent it', async () => {
     await put('another');
-    const attributes = { reason: 'malformed', detail: 'no JSON', sender: 'AROA:x', original_message_id: 'first-id' };
+    const attributes = {
+      reason: 'malformed',
+      detail: 'no JSON',
+      sender: 'AROA:x',
+      original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
+    };
     await put('no JSON\u009b2J\u202e', attributes);
-    expect(JSON.parse(await dlq('show', 'first-id', '--json'))).toEqual({
-      messageId: 'first-id',
+    expect(JSON.parse(await dlq('show', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', '--json'))).toEqual({
+      messageId: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
       body: 'no JSON\u009b2J\u202e',
       sentAt: expect.stringMatching(/^\d{4}-.*Z$/),
       reason: 'malformed',
@@ -201,7 +225,7 @@ describe('ops dlq show', () => {
       sender: 'AROA:x',
       copies: 1,
     });
-    const text = await dlq('show', 'first-id');
+    const text = await dlq('show', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f');
     expect(text).toMatch(/sender +AROA:x\n/);
     expect(text).toContain('no JSON\\u{9b}2J\\u{202e}'); // nothing that the terminal would obey
     expect(await list()).toHaveLength(2);
@@ -232,10 +256,12 @@ describe('ops dlq discard', () => {
   it('deletes the named messages, and makes the others visible again', async () => {
     const malformed = { reason: 'malformed', detail: 'no' };
     const [one, two] = [await put('one'), await put('two')];
-    await put('again', { ...malformed, original_message_id: 'twice' });
-    await put('and again', { ...malformed, original_message_id: 'twice' });
+    await put('again', { ...malformed, original_message_id: '1a2b3c4d-5e6f-4a7b-8c9d-0e1f2a3b4c5d' });
+    await put('and again', { ...malformed, original_message_id: '1a2b3c4d-5e6f-4a7b-8c9d-0e1f2a3b4c5d' });
     await put('stays');
-    expect(JSON.parse(await dlq('discard', one, two, 'twice', '--yes', '--json'))).toEqual({ discarded: 4 });
+    expect(
+      JSON.parse(await dlq('discard', one, two, '1a2b3c4d-5e6f-4a7b-8c9d-0e1f2a3b4c5d', '--yes', '--json')),
+    ).toEqual({ discarded: 4 });
     expect((await list()).map(({ body }) => body)).toEqual(['stays']);
   });
 

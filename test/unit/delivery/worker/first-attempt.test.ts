@@ -131,10 +131,13 @@ describe('a first attempt', () => {
     const published = world.clock.now();
     world.clock.advance(60_000);
     const { id: _, ...unnamed } = event;
-    const attributes = { original_sent_at: new Date(published).toISOString(), original_message_id: 'the-first-id' };
+    const attributes = {
+      original_sent_at: new Date(published).toISOString(),
+      original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
+    };
     world.publish(unnamed, attributes);
     await world.settle();
-    const first = deliveryIdOf('conta-1', 'demanda.criada', 'the-first-id');
+    const first = deliveryIdOf('conta-1', 'demanda.criada', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f');
     expect(await world.all()).toMatchObject([{ id: first, createdAt: published }]);
   });
 
