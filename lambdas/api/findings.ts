@@ -13,7 +13,13 @@ const oneOf = { en: 'Must be one of {values}.', pt: 'Deve ser um destes valores:
 export const apiFindings = {
   required: { code: 'required', en: 'This field is required.', pt: 'Este campo é obrigatório.' },
   unknown_field: { code: 'unknown_field', en: 'There is no such field here.', pt: 'Não existe esse campo aqui.' },
-  json_type: { code: 'wrong_type', en: 'Must be of the JSON type {type}.', pt: 'Deve ser do tipo JSON {type}.' },
+  object_type: { code: 'wrong_type', en: 'Must be a JSON object.', pt: 'Deve ser um objeto JSON.' },
+  string_type: { code: 'wrong_type', en: 'Must be a string.', pt: 'Deve ser uma string.' },
+  boolean_type: {
+    code: 'wrong_type',
+    en: 'Must be a boolean: true or false.',
+    pt: 'Deve ser um booleano: true ou false.',
+  },
   event: { code: 'unknown_event', ...oneOf },
   choice: { code: 'invalid_value', ...oneOf },
   choice_type: { code: 'wrong_type', ...oneOf },

@@ -25,7 +25,7 @@ export const apiProblems = {
     status: 401,
     code: 'invalid_token',
     en: 'The access token is malformed, expired or revoked: get a new one from the token endpoint.',
-    pt: 'O token de acesso está malformado, expirado ou revogado: obtenha um novo no endpoint de token.',
+    pt: 'O token de acesso está malformado, vencido ou revogado: obtenha um novo no endpoint de token.',
   },
   admin_required: {
     status: 403,
@@ -90,8 +90,8 @@ export const apiProblems = {
   internal_error: {
     status: 500,
     code: 'internal_error',
-    en: 'Something went wrong here. Try again; if it stays, tell us the time.',
-    pt: 'Algo deu errado do nosso lado. Tente novamente; se persistir, informe-nos o horário.',
+    en: 'Something went wrong here. Try again; if it stays, tell support the time.',
+    pt: 'Algo deu errado do nosso lado. Tente novamente; se continuar, informe o horário ao suporte.',
   },
 } as const satisfies ProblemTable;
 

@@ -34,7 +34,7 @@ function describeIssue(issue: z.core.$ZodIssue, body: unknown): Finding[] {
     case 'unrecognized_keys':
       return issue.keys.map(key => finding({ pointer: pointerTo([...issue.path, key]) }, apiFindings.unknown_field));
     case 'invalid_type':
-      return [finding({ pointer }, apiFindings.json_type, { type: issue.expected })];
+      return [finding({ pointer }, typeFinding(issue.expected))];
     case 'invalid_value': {
       const choice = choiceFinding(pointer, Object(body)[String(issue.path[0])]);
       return [finding({ pointer }, choice, { values: issue.values.join(', ') })];
@@ -42,6 +42,12 @@ function describeIssue(issue: z.core.$ZodIssue, body: unknown): Finding[] {
     default:
       return [findingOf({ pointer }, issue.message)];
   }
+}
+
+/** The finding on a value of another type than that one. No field of a body is of any but these. */
+function typeFinding(expected: string) {
+  if (expected === 'object') return apiFindings.object_type;
+  return expected === 'boolean' ? apiFindings.boolean_type : apiFindings.string_type;
 }
 
 /** The path as a JSON Pointer (RFC 6901). */

@@ -14,7 +14,7 @@ const urlFindings = {
   userinfo: { ...urlRules.userinfo, pt: 'A URL não pode conter usuário nem senha: use autorizacao.' },
   fragment: { ...urlRules.fragment, pt: 'A URL não pode ter fragmento.' },
   port: { ...urlRules.port, pt: 'A porta deve ser 443 ou uma a partir de 1024.' },
-  ipv6_literal: { ...urlRules.ipv6_literal, pt: 'Endereços IPv6 não são aceitos: registre um nome DNS.' },
+  ipv6_literal: { ...urlRules.ipv6_literal, pt: 'Endereços IPv6 não são aceitos: cadastre um nome DNS.' },
   dns_name: { ...urlRules.dns_name, pt: 'O host não é um nome DNS válido.' },
   single_label: { ...urlRules.single_label, pt: 'O host tem um único rótulo: não é um nome DNS público.' },
   private_suffix: { ...urlRules.private_suffix, pt: 'Nomes terminados em .{suffix} não são públicos.' },

@@ -14,8 +14,8 @@ export const webhookProblems = {
   webhook_exists: {
     status: 409,
     code: 'webhook_exists',
-    en: 'The account has a webhook for this event: replace it with PUT, or delete it first.',
-    pt: 'A conta já tem um webhook para este evento: substitua-o com PUT ou exclua-o antes.',
+    en: 'The account has a webhook for this event: change it with PUT; for another secret, POST to its path /segredo.',
+    pt: 'A conta já tem um webhook para este evento: altere-o com PUT; para outro segredo, use POST no caminho /segredo dele.',
   },
   webhook_suspended: {
     status: 409,

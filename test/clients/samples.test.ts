@@ -45,6 +45,9 @@ describeWith(['names', 'engines'], 'the receivers of docs/pt/recebimento.md', ()
       expect(await post(receiver, signed(now, `whsec_${'A'.repeat(43)}=`), body)).toBe(400);
       expect(await post(receiver, { ...signed(now), 'webhook-signature': '' }, body)).toBe(400);
       expect(await post(receiver, {}, body)).toBe(400);
+      const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+      expect(await post(receiver, headersSigned('../evt_forged', now, body, key), body)).toBe(400);
+      expect(await post(receiver, signed(now), body.padEnd(65_537))).toBe(413);
       expect(receiver.stored()).toEqual({});
     });
 
@@ -102,8 +105,51 @@ describeWith(['names', 'engines'], 'the receivers of docs/pt/recebimento.md', ()
   });
 });
 
+describe.each(sampleLanguages)('the receiver in %s, without the secret of a webhook', language => {
+  let receiver: SampleReceiver;
+
+  beforeAll(async () => {
+    receiver = await makeSampleReceiver(language);
+  });
+
+  afterAll(() => receiver?.remove());
+
+  it.each([
+    ['none', undefined],
+    ['an empty one', ''],
+    ['one in quotes', `"whsec_${Buffer.alloc(32, 1).toString('base64')}"`],
+    ['a prefix alone', 'whsec_'],
+    ['one that is not base64', 'whsec_abc*'],
+    ['one that is too short', `whsec_${Buffer.alloc(31, 1).toString('base64')}`],
+    ['another text', 'meu-segredo'],
+    ['the answer to a refused registration', '{"status":409,"code":"webhook_exists"}'],
+  ])('accepts nothing with %s, and says why', async (_case, secret) => {
+    const failure = await receiver.start(secret).catch(String);
+    if (failure === undefined) {
+      const rest = (secret ?? '').replace(/^whsec_/, '');
+      const keys = ['', rest, secret ?? '', Buffer.from(rest, 'base64')];
+      for (const key of keys) expect(await post(receiver, ...forged(key))).toBe(500);
+      await until('the reason in the output', () => receiver.output().includes('into SEGREDO') || undefined);
+    } else expect(failure).toContain('into SEGREDO');
+    expect(receiver.stored()).toEqual({});
+  });
+});
+
+function forged(key: string | Buffer): [headers: Record<string, string>, body: string] {
+  const body = '{"event":"demanda.criada","id_demanda":10}';
+  return [headersSigned('evt_forged', Math.floor(Date.now() / 1_000), body, key), body];
+}
+
 function headersOf(id: string, timestamp: number | string, body: string, secret: string): Record<string, string> {
-  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  return headersSigned(id, timestamp, body, Buffer.from(secret.slice('whsec_'.length), 'base64'));
+}
+
+function headersSigned(
+  id: string,
+  timestamp: number | string,
+  body: string,
+  key: string | Buffer,
+): Record<string, string> {
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
   return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` };
 }

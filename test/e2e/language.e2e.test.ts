@@ -45,7 +45,7 @@ const cases: readonly Case[] = [
     en: ['Unauthorized', 'The access token is malformed, expired or revoked: get a new one from the token endpoint.'],
     pt: [
       'Não autorizado',
-      'O token de acesso está malformado, expirado ou revogado: obtenha um novo no endpoint de token.',
+      'O token de acesso está malformado, vencido ou revogado: obtenha um novo no endpoint de token.',
     ],
   },
   {
@@ -98,8 +98,14 @@ const cases: readonly Case[] = [
     to: ['POST', all],
     request: () => asAdmin({ body: { evento: 'demanda.criada', url } }),
     is: [409, 'webhook_exists'],
-    en: ['Conflict', 'The account has a webhook for this event: replace it with PUT, or delete it first.'],
-    pt: ['Conflito', 'A conta já tem um webhook para este evento: substitua-o com PUT ou exclua-o antes.'],
+    en: [
+      'Conflict',
+      'The account has a webhook for this event: change it with PUT; for another secret, POST to its path /segredo.',
+    ],
+    pt: [
+      'Conflito',
+      'A conta já tem um webhook para este evento: altere-o com PUT; para outro segredo, use POST no caminho /segredo dele.',
+    ],
   },
   {
     to: ['POST', all],
@@ -193,13 +199,13 @@ describe('Accept-Language (RFC 9110 section 12.5.4)', () => {
       ((json?.errors ?? []) as { detail: string }[]).map(({ detail }) => detail);
     expect(details(english).toSorted()).toEqual([
       'Give this parameter once.',
-      'There is no such field here.',
+      'There is no such parameter here.',
       'Value must be a date and time as in RFC 3339, with Z or an offset.',
       'Value must be from 1 to 100.',
     ]);
     expect(details(portuguese).toSorted()).toEqual([
       'Informe este parâmetro uma única vez.',
-      'Não existe esse campo aqui.',
+      'Não existe esse parâmetro aqui.',
       'O valor deve estar entre 1 e 100.',
       'O valor deve ser uma data e hora conforme a RFC 3339, com Z ou o deslocamento do fuso horário.',
     ]);

@@ -29,6 +29,11 @@ namespace Microsoft.AspNetCore.Http
             return new Answer { StatusCode = 204 };
         }
 
+        public static IResult StatusCode(int status)
+        {
+            return new Answer { StatusCode = status };
+        }
+
         class Answer : IResult
         {
             public int StatusCode { get; set; }

@@ -9,8 +9,12 @@ import { type Page, readPage } from './markdown-page.ts';
 /** A receiver as `docs/pt/recebimento.md` prints it, in a folder of its own. */
 export interface SampleReceiver {
   readonly port: number;
-  /** Starts it with that secret, as the page says, and waits until it listens. Ends the one that ran before. */
-  start(secret: string): Promise<void>;
+  /**
+   * Starts it with that secret, or with none, as the page says, and waits until it listens. Ends the one that ran before.
+   *
+   * @throws when it ends instead, with what it wrote.
+   */
+  start(secret: string | undefined): Promise<void>;
   /** What it has stored, by `webhook-id`. */
   stored(): Readonly<Record<string, string>>;
   /** All that it has written since it was started. */
@@ -38,7 +42,7 @@ export async function makeSampleReceiver(language: SampleLanguage): Promise<Samp
 
   return { port, start, stored, output: () => written, remove };
 
-  async function start(secret: string): Promise<void> {
+  async function start(secret: string | undefined): Promise<void> {
     await end(child);
     const [program = '', ...args] = withPort(command).split(' ');
     written = '';
@@ -49,7 +53,7 @@ export async function makeSampleReceiver(language: SampleLanguage): Promise<Samp
       child?.once('error', error =>
         reject(new Error(`${program} is needed (CONTRIBUTING.md, test/clients): ${error.message}`)),
       );
-      child?.once('exit', code => reject(new Error(`${program} ended with ${code}:\n${written}`)));
+      child?.once('close', code => reject(new Error(`${program} ended with ${code}:\n${written}`)));
     });
     ended.catch(() => undefined); // it also ends when it is told to
     await Promise.race([ended, until(`${program} at port ${port}`, () => listens(port), 60_000)]);

@@ -49,7 +49,9 @@ const span = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00Z', estad
 const cases: Record<string, () => readonly Finding[] | Promise<readonly Finding[]>> = {
   'api.required': () => body(registration, { evento: 'demanda.criada' }),
   'api.unknown_field': () => body(registration, { ...good, autorizacão: 'x' }),
-  'api.json_type': () => body(secretRotation, { imediato: 'sim' }),
+  'api.object_type': () => body(registration, []),
+  'api.string_type': () => body(registration, { ...good, url: 1 }),
+  'api.boolean_type': () => body(secretRotation, { imediato: 'sim' }),
   'api.event': () => body(registration, { ...good, evento: 'demanda.inventada' }),
   'api.choice': () => body(replayRequest, { ...span, estado: 'entregue' }),
   'api.choice_type': () => body(replayRequest, { ...span, estado: 1 }),
@@ -76,6 +78,7 @@ const cases: Record<string, () => readonly Finding[] | Promise<readonly Finding[
   'delivery.limite_range': () => query('limite=0'),
   'delivery.cursor': () => query('cursor=x'),
   'delivery.range': () => body(replayRequest, { ...span, ate: span.desde }),
+  'delivery.unknown_parameter': () => query('pagina=1'),
   'delivery.repeated': () => query('limite=1&limite=1'),
 };
 

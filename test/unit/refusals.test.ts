@@ -110,8 +110,8 @@ describe('where refusals are made', () => {
     expect(() => apiProblem('webhook_exists')).toThrow();
     // @ts-expect-error -- the text has a place for `allow`
     expect(apiProblem('method_not_allowed').detail.en).toContain('undefined');
-    // @ts-expect-error -- the text has a place for `type`
-    expect(finding({ pointer: '' }, apiFindings.json_type).detail.en).toContain('undefined');
+    // @ts-expect-error -- the text has a place for `values`
+    expect(finding({ pointer: '' }, apiFindings.choice).detail.en).toContain('undefined');
     const { detail, message } = apiProblem('method_not_allowed', { values: { allow: 'GET, HEAD' } });
     expect(detail).toEqual({ en: 'This path takes GET, HEAD.', pt: 'Este caminho aceita GET, HEAD.' });
     expect(message).toBe(detail.en);

@@ -62,7 +62,7 @@ export const eventParameter = pathParameter(
 
 /** What can be wrong with a body besides its fields. */
 export const objectFindings: readonly PossibleFinding[] = [
-  { place: { pointer: '' }, finding: apiFindings.json_type, values: { type: 'object' } },
+  { place: { pointer: '' }, finding: apiFindings.object_type },
   { place: { pointer: '/campo' }, finding: apiFindings.unknown_field },
 ];
 

@@ -82,7 +82,7 @@ export const deliveryOperations: readonly BaseOperation[] = [
       },
       { place: { parameter: 'limite' }, finding: deliveryFindings.limite_range },
       { place: { parameter: 'limite' }, finding: deliveryFindings.repeated },
-      { place: { parameter: 'pagina' }, finding: apiFindings.unknown_field },
+      { place: { parameter: 'pagina' }, finding: deliveryFindings.unknown_parameter },
     ],
   },
   {

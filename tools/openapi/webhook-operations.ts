@@ -8,7 +8,7 @@ const parameters = [eventParameter];
 
 const urlFindings: readonly PossibleFinding[] = [
   { place: { pointer: '/url' }, finding: apiFindings.required },
-  { place: { pointer: '/url' }, finding: apiFindings.json_type, values: { type: 'string' } },
+  { place: { pointer: '/url' }, finding: apiFindings.string_type },
   { place: { pointer: '/url' }, finding: webhookFindings.https },
   { place: { pointer: '/url' }, finding: webhookFindings.public_address, values: { address: '10.0.0.1' } },
   { place: { pointer: '/url' }, finding: webhookFindings.fragment },
@@ -122,10 +122,7 @@ export const webhookOperations: readonly BaseOperation[] = [
     },
     success: { status: 201, description: 'The new secret.', schema: 'NewSecret', example: { segredo } },
     refusals: ['webhook_not_found', 'too_many_secrets', 'contended'],
-    findings: [
-      { place: { pointer: '/imediato' }, finding: apiFindings.json_type, values: { type: 'boolean' } },
-      ...objectFindings,
-    ],
+    findings: [{ place: { pointer: '/imediato' }, finding: apiFindings.boolean_type }, ...objectFindings],
   },
   {
     id: 'reactivateWebhook',

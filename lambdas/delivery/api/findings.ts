@@ -22,5 +22,10 @@ export const deliveryFindings = {
     en: 'Value must be after desde.',
     pt: 'O valor deve ser posterior a desde.',
   },
+  unknown_parameter: {
+    code: 'unknown_field',
+    en: 'There is no such parameter here.',
+    pt: 'Não existe esse parâmetro aqui.',
+  },
   repeated: { code: 'repeated', en: 'Give this parameter once.', pt: 'Informe este parâmetro uma única vez.' },
 } as const satisfies FindingTable;

@@ -109,8 +109,10 @@ function isRange({ desde, ate }: { desde?: number | undefined; ate?: number | un
 }
 
 /** A finding names a query parameter in place of a JSON Pointer, which escapes slash and tilde (RFC 6901 section 3). */
-function aboutParameter(finding: Finding): Finding {
-  if (!('pointer' in finding)) return finding;
-  const { pointer, ...reason } = finding;
-  return { parameter: pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~'), ...reason };
+function aboutParameter(found: Finding): Finding {
+  if (!('pointer' in found)) return found;
+  const { pointer, ...reason } = found;
+  const parameter = pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
+  if (reason.code === 'unknown_field') return finding({ parameter }, deliveryFindings.unknown_parameter);
+  return { parameter, ...reason };
 }

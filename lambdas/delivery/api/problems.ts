@@ -18,7 +18,7 @@ export const deliveryProblems = {
     status: 409,
     code: 'test_delivery',
     en: 'A test is not sent again: ask for another one.',
-    pt: 'Um teste não é reenviado: solicite outro.',
+    pt: 'Um teste não é reenviado: peça outro.',
   },
   tests_used_up: {
     status: 429,
@@ -35,8 +35,8 @@ export const deliveryProblems = {
   replay_not_found: {
     status: 404,
     code: 'replay_not_found',
-    en: 'There is no such replay of this webhook.',
-    pt: 'Este webhook não tem esse reenvio.',
+    en: 'There is no such replay of this webhook, or it is deleted or past its time.',
+    pt: 'Este webhook não tem esse reenvio, ou ele foi excluído, ou o prazo em que fica guardado já passou.',
   },
   replay_in_progress: {
     status: 409,
