@@ -134,11 +134,15 @@ const schema = z
     publisherRoles: list(arn('iam', '', /(role|user)\/[\w+=.@/-]+/, 'of roles or users'), 100),
     /**
      * SNS topics that may bring events, with raw message delivery, and EventBridge rules of the stage's own account with the events
-     * queue as a target. A rule of another account sends by a role, which is one of `publisherRoles`.
+     * queue as a target. A rule of another account sends by a role, which is one of `publisherRoles`. All topics and rules share one
+     * sender each in the notices of refused events: a faulty one hides the others' behind a count. Roles are told one by one.
      */
     publisherTopics: list(arn('sns', '[a-z0-9-]+', /[\w-]+(\.fifo)?/, 'of SNS topics'), 100),
     publisherRules: list(arn('events', '[a-z0-9-]+', /rule\/([\w.-]+\/)?[\w.-]+/, 'of EventBridge rules'), 100),
-    /** Accounts, besides the stage's own, that may subscribe to the notices of refused events. */
+    /**
+     * Accounts, besides the stage's own, that may subscribe to the notices of refused events. An account that is taken out keeps the
+     * subscriptions that it has, until they are ended by `aws sns unsubscribe`.
+     */
     noticeAccounts: list(z.string().regex(/^\d{12}$/, 'must be AWS accounts: 12 digits each, in quotes'), 100),
 
     /** Public URL of the demands pages: links in events begin with it. */

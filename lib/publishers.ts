@@ -41,6 +41,8 @@ export function addPublishers(scope: Construct, { configuration, queue, dataKey 
   new CfnOutput(scope, 'EventsQueueUrl', { value: queue.queueUrl });
   new CfnOutput(scope, 'EventsQueueArn', { value: queue.queueArn });
   new CfnOutput(scope, 'PublisherPolicyArn', { value: publisher.managedPolicyArn });
+  // A role of another account names it in its own policy.
+  if (dataKey) new CfnOutput(scope, 'QueueKeyArn', { value: dataKey.keyArn });
 }
 
 /** Who sends without the managed policy, and under which conditions. */

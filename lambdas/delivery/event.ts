@@ -132,7 +132,10 @@ function envelopeHint(message: object): string {
   return hint === undefined ? '' : `; ${hint}`;
 }
 
+/** The first that fits: a request for confirmation has what a notification has, and more. */
 const envelopeHints: Readonly<Record<string, string>> = {
+  'TopicArn,SubscribeURL':
+    'an SNS topic asks to confirm its subscription, which Emissor does not do: let the account of the events queue subscribe',
   'TopicArn,Message': 'this is the envelope of an SNS topic: switch on raw message delivery for its subscription',
   'detail-type,detail':
     'this is the envelope of an EventBridge rule: give its target the InputPath $.detail, or an input transformer',

@@ -22,6 +22,8 @@ interface Failure {
   readonly message: Message;
   readonly code: string;
   readonly retryable: boolean;
+  /** What the client threw, or the reason of the signal. */
+  readonly cause?: unknown;
 }
 
 /**
@@ -38,8 +40,10 @@ export async function sendBatch(queue: Queue, messages: readonly Message[], sign
     if (refused.length === 0) return results;
     const last = attempt === queue.attempts || !(await waited(attempt, signal));
     if (last) {
-      const code = (ownCode: string) => (signal?.aborted ? aborted : ownCode);
-      return [...results, ...refused.map(refusal => failure(refusal.message, code(refusal.code), true))];
+      const failures = refused.map(({ message, code }) =>
+        signal?.aborted ? failure(message, aborted, true, signal.reason) : failure(message, code, true),
+      );
+      return [...results, ...failures];
     }
     waiting = refused.map(({ message }) => message);
   }
@@ -72,14 +76,16 @@ async function send({ client, queueUrl }: Queue, messages: readonly Message[], s
       return SenderFault ? failure(message, code, false) : { status: 'refused', message, code };
     });
   } catch (error) {
-    const code = signal?.aborted ? aborted : codeOf(error);
-    const retryable = code === aborted || canPass(error);
-    return messages.map(message => failure(message, code, retryable));
+    return messages.map(message =>
+      signal?.aborted
+        ? failure(message, aborted, true, signal.reason)
+        : failure(message, codeOf(error), canPass(error), error),
+    );
   }
 }
 
-function failure(message: Message, code: string, retryable: boolean): Failure {
-  return { status: 'failed', message, code, retryable };
+function failure(message: Message, code: string, retryable: boolean, cause?: unknown): Failure {
+  return { status: 'failed', message, code, retryable, cause };
 }
 
 /** Waits up to 0.1 s, 0.2 s, 0.4 s, … and 5 s at most. Whether it was not aborted meanwhile. */

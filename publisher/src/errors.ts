@@ -13,14 +13,15 @@ export class RefusedEventError extends Error {
   }
 }
 
-/** The event could not be sent, or it is not known whether it was. */
+/** The event could not be sent, or it is not known whether it was. `cause` is what the client threw, or the reason of the signal. */
 export class SendError extends Error {
   override readonly name = 'SendError';
   /** Which event, by its `id`, and what kept it from being sent. */
   readonly event: FailedEvent;
 
   constructor(event: FailedEvent) {
-    super(`The event could not be sent: ${event.code}.${event.retryable ? ' Publish it again with the same id.' : ''}`);
+    const { code, retryable, cause } = event;
+    super(`The event could not be sent: ${code}.${retryable ? ' Publish it again with the same id.' : ''}`, { cause });
     this.event = event;
   }
 }

@@ -9,7 +9,7 @@ export interface DemandaCriada {
   /** The demand. */
   readonly id_demanda: number;
   /** Your own id of the event: of events with the same account, name and id one is delivered. Without it one is made. */
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 /** A demand was cancelled. */
@@ -21,7 +21,7 @@ export interface DemandaCancelada {
   /** The demand. */
   readonly id_demanda: number;
   /** Your own id of the event: of events with the same account, name and id one is delivered. Without it one is made. */
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 /** A demand was finished. */
@@ -33,7 +33,7 @@ export interface DemandaFinalizada {
   /** The demand. */
   readonly id_demanda: number;
   /** Your own id of the event: of events with the same account, name and id one is delivered. Without it one is made. */
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 /** A demand received a proposal. */
@@ -47,7 +47,7 @@ export interface PropostaRecebida {
   /** The proposal. */
   readonly id_proposta: number;
   /** Your own id of the event: of events with the same account, name and id one is delivered. Without it one is made. */
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 /** A change of the value of a proposal was requested. */
@@ -61,7 +61,7 @@ export interface PropostaAlteracaoValorSolicitado {
   /** The proposal. */
   readonly id_proposta: number;
   /** Your own id of the event: of events with the same account, name and id one is delivered. Without it one is made. */
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 /** A proposal was contracted. */
@@ -75,7 +75,7 @@ export interface PropostaContratada {
   /** The proposal. */
   readonly id_proposta: number;
   /** Your own id of the event: of events with the same account, name and id one is delivered. Without it one is made. */
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 /** A message about a proposal was received. */
@@ -89,7 +89,7 @@ export interface MensagemRecebida {
   /** The proposal. */
   readonly id_proposta: number;
   /** Your own id of the event: of events with the same account, name and id one is delivered. Without it one is made. */
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 /** A refund was requested for a proposal. */
@@ -103,7 +103,7 @@ export interface ReembolsoSolicitado {
   /** The proposal. */
   readonly id_proposta: number;
   /** Your own id of the event: of events with the same account, name and id one is delivered. Without it one is made. */
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 /** An event of any kind. */
@@ -116,6 +116,9 @@ export type BusinessEvent =
   | PropostaContratada
   | MensagemRecebida
   | ReembolsoSolicitado;
+
+/** The name of an event. */
+export type EventName = BusinessEvent['event'];
 
 /** The limits of each field, and what to say of a value that is not within them. */
 export const fieldRules: Readonly<Record<string, FieldRule>> = {

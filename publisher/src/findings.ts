@@ -17,6 +17,7 @@ export function findingsOf(event: unknown): readonly Finding[] {
   }
   const values: Readonly<Record<string, unknown>> = { ...event };
   const name = values.event;
+  if (name === undefined) return [{ field: 'event', reason: missing }];
   if (typeof name !== 'string') return [{ field: 'event', reason: eventReasons.notText }];
   const fields = Object.hasOwn(eventFields, name) ? eventFields[name] : undefined;
   if (!fields) return [{ field: 'event', reason: eventReasons.unknown }];
@@ -25,11 +26,22 @@ export function findingsOf(event: unknown): readonly Finding[] {
   const unknown = Object.keys(values).filter(
     field => values[field] !== undefined && field !== 'event' && !fields.includes(field),
   );
-  return [...wrong, ...unknown.map(field => ({ field, reason: 'is no field of this event' }))];
+  return [...wrong, ...unknownFields(unknown)];
+}
+
+const missing = 'is missing';
+
+/** Names the first ten that can be names of fields: what is told stays short, and a value that is in place of a name is not told. */
+function unknownFields(names: readonly string[]): Finding[] {
+  const told = names.filter(name => /^\w{1,64}$/.test(name)).slice(0, 10);
+  const findings = told.map(field => ({ field, reason: 'is no field of this event' }));
+  if (told.length < names.length)
+    findings.push({ field: '', reason: 'it has more fields that are none of this event' });
+  return findings;
 }
 
 function findingOf(field: string, value: unknown): Finding | undefined {
-  if (value === undefined && optionalFields.includes(field)) return undefined;
+  if (value === undefined) return optionalFields.includes(field) ? undefined : { field, reason: missing };
   const rule = fieldRules[field];
   if (!rule || meets(value, rule)) return undefined;
   return { field, reason: rule.reason };

@@ -35,6 +35,8 @@ export interface FailedEvent {
   readonly code: string;
   /** Whether it can succeed later although nobody changes anything. */
   readonly retryable: boolean;
+  /** What the client threw, or the reason of the signal. It is not enumerable: its text may repeat what was sent. */
+  readonly cause?: unknown;
 }
 
 /** The outcome of messages and refusals that came in any order. */
@@ -54,7 +56,8 @@ export function sentEvent({ message, messageId }: Extract<Result, { status: 'sen
 }
 
 /** What is told of a message that was not. */
-export function failedEvent({ message, code, retryable }: Extract<Result, { status: 'failed' }>): FailedEvent {
+export function failedEvent({ message, code, retryable, cause }: Extract<Result, { status: 'failed' }>): FailedEvent {
   const { index, id, webhookId } = message;
-  return { index, id, webhookId, code, retryable };
+  const event = { index, id, webhookId, code, retryable };
+  return cause === undefined ? event : Object.defineProperty(event, 'cause', { value: cause });
 }

@@ -14,16 +14,16 @@ export interface PublisherOptions {
   /** The address of the events queue: the service's output `EventsQueueUrl`. Without one no publisher is made. */
   readonly queueUrl: string | undefined;
   /** Default: one with the settings of the environment. It repeats requests that fail as a whole, as it is set up to. */
-  readonly client?: SQSClient;
+  readonly client?: SQSClient | undefined;
   /** How often a message is sent at most while the queue refuses it for the moment. Default: 5. */
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
   /** How many requests, of up to ten messages each, are under way at most. Default: 5. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
 }
 
 /** What ends a call early. */
 export interface CallOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Publishes events to the events queue. */
@@ -41,6 +41,7 @@ export interface Publisher {
    * sent. Events wait until ten are together or there are no more: publish those that come slowly one by one.
    *
    * @throws {InterruptedPublishError} when the signal was aborted or the iterable threw.
+   * @throws {TypeError} when it is given no iterable, such as one event.
    */
   publishAll(events: Iterable<BusinessEvent> | AsyncIterable<BusinessEvent>, options?: CallOptions): Promise<Outcome>;
 }
@@ -54,6 +55,9 @@ export function createPublisher({ queueUrl = '', client, attempts = 5, concurren
   if (!URL.canParse(queueUrl)) throw new TypeError('queueUrl must be the address of the events queue.');
   for (const [name, count] of Object.entries({ attempts, concurrency })) {
     if (!Number.isInteger(count) || count < 1) throw new TypeError(`${name} must be a whole number from 1.`);
+  }
+  if (client !== undefined && typeof client.send !== 'function') {
+    throw new TypeError('client must be an SQSClient of @aws-sdk/client-sqs.');
   }
   const queue = { client: client ?? new SQSClient(), queueUrl, attempts };
 
@@ -69,6 +73,7 @@ export function createPublisher({ queueUrl = '', client, attempts = 5, concurren
     events: Iterable<BusinessEvent> | AsyncIterable<BusinessEvent>,
     { signal }: CallOptions = {},
   ): Promise<Outcome> {
+    if (!isIterable(events)) throw new TypeError('events must be an array, or another iterable or async iterable.');
     const refused: RefusedEvent[] = [];
     const sender = makeSender(queue, concurrency, signal);
     let interruption: { readonly cause: unknown } | undefined;
@@ -92,6 +97,11 @@ export function createPublisher({ queueUrl = '', client, attempts = 5, concurren
   }
 
   return { publish, publishAll };
+}
+
+/** A text is no iterable of events. */
+function isIterable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value);
 }
 
 /** The message of an event, or what keeps it from being one. Each field is read once. */

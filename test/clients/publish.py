@@ -10,7 +10,10 @@ from emissor_publisher.message import message_of
 def publish(task):
     outcome = create_publisher(task["queueUrl"], attempts=task["attempts"]).publish_all(iter(task["events"]))
     names = {"message_id": "messageId", "webhook_id": "webhookId"}
-    told = {kind: [vars(event) for event in getattr(outcome, kind)] for kind in ("sent", "failed")}
+    told = {
+        kind: [{name: value for name, value in vars(event).items() if name != "cause"} for event in getattr(outcome, kind)]
+        for kind in ("sent", "failed")
+    }
     told["refused"] = [
         {"index": event.index, "findings": [vars(finding) for finding in event.findings]} for event in outcome.refused
     ]

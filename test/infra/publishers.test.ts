@@ -68,6 +68,12 @@ describe('a publisher', () => {
     ]);
   });
 
+  it('of another account is told the key of the queue, which its own policy must name, where there is one', () => {
+    const [[key] = ['']] = resourcesOf(open.Delivery, 'AWS::KMS::Key');
+    open.Delivery.hasOutput('QueueKeyArn', { Value: { 'Fn::GetAtt': [key, 'Arn'] } });
+    expect(plain.Delivery.findOutputs('QueueKeyArn')).toEqual({});
+  });
+
   it.each([
     ['publisherRoles', 'arn:aws:iam::444455556666:root'],
     ['publisherRoles', 'arn:aws:iam::444455556666:role/*'],

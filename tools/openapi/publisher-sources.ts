@@ -16,6 +16,9 @@ ${EVENT_NAMES.map(typescriptEvent).join('')}
 /** An event of any kind. */
 export type BusinessEvent =${EVENT_NAMES.map(event => `\n  | ${typeName(event)}`).join('')};
 
+/** The name of an event. */
+export type EventName = BusinessEvent['event'];
+
 /** The limits of each field, and what to say of a value that is not within them. */
 export const fieldRules: Readonly<Record<string, FieldRule>> = ${literal(fieldRules())};
 
@@ -40,7 +43,8 @@ function typescriptEvent(event: EventName): string {
   const { properties, required } = messageSchema(event);
   const fields = Object.entries(properties).map(([field, schema]) => {
     const type = schema.const ? `'${schema.const}'` : { string: 'string', integer: 'number' }[schema.type];
-    return `  /** ${descriptionOf(field, schema)} */\n  readonly ${field}${required.includes(field) ? '' : '?'}: ${type};\n`;
+    const name = required.includes(field) ? `${field}: ${type}` : `${field}?: ${type} | undefined`;
+    return `  /** ${descriptionOf(field, schema)} */\n  readonly ${name};\n`;
   });
   return `\n/** ${eventSummaries[event]} */\nexport interface ${typeName(event)} {\n${fields.join('')}}\n`;
 }
@@ -59,6 +63,10 @@ ${EVENT_NAMES.map(pythonEvent).join('')}
 BusinessEvent = Union[${EVENT_NAMES.map(event => `\n    ${typeName(event)},`).join('')}
 ]
 """An event of any kind."""
+
+EventName = Literal[${EVENT_NAMES.map(event => `\n    "${event}",`).join('')}
+]
+"""The name of an event."""
 
 
 class FieldRule(TypedDict, total=False):

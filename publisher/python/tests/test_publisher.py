@@ -3,6 +3,7 @@
 import json
 import threading
 import unittest
+from decimal import Decimal
 from enum import Enum
 
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
@@ -125,6 +126,16 @@ class OneEvent(unittest.TestCase):
                 self.assertEqual(len(client.requests), requests)
                 self.assertNotIn("canary", str(caught.exception))
 
+    def test_that_fails_keeps_what_the_client_raised(self):
+        error = client_error(403, "AccessDenied")
+        publisher = create_publisher(URL, client=FakeClient(receive=raising(error)))
+        with self.assertRaises(SendError) as caught:
+            publisher.publish(event(7))
+        self.assertIs(caught.exception.__cause__, error)
+        [failed] = publisher.publish_all([event(7)]).failed
+        self.assertIs(failed.cause, error)
+        self.assertNotIn("canary", repr(failed))
+
     def test_is_not_sent_once_stop_is_set(self):
         client, stop = FakeClient(), threading.Event()
         stop.set()
@@ -143,7 +154,43 @@ class OneEvent(unittest.TestCase):
         self.assertEqual(json.loads(client.requests[0][0]["MessageBody"])["event"], "demanda.criada")
 
 
+    def test_is_judged_by_the_text_that_is_sent(self):
+        class Mask(str):
+            def encode(self, *_):
+                return "another account".encode("utf-16-le")
+
+        client = FakeClient()
+        create_publisher(URL, client=client).publish(event(7, Mask("acme")))
+        [[entry]] = client.requests
+        self.assertEqual((json.loads(entry["MessageBody"])["id_conta"], entry["MessageGroupId"]), ("acme", "acme"))
+
+    def test_may_have_decimals_that_are_whole_numbers(self):
+        client = FakeClient()
+        publisher = create_publisher(URL, client=client)
+        publisher.publish({**event(7), "id_demanda": Decimal("7.0")})
+        self.assertEqual(json.loads(client.requests[0][0]["MessageBody"])["id_demanda"], 7)
+        for wrong in ("7.5", "0", "NaN", "sNaN", "Infinity", "1E+999999", "9007199254740992"):
+            with self.subTest(wrong), self.assertRaises(RefusedEventError):
+                publisher.publish({**event(7), "id_demanda": Decimal(wrong)})
+
+    def test_names_no_fields_but_those_that_can_be_fields(self):
+        class Key:
+            def __str__(self):
+                raise AssertionError("was asked for its text")
+
+        with self.assertRaises(RefusedEventError) as caught:
+            create_publisher(URL, client=FakeClient()).publish({**event(7), Key(): 1})
+        self.assertEqual([finding.field for finding in caught.exception.findings], [""])
+
+
 class ManyEvents(unittest.TestCase):
+    def test_are_not_one_event_nor_a_text(self):
+        for wrong in (event(7), json.dumps([event(7)]), b"[]", None, 7):
+            client = FakeClient()
+            with self.subTest(wrong), self.assertRaises(TypeError):
+                create_publisher(URL, client=client).publish_all(wrong)
+            self.assertEqual(client.requests, [])
+
     def test_are_sent_ten_a_request_and_told_in_their_order(self):
         for count in (0, 1, 10, 11, 95):
             with self.subTest(count):
@@ -219,6 +266,10 @@ class APublisher(unittest.TestCase):
         ):
             with self.subTest(options), self.assertRaises(ValueError):
                 create_publisher(client=FakeClient(), **options)
+
+    def test_is_not_made_of_what_is_no_client(self):
+        with self.assertRaises(TypeError):
+            create_publisher(URL, client=object())
 
 
 if __name__ == "__main__":

@@ -82,6 +82,11 @@ describe('a message that a service wrapped in an envelope of its own', () => {
   it.each([
     ['an SNS topic', notification, /^event: must be a string; .*SNS topic: switch on raw message delivery/],
     [
+      'an SNS topic that wants its subscription confirmed',
+      { ...notification, Type: 'SubscriptionConfirmation', Token: 't', SubscribeURL: 'https://sns' },
+      /^event: must be a string; an SNS topic asks to confirm .*: let the account of the events queue subscribe$/,
+    ],
+    [
       'an EventBridge rule',
       ruled,
       /^event: must be a string; .*EventBridge rule: .*InputPath \$\.detail, or an input transformer/,

@@ -41,6 +41,7 @@ describe('the Python publisher', () => {
       'collections',
       'concurrent',
       'dataclasses',
+      'decimal',
       'hashlib',
       'json',
       'random',

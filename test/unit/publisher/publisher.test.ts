@@ -126,6 +126,15 @@ describe('one event', () => {
     expect(String((error as Error).stack)).not.toContain('canary-7f3a');
   });
 
+  it('that fails keeps what the client threw', async () => {
+    const { publish, publishAll } = await publisherTo({ receive: () => ({ status: 403, code: 'AccessDenied' }) });
+    const refusal = expect.objectContaining({ name: 'AccessDenied', $metadata: expect.anything() });
+    expect(((await publish(event(7)).catch((error: unknown) => error)) as Error).cause).toEqual(refusal);
+    const { failed } = await publishAll(events(1));
+    expect(failed[0]?.cause).toEqual(refusal);
+    expect(Object.keys(failed[0] ?? {})).not.toContain('cause'); // its text may repeat what was sent
+  });
+
   it('to nobody who listens fails, and may be tried again', async () => {
     const { publish, queue } = await publisherTo();
     await queue.stop();
@@ -134,8 +143,12 @@ describe('one event', () => {
 
   it('is given up when the signal is aborted', async () => {
     const { publish } = await publisherTo({ receive: () => 'unanswered' });
-    const publishing = publish(event(7), { signal: AbortSignal.timeout(50) });
-    await expect(publishing).rejects.toMatchObject({ name: 'SendError', event: { code: 'Aborted', retryable: true } });
+    const signal = AbortSignal.timeout(50);
+    await expect(publish(event(7), { signal })).rejects.toMatchObject({
+      name: 'SendError',
+      event: { code: 'Aborted', retryable: true },
+      cause: expect.objectContaining({ name: 'TimeoutError' }),
+    });
   });
 });
 
@@ -271,12 +284,21 @@ describe('many events', () => {
   });
 });
 
+describe('what is no list of events', () => {
+  it.each([event(7), JSON.stringify([event(7)]), null, undefined, 7])('such as %j is not published', async given => {
+    const { publishAll, queue } = await publisherTo();
+    await expect(publishAll(given as never)).rejects.toThrow(TypeError);
+    expect(queue.requests).toEqual([]);
+  });
+});
+
 describe('a publisher', () => {
   it.each([
     [{ queueUrl: '' }, 'queueUrl'],
     [{ queueUrl: undefined }, 'queueUrl'],
     [{ queueUrl: 'https://q', attempts: 0 }, 'attempts'],
     [{ queueUrl: 'https://q', concurrency: 1.5 }, 'concurrency'],
+    [{ queueUrl: 'https://q', client: {} as SQSClient }, 'client'],
   ])('of %j is not made', (options, name) => {
     expect(() => createPublisher(options)).toThrow(new RegExp(`^${name} must be`));
   });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseEventMessage } from '../../../lambdas/delivery/event.ts';
 import { isEventName } from '../../../lambdas/webhooks/webhook.ts';
+import { eventReasons, fieldRules } from '../../../publisher/src/events.ts';
 import { findingsOf, webhookIdOf } from '../../../publisher/src/index.ts';
 import { messageOf } from '../../../publisher/src/message.ts';
 import { eventSchemaFiles } from '../../../tools/openapi/event-schemas.ts';
@@ -18,6 +19,12 @@ const service = (message: unknown) =>
 
 /** What a publisher would send, if the message is valid. */
 const sent = (message: unknown) => messageOf(message as Parameters<typeof messageOf>[0], 0, () => 'made');
+
+/** What the service says where a publisher says that a field is missing. */
+const ruleOf = (field: string, reason: string) => {
+  if (reason !== 'is missing') return reason;
+  return field === 'event' ? eventReasons.notText : fieldRules[field]?.reason;
+};
 
 /** What the published JSON Schema of the message's event says. */
 const ajv = new Ajv2020({ allErrors: true });
@@ -43,7 +50,7 @@ describe('what the service refuses', () => {
   it.each(named(refused))(
     '%s: is refused by schema and publisher, in the same words',
     (_case, { message, findings }) => {
-      const texts = findings.map(({ field, reason }) => (field ? `${field}: ${reason}` : reason));
+      const texts = findings.map(({ field, reason }) => (field ? `${field}: ${ruleOf(field, reason)}` : reason));
       const parsed = service(message);
       // The service says twice what is wrong with a number below -(2^53 - 1).
       const details = parsed.outcome === 'rejected' ? [...new Set(parsed.detail.split('; '))] : [];

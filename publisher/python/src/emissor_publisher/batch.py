@@ -64,7 +64,7 @@ def _send(
         answer = queue.client.send_message_batch(QueueUrl=queue.queue_url, Entries=entries)
     except Exception as error:
         code, can_pass = _code_of(error), _can_pass(error)
-        return [_failed(message, code, can_pass) for message in messages], []
+        return [_failed(message, code, can_pass, error) for message in messages], []
 
     taken = {entry["Id"]: entry["MessageId"] for entry in answer.get("Successful", [])}
     failed = {entry["Id"]: entry for entry in answer.get("Failed", [])}
@@ -81,8 +81,8 @@ def _send(
     return ended, refused
 
 
-def _failed(message: Message, code: str, retryable: bool) -> FailedEvent:
-    return FailedEvent(message.index, message.id, message.webhook_id, code, retryable)
+def _failed(message: Message, code: str, retryable: bool, cause: Exception | None = None) -> FailedEvent:
+    return FailedEvent(message.index, message.id, message.webhook_id, code, retryable, cause)
 
 
 def _waited(attempt: int, stop: threading.Event | None) -> bool:

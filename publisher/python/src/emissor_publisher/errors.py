@@ -16,13 +16,14 @@ class RefusedEventError(Exception):
 
 
 class SendError(Exception):
-    """The event could not be sent, or it is not known whether it was."""
+    """The event could not be sent, or it is not known whether it was. `__cause__` is what the client raised."""
 
     def __init__(self, event: FailedEvent) -> None:
         advice = " Publish it again with the same id." if event.retryable else ""
         super().__init__(f"The event could not be sent: {event.code}.{advice}")
         self.event = event
         """Which event, by its `id`, and what kept it from being sent."""
+        self.__cause__ = event.cause
 
 
 class InterruptedPublishError(Exception):

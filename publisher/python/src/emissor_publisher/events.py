@@ -119,6 +119,18 @@ BusinessEvent = Union[
 ]
 """An event of any kind."""
 
+EventName = Literal[
+    "demanda.criada",
+    "demanda.cancelada",
+    "demanda.finalizada",
+    "proposta.recebida",
+    "proposta.alteracao_valor_solicitado",
+    "proposta.contratada",
+    "mensagem.recebida",
+    "reembolso.solicitado",
+]
+"""The name of an event."""
+
 
 class FieldRule(TypedDict, total=False):
     """A text has a pattern, or a length that is counted in code points; a whole number has a minimum and a maximum."""

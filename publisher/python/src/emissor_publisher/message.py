@@ -45,5 +45,5 @@ def message_of(event: Mapping[str, Any], index: int, make_id: Callable[[], str])
 
 
 def _plain(field: str, value: Any) -> Any:
-    """7.0 and members of enumerations as what they stand for."""
+    """7.0, Decimal(7) and members of enumerations as what they stand for."""
     return int(value) if "minimum" in FIELD_RULES[field] else normalised(value)

@@ -1,7 +1,7 @@
 """What became of events."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .findings import Finding
 
@@ -39,6 +39,8 @@ class FailedEvent:
     """The error code of SQS, or the name of the SDK's error; `Aborted` where `stop` was set."""
     retryable: bool
     """Whether it can succeed later although nobody changes anything."""
+    cause: Exception | None = field(default=None, repr=False, compare=False)
+    """What the client raised. `repr` leaves it out: its text may repeat what was sent."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from botocore.config import Config
 from .batch import ABORTED, Queue, send_batch
 from .errors import InterruptedPublishError, RefusedEventError, SendError
 from .events import BusinessEvent
-from .findings import findings_of
+from .findings import findings_of, plain
 from .message import Message, message_of
 from .outcome import FailedEvent, Outcome, RefusedEvent, SentEvent
 from .sender import Sender
@@ -29,7 +29,7 @@ def create_publisher(
     how often a message is sent at most while the queue refuses it for the moment. `concurrency` is how many requests, of up to
     ten messages each, are under way at most.
 
-    Raises ValueError when an option cannot be used.
+    Raises ValueError when an option cannot be used, and TypeError when `client` is no client for SQS.
     """
     address = urlsplit(queue_url or "")
     if not address.scheme or not address.netloc:
@@ -37,6 +37,8 @@ def create_publisher(
     for name, count in (("attempts", attempts), ("concurrency", concurrency)):
         if not isinstance(count, int) or count < 1:
             raise ValueError(f"{name} must be a whole number from 1.")
+    if client is not None and not callable(getattr(client, "send_message_batch", None)):
+        raise TypeError("client must be a client of boto3 for SQS.")
     if client is None:
         client = boto3.client("sqs", config=Config(max_pool_connections=max(10, concurrency)))
     return Publisher(Queue(client, cast(str, queue_url), attempts), concurrency)
@@ -69,8 +71,11 @@ class Publisher:
         Publishes any number of events, ten a request. Each is judged for itself: one that is not valid keeps no other from being
         sent. Events wait until ten are together or there are no more: publish those that come slowly one by one.
 
-        Raises InterruptedPublishError when `stop` was set or the iterable raised.
+        Raises InterruptedPublishError when `stop` was set or the iterable raised. `stop` is looked at between two events: while the
+        iterable makes wait, it ends nothing. Raises TypeError when it is given no iterable of events, such as one event.
         """
+        if isinstance(events, (Mapping, str, bytes)) or not isinstance(events, Iterable):
+            raise TypeError("events must be a list, or another iterable of events.")
         refused: list[RefusedEvent] = []
         cause: Exception | None = None
         index = 0
@@ -103,7 +108,7 @@ class Publisher:
 
 def _prepare(event: object, index: int) -> Message | RefusedEvent:
     """The message of an event, or what keeps it from being one."""
-    copy = dict(event) if isinstance(event, Mapping) else event
+    copy = plain(event) if isinstance(event, Mapping) else event
     findings = findings_of(copy)
     if findings:
         return RefusedEvent(index, findings)
