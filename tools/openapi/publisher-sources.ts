@@ -1,4 +1,5 @@
-import { eventMessageSchemas, parseEventMessage } from '../../lambdas/delivery/event.ts';
+import { parseEventMessage } from '../../lambdas/delivery/event.ts';
+import { eventMessageSchemas } from '../../lambdas/delivery/event-catalogue.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { eventSummaries, type FieldSchema, messageSchema, type ObjectSchema } from './event-schemas.ts';
 
