@@ -41,7 +41,7 @@ export function parseJsonBody(
 }
 
 /** The most bytes that a request body may have. */
-const maximumBodyBytes = 16 * 1_024;
+export const maximumBodyBytes = 16 * 1_024;
 
 /** `application/json`, alone or with parameters of which `charset` must be UTF-8 (RFC 8259 section 11 defines none). */
 function isJson(contentType: string | undefined): boolean {

@@ -1,4 +1,5 @@
 import { apiFindings } from '../../lambdas/api/findings.ts';
+import { maximumBodyBytes } from '../../lambdas/api/request-body.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import type { HeaderNames } from './headers.ts';
 import { type Operation, pathParameter, type RequestBody } from './operation.ts';
@@ -78,8 +79,6 @@ const bodyRefusals = [
   'body_repeats_name',
   'unsupported_media_type',
 ] as const;
-
-const maximumBodyBytes = 16_384;
 
 function successResponse({ description, schema, example, headers }: Success): OwnResponse {
   return {

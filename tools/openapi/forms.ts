@@ -1,3 +1,5 @@
+import { passwordRule, usernameRule } from '../../lambdas/auth/grants/password.ts';
+import { refreshTokenRule } from '../../lambdas/auth/grants/refresh-token.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
 
 /*
@@ -35,15 +37,15 @@ export const formSchemas = {
       username: {
         type: 'string',
         minLength: 1,
-        maxLength: 254,
-        description: "The user's e-mail address, 254 bytes at most.",
+        maxLength: usernameRule.maxBytes,
+        description: `The user's e-mail address, ${bytes(usernameRule.maxBytes)} at most.`,
       },
       password: {
         type: 'string',
         minLength: 1,
-        maxLength: 1_024,
+        maxLength: passwordRule.maxBytes,
         format: 'password',
-        description: '1,024 bytes at most.',
+        description: `${bytes(passwordRule.maxBytes)} at most.`,
       },
       scope,
     },
@@ -55,7 +57,7 @@ export const formSchemas = {
     properties: {
       grant_type: { type: 'string', const: 'refresh_token' },
       ...client,
-      refresh_token: { type: 'string', minLength: 1, maxLength: 512 },
+      refresh_token: { type: 'string', minLength: 1, maxLength: refreshTokenRule.maxBytes },
       scope: { ...scope, description: 'Fewer scopes than were granted, if fewer are wanted.' },
     },
     required: ['grant_type', 'refresh_token'],
@@ -76,3 +78,7 @@ export const formSchemas = {
     required: ['token'],
   },
 } as const;
+
+function bytes(count: number): string {
+  return `${count.toLocaleString('en')} bytes`;
+}

@@ -186,9 +186,11 @@ function requireUsername(parameters: Parameters): string {
   return email;
 }
 
-const usernameRule = { missing: 'username_missing', tooLong: 'username_too_long', maxBytes: 254 } as const;
+/** What `username` must be. */
+export const usernameRule = { missing: 'username_missing', tooLong: 'username_too_long', maxBytes: 254 } as const;
 
-const passwordRule = { missing: 'password_missing', tooLong: 'password_too_long', maxBytes: 1_024 } as const;
+/** What `password` must be. */
+export const passwordRule = { missing: 'password_missing', tooLong: 'password_too_long', maxBytes: 1_024 } as const;
 
 /** The checked parameters of a request. */
 interface PasswordParameters {

@@ -47,7 +47,7 @@ export function makeRefreshTokenGrant({
   return { prepare };
 
   async function prepare(parameters: Parameters): Promise<PreparedGrant> {
-    const presented = requireParameter(parameters, 'refresh_token', tokenRule);
+    const presented = requireParameter(parameters, 'refresh_token', refreshTokenRule);
     const requested = requestedScope(parameters);
     const token = await verifyRefreshToken(presented);
     return {
@@ -123,7 +123,12 @@ export function makeRefreshTokenGrant({
   }
 }
 
-const tokenRule = { missing: 'refresh_token_missing', tooLong: 'refresh_token_too_long', maxBytes: 512 } as const;
+/** What `refresh_token` must be. */
+export const refreshTokenRule = {
+  missing: 'refresh_token_missing',
+  tooLong: 'refresh_token_too_long',
+  maxBytes: 512,
+} as const;
 
 /** One error for all reasons (RFC 6749 section 5.2); the reason goes to the audit trail alone. */
 function refused(reason: string): OAuthError {

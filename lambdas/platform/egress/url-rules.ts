@@ -3,10 +3,7 @@ import { fillIn, type Values, type ValuesParameter } from '../text-template.ts';
 /** The most characters that a webhook's URL may have. */
 export const maximumUrlLength = 2_048;
 
-/**
- * What the URL policy and the SSRF guard require: a text for whoever reads of a URL that breaks a rule, and the code of the
- * finding: about its scheme, where it leads, or its form.
- */
+/** The rules of the URL policy and the SSRF guard. A URL that breaks one gets a finding with this code and this text. */
 export const urlRules = {
   well_formed: { code: 'url_invalid', en: 'The URL is not well-formed Unicode.' },
   length: { code: 'url_invalid', en: `The URL has more than ${maximumUrlLength} characters.` },
