@@ -45,6 +45,10 @@ export function judgeLine({ at, fields }: LoggedLine): Judgement | undefined {
     const why = `at ${moment} it could not be processed for a fault of our own, and comes again ${seconds} s later`;
     return { verdict: 'waiting', why };
   }
+  if (message === 'delivery.shed') {
+    const why = `at ${moment} a process had as many attempts at its webhook in flight as it makes at once: it comes again within seconds`;
+    return { verdict: 'waiting', why };
+  }
   const ended = isFinal(state) ? state : endings[String(message)];
   if (ended === undefined) return undefined;
   return { verdict: verdicts[ended], why: `so says the log of ${moment}; its record is past its time` };

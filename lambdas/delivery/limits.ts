@@ -32,6 +32,19 @@ export const firstDeferral = 5 * second;
 /** A message is deferred for this long at most. */
 export const maxDeferral = 15 * minute;
 
+/**
+ * A message that is shed stays hidden for one to three seconds: SQS counts whole ones. By then a webhook that hangs is known
+ * to be slow.
+ */
+export const shortestShed = 1;
+export const longestShed = 3;
+
+/**
+ * A message that is shed was received fewer times than this. So none stays out of sight for more than 15 s, and none comes near
+ * the receives at which SQS takes it for a dead letter.
+ */
+export const storedFromReceive = 5;
+
 /** Operators are told when a webhook has done nothing but fail for so long. */
 export const failingMarks = [day, 4 * day] as const;
 
@@ -105,8 +118,8 @@ export const unansweredWindow = 10 * second;
 export const attemptsPerProcess = { first: 100, retry: 100, slow: 200 } as const;
 
 /**
- * In the quick lanes, at most 25 of a process's attempts go to one webhook at once. Further ones are left to the retry lane,
- * due after `webhookLimitWait`.
+ * In the quick lanes, at most 25 of a process's attempts go to one webhook at once. Further messages are shed; one that is
+ * received for the fifth time is stored and left to the retry lane, due after `webhookLimitWait`.
  */
 export const attemptsPerWebhook = 25;
 

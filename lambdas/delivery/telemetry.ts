@@ -38,6 +38,8 @@ export type DeliveryMetric =
   | 'WebhookSlow'
   /** Messages that go back to their queue until their visibility timeout is over, because the store or a queue was out of reach. */
   | 'MessageDeferred'
+  /** Messages that stay in their queue for a moment, because the process has reached its limit for their webhook. */
+  | 'MessageShed'
   /** Messages of the retry queue or the slow queue that could not be sent: the sweeper sends them. */
   | 'AttemptNotSent'
   | 'WebhookSuspended'

@@ -1,27 +1,21 @@
 import { setTimeout } from 'node:timers/promises';
-import {
-  ChangeMessageVisibilityCommand,
-  DeleteMessageBatchCommand,
-  type Message,
-  ReceiveMessageCommand,
-  type SQSClient,
-} from '@aws-sdk/client-sqs';
+import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { describeError } from '../../platform/telemetry.ts';
+import type { Random } from '../backoff.ts';
 import {
-  firstDeferral,
   firstReceivePause,
   longestReceivePause,
-  maxDeferral,
   maxPauseLateness,
   pauseWhileMessages,
   timeAroundAttempt,
 } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import type { OnAttempt } from './process-delivery.ts';
+import { makeMessageVisibility } from './message-visibility.ts';
+import type { OnAttempt, RecordOutcome } from './process-delivery.ts';
 
-/** Processes one message of a queue. To return is to acknowledge it; to throw is to leave it for later. */
-export type ProcessRecord = (record: SQSRecord, onAttempt?: OnAttempt) => Promise<void>;
+/** Processes one message of a queue. What was `processed` is acknowledged; to throw is to defer it. */
+export type ProcessRecord = (record: SQSRecord, onAttempt?: OnAttempt) => Promise<RecordOutcome>;
 
 /** The handler of a queue's batches. */
 export type Consumer = (
@@ -34,10 +28,11 @@ export type Consumer = (
  *
  * A batch lasts as long as its slowest receiver, and Lambda gives a process its next batch only after that. Meanwhile the
  * process receives further messages itself, up to 100, 200 in the slow lane: a receiver that hangs takes a hundredth of a
- * process, not a whole one. It deletes or defers these messages itself.
+ * process, not a whole one. It deletes, defers or sheds these messages itself.
  *
- * A message that cannot be processed now is deferred: its visibility timeout is set, longer with each receive. One that never
- * can be is a poison message, which the processing itself puts into the dead-letter queue.
+ * A message that cannot be processed now is deferred: its visibility timeout is set, longer with each receive. One that is shed
+ * is hidden for a moment only. One that never can be processed is a poison message, which the processing itself puts into the
+ * dead-letter queue.
  */
 export function makeConsumer(
   dependencies: {
@@ -50,9 +45,11 @@ export function makeConsumer(
     readonly maxInFlight: number;
     /** Resolves after so many milliseconds. Returns how many milliseconds late it was. */
     readonly pause: (milliseconds: number) => Promise<number>;
+    readonly random: Random;
   } & DeliveryTelemetry,
 ): Consumer {
-  const { process, sqs, queueUrl, attemptTimeoutMs, maxInFlight, pause, log, count } = dependencies;
+  const { process, sqs, queueUrl, attemptTimeoutMs, maxInFlight, pause, log } = dependencies;
+  const visibility = makeMessageVisibility(dependencies);
 
   // A thrown invocation would make Lambda slow the whole queue down: failures are reported message by message.
   return async function consume(event, context) {
@@ -84,24 +81,24 @@ export function makeConsumer(
     }
 
     async function processGiven(record: SQSRecord): Promise<void> {
-      if (!(await processOrDefer(record))) failed.push({ itemIdentifier: record.messageId });
+      if (!(await processOrLeave(record))) failed.push({ itemIdentifier: record.messageId });
     }
 
     async function processReceived(record: SQSRecord): Promise<void> {
-      if (await processOrDefer(record)) processed.push(record);
+      if (await processOrLeave(record)) processed.push(record);
     }
 
     /** Gives whether the message is done with. */
-    async function processOrDefer(record: SQSRecord): Promise<boolean> {
+    async function processOrLeave(record: SQSRecord): Promise<boolean> {
       try {
         if (!hasTime()) throw new OutOfTimeError();
-        await process(record, onAttempt);
-        return true;
+        if ((await process(record, onAttempt)) === 'processed') return true;
+        await visibility.shed(record);
       } catch (error) {
         hasFailed = true;
-        await defer(record, error);
-        return false;
+        await visibility.defer(record, error);
       }
+      return false;
     }
 
     function hasTime(): boolean {
@@ -152,18 +149,6 @@ export function makeConsumer(
     }
   }
 
-  async function defer({ messageId, receiptHandle, attributes }: SQSRecord, error: unknown): Promise<void> {
-    const seconds = deferral(Number(attributes.ApproximateReceiveCount) || 1);
-    count('MessageDeferred');
-    log.error('message.deferred', { messageId, seconds, ...describeError(error) });
-    const change = { QueueUrl: queueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout: seconds };
-    try {
-      await sqs.send(new ChangeMessageVisibilityCommand(change));
-    } catch (failure) {
-      log.warn('message.visibility_unchanged', { messageId, ...describeError(failure) });
-    }
-  }
-
   /** What is not deleted comes back, and is dropped as stale. */
   async function deleteAll(records: readonly SQSRecord[]): Promise<void> {
     const Entries = records.map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
@@ -183,11 +168,6 @@ export async function systemPause(milliseconds: number): Promise<number> {
   const due = performance.now() + milliseconds;
   await setTimeout(milliseconds);
   return performance.now() - due;
-}
-
-/** For how long a message that could not be processed is deferred, in seconds: 5, doubling with each receive to 15 min. */
-export function deferral(receiveCount: number): number {
-  return Math.min(firstDeferral * 2 ** (receiveCount - 1), maxDeferral) / 1_000;
 }
 
 /** Messages that one call receives, or deletes. */

@@ -133,6 +133,7 @@ const consume = makeConsumer({
   attemptTimeoutMs,
   maxInFlight: attemptsPerProcess[lane],
   pause: systemPause,
+  random,
 });
 
 /** Makes attempts. One entry for the consumers of three queues, which are three functions: the lane says which one it is. */

@@ -8,7 +8,8 @@ import type { SendToDeadLetters } from '../queues.ts';
 import { noticedId } from '../refusal-notice.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
-import type { ProcessDelivery } from './process-delivery.ts';
+import { receiveCountOf } from './message-visibility.ts';
+import type { ProcessDelivery, RecordOutcome } from './process-delivery.ts';
 import type { RefusalNotices } from './refusal-notices.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
@@ -30,7 +31,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
       count('DeadLettered');
       log.warn('event.refused', { messageId, deliveryId, sender, reason, detail });
       refusals.add({ messageId, id: noticedId(publisherId), sender, reason, detail });
-      return;
+      return 'processed';
     }
     const { deliveryId: id, accountId, eventName, body } = parsed.event;
     const described = { messageId, deliveryId: id, account: accountId, event: eventName };
@@ -40,16 +41,20 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     if (!isFor(webhook, acceptedAt)) {
       count('EventWithoutWebhook');
       log.info('event.without_webhook', described);
-      return;
+      return 'processed';
     }
     const { webhookId } = webhook;
     const event = { id, messageId, accountId, eventName, webhookId, body, createdAt: acceptedAt };
     // A redriven event keeps its age, but its schedule and the time for internal errors begin now.
     const scheduledAt = Number(record.attributes.SentTimestamp) || now();
-    await processDelivery({ ...newDelivery(event), scheduledAt }, { webhook, slowness }, store.create, onAttempt);
+    const delivery = { ...newDelivery(event), scheduledAt };
+    return processDelivery(delivery, { webhook, slowness }, store.create, {
+      receiveCount: receiveCountOf(record),
+      onAttempt,
+    });
   };
 
-  function dropCopy({ body: knownBody, state }: Delivery, body: string, described: object): void {
+  function dropCopy({ body: knownBody, state }: Delivery, body: string, described: object): RecordOutcome {
     if (haveSameContent(knownBody, body)) {
       count('DuplicateDropped');
       log.info('event.duplicate', { ...described, state });
@@ -57,6 +62,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
       count('ConflictingCopyDropped');
       log.warn('event.conflicting_copy', { ...described, state });
     }
+    return 'processed';
   }
 }
 

@@ -7,6 +7,7 @@ import { slotOf, wasCancelledBefore } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
+import { receiveCountOf } from './message-visibility.ts';
 import type { ProcessDelivery } from './process-delivery.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
@@ -23,7 +24,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
       await sendToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' });
       count('DeadLettered');
       log.error('retry.refused', { messageId: record.messageId, reason: 'malformed' });
-      return;
+      return 'processed';
     }
     const { id, accountId, eventName, attempt } = message;
 
@@ -31,15 +32,18 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     if (!delivery || !isDueIn(lane, delivery, message)) {
       count('StaleDropped');
       log.info('delivery.stale', { deliveryId: id, account: accountId, event: eventName, attempt });
-      return;
+      return 'processed';
     }
     const withdrawn = webhook?.webhookId === delivery.webhookId ? await stateBeforeReplay(delivery) : undefined;
     if (withdrawn) {
       await store.update(delivery, settled(delivery, withdrawn, now()));
       log.info('delivery.replay_cancelled', { ...describeDelivery(delivery), state: withdrawn });
-      return;
+      return 'processed';
     }
-    await processDelivery(delivery, { webhook, slowness }, after => store.update(delivery, after), onAttempt);
+    return processDelivery(delivery, { webhook, slowness }, after => store.update(delivery, after), {
+      receiveCount: receiveCountOf(record),
+      onAttempt,
+    });
   };
 
   /** The state that a delivery goes back to where its replay was cancelled before its slot came. */

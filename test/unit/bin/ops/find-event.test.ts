@@ -132,6 +132,7 @@ describe('an event without a delivery', () => {
       'waiting',
       /comes again 40 s/,
     ],
+    ['was shed', [line({ message: 'delivery.shed', attempt: 1 })], 'waiting', /comes again within seconds/],
     ['is past its time', [line({ message: 'delivery.attempt', state: 'failed' })], 'failed', /record is past its time/],
     ['was held, and is past its time', [line({ message: 'delivery.held' })], 'held', /record is past its time/],
     ['was cancelled, and is past its time', [line({ message: 'delivery.cancelled' })], 'cancelled', /past its time/],

@@ -1,7 +1,7 @@
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import { deferral, makeConsumer, type ProcessRecord } from '../../../../lambdas/delivery/worker/batch-consumer.ts';
+import { makeConsumer, type ProcessRecord } from '../../../../lambdas/delivery/worker/batch-consumer.ts';
 import { fakeTelemetry } from '../builders.ts';
 
 const recordOf = (messageId: string, receiveCount = 1) =>
@@ -54,6 +54,7 @@ const consumerOf = (
       await new Promise(setImmediate);
       return lateness();
     },
+    random: () => 0.5,
   });
   const context = { getRemainingTimeInMillis: () => (typeof remaining === 'number' ? remaining : remaining()) };
   return {
@@ -77,7 +78,7 @@ const holding = () => {
       inFlight.set(messageId, () => {
         inFlight.delete(messageId);
         onEnd?.();
-        resolve();
+        resolve('processed');
       });
       most = Math.max(most, inFlight.size);
     });
@@ -109,6 +110,7 @@ const rounds = async (count = 10) => {
 const failing = (...messageIds: string[]): ProcessRecord => {
   return async ({ messageId }) => {
     if (messageIds.includes(messageId)) throw new Error('the store is down: canary-7f3a');
+    return 'processed';
   };
 };
 
@@ -136,6 +138,7 @@ describe('the consumer of a queue', () => {
     const { consume } = consumerOf(async () => {
       if (++started === 10) openGate();
       await gate;
+      return 'processed';
     });
     const records = Array.from({ length: 10 }, (_, index) => recordOf(`m${index}`));
     expect(await consume(...records)).toEqual({ batchItemFailures: [] });
@@ -148,7 +151,6 @@ describe('the consumer of a queue', () => {
       { QueueUrl: 'http://queue', ReceiptHandle: 'handle-a', VisibilityTimeout: 5 },
       { QueueUrl: 'http://queue', ReceiptHandle: 'handle-b', VisibilityTimeout: 40 },
     ]);
-    expect([1, 2, 3, 8, 9, 100, 5_000].map(deferral)).toEqual([5, 10, 20, 640, 900, 900, 900]);
   });
 
   it('still reports what failed when the wait cannot be changed', async () => {
@@ -158,7 +160,11 @@ describe('the consumer of a queue', () => {
 
   it('does not begin an attempt that the function has no time to finish', async () => {
     const processed: string[] = [];
-    const { consume } = consumerOf(async ({ messageId }) => void processed.push(messageId), { remaining: 20_000 });
+    const process: ProcessRecord = async ({ messageId }) => {
+      processed.push(messageId);
+      return 'processed';
+    };
+    const { consume } = consumerOf(process, { remaining: 20_000 });
     expect((await consume(recordOf('a'))).batchItemFailures).toHaveLength(1);
     expect(processed).toEqual([]);
   });
@@ -169,6 +175,40 @@ describe('the consumer of a queue', () => {
     expect(telemetry.lines.join()).toContain('"errorName":"Error"');
     expect(telemetry.lines.join()).not.toContain('canary-7f3a');
     expect(telemetry.counts).toEqual({ MessageDeferred: 1 });
+  });
+});
+
+describe('a message that is shed', () => {
+  const shedding =
+    (isShed: (messageId: string) => boolean, otherwise: ProcessRecord): ProcessRecord =>
+    async (record, onAttempt) =>
+      isShed(record.messageId) ? 'shed' : otherwise(record, onAttempt);
+
+  it('is hidden for a moment, reported to Lambda as not done, and no fault', async () => {
+    const { consume, changes, telemetry } = consumerOf(async () => 'shed');
+    expect(await consume(recordOf('a', 4))).toEqual({ batchItemFailures: [{ itemIdentifier: 'a' }] });
+    expect(changes).toEqual([
+      { QueueUrl: 'http://queue', Entries: [{ Id: '0', ReceiptHandle: 'handle-a', VisibilityTimeout: 2 }] },
+    ]);
+    expect(telemetry.counts).toEqual({ MessageShed: 1 });
+    expect(telemetry.lines).toEqual([]);
+  });
+
+  it('does not keep the process from receiving others', async () => {
+    const held = holding();
+    const { consume, deleted, changes } = consumerOf(
+      shedding(id => id.startsWith('hog'), held.process),
+      {
+        queued: [messagesOf(10, 'hog'), messagesOf(2)],
+      },
+    );
+    const answer = consume(recordOf('a'), recordOf('hog-given'));
+    await rounds();
+    expect([...held.inFlight.keys()]).toEqual(['a', 'r0', 'r1']);
+    expect(changes.flatMap(change => ('Entries' in change ? change.Entries : []))).toHaveLength(11);
+    held.endAll();
+    expect(await answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'hog-given' }] });
+    expect(deleted.flat()).toEqual(['handle-r0', 'handle-r1']);
   });
 });
 
@@ -226,6 +266,7 @@ describe('a consumer that waits for receivers', () => {
       await broken(record);
       await held.process(record, onAttempt);
       if (record.messageId === 'a') throw new Error('the store is down');
+      return 'processed';
     };
     const { consume, changes, deleted } = consumerOf(process, { queued: [messagesOf(2)] });
     const answer = consume(recordOf('a'), recordOf('b'));
@@ -253,7 +294,7 @@ describe('a consumer that waits for receivers', () => {
   });
 
   it('receives nothing where the batch is over before the first pause is', async () => {
-    const { consume, receives, pauses } = consumerOf(async () => undefined, { queued: [messagesOf(10)] });
+    const { consume, receives, pauses } = consumerOf(async () => 'processed', { queued: [messagesOf(10)] });
     await consume(recordOf('a'), recordOf('b'));
     expect(receives()).toBe(0);
     expect(pauses).toEqual([100]);
@@ -402,6 +443,7 @@ describe('a consumer that waits for receivers', () => {
           await new Promise(setImmediate);
           return 0;
         },
+        random: () => 0.5,
       });
       const context = { getRemainingTimeInMillis: () => 45_000 };
       const answer = consume({ Records: [recordOf('a')] }, context);

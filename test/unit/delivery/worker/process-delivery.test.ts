@@ -19,6 +19,8 @@ interface Circumstances {
   readonly slowness?: StoredSlowness;
   /** Other attempts of this process at the webhook. */
   readonly othersInFlight?: number;
+  /** How many times the message was received. */
+  readonly receiveCount?: number;
 }
 
 const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
@@ -32,7 +34,7 @@ const process = async (
   circumstances: Circumstances = {},
 ) => {
   const { outcome = success, isSaved = true, queueFails, lane = 'first', schedule = [5_000] } = circumstances;
-  const { slowness = isQuick, othersInFlight = 0 } = circumstances;
+  const { slowness = isQuick, othersInFlight = 0, receiveCount = 1 } = circumstances;
   const did: string[] = [];
   const sent: WaitingDelivery[] = [];
   const saved: Delivery[] = [];
@@ -84,9 +86,9 @@ const process = async (
     saved.push(after);
     return isSaved;
   };
-  await processDelivery(delivery, { webhook, slowness }, save);
+  const became = await processDelivery(delivery, { webhook, slowness }, save, { receiveCount });
   const isPlaceLeft = webhookLimit.enter(slownessId(owner)) !== undefined;
-  return { did, sent, saved: saved[0], isPlaceLeft, ...telemetry };
+  return { became, did, sent, saved: saved[0], isPlaceLeft, ...telemetry };
 };
 
 describe('processing a delivery', () => {
@@ -201,9 +203,33 @@ describe('a webhook that', () => {
 });
 
 describe('a webhook whose limit is reached', () => {
-  const full = { othersInFlight: 2 };
+  const full = { othersInFlight: 2, receiveCount: 5 };
 
-  it('has a first attempt made 2 to 4 s later, in the retry lane', async () => {
+  // 295 of 600 messages to a webhook that hung were stored and sent on, and held up everybody else's for seconds.
+  it.each([1, 2, 3, 4])(
+    'has its message shed when it is received for the %sth time: nothing is written',
+    async time => {
+      for (const lane of ['first', 'retry'] as const) {
+        const { became, did } = await process(aDelivery(), aWebhook(), { ...full, lane, receiveCount: time });
+        expect(became).toBe('shed');
+        expect(did).toEqual([]);
+      }
+    },
+  );
+
+  it('has one line in the log for a message that is shed, by which it is found', async () => {
+    const { lines } = await process(aDelivery({ messageId: 'message-1' }), aWebhook(), { ...full, receiveCount: 1 });
+    expect(lines.map(line => JSON.parse(line))).toMatchObject([
+      ['delivery.shed', { deliveryId: aDelivery().id, messageId: 'message-1', attempt: 1 }],
+    ]);
+    expect((await process(aDelivery(), aWebhook(), { ...full, receiveCount: 2 })).lines).toEqual([]);
+  });
+
+  it('has what it gave away processed', async () => {
+    expect((await process(aDelivery(), aWebhook(), full)).became).toBe('processed');
+  });
+
+  it('has a first attempt made 2 to 4 s later, in the retry lane, when its message is received for the fifth time', async () => {
     const { did, sent, saved, counts } = await process(aDelivery(), aWebhook(), full);
     expect(did).toEqual(['save', 'send']);
     expect(saved).toMatchObject({ state: 'pending', attempt: 1, charged: 0, attempts: [] });

@@ -1,0 +1,114 @@
+import {
+  ChangeMessageVisibilityBatchCommand,
+  type ChangeMessageVisibilityBatchRequestEntry,
+  ChangeMessageVisibilityCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { SQSRecord } from 'aws-lambda';
+import { describeError } from '../../platform/telemetry.ts';
+import type { Random } from '../backoff.ts';
+import { firstDeferral, longestShed, maxDeferral, shortestShed } from '../limits.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
+
+/**
+ * Leaves messages in their queue for later, by their visibility timeout. Nothing is stored. Neither of the two throws: a
+ * message whose timeout could not be changed comes back when the one that it was received with is over.
+ */
+export interface MessageVisibility {
+  /** Defers a message that could not be processed, for longer with each receive. */
+  defer(record: SQSRecord, error: unknown): Promise<void>;
+  /** Hides a message that was shed for a moment. Messages that are shed together share a call. */
+  shed(record: SQSRecord): Promise<void>;
+}
+
+/** Makes what changes the visibility of a queue's messages. */
+export function makeMessageVisibility({
+  sqs,
+  queueUrl,
+  random,
+  log,
+  count,
+}: {
+  readonly sqs: Pick<SQSClient, 'send'>;
+  readonly queueUrl: string;
+  /** Draws for how long a shed message stays hidden, so that a burst does not come back all at once. */
+  readonly random: Random;
+} & DeliveryTelemetry): MessageVisibility {
+  let together: SQSRecord[] = [];
+  let nextCalls: Promise<void> | undefined;
+
+  return {
+    async defer(record, error) {
+      const seconds = deferral(receiveCountOf(record));
+      const { messageId, receiptHandle } = record;
+      count('MessageDeferred');
+      log.error('message.deferred', { messageId, seconds, ...describeError(error) });
+      const change = { QueueUrl: queueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout: seconds };
+      try {
+        await sqs.send(new ChangeMessageVisibilityCommand(change));
+      } catch (failure) {
+        warn(record, describeError(failure));
+      }
+    },
+
+    shed(record) {
+      count('MessageShed');
+      together.push(record);
+      nextCalls ??= hideTogether();
+      return nextCalls;
+    },
+  };
+
+  async function hideTogether(): Promise<void> {
+    await new Promise(setImmediate); // messages that were read together are shed together
+    const records = together;
+    together = [];
+    nextCalls = undefined;
+    const calls = Array.from({ length: Math.ceil(records.length / batchLimit) }, (_, index) =>
+      records.slice(index * batchLimit, (index + 1) * batchLimit),
+    );
+    await Promise.all(calls.map(hide));
+  }
+
+  /** What the queue refuses is asked for once more: it would stay hidden as long as a message whose process died. */
+  async function hide(records: readonly SQSRecord[]): Promise<void> {
+    try {
+      const refused = await change(records);
+      const again = refused.size > 0 ? await change(records.filter(record => refused.has(record))) : refused;
+      for (const [record, code] of again) warn(record, { code });
+    } catch (error) {
+      for (const record of records) warn(record, describeError(error));
+    }
+  }
+
+  /** Gives the messages that the queue refused, with its reason. */
+  async function change(records: readonly SQSRecord[]): Promise<Map<SQSRecord, string | undefined>> {
+    const Entries = records.map(({ receiptHandle }, index): ChangeMessageVisibilityBatchRequestEntry => {
+      const VisibilityTimeout = shortestShed + Math.floor(random() * (longestShed - shortestShed + 1));
+      return { Id: String(index), ReceiptHandle: receiptHandle, VisibilityTimeout };
+    });
+    const answer = await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }));
+    const failed = (answer.Failed ?? []).flatMap(({ Id, Code }) => {
+      const record = records[Number(Id)];
+      return record ? [[record, Code] as const] : [];
+    });
+    return new Map(failed);
+  }
+
+  function warn({ messageId }: SQSRecord, why: object): void {
+    log.warn('message.visibility_unchanged', { messageId, ...why });
+  }
+}
+
+/** Returns for how long a message that could not be processed is deferred, in seconds: 5, doubling with each receive to 15 min. */
+export function deferral(receiveCount: number): number {
+  return Math.min(firstDeferral * 2 ** (receiveCount - 1), maxDeferral) / 1_000;
+}
+
+/** Returns how many times a message was received by now, this time included. */
+export function receiveCountOf({ attributes }: SQSRecord): number {
+  return Number(attributes.ApproximateReceiveCount) || 1;
+}
+
+/** The most messages of one call. */
+const batchLimit = 10;
