@@ -33,7 +33,8 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
  *     the delay. It first moves `sweepAt` to 2 min after the due time, by a conditional update, which is its claim: of two
  *     sweepers one sends, and what is lost between claim and sending is found then.
  * The `sweepAt` of an overdue delivery moves on by 4, 8, 16 … min, so that a backlog is not multiplied. What stands in the
- * slow queue is overdue after 30 min only. What waits for a slot of its slow webhook has no message. It stands in partitions
+ * slow queue is overdue after 30 min only; so is what was stored as standing there by a process that died before it sent the
+ * message. What waits for a slot of its slow webhook has no message. It stands in partitions
  * of its webhook, which the sweeper reads for that webhook's due task (`slow-backlog.ts`).
  *
  * Two indexes list the history, both by listKey = `<acceptance>#<id>`, which never changes, and each over eight partitions,

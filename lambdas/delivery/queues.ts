@@ -71,18 +71,20 @@ export function makeAttemptQueue({
 
 /**
  * Sends the message of a delivery that is stored. What the queue does not take is counted and logged, and left to the
- * sweeper, which finds the delivery overdue. Never throws.
+ * sweeper, which finds the delivery overdue. Gives whether the queue took it. Never throws.
  */
 export async function sendOrLeave(
   queue: Pick<AttemptQueue, 'send'>,
   delivery: WaitingDelivery,
   { log, count }: DeliveryTelemetry,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await queue.send(delivery);
+    return true;
   } catch (error) {
     count('AttemptNotSent');
     log.error('delivery.not_sent', { ...describeDelivery(delivery), ...describeError(error) });
+    return false;
   }
 }
 

@@ -6,6 +6,7 @@ import { type AttemptQueue, sendOrLeave } from '../queues.ts';
 import { type Save, saveOrDrop } from '../save.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { isTooOld, queuedInSlowLane, waitingForSlot, withSlot } from '../transitions.ts';
+import type { ReserveSlot } from './slot-reservations.ts';
 import type { SlownessStore, StoredSlowness } from './slowness-store.ts';
 
 /**
@@ -18,21 +19,21 @@ export type MoveToSlowLane = (delivery: Delivery, slowness: StoredSlowness, save
 /** Returns the function that moves deliveries to the slow lane. */
 export function makeMoveToSlowLane(
   dependencies: {
-    readonly slownessStore: Pick<SlownessStore, 'reserve' | 'beginWaiting'>;
+    readonly slownessStore: Pick<SlownessStore, 'beginWaiting'>;
+    readonly reserveSlot: ReserveSlot;
     readonly store: Pick<DeliveryStore, 'update'>;
     readonly slowQueue: Pick<AttemptQueue, 'send'>;
     readonly now: Clock;
   } & DeliveryTelemetry,
 ): MoveToSlowLane {
-  const { slownessStore, store, slowQueue, now, log, count } = dependencies;
+  const { slownessStore, reserveSlot, store, slowQueue, now, log, count } = dependencies;
 
   return async function moveToSlowLane(delivery, slowness, save) {
     if (isTooOld(delivery, now())) return endTooOld(delivery, save);
-    const slotAt = await reserveSlot(delivery, slowness);
+    const slotAt = await slotFor(delivery, slowness);
     if (slotAt === undefined) return waitInTable(delivery, slowness, save);
     const waiting = withSlot(delivery, slotAt);
-    if (delivery.wait) return send(waiting);
-    if (await saveOrDrop(delivery, waiting, save, dependencies)) await sendOrLeave({ send }, waiting, dependencies);
+    return delivery.wait ? sendThenMark(waiting) : saveThenSend(delivery, queuedInSlowLane(waiting), save);
   };
 
   async function endTooOld(delivery: Delivery, save: Save): Promise<void> {
@@ -42,9 +43,9 @@ export function makeMoveToSlowLane(
   }
 
   /** What a resend brought forward comes now, before what waits: by default resends are limited to 60 a minute. */
-  async function reserveSlot({ broughtForward }: Delivery, slowness: StoredSlowness): Promise<number | undefined> {
+  async function slotFor({ broughtForward }: Delivery, slowness: StoredSlowness): Promise<number | undefined> {
     if (broughtForward) return now();
-    return slowness.backlogAt === undefined ? slownessStore.reserve(slowness) : undefined;
+    return slowness.backlogAt === undefined ? reserveSlot(slowness) : undefined;
   }
 
   async function waitInTable(delivery: Delivery, slowness: StoredSlowness, save: Save): Promise<void> {
@@ -54,15 +55,34 @@ export function makeMoveToSlowLane(
     log.info('delivery.waits_for_slot', describeDelivery(delivery));
   }
 
-  /** The message is what matters: that the sweeper may leave it alone for longer is stored after it. */
-  async function send(waiting: WaitingDelivery): Promise<void> {
+  /** Of a stored delivery the message is what matters: that the sweeper may leave it alone for longer is stored after it. */
+  async function sendThenMark(waiting: WaitingDelivery): Promise<void> {
     await slowQueue.send(waiting);
+    reportMove(waiting);
+    await storeMark(waiting, queuedInSlowLane(waiting));
+  }
+
+  /**
+   * One write stores the delivery as sent already. Where the queue does not take its message, that is taken back, and the
+   * sweeper finds it after 2 min. A process that dies between the two leaves it to the sweeper for half an hour.
+   */
+  async function saveThenSend(before: Delivery, queued: WaitingDelivery, save: Save): Promise<void> {
+    if (!(await saveOrDrop(before, queued, save, dependencies))) return;
+    if (await sendOrLeave(slowQueue, queued, dependencies)) reportMove(queued);
+    else await storeMark(queued, withSlot(queued, queued.wait.nextAttemptAt));
+  }
+
+  function reportMove(waiting: WaitingDelivery): void {
     count('MovedToSlowLane');
     log.info('delivery.moved', { ...describeDelivery(waiting), lane: 'slow' });
+  }
+
+  /** Stores for how long the sweeper leaves the delivery alone. Without it the sweeper is early or late. */
+  async function storeMark(before: WaitingDelivery, after: WaitingDelivery): Promise<void> {
     try {
-      await store.update(waiting, queuedInSlowLane(waiting));
+      await store.update(before, after);
     } catch (error) {
-      log.warn('delivery.not_marked', { ...describeDelivery(waiting), ...describeError(error) });
+      log.warn('delivery.not_marked', { ...describeDelivery(before), ...describeError(error) });
     }
   }
 }

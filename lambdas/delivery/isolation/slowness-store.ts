@@ -14,7 +14,7 @@ import { nextSlot, type Slowness, slotInterval } from './slowness.ts';
  *
  * Three parts of it are written independently of each other:
  *   - the tally and what follows from it, read and written back under the condition that `version` did not change;
- *   - `nextSlotAt`, the next free slot; each reservation moves it on;
+ *   - `nextSlotAt`, the next free slot; each reservation moves it on, by one slot or by several (`slot-reservations.ts`);
  *   - the backlog. `backlogAt`: set while new arrivals must queue in the table. `waitingAt`: when the last one was about to be
  *     stored. While it is set, the sweeper has a task: the item stands in index `due` (`slow-backlog.ts`).
  */
@@ -40,6 +40,12 @@ export interface SlownessOwner {
   readonly eventName: EventName;
 }
 
+/** Slots in a row. Milliseconds since the epoch, and between two of them. */
+export interface SlotBlock {
+  readonly firstAt: number;
+  readonly interval: number;
+}
+
 /** Reads and writes slowness. All reads are consistent. */
 export interface SlownessStore {
   read(id: string): Promise<StoredSlowness | undefined>;
@@ -48,8 +54,8 @@ export interface SlownessStore {
    * stored then. Gives what is stored afterwards: after six lost races that lacks the change.
    */
   change(owner: SlownessOwner, apply: (slowness: Slowness) => Slowness | undefined): Promise<StoredSlowness>;
-  /** Reserves the next slot of a webhook. Milliseconds since the epoch; `undefined`: it is too far off. */
-  reserve(slowness: StoredSlowness): Promise<number | undefined>;
+  /** Reserves the next slots of a webhook, so many in a row, by one write. `undefined`: they are too far off. */
+  reserve(slowness: StoredSlowness, slots: number): Promise<SlotBlock | undefined>;
   /** Takes the slots from one moment to another for the sweeper. False: somebody else reserved meanwhile. */
   reserveUntil(slowness: StoredSlowness, until: number): Promise<boolean>;
   /** Notes that a delivery is about to wait in the table. Must be stored before the delivery is. */
@@ -111,19 +117,20 @@ export function makeSlownessStore({
       }
     },
 
-    async reserve(slowness) {
+    async reserve(slowness, slots) {
       const interval = slotInterval(slowness, rate);
+      const length = slots * interval;
       const moment = now();
       if (!nextSlot(slowness.nextSlotAt, interval, moment)) return undefined;
       // If the last slot that was read is over, perhaps nobody has reserved since. If somebody has, the condition fails, and
       // the next try counts on.
-      const asRead = slowness.nextSlotAt < moment ? await reserveFirst(slowness, interval, moment) : undefined;
-      return (
+      const asRead = slowness.nextSlotAt < moment ? await reserveFirst(slowness, length, moment) : undefined;
+      const firstAt =
         asRead ??
-        (await reserveAfterOthers(slowness, interval, moment)) ??
-        (await reserveFirst(slowness, interval, moment)) ??
-        (await reserveAfterOthers(slowness, interval, moment))
-      );
+        (await reserveAfterOthers(slowness, length, moment)) ??
+        (await reserveFirst(slowness, length, moment)) ??
+        (await reserveAfterOthers(slowness, length, moment));
+      return firstAt === undefined ? undefined : { firstAt, interval };
     },
 
     reserveUntil(slowness, until) {
@@ -210,16 +217,16 @@ export function makeSlownessStore({
     return answer !== undefined;
   }
 
-  /** The slot after those that others have reserved. */
-  async function reserveAfterOthers(owner: SlownessOwner, interval: number, moment: number) {
+  /** The slots after those that others have reserved. `length`: how long all of them take, in milliseconds. */
+  async function reserveAfterOthers(owner: SlownessOwner, length: number, moment: number) {
     const answer = await conditionalWrite(
       dynamo.send(
         new UpdateCommand({
           TableName: table,
           Key: { id: slownessId(owner) },
-          UpdateExpression: 'SET nextSlotAt = nextSlotAt + :interval',
+          UpdateExpression: 'SET nextSlotAt = nextSlotAt + :length',
           ConditionExpression: 'nextSlotAt BETWEEN :now AND :furthest',
-          ExpressionAttributeValues: { ':interval': interval, ':now': moment, ':furthest': moment + furthestSlot },
+          ExpressionAttributeValues: { ':length': length, ':now': moment, ':furthest': moment + furthestSlot },
           ReturnValues: 'UPDATED_OLD',
         }),
       ),
@@ -227,11 +234,11 @@ export function makeSlownessStore({
     return answer && Number(answer.Attributes?.nextSlotAt);
   }
 
-  /** A slot now, where the last one is over. */
-  async function reserveFirst({ accountId, eventName }: SlownessOwner, interval: number, moment: number) {
+  /** Slots from now on, where the last one is over. */
+  async function reserveFirst({ accountId, eventName }: SlownessOwner, length: number, moment: number) {
     const owner = { accountId, eventName };
     const isOver = 'attribute_not_exists(nextSlotAt) OR nextSlotAt < :now';
-    const isReserved = await write(owner, { ...owner, nextSlotAt: moment + interval }, isOver, { ':now': moment });
+    const isReserved = await write(owner, { ...owner, nextSlotAt: moment + length }, isOver, { ':now': moment });
     return isReserved ? moment : undefined;
   }
 }

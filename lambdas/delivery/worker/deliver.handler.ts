@@ -19,6 +19,7 @@ import { makeConcurrencyLimit } from '../isolation/concurrency-limit.ts';
 import { makeDnsTimeouts } from '../isolation/dns-timeouts.ts';
 import { makeEventLoopLag } from '../isolation/event-loop-lag.ts';
 import { makeRecentCounts } from '../isolation/recent-counts.ts';
+import { makeSlotReservations } from '../isolation/slot-reservations.ts';
 import { makeMoveToSlowLane } from '../isolation/slow-lane.ts';
 import { makeSlownessStore } from '../isolation/slowness-store.ts';
 import { makeSlownessTracker } from '../isolation/slowness-tracker.ts';
@@ -96,7 +97,14 @@ const processDelivery = makeProcessDelivery({
   applyOutcome: makeApplyOutcome({ schedule: environment.RETRY_SCHEDULE, now, random }),
   startAttemptWatch,
   webhookLimit: makeConcurrencyLimit(attemptsPerWebhook),
-  moveToSlowLane: makeMoveToSlowLane({ ...telemetry, slownessStore, store, slowQueue: queues.slow, now }),
+  moveToSlowLane: makeMoveToSlowLane({
+    ...telemetry,
+    slownessStore,
+    reserveSlot: makeSlotReservations(slownessStore),
+    store,
+    slowQueue: queues.slow,
+    now,
+  }),
   health,
   lane,
   queues,

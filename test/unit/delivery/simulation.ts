@@ -17,6 +17,7 @@ import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
 import { makeConcurrencyLimit } from '../../../lambdas/delivery/isolation/concurrency-limit.ts';
 import { makeDnsTimeouts } from '../../../lambdas/delivery/isolation/dns-timeouts.ts';
 import { makeRecentCounts } from '../../../lambdas/delivery/isolation/recent-counts.ts';
+import { makeSlotReservations } from '../../../lambdas/delivery/isolation/slot-reservations.ts';
 import { makeMoveToSlowLane } from '../../../lambdas/delivery/isolation/slow-lane.ts';
 import { recovered, withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore, slownessId } from '../../../lambdas/delivery/isolation/slowness-store.ts';
@@ -330,7 +331,14 @@ export const simulate = async (database: Database, page = replayPage) => {
         attemptTimeoutMs: 15_000,
       }),
       webhookLimit: makeConcurrencyLimit(attemptsPerWebhook),
-      moveToSlowLane: makeMoveToSlowLane({ ...telemetry, slownessStore, store, slowQueue, now }),
+      moveToSlowLane: makeMoveToSlowLane({
+        ...telemetry,
+        slownessStore,
+        reserveSlot: makeSlotReservations(slownessStore),
+        store,
+        slowQueue,
+        now,
+      }),
       health: makeWebhookHealth({
         ...telemetry,
         store: makeWebhookHealthStore({ dynamo, table: 'Webhooks', now }),
@@ -407,7 +415,7 @@ export const simulate = async (database: Database, page = replayPage) => {
   });
 
   /** Runs a process that may die; false: it did. */
-  const survives = async (run: () => Promise<void>, crash?: Crash): Promise<boolean> => {
+  const survives = async (run: () => Promise<unknown>, crash?: Crash): Promise<boolean> => {
     const { promise: death, reject } = Promise.withResolvers<never>();
     const process: Process = { crash, isDead: false, die: () => reject(new ProcessDied()), calls: new Set() };
     try {
@@ -423,7 +431,12 @@ export const simulate = async (database: Database, page = replayPage) => {
   };
 
   /** Takes the next visible message, and deletes it unless its process died or the queue delivers it twice. */
-  const consume = async (queue: Message[], process: typeof firstAttempt, planned?: Crash, isTwice = false) => {
+  const consume = async (
+    queue: Message[],
+    process: (record: SQSRecord) => Promise<unknown>,
+    planned?: Crash,
+    isTwice = false,
+  ) => {
     const message = queue.find(isVisible);
     if (!message) return false;
     message.visibleAt = now() + visibility;

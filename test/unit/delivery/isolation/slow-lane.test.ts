@@ -132,16 +132,17 @@ describe('a delivery of a slow webhook', () => {
     expect(times).toEqual([30, 90]);
   });
 
-  it('is found by the sweeper after 2 min where its message could not be sent', async () => {
+  it('is found by the sweeper after 30 min where its process died before it sent the message', async () => {
     await world.slowDown();
     publish();
-    await world.deliverNext({ afterCalls: 3, hasEffect: false }); // its outcome and slot are stored
+    await world.deliverNext({ afterCalls: 3, hasEffect: false }); // its slot and mark are stored
     expect(world.slow).toEqual([]);
     expect(await first()).toMatchObject({ wait: { overdueCount: 0 } });
-    world.clock.advance(2 * minute);
+    world.clock.advance(29 * minute);
     await world.sweep();
-    expect(world.retries).toHaveLength(1);
-    await world.retryNext();
+    expect(world.slow).toEqual([]);
+    world.clock.advance(minute);
+    await world.sweep();
     expect(world.slow).toHaveLength(1);
   });
 });
@@ -156,10 +157,11 @@ describe('the move to the slow lane', () => {
     const telemetry = fakeTelemetry();
     const move = makeMoveToSlowLane({
       ...telemetry,
-      slownessStore: { reserve: async () => noon + 250, beginWaiting: async () => undefined },
+      slownessStore: { beginWaiting: async () => undefined },
+      reserveSlot: async () => noon + 250,
       store: {
-        update: async () => {
-          did.push('mark');
+        update: async (_, { wait }) => {
+          did.push(`mark for ${((wait?.sweepAt ?? 0) - noon - 250) / minute} min`);
           if (isStoreDown) throw new Error('the store is down');
           return true;
         },
@@ -173,36 +175,43 @@ describe('the move to the slow lane', () => {
       now: frozenClock().now,
     });
     const slowness = slownessOf({ accountId: 'conta-1', eventName: 'demanda.criada' }, undefined);
-    const save = async () => {
-      did.push('save');
+    const save = async ({ wait }: Delivery) => {
+      did.push(`save for ${((wait?.sweepAt ?? 0) - noon - 250) / minute} min`);
       return !isStale;
     };
     return { move: (delivery: Delivery) => move(delivery, slowness, save), did, ...telemetry };
   };
 
-  it('stores what is not stored yet, sends its message, and then records where that is', async () => {
+  it('stores what is not stored yet by one write, and sends its message', async () => {
     const { move, did } = moving();
     await move(aDelivery());
-    expect(did).toEqual(['save', 'send for 250', 'mark']);
+    expect(did).toEqual(['save for 30 min', 'send for 250']);
   });
 
   it('sends the message of what is stored already, and then records where that is', async () => {
     const { move, did } = moving();
     await move(waiting);
-    expect(did).toEqual(['send for 250', 'mark']);
+    expect(did).toEqual(['send for 250', 'mark for 30 min']);
   });
 
   it('sends nothing where a copy was stored first', async () => {
     const { move, did, counts } = moving({ isStale: true });
     await move(aDelivery());
-    expect(did).toEqual(['save']);
+    expect(did).toEqual(['save for 30 min']);
     expect(counts).toEqual({ StaleDropped: 1 });
   });
 
-  it('leaves to the sweeper what is stored and could not be sent', async () => {
-    const { move, counts } = moving({ isQueueDown: true });
+  it('leaves to the sweeper what is stored and could not be sent, after 2 min and not after 30', async () => {
+    const { move, did, counts } = moving({ isQueueDown: true });
     await move(aDelivery());
+    expect(did).toEqual(['save for 30 min', 'send for 250', 'mark for 2 min']);
     expect(counts).toEqual({ AttemptNotSent: 1 });
+  });
+
+  it('throws nothing where neither the queue nor the store answers: the sweeper is late then', async () => {
+    const { move, lines } = moving({ isQueueDown: true, isStoreDown: true });
+    await move(aDelivery());
+    expect(lines.join()).toContain('delivery.not_marked');
   });
 
   it('lets a retry’s message come back where it could not be sent on', async () => {
@@ -211,7 +220,7 @@ describe('the move to the slow lane', () => {
 
   it('is done where the message is sent, though that could not be recorded', async () => {
     const { move, counts, lines } = moving({ isStoreDown: true });
-    await move(aDelivery());
+    await move(waiting);
     expect(counts).toEqual({ MovedToSlowLane: 1 });
     expect(lines.join()).toContain('delivery.not_marked');
   });

@@ -42,6 +42,8 @@ const itemOf = async () => {
   const Key = { id: slownessId(owner) };
   return (await database.dynamo.send(new GetCommand({ TableName: 'Deliveries', Key, ConsistentRead: true }))).Item;
 };
+/** Reserves the next slot. */
+const reserve = async (slowness: StoredSlowness, rate = 20) => (await storeAt(rate).reserve(slowness, 1))?.firstAt;
 const known = async (): Promise<StoredSlowness> => slownessOf(owner, await itemOf());
 const many = <Result>(count: number, make: (at: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, (_, at) => make(at)));
@@ -86,7 +88,7 @@ describe('what is known of how slowly a receiver answers', () => {
     const slowness = await storeAt().change(owner, before => withSlowDns(before, noon));
     await Promise.all([
       many(5, () => storeAt().change(owner, before => withSlowAttempts(before, { slow: 1, quick: 0 }, noon))),
-      many(10, () => storeAt().reserve(slowness)),
+      many(10, () => reserve(slowness)),
       many(5, () => storeAt().beginWaiting(slowness)),
     ]);
     expect(await known()).toMatchObject({
@@ -167,9 +169,20 @@ describe('what is known of how slowly a receiver answers', () => {
 });
 
 describe('the slots of a slow webhook', () => {
+  it('are reserved several in a row by one write', async () => {
+    const stale = await known();
+    database.operations.length = 0;
+    const blocks = await Promise.all([1, 10, 3].map(slots => storeAt().reserve(stale, slots)));
+    const slots = blocks.flatMap((block, at) =>
+      Array.from({ length: [1, 10, 3][at] ?? 0 }, (_, slot) => (block ? block.firstAt + slot * block.interval : 0)),
+    );
+    expect(slots.toSorted((one, other) => one - other)).toEqual(slots.map((_, at) => noon + at * 50));
+    expect(await known()).toMatchObject({ nextSlotAt: noon + 14 * 50 });
+  });
+
   it('are each given once, spaced by the interval, to concurrent reservations', async () => {
     const stale = await known();
-    const slots = await many(40, () => storeAt().reserve(stale));
+    const slots = await many(40, () => reserve(stale));
     const given = slots.filter(slot => slot !== undefined).toSorted((one, other) => one - other);
     expect(given).toHaveLength(40);
     expect(given).toEqual(given.map((_, at) => noon + at * 50));
@@ -179,27 +192,27 @@ describe('the slots of a slow webhook', () => {
   it('are four a second where the longest attempt of the last minute took 15 s', async () => {
     const slowness = await storeAt().change(owner, before => withDuration(before, 15_000, noon));
     const slots = [];
-    for (let slot = 0; slot < 4; slot++) slots.push(await storeAt().reserve(slowness));
+    for (let slot = 0; slot < 4; slot++) slots.push(await reserve(slowness));
     expect(slots).toEqual([noon, noon + 250, noon + 500, noon + 750]);
   });
 
   it('begin now again when the last one is over', async () => {
     const stale = await known();
-    await storeAt().reserve(stale);
+    await reserve(stale);
     clock.advance(10_000);
-    expect(await many(3, () => storeAt().reserve(stale))).toEqual(
+    expect(await many(3, () => reserve(stale))).toEqual(
       expect.arrayContaining([noon + 10_000, noon + 10_050, noon + 10_100]),
     );
   });
 
   it('are not given more than a minute ahead, also to those who know nothing of the others', async () => {
     const stale = await known();
-    const slots = await many(75, () => storeAt(1).reserve(stale));
+    const slots = await many(75, () => reserve(stale, 1));
     const given = slots.filter(slot => slot !== undefined);
     expect(given).toHaveLength(61);
     expect(Math.max(...given)).toBe(noon + minute);
     database.operations.length = 0;
-    expect(await storeAt(1).reserve(await known())).toBeUndefined();
+    expect(await reserve(await known(), 1)).toBeUndefined();
     expect(database.operations).toEqual(['GetItemCommand']); // nothing is written where that is known already
   });
 
@@ -209,7 +222,7 @@ describe('the slots of a slow webhook', () => {
     expect(results.filter(Boolean)).toHaveLength(1);
     const then = await known();
     expect(then.nextSlotAt).toBe(noon + 30_000);
-    expect(await storeAt().reserve(slowness)).toBe(noon + 30_000);
+    expect(await reserve(slowness)).toBe(noon + 30_000);
     expect(await storeAt().reserveUntil(then, noon + 40_000)).toBe(false);
   });
 });

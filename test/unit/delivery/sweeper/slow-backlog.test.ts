@@ -241,7 +241,7 @@ describe('the sweeper’s task for a slow webhook', () => {
       ...slownessStore(),
       claim: async (...claim: Parameters<ReturnType<typeof slownessStore>['claim']>) => {
         const { backlogAt: _, ...stale } = await slowness();
-        expect(await slownessStore().reserve(stale)).toBe(noon);
+        expect(await slownessStore().reserve(stale, 1)).toMatchObject({ firstAt: noon });
         return slownessStore().claim(...claim);
       },
     };
