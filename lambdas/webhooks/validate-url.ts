@@ -24,7 +24,9 @@ export function makeValidateUrl(dependencies: {
       case 'refused':
         return destination.findings.map(urlFinding);
       case 'unresolved':
-        return [finding({ pointer: '/url' }, webhookFindings[destination.fault])];
+        return [
+          finding({ pointer: '/url' }, webhookFindings[destination.fault === 'not_found' ? 'not_found' : 'temporary']),
+        ];
     }
   };
 }

@@ -40,7 +40,7 @@ export type ProcessDelivery = (
 export type RecordOutcome = 'processed' | 'shed';
 
 /** The message that a delivery came with. */
-export interface MessageInHand {
+interface MessageInHand {
   /** How many times it was received by now. */
   readonly receiveCount: number;
   readonly onAttempt?: OnAttempt | undefined;

@@ -97,7 +97,9 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
     if (signal.aborted) return undefined;
     timing.resolved();
     if (destination.outcome === 'refused') return { outcome: 'blocked', detail: destination.findings[0].detail };
-    if (destination.outcome === 'unresolved') return { outcome: 'dns', detail: destination.detail };
+    if (destination.outcome === 'unresolved') {
+      return { outcome: destination.fault === 'not_asked' ? 'internal_error' : 'dns', detail: destination.detail };
+    }
     timing.connecting();
     const answer = await send(destination, request, timing, signal);
     if (answer === undefined || answer.outcome === 'aborted') return undefined;

@@ -1,4 +1,4 @@
-import { ResolutionError, type Resolve } from './resolver.ts';
+import { ResolutionError, type ResolutionFault, type Resolve } from './resolver.ts';
 import { guardAddresses } from './ssrf-guard.ts';
 import { parseWebhookUrl } from './url-policy.ts';
 import type { UrlFinding } from './url-rules.ts';
@@ -19,7 +19,11 @@ export type Destination =
       readonly addresses: readonly string[];
     }
   | { readonly outcome: 'refused'; readonly findings: readonly [UrlFinding, ...UrlFinding[]] }
-  | { readonly outcome: 'unresolved'; readonly fault: 'not_found' | 'temporary'; readonly detail: string };
+  | {
+      readonly outcome: 'unresolved';
+      readonly fault: Exclude<ResolutionFault, 'internal_error'>;
+      readonly detail: string;
+    };
 
 /**
  * Judges a URL, resolves its host now and judges every address. An aborted signal gives `unresolved`, whatever the resolver

@@ -43,6 +43,7 @@ describe('makeValidateUrl', () => {
   it.each([
     ['not_found', 'ENOTFOUND'],
     ['temporary', 'ESERVFAIL'],
+    ['not_asked', 'ECONNREFUSED'],
   ] as const)('refuses a name that does not resolve (%s)', async (fault, code) => {
     const fail: Resolve = () => Promise.reject(new ResolutionError(fault, code));
     const [finding] = await check('https://receiver.example.com/', fail);

@@ -33,7 +33,7 @@ describe('makeResolver', () => {
     ['not_found', 'ENODATA', 'ENODATA'],
     ['temporary', 'ESERVFAIL', 'ESERVFAIL'],
     ['temporary', 'ETIMEOUT', ['2606:4700::1']],
-    ['temporary', 'ECONNREFUSED', 'ECONNREFUSED'],
+    ['not_asked', 'ECONNREFUSED', 'ECONNREFUSED'],
     ['internal_error', 'ENOMEM', 'ENOMEM'],
   ])('fails as %s for %s', async (fault, four, six) => {
     await expect(resolveWith(four, six)).rejects.toThrow(ResolutionError);
