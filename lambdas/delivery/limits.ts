@@ -112,16 +112,20 @@ export const otherDomainsUnanswered = 2;
 export const unansweredWindow = 10 * second;
 
 /**
- * Attempts that one process of a consumer makes at once: it receives more messages while it waits for receivers. In the slow
- * lane it does little else than wait.
+ * Messages that one process of a consumer has at once: it receives more while it waits for receivers. In the quick lanes fifty
+ * webhooks that hang at the same moment, five attempts each, leave room for others (`npm run simulate`, ADR 20).
  */
-export const attemptsPerProcess = { first: 100, retry: 100, slow: 200 } as const;
+export const attemptsPerProcess = { first: 300, retry: 300, slow: 200 } as const;
 
 /**
- * In the quick lanes, at most 25 of a process's attempts go to one webhook at once. Further messages are shed; one that is
- * received for the fifth time is stored and left to the retry lane, due after `webhookLimitWait`.
+ * Of these, messages of one webhook in the quick lanes: 25, so that a burst to a healthy receiver passes, but 5 where ten are
+ * other webhooks'. Further messages are shed; one that is received for the fifth time is stored and left to the retry lane, due
+ * after `webhookLimitWait`.
  */
-export const attemptsPerWebhook = 25;
+export const attemptsPerWebhook = { places: 25, besideOthers: 5, others: 10 } as const;
+
+/** A process receives no more while so many of its messages wait for our own work, and not for a receiver. */
+export const messagesInOwnWork = 30;
 
 /** After this wait a hanging webhook is known to be slow. The jitter keeps a burst from reaching the retry lane at once. */
 export function webhookLimitWait(random: () => number): number {
@@ -140,8 +144,11 @@ export const firstReceivePause = 100;
 /** The pause doubles up to this. */
 export const longestReceivePause = second;
 
-/** The pause after a receive that brought messages. */
-export const pauseWhileMessages = 10;
+/** The pause after a receive that brought messages, and before the first one where the batch was full. */
+export const pauseWhileMessages = 1;
+
+/** A process that has no room for more messages looks again after this pause. */
+export const pauseWithoutRoom = 10;
 
 /** A pause that lasts so much longer than asked for shows that the event loop lags. */
 export const maxPauseLateness = 50;

@@ -6,11 +6,10 @@ export const usage = `npm run simulate [-- OPTIONS]
 Simulates what attacks on delivery do to others, in virtual time and by the product's own rules, and ends with 1 if
 others wait longer than promised.
 
-  --only TEXT      only attacks whose name contains this
-  --seeds N        runs of each attack with other random numbers (3)
-  --hours N        length of the slow lane's run (24)
-  --rules before   the former rules, for comparison; checks no promise
-  --help           this text
+  --only TEXT  only attacks whose name contains this
+  --seeds N    runs of each attack with other random numbers (3)
+  --hours N    length of the slow lane's run (24)
+  --help       this text
 `;
 
 /** The options of a simulation. */
@@ -18,7 +17,6 @@ export interface SimulateOptions {
   readonly only: string;
   readonly seeds: number;
   readonly hours: number;
-  readonly rules: 'present' | 'before';
   readonly help: boolean;
 }
 
@@ -34,17 +32,14 @@ export function readOptions(args: readonly string[]): SimulateOptions {
       only: { type: 'string', default: '' },
       seeds: { type: 'string', default: '3' },
       hours: { type: 'string', default: '24' },
-      rules: { type: 'string', default: 'present' },
       help: { type: 'boolean', default: false },
     },
   });
-  const { only, rules, help } = values;
-  if (rules !== 'present' && rules !== 'before') throw new TypeError(`"${rules}" are no rules: present, or before.`);
+  const { only, help } = values;
   return {
     only,
     seeds: wholeNumber('--seeds', values.seeds),
     hours: wholeNumber('--hours', values.hours),
-    rules,
     help,
   };
 }

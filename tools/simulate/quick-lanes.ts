@@ -1,55 +1,62 @@
-import { type ConcurrencyLimit, makeConcurrencyLimit } from '../../lambdas/delivery/isolation/concurrency-limit.ts';
-import { makeRecentCounts, type RecentCounts } from '../../lambdas/delivery/isolation/recent-counts.ts';
-import {
-  isSlow,
-  mayRecover,
-  nextSlot,
-  recovered,
-  type Slowness,
-  slotInterval,
-  unknownSlowness,
-  withDuration,
-  withSlowAttempts,
-  withSlowDns,
-} from '../../lambdas/delivery/isolation/slowness.ts';
-import { laneFor } from '../../lambdas/delivery/lane-routing.ts';
+import type { Places as WebhookPlaces } from '../../lambdas/delivery/isolation/concurrency-limit.ts';
 import {
   attemptsPerProcess,
   attemptsPerWebhook,
-  firstReceivePause,
-  giveUpAfter,
-  giveUpEvery,
-  longestReceivePause,
+  messagesInOwnWork,
   pauseWhileMessages,
-  slowAfter,
-  webhookLimitWait,
 } from '../../lambdas/delivery/limits.ts';
 import type { Random } from '../support/random.ts';
-import { makeSimulatedQueue, type SimulatedQueue } from './simulated-queue.ts';
-import { makeVirtualTime, type VirtualTime } from './virtual-time.ts';
-
-/** How many batches a lane works on at once. */
-export interface Places {
-  readonly atFirst: number;
-  readonly most: number;
-  /** More a second while messages wait. */
-  readonly growth: number;
-}
+import { makeFunctionProcess } from './function-process.ts';
+import { type ConsumerSettings, type Places, simulateConsumer } from './lane-consumer.ts';
+import type { WorkerProcess } from './lane-moves.ts';
+import { makeProcessMessages } from './process-messages.ts';
+import { makeSimulatedQueue } from './simulated-queue.ts';
+import { makeSimulatedTables } from './simulated-tables.ts';
+import { makeSimulatedTracker } from './simulated-tracker.ts';
+import { makeSlowLaneEffects } from './slow-lane-effects.ts';
+import { makeVirtualTime } from './virtual-time.ts';
 
 /** The configuration of the simulated service. */
-export interface ServicePlan {
+export interface ServicePlan extends ConsumerSettings {
   readonly places: { readonly first: Places; readonly retry: Places };
+  readonly attemptsPerWebhook: WebhookPlaces;
   /** Whether queues are fair between accounts. */
   readonly isFair: boolean;
   readonly giveUp: 'waiting' | 'always';
   /** How old the queue's count of waiting messages is when it is asked, in milliseconds. */
   readonly countLag: number;
   /**
-   * `before`: the rules of commit 39ed777. One slow attempt makes a webhook slow, one quick success or a PUT ends that, no
-   * attempt is given up, slow attempts are not paced, and a process makes the attempts of its batch only.
+   * `present`: what finds its webhook's places taken when it is received is hidden for a while, four times; slots are reserved
+   * in blocks, and a move's mark is written with its delivery. `hiddenAfterReading`: the same, but hidden only after its items
+   * were read. `former`: such a message was stored and sent to the retry lane after its items were read, each move reserved its
+   * slot, and its mark was written apart.
    */
-  readonly rules: 'present' | 'before';
+  readonly moves: 'present' | 'hiddenAfterReading' | 'former';
+  /** A message that is received so often is stored and moved, and not hidden once more. */
+  readonly receivesBeforeMove: number;
 }
+
+/** The settings of delivery, beside those of a stage. */
+export const presentSettings = {
+  attemptsPerProcess: attemptsPerProcess.first,
+  attemptsPerWebhook,
+  messagesInOwnWork,
+  pauseWhileMessages,
+  receiving: 'present',
+  moves: 'present',
+  receivesBeforeMove: 5,
+} as const satisfies Partial<ServicePlan>;
+
+/** Those before they were chosen by this simulation: what the table of ADR 20 begins with. */
+export const formerSettings = {
+  attemptsPerProcess: 100,
+  attemptsPerWebhook: { places: 25, besideOthers: 25, others: 0 },
+  messagesInOwnWork: 10,
+  pauseWhileMessages: 10,
+  receiving: 'former',
+  moves: 'former',
+  receivesBeforeMove: 5,
+} as const satisfies Partial<ServicePlan>;
 
 /** What a receiver does with one attempt. Milliseconds; `Infinity` never comes. */
 export interface Behaviour {
@@ -58,21 +65,47 @@ export interface Behaviour {
   readonly isSuccess: boolean;
 }
 
-/** One account's webhook and what it is sent. */
+/** One webhook, whose it is, and what it is sent. */
 export interface Tenant {
   readonly account: string;
+  readonly webhook: string;
   readonly isHealthy: boolean;
   /** When its events are published, in order: milliseconds from the beginning. */
   readonly publishes: readonly number[];
-  readonly behave: (random: Random, attempt: number) => Behaviour;
+  readonly behave: (random: Random, event: Pick<SimulatedMessage, 'attempt' | 'number'>, now: number) => Behaviour;
   /** Replaces its URL so often, in milliseconds. */
   readonly putEvery?: number;
 }
 
-/** How long healthy attempts waited until they began, in milliseconds. */
-export interface Waits {
-  readonly first: readonly number[];
-  readonly retries: readonly number[];
+/** A message of one of the queues. */
+export interface SimulatedMessage {
+  readonly tenant: Tenant;
+  readonly account: string;
+  /** Which of the tenant's events it is. */
+  readonly number: number;
+  readonly attempt: number;
+  /** When it was published, or its retry was due. */
+  readonly due: number;
+  /** Whether its delivery is stored. */
+  isStored: boolean;
+  /** Whether it was attempted or stored. */
+  isSeen: boolean;
+  receives: number;
+  order: number;
+}
+
+/** When attempts were due, and how long after that they began, in milliseconds. */
+export type Waits = readonly { readonly due: number; readonly wait: number }[];
+
+/** The waits of healthy attempts, and what else happened. */
+export interface QuickLanesResult {
+  readonly first: Waits;
+  readonly retries: Waits;
+  readonly deadLetters: number;
+  /** The longest from an event's publication until its delivery was attempted or stored, in milliseconds. */
+  readonly longestUnseen: number;
+  /** Processes at the end. */
+  readonly processes: { readonly first: number; readonly retry: number };
 }
 
 /** The part of the run that is measured, in milliseconds from the beginning. */
@@ -87,248 +120,137 @@ export function simulateQuickLanes(
   tenants: readonly Tenant[],
   { from, until }: Period,
   random: Random,
-): Waits {
+): QuickLanesResult {
   const time = makeVirtualTime();
-  const known = new Map<string, Known>();
-  const waits = { first: [] as number[], retries: [] as number[] };
-  let slowLaneFreeAt = 0;
-  const isPresent = plan.rules === 'present';
-  const perProcess = isPresent ? attemptsPerProcess.first : batchSize;
-  const perWebhook = isPresent ? attemptsPerWebhook : Number.POSITIVE_INFINITY;
+  const waits = { first: [] as { due: number; wait: number }[], retries: [] as { due: number; wait: number }[] };
+  let longestUnseen = 0;
+  const end = until + drainTime;
 
-  const knownOf = (account: string): Known => {
-    const found = known.get(account) ?? { slowness: unknownSlowness, nextSlotAt: 0 };
-    known.set(account, found);
-    return found;
+  const tables = makeSimulatedTables<SimulatedMessage>(time, slowRate, (message, lane, delay) => {
+    if (lane === 'slow') time.at(time.now() + delay, () => attemptInSlowLane(message));
+    else sendToRetryLane(message, delay);
+  });
+  const queues = {
+    first: makeSimulatedQueue<SimulatedMessage>(time, plan.isFair, () => first.dispatch()),
+    retry: makeSimulatedQueue<SimulatedMessage>(time, plan.isFair, () => retry.dispatch()),
   };
-  const change = (account: string, by: (slowness: Slowness) => Slowness | undefined) =>
-    time.at(time.now() + storeTime, () => {
-      const found = knownOf(account);
-      found.slowness = by(found.slowness) ?? found.slowness;
-    });
-  const noteSlow = (account: string, quick: number) =>
-    change(account, slowness =>
-      isPresent ? withSlowAttempts(slowness, { slow: 1, quick }, time.now()) : withSlowDns(slowness, time.now()),
-    );
-  const noteQuickSuccess = (account: string) => {
-    const { slowness } = knownOf(account);
-    const ends = isPresent ? mayRecover(slowness, time.now()) : isSlow(slowness);
-    if (ends) change(account, present => recovered(present, time.now()));
-  };
-  const retryLater = (event: Event) => {
-    if (event.attempt > 1) return;
-    const due = time.now() + backoffWait;
-    time.at(due, () => push.retry({ ...event, due, attempt: 2 }));
-  };
+  const attemptInSlowLane = makeSlowLaneEffects(time, tables, random, retryLater);
+  const first = addLane('first');
+  const retry = addLane('retry');
 
-  /** Of the slow lane only what its attempts show of the receiver matters here. */
-  const attemptInSlowLane = (event: Event) => {
-    const found = knownOf(event.account);
-    const slot = isPresent
-      ? nextSlot(found.nextSlotAt, slotInterval(found.slowness, slowRate), time.now())
-      : { at: Math.max(time.now(), slowLaneFreeAt), next: 0 };
-    if (!slot) return; // waits in the table, for longer than is measured
-    found.nextSlotAt = slot.next;
-    slowLaneFreeAt = slot.at + deadline / slowPlacesBefore;
-    time.at(slot.at, () => {
-      const { resolves, answers, isSuccess } = event.tenant.behave(random, event.attempt);
-      const took = Math.min(answers, deadline - resolves);
-      if (took > slowAfter) time.at(time.now() + resolves + slowAfter, () => noteSlow(event.account, 0));
-      time.at(time.now() + resolves + took, () => {
-        change(event.account, slowness => withDuration(slowness, took, time.now()));
-        if (isSuccess && took <= slowAfter) noteQuickSuccess(event.account);
-        if (!isSuccess) retryLater(event);
-      });
-    });
-  };
+  publishAll();
+  for (const { webhook, putEvery } of tenants) if (putEvery !== undefined) replaceEvery(webhook, putEvery);
+  time.runUntil(end);
+  const deadLetters = queues.first.deadLetters() + queues.retry.deadLetters();
+  const processes = { first: first.processes(), retry: retry.processes() };
+  return { ...waits, deadLetters, longestUnseen, processes };
 
-  const makeLane = (name: 'first' | 'retry', places: Places): ((event: Event) => void) => {
-    const queue = makeSimulatedQueue<Event>(plan.isFair);
-    const depth = followDepth(time, queue, plan.countLag, until + drainTime);
-    const idle: Process[] = Array.from({ length: places.atFirst }, () => makeProcess(perWebhook));
-    let count = places.atFirst;
-
-    const begin = (process: Process) => {
-      const batch = queue.take(batchSize);
-      process.events += batch.length;
-      for (const event of batch) {
-        handle(event, process, () => {
-          queue.done(event);
-          process.events -= 1;
-          if (process.events > 0) return;
-          time.at(time.now() + pollTime, () => {
-            idle.push(process);
-            dispatch();
-          });
+  function publishAll(): void {
+    const events = tenants.flatMap(tenant => tenant.publishes.map((due, number) => ({ tenant, due, number })));
+    events.sort((one, other) => one.due - other.due);
+    let next = 0;
+    const publish = () => {
+      for (; events[next] && (events[next]?.due ?? 0) <= time.now(); next++) {
+        const { tenant, due, number } = events[next] as (typeof events)[number];
+        const { account } = tenant;
+        queues.first.push({
+          ...{ tenant, account, number, attempt: 1, due, isStored: false, isSeen: false, receives: 0, order: 0 },
         });
       }
+      const upcoming = events[next];
+      if (upcoming) time.at(upcoming.due, publish);
     };
-    const receiveMore = (process: Process, begunAt: number, pause: number) =>
-      time.at(time.now() + pause, () => {
-        if (process.events === 0 || process.begunAt !== begunAt) return;
-        const hasRoom = process.events + batchSize <= perProcess && time.now() - begunAt < receivesFor;
-        if (!hasRoom || queue.length() === 0) {
-          const longer = Math.min(Math.max(pause * 2, firstReceivePause), longestReceivePause);
-          return receiveMore(process, begunAt, longer);
-        }
-        time.at(time.now() + receiveTime, () => {
-          begin(process);
-          receiveMore(process, begunAt, pauseWhileMessages);
-        });
-      });
-    const dispatch = () => {
-      while (idle.length > 0 && queue.length() > 0) {
-        const process = idle.pop() as Process;
-        process.begunAt = time.now();
-        begin(process);
-        if (isPresent) receiveMore(process, process.begunAt, firstReceivePause);
-      }
+    time.at(0, publish);
+  }
+
+  function addLane(lane: 'first' | 'retry') {
+    const queue = queues[lane];
+    const countMessages = followCount(queue.length);
+    const observe = () => {
+      queue.observe();
+      if (time.now() < end) time.at(time.now() + 1_000, observe);
     };
-    repeat(time, 1_000 / places.growth, until + drainTime, () => {
-      if (queue.length() === 0 || idle.length > 0 || count >= places.most) return;
-      count += 1;
-      idle.push(makeProcess(perWebhook));
-      dispatch();
+    time.at(0, observe);
+    const makeProcess = (): WorkerProcess => {
+      const process = makeFunctionProcess(time, plan.attemptsPerWebhook, countMessages);
+      return { ...process, tracker: makeSimulatedTracker(time, process, tables), slots: new Map() };
+    };
+    const handleBatch = makeProcessMessages({
+      time,
+      tables,
+      lane,
+      plan,
+      random,
+      onAttempt: noteAttempt,
+      onStored: noteSeen,
+      attemptInSlowLane,
+      sendToRetryLane,
+      retryLater,
     });
-    repeat(time, fairnessLag, until + drainTime, queue.observe);
-
-    const handle = (event: Event, process: Process, done: () => void) =>
-      time.at(time.now() + readTime, () => {
-        const moved = () => time.at(time.now() + moveTime, done);
-        if (laneFor(name, { isSlow: isSlow(knownOf(event.account).slowness) }, time.now())) {
-          attemptInSlowLane(event);
-          return moved();
-        }
-        const leave = process.underWay.enter(event.account);
-        if (!leave) {
-          time.at(time.now() + moveTime + webhookLimitWait(random), () => push.retry(event));
-          return moved();
-        }
-        attempt(event, process, () => {
-          leave();
-          done();
-        });
-      });
-
-    const attempt = (event: Event, process: Process, done: () => void) => {
-      const start = time.now();
-      if (event.tenant.isHealthy && event.due >= from && event.due < until) {
-        waits[event.attempt === 1 ? 'first' : 'retries'].push(start - event.due);
-      }
-      const { resolves, answers, isSuccess } = event.tenant.behave(random, event.attempt);
-      const took = Math.min(answers, deadline - resolves);
-      const nameIsSlow = resolves > slowAfter;
-      let isOver = false;
-
-      time.at(start + resolves + took, () => {
-        if (isOver) return;
-        isOver = true;
-        if (took <= slowAfter) process.counts.add(event.account, time.now());
-        if (!isSuccess) retryLater(event);
-        time.at(time.now() + storeTime, done);
-      });
-      const giveUpOrAskAgain = () => {
-        if (isOver || !isPresent) return;
-        if (plan.giveUp === 'waiting' && depth() === 0) return time.at(time.now() + giveUpEvery, giveUpOrAskAgain);
-        isOver = true;
-        attemptInSlowLane(event);
-        time.at(time.now() + moveTime, done);
-      };
-      time.at(start + (nameIsSlow ? giveUpAfter : resolves + slowAfter), () => {
-        if (isOver) return;
-        if (!nameIsSlow) noteSlow(event.account, process.counts.take(event.account, time.now()));
-        else if (isPresent) change(event.account, slowness => withSlowDns(slowness, time.now()));
-        giveUpOrAskAgain();
-      });
-    };
-
-    return event => {
-      queue.push(event);
-      dispatch();
-    };
-  };
-
-  const push = { first: makeLane('first', plan.places.first), retry: makeLane('retry', plan.places.retry) };
-  for (const tenant of tenants) {
-    const { account, publishes, putEvery } = tenant;
-    for (const due of publishes) time.at(due, () => push.first({ tenant, account, due, attempt: 1 }));
-    if (putEvery === undefined || isPresent) continue; // a PUT changes nothing of the present slowness
-    repeat(time, putEvery, until, () => {
-      knownOf(account).slowness = unknownSlowness;
+    return simulateConsumer({
+      time,
+      queue,
+      places: plan.places[lane],
+      settings: plan,
+      until: end,
+      makeProcess,
+      handleBatch,
     });
   }
-  time.runUntil(until + drainTime);
-  return waits;
-}
 
-interface Known {
-  slowness: Slowness;
-  nextSlotAt: number;
-}
+  /** Of what decides here a new URL clears only since when the webhook fails. */
+  function replaceEvery(webhook: string, every: number): void {
+    tables.recordOf(webhook).failingSince = undefined;
+    if (time.now() < end) time.at(time.now() + every, () => replaceEvery(webhook, every));
+  }
 
-const batchSize = 10;
+  /** Gives the number of visible messages as it was a while ago. */
+  function followCount(count: () => number): () => number {
+    const seen: number[] = [];
+    const look = () => {
+      seen.push(count());
+      if (time.now() < end) time.at(time.now() + countStep, look);
+    };
+    time.at(0, look);
+    return () => seen[Math.floor((time.now() - plan.countLag) / countStep)] ?? 0;
+  }
 
-const storeTime = 10;
+  function noteAttempt(message: SimulatedMessage): void {
+    noteSeen(message);
+    const { tenant, due, attempt } = message;
+    if (!tenant.isHealthy || due < from || due >= until) return;
+    waits[attempt === 1 ? 'first' : 'retries'].push({ due, wait: time.now() - due });
+  }
 
-interface Event {
-  readonly tenant: Tenant;
-  readonly account: string;
-  readonly due: number;
-  readonly attempt: number;
-}
+  function noteSeen(message: SimulatedMessage): void {
+    if (!message.isSeen) longestUnseen = Math.max(longestUnseen, time.now() - message.due);
+    message.isSeen = true;
+  }
 
-const backoffWait = 5_000;
+  function sendToRetryLane(message: SimulatedMessage, delay: number): void {
+    const visibleAt = time.now() + Math.ceil(delay / 1_000) * 1_000;
+    message.receives = 0;
+    time.at(visibleAt, () => queues.retry.push(message));
+  }
 
-/** Attempts a second of a slow webhook. The former rules: attempts of the slow lane at once, each batch as long as its slowest. */
-const slowRate = 20;
-
-const deadline = 15_000;
-
-const slowPlacesBefore = 200;
-
-/** Gives the number of waiting messages as it was a while ago. */
-function followDepth(time: VirtualTime, queue: SimulatedQueue<Event>, lag: number, until: number): () => number {
-  const step = 100;
-  const seen: number[] = [];
-  repeat(time, step, until, () => {
-    seen.push(queue.length());
-  });
-  return () => seen[Math.floor((time.now() - lag) / step)] ?? 0;
+  /** The waits after the first one are longer than what is measured. */
+  function retryLater({ tenant, account, number, attempt }: SimulatedMessage): void {
+    if (attempt > 1) return;
+    const delay = Math.ceil((retryWait * (0.8 + 0.2 * random())) / 1_000) * 1_000;
+    const due = time.now() + delay;
+    sendToRetryLane(
+      { tenant, account, number, attempt: 2, due, isStored: true, isSeen: true, receives: 0, order: 0 },
+      delay,
+    );
+  }
 }
 
 /** How long the simulation goes on after the measured period, for attempts that are still under way. */
 const drainTime = 30_000;
 
-interface Process {
-  readonly counts: RecentCounts;
-  readonly underWay: ConcurrencyLimit;
-  events: number;
-  begunAt: number;
-}
+/** Attempts a second of a slow webhook. */
+const slowRate = 20;
 
-function makeProcess(perWebhook: number): Process {
-  return { counts: makeRecentCounts(), underWay: makeConcurrencyLimit(perWebhook), events: 0, begunAt: 0 };
-}
+const countStep = 100;
 
-const pollTime = 5;
-
-/** A process receives further messages for this long: then the rest of its time-out is for what it has begun. */
-const receivesFor = 20_000;
-
-const receiveTime = 15;
-
-function repeat(time: VirtualTime, every: number, until: number, act: () => void): void {
-  const again = () => {
-    act();
-    if (time.now() < until) time.at(time.now() + every, again);
-  };
-  time.at(0, again);
-}
-
-/** SQS sees who is noisy so much later. */
-const fairnessLag = 1_000;
-
-/** What is not decided but takes time, in milliseconds: guesses on the slow side of what was measured. */
-const readTime = 10;
-
-const moveTime = 20;
+const retryWait = 5_000;

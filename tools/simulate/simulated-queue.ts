@@ -1,85 +1,170 @@
-/** A model of an SQS queue: it hands out messages in order of arrival, or fairly between accounts. */
-export interface SimulatedQueue<Message extends { readonly account: string }> {
+import { Fifo } from './fifo.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/**
+ * A model of an SQS standard queue. What AWS documents:
+ *
+ * - A message received 100 times that is received again goes to the dead-letter queue instead (`maxReceiveCount`).
+ * - About 120,000 messages may be in flight: received, and neither deleted nor visible again. Beyond that nothing is received.
+ *   https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html
+ * - A fair queue takes an account for noisy that has over 10 % of the messages in flight and at least 30, or over 10 % of the
+ *   recent processing time of all consumers. Quiet accounts' messages are received first, then those of the noisy account
+ *   that has the fewest in flight. It is quiet again once nothing of it waits, or after five minutes without a message sent.
+ *   https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues-detailed.html
+ *
+ * What AWS does not say is guessed against those who wait: accounts are judged once a second only; "recent" is a minute; and
+ * a message that is visible again goes before those that were never received.
+ */
+export interface SimulatedQueue<Message extends QueuedMessage> {
+  /** Sends a message, which is visible at once. */
   push(message: Message): void;
-  /** Takes up to so many; they are in flight until they are `done`. */
+  /** Receives up to so many; they are in flight until they are deleted or visible again. */
   take(most: number): Message[];
-  done(message: Message): void;
-  /** The number of messages that wait. */
+  delete(message: Message): void;
+  /** Makes a message in flight visible again after so many milliseconds. */
+  hide(message: Message, milliseconds: number): void;
+  /** The number of visible messages. */
   length(): number;
-  /** Decides again which accounts are noisy; SQS does so with a delay. */
+  /** Judges which accounts are noisy; to be called once a second. */
   observe(): void;
+  /** Messages that went to the dead-letter queue. */
+  deadLetters(): number;
 }
 
-/** Makes an empty queue. `isFair`: messages of accounts that are not noisy go first. */
-export function makeSimulatedQueue<Message extends { readonly account: string }>(
-  isFair: boolean,
-): SimulatedQueue<Message> {
-  const groups = new Map<string, { waiting: Waiting<Message>[]; first: number; inFlight: number; isNoisy: boolean }>();
-  let order = 0;
-  let waitingCount = 0;
-  let inFlightCount = 0;
+/** What the queue knows of a message. */
+export interface QueuedMessage {
+  readonly account: string;
+  /** How often it was received from this queue. */
+  receives: number;
+  /** Its place among all that were sent. */
+  order: number;
+}
 
-  const groupOf = (account: string) => {
-    const name = isFair ? account : '';
-    const found = groups.get(name) ?? { waiting: [], first: 0, inFlight: 0, isNoisy: false };
-    groups.set(name, found);
-    return found;
-  };
-  const next = () => {
-    let best: ReturnType<typeof groupOf> | undefined;
-    for (const group of groups.values()) {
-      const head = group.waiting[group.first];
-      if (!head) continue;
-      const bestHead = best?.waiting[best.first];
-      const isBetter =
-        !best || !bestHead || (group.isNoisy === best.isNoisy ? head.order < bestHead.order : best.isNoisy);
-      if (isBetter) best = group;
-    }
-    return best;
-  };
+/** Makes an empty queue. `isFair`: messages of accounts that are not noisy go first. `onVisible`: called when there is one more to receive. */
+export function makeSimulatedQueue<Message extends QueuedMessage>(
+  time: VirtualTime,
+  isFair: boolean,
+  onVisible: () => void,
+): SimulatedQueue<Message> {
+  const groups = new Map<string, Group<Message>>();
+  let order = 0;
+  let visible = 0;
+  let inFlight = 0;
+  let deadLetters = 0;
 
   return {
-    push: message => {
-      groupOf(message.account).waiting.push({ order: order++, message });
-      waitingCount += 1;
+    push(message) {
+      const group = groupOf(message);
+      message.order = order++;
+      group.fresh.push(message);
+      group.sentAt = time.now();
+      visible += 1;
+      onVisible();
     },
-    take: most => {
+    take(most) {
       const taken: Message[] = [];
-      while (taken.length < most && waitingCount > 0) {
+      while (taken.length < most && visible > 0 && inFlight < mostInFlight) {
         const group = next();
-        const head = group?.waiting[group.first];
-        if (!group || !head) break;
-        group.first += 1;
-        if (group.first > 1_000 && group.first * 2 > group.waiting.length) {
-          group.waiting = group.waiting.slice(group.first);
-          group.first = 0;
+        const message = (group.returned.length > 0 ? group.returned : group.fresh).shift();
+        visible -= 1;
+        message.receives += 1;
+        if (message.receives > maxReceiveCount) {
+          deadLetters += 1;
+          continue;
         }
-        group.inFlight += 1;
-        waitingCount -= 1;
-        inFlightCount += 1;
-        taken.push(head.message);
+        changeInFlight(group, 1);
+        taken.push(message);
       }
       return taken;
     },
-    done: message => {
-      groupOf(message.account).inFlight -= 1;
-      inFlightCount -= 1;
+    delete: message => changeInFlight(groupOf(message), -1),
+    hide(message, milliseconds) {
+      time.at(time.now() + milliseconds, () => {
+        const group = groupOf(message);
+        changeInFlight(group, -1);
+        group.returned.push(message);
+        visible += 1;
+        onVisible();
+      });
     },
-    length: () => waitingCount,
-    observe: () => {
+    length: () => visible,
+    observe() {
+      if (!isFair) return;
       for (const group of groups.values()) {
-        group.isNoisy = group.inFlight >= noisyCount && group.inFlight > noisyShare * inFlightCount;
+        changeInFlight(group, 0);
+        group.recentTime = group.recentTime * (1 - 1 / recentObservations) + group.time;
+        group.time = 0;
+      }
+      const allTime = [...groups.values()].reduce((sum, { recentTime }) => sum + recentTime, 0);
+      for (const group of groups.values()) {
+        const hasMany = group.inFlight >= noisyCount && group.inFlight > noisyShare * inFlight;
+        const isOverShare = hasMany || group.recentTime > noisyShare * allTime;
+        const isDone = lengthOf(group) === 0 || time.now() - group.sentAt > quietAfter;
+        group.isNoisy = (group.isNoisy || isOverShare) && !isDone;
       }
     },
+    deadLetters: () => deadLetters,
   };
+
+  function groupOf({ account }: Message): Group<Message> {
+    const name = isFair ? account : '';
+    const found = groups.get(name) ?? newGroup<Message>();
+    groups.set(name, found);
+    return found;
+  }
+
+  /** The group whose message is received next. Called while messages are visible. */
+  function next(): Group<Message> {
+    let best: Group<Message> | undefined;
+    for (const group of groups.values()) {
+      if (lengthOf(group) > 0 && (!best || isBefore(group, best))) best = group;
+    }
+    return best as Group<Message>;
+  }
+
+  function changeInFlight(group: Group<Message>, by: number): void {
+    group.time += group.inFlight * (time.now() - group.countedAt);
+    group.countedAt = time.now();
+    group.inFlight += by;
+    inFlight += by;
+  }
 }
 
-interface Waiting<Message> {
-  readonly order: number;
-  readonly message: Message;
+interface Group<Message extends QueuedMessage> {
+  readonly fresh: Fifo<Message>;
+  readonly returned: Fifo<Message>;
+  inFlight: number;
+  isNoisy: boolean;
+  sentAt: number;
+  /** Time in flight since the last observation, of all its messages together, counted until `countedAt`. */
+  time: number;
+  countedAt: number;
+  /** The same of the last minute, older ones counting less. */
+  recentTime: number;
 }
 
+function newGroup<Message extends QueuedMessage>(): Group<Message> {
+  const counts = { inFlight: 0, sentAt: 0, time: 0, countedAt: 0, recentTime: 0 };
+  return { fresh: new Fifo(), returned: new Fifo(), isNoisy: false, ...counts };
+}
+
+function lengthOf({ fresh, returned }: Group<QueuedMessage>): number {
+  return fresh.length + returned.length;
+}
+
+function isBefore(one: Group<QueuedMessage>, other: Group<QueuedMessage>): boolean {
+  if (one.isNoisy !== other.isNoisy) return other.isNoisy;
+  if (one.isNoisy && one.inFlight !== other.inFlight) return one.inFlight < other.inFlight;
+  return headOf(one) < headOf(other);
+}
+
+function headOf({ fresh, returned }: Group<QueuedMessage>): number {
+  return (returned.length > 0 ? returned : fresh).first().order;
+}
+
+const maxReceiveCount = 100;
+const mostInFlight = 120_000;
 const noisyCount = 30;
-
-/** SQS fair queues take a group for noisy with more than this share of all messages in flight, and at least `noisyCount`. */
 const noisyShare = 0.1;
+const quietAfter = 5 * 60_000;
+const recentObservations = 60;

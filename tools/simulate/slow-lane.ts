@@ -10,7 +10,7 @@ import {
 import { attemptsPerProcess, hangsAfter } from '../../lambdas/delivery/limits.ts';
 import { planOf } from '../../lambdas/delivery/sweeper/slow-backlog.ts';
 import type { Random } from '../support/random.ts';
-import type { Places } from './quick-lanes.ts';
+import type { Places } from './lane-consumer.ts';
 import { RingBuffer } from './ring-buffer.ts';
 
 /** A load of the slow lane. */

@@ -11,54 +11,55 @@ export interface VirtualTime {
 export function makeVirtualTime(): VirtualTime {
   let present = 0;
   let planned = 0;
-  const heap: { readonly moment: number; readonly order: number; readonly act: () => void }[] = [];
-
-  const isBefore = (one: number, other: number): boolean => {
-    const [a, b] = [heap[one], heap[other]];
-    if (!a || !b) return false;
-    return a.moment < b.moment || (a.moment === b.moment && a.order < b.order);
-  };
-  const swap = (one: number, other: number): void => {
-    const [a, b] = [heap[one], heap[other]];
-    if (!a || !b) return;
-    heap[one] = b;
-    heap[other] = a;
-  };
-  const rise = (start: number): void => {
-    for (let child = start; child > 0; ) {
-      const parent = (child - 1) >> 1;
-      if (!isBefore(child, parent)) return;
-      swap(child, parent);
-      child = parent;
-    }
-  };
-  const sink = (): void => {
-    for (let parent = 0; ; ) {
-      const [left, right] = [2 * parent + 1, 2 * parent + 2];
-      const least = isBefore(right, left) ? right : left;
-      if (!isBefore(least, parent)) return;
-      swap(least, parent);
-      parent = least;
-    }
-  };
+  const heap: Action[] = [];
 
   return {
     now: () => present,
     at: (moment, act) => {
-      heap.push({ moment: Math.max(moment, present), order: planned++, act });
-      rise(heap.length - 1);
+      const action = { moment: Math.max(moment, present), order: planned++, act };
+      let child = heap.length;
+      heap.push(action);
+      while (child > 0) {
+        const parent = (child - 1) >> 1;
+        const above = heap[parent] as Action;
+        if (!isBefore(action, above)) break;
+        heap[child] = above;
+        child = parent;
+      }
+      heap[child] = action;
     },
     runUntil: moment => {
       for (let first = heap[0]; first && first.moment <= moment; first = heap[0]) {
-        const last = heap.pop();
-        if (heap.length > 0 && last) {
-          heap[0] = last;
-          sink();
-        }
+        const last = heap.pop() as Action;
+        if (heap.length > 0) sink(heap, last);
         present = first.moment;
         first.act();
       }
       present = moment;
     },
   };
+}
+
+interface Action {
+  readonly moment: number;
+  readonly order: number;
+  readonly act: () => void;
+}
+
+/** Puts an action in the place of the first one, and moves it down to where it belongs. */
+function sink(heap: Action[], action: Action): void {
+  let parent = 0;
+  for (let child = 1; child < heap.length; child = 2 * parent + 1) {
+    const right = heap[child + 1];
+    if (right && isBefore(right, heap[child] as Action)) child += 1;
+    const below = heap[child] as Action;
+    if (!isBefore(below, action)) break;
+    heap[parent] = below;
+    parent = child;
+  }
+  heap[parent] = action;
+}
+
+function isBefore(one: Action, other: Action): boolean {
+  return one.moment < other.moment || (one.moment === other.moment && one.order < other.order);
 }

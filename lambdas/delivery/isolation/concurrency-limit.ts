@@ -1,22 +1,33 @@
-/** Limits what is in flight by key, within one process: a webhook that hangs fills its own places only. */
+/** Limits what is in hand by key, within one process: a webhook that hangs fills its own places only. */
 export interface ConcurrencyLimit {
   /** Takes a place. Gives what leaves it, or `undefined` where all of the key's places are taken. */
   enter(key: string): (() => void) | undefined;
 }
 
-/** Makes a limit of `places` for each key, all of them free. It lives as long as the process. */
-export function makeConcurrencyLimit(places: number): ConcurrencyLimit {
-  /** Only keys that have something in flight. */
-  const inFlight = new Map<string, number>();
+/** How many places a key has. */
+export interface Places {
+  readonly places: number;
+  /** So many where other keys have taken `others` places or more. */
+  readonly besideOthers: number;
+  readonly others: number;
+}
+
+/** Makes a limit, all of its places free. It lives as long as the process. */
+export function makeConcurrencyLimit({ places, besideOthers, others }: Places): ConcurrencyLimit {
+  /** Only keys that have something in hand. */
+  const takenBy = new Map<string, number>();
+  let takenByAll = 0;
   return {
     enter(key) {
-      const taken = inFlight.get(key) ?? 0;
-      if (taken >= places) return undefined;
-      inFlight.set(key, taken + 1);
+      const taken = takenBy.get(key) ?? 0;
+      if (taken >= (takenByAll - taken < others ? places : besideOthers)) return undefined;
+      takenBy.set(key, taken + 1);
+      takenByAll += 1;
       return function leave() {
-        const left = (inFlight.get(key) ?? 1) - 1;
-        if (left > 0) inFlight.set(key, left);
-        else inFlight.delete(key);
+        takenByAll -= 1;
+        const left = (takenBy.get(key) ?? 1) - 1;
+        if (left > 0) takenBy.set(key, left);
+        else takenBy.delete(key);
       };
     },
   };

@@ -47,7 +47,7 @@ const process = async (
       sent.push(waiting);
     },
   });
-  const webhookLimit = makeConcurrencyLimit(2);
+  const webhookLimit = makeConcurrencyLimit({ places: 2, besideOthers: 2, others: 1 });
   for (let other = 0; other < othersInFlight; other++) webhookLimit.enter(slownessId(owner));
   const processDelivery = makeProcessDelivery({
     ...telemetry,
