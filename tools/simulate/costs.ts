@@ -38,5 +38,8 @@ export const processorTime = {
 /** The share of a core that a function of 1,024 MB has. */
 export const coreShare = 1_024 / 1_769;
 
-/** Until a new process has loaded its code. Messages of its first batch wait for that. */
+/**
+ * Until a process that the event source adds has loaded its code: its first batch waits for that. The processes of the first
+ * places are warm, as in a stage that is in use: a cold start of these delays others with and without an attack.
+ */
 export const coldStart = 400;

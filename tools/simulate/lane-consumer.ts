@@ -76,13 +76,15 @@ export function simulateConsumer<Message extends QueuedMessage, Process extends 
   const idle: Process[] = [];
   const warm = new Set<Process>();
   let count = 0;
-  while (count < places.atFirst) addProcess();
+  while (count < places.atFirst) warm.add(addProcess());
   grow();
   return { dispatch, processes: () => count };
 
-  function addProcess(): void {
-    idle.push(makeProcess());
+  function addProcess(): Process {
+    const process = makeProcess();
+    idle.push(process);
     count += 1;
+    return process;
   }
 
   function grow(): void {

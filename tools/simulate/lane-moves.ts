@@ -15,7 +15,7 @@ export interface WorkerProcess extends FunctionProcess {
 }
 
 /** Slots of one webhook. */
-export interface SlotBlock {
+interface SlotBlock {
   at: number;
   interval: number;
   left: number;

@@ -8,7 +8,7 @@ import { healthyTenants, type Scenario, scenarios } from './scenarios.ts';
 export interface MeasureJob {
   readonly plan: ServicePlan;
   readonly seed: number;
-  /** When the attacks begin, in milliseconds: 0 is an idle service, whose processes are cold. */
+  /** When the attacks begin, in milliseconds: 0 is an idle service. */
   readonly from: number;
   readonly attacks: readonly string[];
   readonly attackLength: number;

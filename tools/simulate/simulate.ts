@@ -66,7 +66,8 @@ function showQuickLanes(chosen: readonly Scenario[]): Promise<boolean> {
   return showAttacks(chosen, situations, bounds);
 }
 
-function showProvisioned(chosen: readonly Scenario[]): Promise<boolean> {
+async function showProvisioned(chosen: readonly Scenario[]): Promise<boolean> {
+  if (chosen.length === 0) return true;
   console.log('\nThe same with two provisioned pollers for each lane:\n');
   const situations = [true, false].map(isFair => ({
     head: isFair ? 'fair' : 'in order',

@@ -49,7 +49,7 @@ export interface SimulatedTables<Message> {
 }
 
 /** Slots that a process has. */
-export interface ReservedSlots {
+interface ReservedSlots {
   readonly at: number;
   readonly interval: number;
 }
