@@ -78,7 +78,7 @@ export function parseEventMessage(text: string, messageId: string, demandsUrl: s
 }
 
 /** A business event, ready to be delivered. */
-interface BusinessEvent {
+export interface BusinessEvent {
   /** `evt_…`: the same for every copy of the event, hence the delivery's id and the `webhook-id` header. */
   readonly deliveryId: string;
   readonly accountId: string;

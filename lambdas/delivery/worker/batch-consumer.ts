@@ -7,15 +7,20 @@ import {
   firstReceivePause,
   longestReceivePause,
   maxPauseLateness,
+  messagesInOwnWork,
   pauseWhileMessages,
+  pauseWithoutRoom,
   timeAroundAttempt,
 } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { makeMessageVisibility } from './message-visibility.ts';
-import type { OnAttempt, RecordOutcome } from './process-delivery.ts';
+import type { OnAttempt } from './process-delivery.ts';
 
 /** Processes one message of a queue. What was `processed` is acknowledged; to throw is to defer it. */
 export type ProcessRecord = (record: SQSRecord, onAttempt?: OnAttempt) => Promise<RecordOutcome>;
+
+/** What became of a message. One that was `shed` comes back in a moment. */
+export type RecordOutcome = 'processed' | 'shed';
 
 /** The handler of a queue's batches. */
 export type Consumer = (
@@ -27,8 +32,8 @@ export type Consumer = (
  * Makes the consumer of a queue. All messages of a batch are processed at once, each acknowledged or reported on its own.
  *
  * A batch lasts as long as its slowest receiver, and Lambda gives a process its next batch only after that. Meanwhile the
- * process receives further messages itself, up to 100, 200 in the slow lane: a receiver that hangs takes a hundredth of a
- * process, not a whole one. It deletes, defers or sheds these messages itself.
+ * process receives further messages itself, up to 300, 200 in the slow lane: a receiver that hangs takes a fraction of a process,
+ * not a whole one. It deletes, defers or sheds these messages itself.
  *
  * A message that cannot be processed now is deferred: its visibility timeout is set, longer with each receive. One that is shed
  * is hidden for a moment only. One that never can be processed is a poison message, which the processing itself puts into the
@@ -60,13 +65,18 @@ export function makeConsumer(
     /** Attempts in flight: their messages only wait for receivers. */
     let attemptsInFlight = 0;
     let hasFailed = false;
+    let onEmpty = () => {};
 
     for (const record of event.Records) begin(processGiven(record));
-    let wait = firstReceivePause;
+    let wait = event.Records.length === receiveBatch ? pauseWhileMessages : firstReceivePause;
     while (inFlight.size > 0) {
-      const lateness = await Promise.race([Promise.all(inFlight).then(() => 0), pause(wait)]);
+      const lateness = await pauseOrEnd(wait);
       deleteProcessed();
-      const records = hasRoom(lateness) ? await receive() : [];
+      if (!hasRoom(lateness)) {
+        wait = mayReceive() ? pauseWithoutRoom : longestReceivePause;
+        continue;
+      }
+      const records = await receive();
       for (const record of records) begin(processReceived(record));
       const longer = Math.min(Math.max(wait * 2, firstReceivePause), longestReceivePause);
       wait = records.length > 0 ? pauseWhileMessages : longer;
@@ -76,8 +86,19 @@ export function makeConsumer(
     return { batchItemFailures: failed };
 
     function begin(work: Promise<void>): void {
-      const done = work.finally(() => inFlight.delete(done));
+      const done = work.finally(() => {
+        inFlight.delete(done);
+        if (inFlight.size === 0) onEmpty();
+      });
       inFlight.add(done);
+    }
+
+    /** Gives how late the pause was; 0 where everything was over before its end. */
+    function pauseOrEnd(milliseconds: number): Promise<number> {
+      return new Promise((resolve, reject) => {
+        onEmpty = () => resolve(0);
+        pause(milliseconds).then(resolve, reject);
+      });
     }
 
     async function processGiven(record: SQSRecord): Promise<void> {
@@ -120,12 +141,16 @@ export function makeConsumer(
     function hasRoom(lateness: number): boolean {
       return (
         lateness <= maxPauseLateness &&
-        !hasFailed &&
-        inFlight.size - attemptsInFlight < receiveBatch &&
+        inFlight.size - attemptsInFlight < messagesInOwnWork &&
         inFlight.size > 0 &&
         inFlight.size + receiveBatch <= maxInFlight &&
-        hasTime()
+        mayReceive()
       );
+    }
+
+    /** Once this does not hold it never does again in this invocation. */
+    function mayReceive(): boolean {
+      return !hasFailed && hasTime();
     }
   };
 

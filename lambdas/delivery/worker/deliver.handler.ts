@@ -15,6 +15,7 @@ import { makeKeyring } from '../../platform/keyring.ts';
 import { makeSealing } from '../../platform/sealing.ts';
 import { makeDeliveryStore } from '../delivery-store.ts';
 import { deliverEnvironment } from '../environment.ts';
+import { makeAdmission } from '../isolation/admission.ts';
 import { makeConcurrencyLimit } from '../isolation/concurrency-limit.ts';
 import { makeDnsTimeouts } from '../isolation/dns-timeouts.ts';
 import { makeEventLoopLag } from '../isolation/event-loop-lag.ts';
@@ -96,7 +97,6 @@ const processDelivery = makeProcessDelivery({
   attempt,
   applyOutcome: makeApplyOutcome({ schedule: environment.RETRY_SCHEDULE, now, random }),
   startAttemptWatch,
-  webhookLimit: makeConcurrencyLimit(attemptsPerWebhook),
   moveToSlowLane: makeMoveToSlowLane({
     ...telemetry,
     slownessStore,
@@ -113,6 +113,7 @@ const processDelivery = makeProcessDelivery({
 });
 const shared = {
   ...telemetry,
+  admit: makeAdmission({ limit: makeConcurrencyLimit(attemptsPerWebhook), lane }),
   store,
   processDelivery,
   findWebhookState: makeFindWebhookState(store, {

@@ -2,24 +2,25 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, newDelivery } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
-import { haveSameContent, parseEventMessage } from '../event.ts';
+import { type BusinessEvent, haveSameContent, parseEventMessage } from '../event.ts';
+import type { Admit } from '../isolation/admission.ts';
 import { originOfRecord } from '../origin.ts';
 import type { SendToDeadLetters } from '../queues.ts';
 import { noticedId } from '../refusal-notice.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
 import { receiveCountOf } from './message-visibility.ts';
-import type { ProcessDelivery, RecordOutcome } from './process-delivery.ts';
+import type { MessageInHand, ProcessDelivery } from './process-delivery.ts';
 import type { RefusalNotices } from './refusal-notices.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
- * Returns the function that makes the first attempt of an event: parse its message, find the webhook, process the delivery.
- * Copies of an event have one id; a second copy is dropped.
+ * Returns the function that makes the first attempt of an event: parse its message, admit it, find the webhook, process the
+ * delivery. Copies of an event have one id; a second copy is dropped.
  */
 export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
-  const { findWebhookState, processDelivery, store, sendToDeadLetters, refusals, demandsUrl, now, log, count } =
-    dependencies;
+  const { admit, findWebhookState, processDelivery, store, sendToDeadLetters, refusals, demandsUrl } = dependencies;
+  const { now, log, count } = dependencies;
 
   return async function firstAttempt(record, onAttempt) {
     const { messageId, sentAt: acceptedAt = now() } = originOfRecord(record);
@@ -33,28 +34,41 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
       refusals.add({ messageId, id: noticedId(publisherId), sender, reason, detail });
       return 'processed';
     }
-    const { deliveryId: id, accountId, eventName, body } = parsed.event;
-    const described = { messageId, deliveryId: id, account: accountId, event: eventName };
+    const { deliveryId, accountId, eventName } = parsed.event;
+    const receiveCount = receiveCountOf(record);
+    const admission = admit(parsed.event, receiveCount);
+    if (admission.outcome === 'shed') {
+      // Until it is stored, the log is the only place that knows of the event. One line is enough.
+      if (receiveCount === 1)
+        log.info('delivery.shed', { messageId, deliveryId, account: accountId, event: eventName });
+      return 'shed';
+    }
+    // A redriven event keeps its age, but its schedule and the time for internal errors begin now.
+    const scheduledAt = Number(record.attributes.SentTimestamp) || now();
+    const { mayAttempt, leave } = admission;
+    await attemptEvent(parsed.event, { messageId, acceptedAt, scheduledAt }, { mayAttempt, onAttempt }).finally(leave);
+    return 'processed';
+  };
 
+  async function attemptEvent(
+    { deliveryId: id, accountId, eventName, body }: BusinessEvent,
+    { messageId, acceptedAt, scheduledAt }: { messageId: string; acceptedAt: number; scheduledAt: number },
+    inHand: MessageInHand,
+  ): Promise<void> {
+    const described = { messageId, deliveryId: id, account: accountId, event: eventName };
     const { delivery: known, webhook, slowness } = await findWebhookState(id, accountId, eventName);
     if (known) return dropCopy(known, body, described);
     if (!isFor(webhook, acceptedAt)) {
       count('EventWithoutWebhook');
       log.info('event.without_webhook', described);
-      return 'processed';
+      return;
     }
     const { webhookId } = webhook;
     const event = { id, messageId, accountId, eventName, webhookId, body, createdAt: acceptedAt };
-    // A redriven event keeps its age, but its schedule and the time for internal errors begin now.
-    const scheduledAt = Number(record.attributes.SentTimestamp) || now();
-    const delivery = { ...newDelivery(event), scheduledAt };
-    return processDelivery(delivery, { webhook, slowness }, store.create, {
-      receiveCount: receiveCountOf(record),
-      onAttempt,
-    });
-  };
+    await processDelivery({ ...newDelivery(event), scheduledAt }, { webhook, slowness }, store.create, inHand);
+  }
 
-  function dropCopy({ body: knownBody, state }: Delivery, body: string, described: object): RecordOutcome {
+  function dropCopy({ body: knownBody, state }: Delivery, body: string, described: object): void {
     if (haveSameContent(knownBody, body)) {
       count('DuplicateDropped');
       log.info('event.duplicate', { ...described, state });
@@ -62,11 +76,11 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
       count('ConflictingCopyDropped');
       log.warn('event.conflicting_copy', { ...described, state });
     }
-    return 'processed';
   }
 }
 
 interface FirstAttemptDependencies extends DeliveryTelemetry {
+  readonly admit: Admit;
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
   readonly store: Pick<DeliveryStore, 'create'>;

@@ -2,12 +2,12 @@ import { type Clock, isoTime } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { Random } from '../backoff.ts';
 import { type AttemptOutcome, type Delivery, isTest, settled, type WaitingDelivery } from '../delivery.ts';
-import type { ConcurrencyLimit } from '../isolation/concurrency-limit.ts';
+import type { AdmittedMessage } from '../isolation/admission.ts';
 import type { MoveToSlowLane } from '../isolation/slow-lane.ts';
 import { isSlow } from '../isolation/slowness.ts';
-import { type StoredSlowness, slownessId } from '../isolation/slowness-store.ts';
+import type { StoredSlowness } from '../isolation/slowness-store.ts';
 import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
-import { storedFromReceive, webhookLimitWait } from '../limits.ts';
+import { webhookLimitWait } from '../limits.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
 import { type Save, saveOrDrop } from '../save.ts';
 import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from '../telemetry.ts';
@@ -20,8 +20,7 @@ import type { WebhookState } from './webhook-state.ts';
 /**
  * Processes a delivery whose attempt is due: route it to its lane, attempt, record the outcome, send the message of the next
  * attempt. Without its webhook it is cancelled; while that is suspended it is held (a test is not). An attempt that belongs
- * in another lane is left to that one: this changes who makes it, never its schedule. Where this process makes as many attempts
- * at the webhook as it may, the message is shed, and nothing is stored.
+ * in another lane is left to that one: this changes who makes it, never its schedule.
  *
  * At least once: the outcome is stored after the POST, so a process that dies between them makes the attempt a second time,
  * under the same `webhook-id`. Throws whenever something that it must store or send is not.
@@ -31,18 +30,10 @@ export type ProcessDelivery = (
   state: WebhookState,
   save: Save,
   message: MessageInHand,
-) => Promise<RecordOutcome>;
+) => Promise<void>;
 
-/**
- * What became of a message. `shed`: this process makes as many attempts at its webhook as it may. Nothing was done, and the
- * message has to come back in a moment.
- */
-export type RecordOutcome = 'processed' | 'shed';
-
-/** The message that a delivery came with. */
-interface MessageInHand {
-  /** How many times it was received by now. */
-  readonly receiveCount: number;
+/** How the message that a delivery came with was admitted. */
+export interface MessageInHand extends Pick<AdmittedMessage, 'mayAttempt'> {
   readonly onAttempt?: OnAttempt | undefined;
 }
 
@@ -56,8 +47,6 @@ export function makeProcessDelivery(
     readonly startAttemptWatch: StartAttemptWatch;
     readonly applyOutcome: ApplyOutcome;
     readonly health: WebhookHealth;
-    /** Limits how many attempts this process makes at one webhook at once. */
-    readonly webhookLimit: ConcurrencyLimit;
     readonly moveToSlowLane: MoveToSlowLane;
     /** The lane whose consumer is at work. */
     readonly lane: Lane;
@@ -66,33 +55,20 @@ export function makeProcessDelivery(
     readonly random: Random;
   } & DeliveryTelemetry,
 ): ProcessDelivery {
-  const { attempt, startAttemptWatch, applyOutcome, health, webhookLimit, moveToSlowLane } = dependencies;
+  const { attempt, startAttemptWatch, applyOutcome, health, moveToSlowLane } = dependencies;
   const { lane, queues, now, random, log, count } = dependencies;
 
-  return async function processDelivery(delivery, { webhook, slowness }, save, message) {
+  return async function processDelivery(delivery, { webhook, slowness }, save, { mayAttempt, onAttempt }) {
     if (webhook?.webhookId !== delivery.webhookId) return endUnattempted(delivery, 'cancelled', save);
     if (webhook.status === 'suspended' && !isTest(delivery)) return endUnattempted(delivery, 'held', save);
     // Only a test gets here. An operator has suspended since it was requested.
     if (webhook.suspensionReason === 'operator') return endUnattempted(delivery, 'cancelled', save);
 
     const other = otherLaneFor(delivery, webhook, slowness);
-    if (other === 'slow' && !isTest(delivery)) {
-      await moveToSlowLane(delivery, slowness, save);
-      return 'processed';
-    }
+    if (other === 'slow' && !isTest(delivery)) return moveToSlowLane(delivery, slowness, save);
     if (other !== undefined) return move(delivery, save, other);
-    const leave = lane === 'slow' ? () => undefined : webhookLimit.enter(slownessId(slowness));
-    if (leave) return attemptAndRecord(delivery, { webhook, slowness }, save, message.onAttempt).finally(leave);
-    if (message.receiveCount < storedFromReceive) return shed(delivery, message);
-    return move(delivery, save, 'retry', webhookLimitWait(random));
-  };
+    if (!mayAttempt) return move(delivery, save, 'retry', webhookLimitWait(random));
 
-  async function attemptAndRecord(
-    delivery: Delivery,
-    { webhook, slowness }: Registered,
-    save: Save,
-    onAttempt: OnAttempt | undefined,
-  ): Promise<RecordOutcome> {
     const outcome = await makeAttempt(delivery, webhook, slowness, onAttempt);
     const after = applyOutcome(delivery, outcome);
     if (!isTest(delivery)) await health.record(webhook, outcome, after);
@@ -102,21 +78,12 @@ export function makeProcessDelivery(
       report(delivery, after, outcome, webhook);
       if (after.wait) await sendNext({ ...after, wait: after.wait });
     }
-    return 'processed';
-  }
+  };
 
-  async function endUnattempted(before: Delivery, state: 'cancelled' | 'held', save: Save): Promise<RecordOutcome> {
-    if (await saveOrDrop(before, settled(before, state, now()), save, dependencies)) {
-      if (!isTest(before)) count(state === 'held' ? 'Held' : 'Cancelled');
-      log.info(state === 'held' ? 'delivery.held' : 'delivery.cancelled', describeDelivery(before));
-    }
-    return 'processed';
-  }
-
-  /** Until it is stored, the log is the only place that knows of the event. One line is enough. */
-  function shed(delivery: Delivery, { receiveCount }: MessageInHand): RecordOutcome {
-    if (receiveCount === 1) log.info('delivery.shed', describeDelivery(delivery));
-    return 'shed';
+  async function endUnattempted(before: Delivery, state: 'cancelled' | 'held', save: Save): Promise<void> {
+    if (!(await saveOrDrop(before, settled(before, state, now()), save, dependencies))) return;
+    if (!isTest(before)) count(state === 'held' ? 'Held' : 'Cancelled');
+    log.info(state === 'held' ? 'delivery.held' : 'delivery.cancelled', describeDelivery(before));
   }
 
   /** A test says nothing of its webhook's speed, and would hold a place of the retry lane each time its receiver hangs. */
@@ -126,14 +93,13 @@ export function makeProcessDelivery(
   }
 
   /** Leaves an attempt to another lane. For a stored delivery, only the message moves; a new one is stored first. */
-  async function move(delivery: Delivery, save: Save, to: LaterLane, waitMs = 0): Promise<RecordOutcome> {
+  async function move(delivery: Delivery, save: Save, to: LaterLane, waitMs = 0): Promise<void> {
     const waiting = scheduled(delivery, now(), waitMs);
     if (delivery.wait) await queues[to].send(waiting);
     else if (await saveOrDrop(delivery, waiting, save, dependencies)) await sendNext(waiting);
-    else return 'processed';
+    else return;
     count(to === 'slow' ? 'MovedToSlowLane' : 'MovedToRetryLane');
     log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
-    return 'processed';
   }
 
   async function makeAttempt(
@@ -155,7 +121,7 @@ export function makeProcessDelivery(
     before: Delivery,
     { wait: _, ...after }: Delivery,
     outcome: AttemptOutcome,
-    { webhook, slowness }: Registered,
+    { webhook, slowness }: { readonly webhook: Webhook; readonly slowness: StoredSlowness },
     save: Save,
   ): Promise<void> {
     await moveToSlowLane(after, slowness, async function saveGivenUp(moved) {
@@ -187,9 +153,6 @@ export function makeProcessDelivery(
     if (waitsInQueue(delivery.wait)) await sendOrLeave(queues.retry, delivery, dependencies);
   }
 }
-
-/** The state of a webhook that is registered. */
-type Registered = WebhookState & { readonly webhook: Webhook };
 
 const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
   failed: 'Exhausted',

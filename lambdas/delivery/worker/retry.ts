@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { type Delivery, settled } from '../delivery.ts';
 import type { DeliveryStore } from '../delivery-store.ts';
+import type { Admit } from '../isolation/admission.ts';
 import type { Lane } from '../lane-routing.ts';
 import { type AttemptMessage, attemptMessage, type SendToDeadLetters } from '../queues.ts';
 import { slotOf, wasCancelledBefore } from '../replay/replay.ts';
@@ -8,15 +9,16 @@ import type { ReplayStore } from '../replay/replay-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
 import { receiveCountOf } from './message-visibility.ts';
-import type { ProcessDelivery } from './process-delivery.ts';
+import type { MessageInHand, ProcessDelivery } from './process-delivery.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
- * Returns the function that makes the attempt that a message of the retry or slow queue names: parse it, find the delivery and
- * its webhook, process the delivery. Idempotent: a message whose attempt was recorded already is dropped as stale.
+ * Returns the function that makes the attempt that a message of the retry or slow queue names: parse it, admit it, find the
+ * delivery and its webhook, process the delivery. Idempotent: a message whose attempt was recorded already is dropped as stale.
  */
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
-  const { findWebhookState, processDelivery, store, replays, sendToDeadLetters, lane, now, log, count } = dependencies;
+  const { admit, findWebhookState, processDelivery, store, replays, sendToDeadLetters, lane } = dependencies;
+  const { now, log, count } = dependencies;
 
   return async function retry(record, onAttempt) {
     const message = parseAttemptMessage(record.body);
@@ -27,24 +29,34 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
       return 'processed';
     }
     const { id, accountId, eventName, attempt } = message;
+    const receiveCount = receiveCountOf(record);
+    const admission = admit(message, receiveCount);
+    if (admission.outcome === 'shed') {
+      if (receiveCount === 1)
+        log.info('delivery.shed', { deliveryId: id, account: accountId, event: eventName, attempt });
+      return 'shed';
+    }
+    const { mayAttempt, leave } = admission;
+    await attemptDelivery(message, { mayAttempt, onAttempt }).finally(leave);
+    return 'processed';
+  };
 
+  async function attemptDelivery(message: AttemptMessage, inHand: MessageInHand): Promise<void> {
+    const { id, accountId, eventName, attempt } = message;
     const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
     if (!delivery || !isDueIn(lane, delivery, message)) {
       count('StaleDropped');
       log.info('delivery.stale', { deliveryId: id, account: accountId, event: eventName, attempt });
-      return 'processed';
+      return;
     }
     const withdrawn = webhook?.webhookId === delivery.webhookId ? await stateBeforeReplay(delivery) : undefined;
     if (withdrawn) {
       await store.update(delivery, settled(delivery, withdrawn, now()));
       log.info('delivery.replay_cancelled', { ...describeDelivery(delivery), state: withdrawn });
-      return 'processed';
+      return;
     }
-    return processDelivery(delivery, { webhook, slowness }, after => store.update(delivery, after), {
-      receiveCount: receiveCountOf(record),
-      onAttempt,
-    });
-  };
+    await processDelivery(delivery, { webhook, slowness }, after => store.update(delivery, after), inHand);
+  }
 
   /** The state that a delivery goes back to where its replay was cancelled before its slot came. */
   async function stateBeforeReplay(delivery: Delivery): Promise<'failed' | 'held' | undefined> {
@@ -57,6 +69,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
 }
 
 interface RetryDependencies extends DeliveryTelemetry {
+  readonly admit: Admit;
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
   readonly store: Pick<DeliveryStore, 'update'>;

@@ -14,6 +14,7 @@ import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { makeReadHistory } from '../../../lambdas/delivery/delivery-history.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
+import { makeAdmission } from '../../../lambdas/delivery/isolation/admission.ts';
 import { makeConcurrencyLimit } from '../../../lambdas/delivery/isolation/concurrency-limit.ts';
 import { makeDnsTimeouts } from '../../../lambdas/delivery/isolation/dns-timeouts.ts';
 import { makeRecentCounts } from '../../../lambdas/delivery/isolation/recent-counts.ts';
@@ -330,7 +331,6 @@ export const simulate = async (database: Database, page = replayPage) => {
         giveUp: 'waiting',
         attemptTimeoutMs: 15_000,
       }),
-      webhookLimit: makeConcurrencyLimit(attemptsPerWebhook),
       moveToSlowLane: makeMoveToSlowLane({
         ...telemetry,
         slownessStore,
@@ -362,6 +362,7 @@ export const simulate = async (database: Database, page = replayPage) => {
     sendToDeadLetters: makeSendToDeadLetters({ sqs, queueUrl: 'dead-letters' }),
   };
   // Each of these is a process of its own: what one remembers that died is lost with it.
+  const admitIn = (lane: Lane) => makeAdmission({ limit: makeConcurrencyLimit(attemptsPerWebhook), lane });
   const counts = makeRefusalCounts({ dynamo, table: 'Deliveries', now });
   const publishNotice: PublishNotice = notice =>
     call(async () => {
@@ -371,12 +372,12 @@ export const simulate = async (database: Database, page = replayPage) => {
   const firstAttempt = async (record: SQSRecord) => {
     const refusals = makeRefusalNotices({ ...telemetry, counts, publish: publishNotice, now });
     const rest = { refusals, processDelivery: processIn('first'), demandsUrl: 'https://demandas.com.br' };
-    await makeFirstAttempt({ ...dependencies, ...rest })(record);
+    await makeFirstAttempt({ ...dependencies, admit: admitIn('first'), ...rest })(record);
     await refusals.settled();
   };
   const replays = makeReplayStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
   const retryIn = (lane: Lane) => (record: SQSRecord) =>
-    makeRetry({ ...dependencies, processDelivery: processIn(lane), replays, lane })(record);
+    makeRetry({ ...dependencies, admit: admitIn(lane), processDelivery: processIn(lane), replays, lane })(record);
   const retry = retryIn('retry');
   const retrySlow = retryIn('slow');
   const resend = makeResend({ ...telemetry, store, retryQueue, now });

@@ -340,6 +340,27 @@ describe('a consumer that waits for receivers', () => {
     await answer;
   });
 
+  // Before the first look at the queue a tenth of a second went by, in which a burst stood still.
+  it('looks at its queue at once where its batch was full', async () => {
+    const held = holding();
+    const { consume, pauses } = consumerOf(held.process);
+    const answer = consume(...Array.from({ length: 10 }, (_, at) => recordOf(`given${at}`)));
+    await rounds(4);
+    held.endAll();
+    await answer;
+    expect(pauses.slice(0, 3)).toEqual([1, 100, 200]);
+  });
+
+  it('looks again soon where it has no room', async () => {
+    const held = holding();
+    const { consume, pauses } = consumerOf(held.process, { lateness: () => 51 });
+    const answer = consume(recordOf('a'));
+    await rounds(4);
+    held.endAll();
+    await answer;
+    expect(pauses.slice(0, 3)).toEqual([100, 10, 10]);
+  });
+
   it('asks again soon after it received something, and ever more rarely while there is nothing: up to a second', async () => {
     const held = holding();
     const { consume, pauses } = consumerOf(held.process, { queued: [[], [], [], [], [], messagesOf(1), []] });
@@ -366,15 +387,17 @@ describe('a consumer that waits for receivers', () => {
   });
 
   // Thirty processes with a hundred messages each made the store of a local run time out, and all of them were deferred.
-  it('receives nothing while ten messages wait for us and not for their receivers', async () => {
+  it('receives nothing while thirty messages wait for us and not for their receivers', async () => {
     const held = holding();
-    const { consume, receives } = consumerOf(record => held.process(record), { queued: [messagesOf(10)] });
+    const { consume, receives } = consumerOf(record => held.process(record), {
+      queued: [messagesOf(10, 'one'), messagesOf(10, 'two'), messagesOf(10, 'three')],
+    });
     const answer = consume(...Array.from({ length: 10 }, (_, at) => recordOf(`given${at}`)));
-    await rounds();
-    expect(receives()).toBe(0);
+    await rounds(20);
+    expect(receives()).toBe(2);
     held.end('given0');
     await rounds();
-    expect(receives()).toBeGreaterThan(0);
+    expect(receives()).toBe(3);
     held.endAll();
     await answer;
   });

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptOutcome, Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
-import { makeConcurrencyLimit } from '../../../../lambdas/delivery/isolation/concurrency-limit.ts';
 import { unknownSlowness, withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
-import { type StoredSlowness, slownessId, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import { type StoredSlowness, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import type { Lane } from '../../../../lambdas/delivery/lane-routing.ts';
 import { makeApplyOutcome, withSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { makeProcessDelivery } from '../../../../lambdas/delivery/worker/process-delivery.ts';
@@ -17,10 +16,8 @@ interface Circumstances {
   readonly lane?: Lane;
   readonly schedule?: number[];
   readonly slowness?: StoredSlowness;
-  /** Other attempts of this process at the webhook. */
-  readonly othersInFlight?: number;
-  /** How many times the message was received. */
-  readonly receiveCount?: number;
+  /** Whether this process may make a further attempt at the webhook. */
+  readonly mayAttempt?: boolean;
 }
 
 const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
@@ -34,7 +31,7 @@ const process = async (
   circumstances: Circumstances = {},
 ) => {
   const { outcome = success, isSaved = true, queueFails, lane = 'first', schedule = [5_000] } = circumstances;
-  const { slowness = isQuick, othersInFlight = 0, receiveCount = 1 } = circumstances;
+  const { slowness = isQuick, mayAttempt = true } = circumstances;
   const did: string[] = [];
   const sent: WaitingDelivery[] = [];
   const saved: Delivery[] = [];
@@ -47,8 +44,6 @@ const process = async (
       sent.push(waiting);
     },
   });
-  const webhookLimit = makeConcurrencyLimit({ places: 2, besideOthers: 2, others: 1 });
-  for (let other = 0; other < othersInFlight; other++) webhookLimit.enter(slownessId(owner));
   const processDelivery = makeProcessDelivery({
     ...telemetry,
     attempt: async () => {
@@ -66,7 +61,6 @@ const process = async (
         end: async () => void did.push('end watch'),
       };
     },
-    webhookLimit,
     moveToSlowLane: async (moved, _, save) => {
       did.push('move to slow lane');
       if (lane !== 'slow' && !moved.wait) await save(withSlot(moved, noon + 250));
@@ -86,9 +80,8 @@ const process = async (
     saved.push(after);
     return isSaved;
   };
-  const became = await processDelivery(delivery, { webhook, slowness }, save, { receiveCount });
-  const isPlaceLeft = webhookLimit.enter(slownessId(owner)) !== undefined;
-  return { became, did, sent, saved: saved[0], isPlaceLeft, ...telemetry };
+  await processDelivery(delivery, { webhook, slowness }, save, { mayAttempt });
+  return { did, sent, saved: saved[0], ...telemetry };
 };
 
 describe('processing a delivery', () => {
@@ -203,33 +196,9 @@ describe('a webhook that', () => {
 });
 
 describe('a webhook whose limit is reached', () => {
-  const full = { othersInFlight: 2, receiveCount: 5 };
+  const full = { mayAttempt: false };
 
-  // 295 of 600 messages to a webhook that hung were stored and sent on, and held up everybody else's for seconds.
-  it.each([1, 2, 3, 4])(
-    'has its message shed when it is received for the %sth time: nothing is written',
-    async time => {
-      for (const lane of ['first', 'retry'] as const) {
-        const { became, did } = await process(aDelivery(), aWebhook(), { ...full, lane, receiveCount: time });
-        expect(became).toBe('shed');
-        expect(did).toEqual([]);
-      }
-    },
-  );
-
-  it('has one line in the log for a message that is shed, by which it is found', async () => {
-    const { lines } = await process(aDelivery({ messageId: 'message-1' }), aWebhook(), { ...full, receiveCount: 1 });
-    expect(lines.map(line => JSON.parse(line))).toMatchObject([
-      ['delivery.shed', { deliveryId: aDelivery().id, messageId: 'message-1', attempt: 1 }],
-    ]);
-    expect((await process(aDelivery(), aWebhook(), { ...full, receiveCount: 2 })).lines).toEqual([]);
-  });
-
-  it('has what it gave away processed', async () => {
-    expect((await process(aDelivery(), aWebhook(), full)).became).toBe('processed');
-  });
-
-  it('has a first attempt made 2 to 4 s later, in the retry lane, when its message is received for the fifth time', async () => {
+  it('has a first attempt made 2 to 4 s later, in the retry lane', async () => {
     const { did, sent, saved, counts } = await process(aDelivery(), aWebhook(), full);
     expect(did).toEqual(['save', 'send']);
     expect(saved).toMatchObject({ state: 'pending', attempt: 1, charged: 0, attempts: [] });
@@ -245,16 +214,6 @@ describe('a webhook whose limit is reached', () => {
     const { did, sent } = await process(waiting, aWebhook(), { ...full, lane: 'retry' });
     expect(did).toEqual(['send']);
     expect(sent).toMatchObject([{ attempt: 2, wait: { nextAttemptAt: noon + 3_000 } }]);
-  });
-
-  it('may have more in the slow lane', async () => {
-    expect((await process(aDelivery(), aWebhook(), { ...full, lane: 'slow' })).did).toContain('attempt');
-  });
-
-  it('has a place again when an attempt is over', async () => {
-    const { did, isPlaceLeft } = await process(aDelivery(), aWebhook(), { othersInFlight: 1 });
-    expect(did).toContain('attempt');
-    expect(isPlaceLeft).toBe(true);
   });
 });
 

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { makeAdmission } from '../../../../lambdas/delivery/isolation/admission.ts';
+import { makeConcurrencyLimit } from '../../../../lambdas/delivery/isolation/concurrency-limit.ts';
+import type { Lane } from '../../../../lambdas/delivery/lane-routing.ts';
+
+const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
+const admissionIn = (lane: Lane) =>
+  makeAdmission({ limit: makeConcurrencyLimit({ places: 2, besideOthers: 2, others: 1 }), lane });
+const quickLanes = ['first', 'retry'] as const;
+
+describe('the admission of a message', () => {
+  it.each(quickLanes)('ends in the %s lane where its webhook has its places: it is shed', lane => {
+    const admit = admissionIn(lane);
+    const outcomes = Array.from({ length: 3 }, () => admit(owner, 1).outcome);
+    expect(outcomes).toEqual(['admitted', 'admitted', 'shed']);
+    expect(admit({ ...owner, eventName: 'demanda.cancelada' }, 1)).toMatchObject({ mayAttempt: true });
+    expect(admit({ ...owner, accountId: 'conta-2' }, 1)).toMatchObject({ mayAttempt: true });
+  });
+
+  it.each([
+    [1, 'shed'],
+    [4, 'shed'],
+    [5, 'admitted'],
+    [99, 'admitted'],
+  ] as const)('after %s receives, without a place, is %s', (receives, outcome) => {
+    const admit = admissionIn('first');
+    admit(owner, 1);
+    admit(owner, 1);
+    const admission = admit(owner, receives);
+    expect(admission.outcome).toBe(outcome);
+    if (admission.outcome === 'admitted') expect(admission.mayAttempt).toBe(false);
+  });
+
+  it('gives a place back to the next one, and takes none without an attempt', () => {
+    const admit = admissionIn('first');
+    const first = admit(owner, 1);
+    admit(owner, 1);
+    const late = admit(owner, 5);
+    if (late.outcome === 'admitted') late.leave();
+    expect(admit(owner, 1).outcome).toBe('shed');
+    if (first.outcome === 'admitted') first.leave();
+    expect(admit(owner, 1)).toMatchObject({ outcome: 'admitted', mayAttempt: true });
+  });
+
+  it('has no limit in the slow lane, where each webhook is paced', () => {
+    const admit = admissionIn('slow');
+    expect(Array.from({ length: 9 }, () => admit(owner, 1))).toEqual(
+      Array.from({ length: 9 }, () => expect.objectContaining({ outcome: 'admitted', mayAttempt: true })),
+    );
+  });
+});
