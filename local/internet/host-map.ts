@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { type HostTable, normaliseName, readHosts } from './hosts-file.ts';
+import { type HostDelays, type HostTable, normaliseName, readHosts } from './hosts-file.ts';
 
 /**
  * The emulated DNS: which names lead to which addresses and ports. The hosts file is checked for changes at every query, so
@@ -13,6 +13,8 @@ export interface HostMap {
   nameAt(address: string): string | undefined;
   /** The port on 127.0.0.1 of the plain HTTP server behind a mapped name. */
   portOf(name: string): number | undefined;
+  /** By how much a mapped name keeps its callers waiting. */
+  delaysOf(name: string): HostDelays;
 }
 
 /** What a host map is made of. */
@@ -58,6 +60,12 @@ export function makeHostMap({ builtIn, mappings, hostsFile }: HostMapSource): Ho
     return snapshot;
   };
 
+  const mappedAt = (text: string) => {
+    const name = normaliseName(text);
+    const entry = name === undefined ? undefined : current().table.get(name);
+    return entry && 'port' in entry ? entry : undefined;
+  };
+
   return {
     addressesOf: text => {
       const name = normaliseName(text);
@@ -68,11 +76,8 @@ export function makeHostMap({ builtIn, mappings, hostsFile }: HostMapSource): Ho
       return 'addresses' in entry ? entry.addresses : [addresses.get(name) ?? ''];
     },
     nameAt: address => current().names.get(address),
-    portOf: text => {
-      const name = normaliseName(text);
-      const entry = name === undefined ? undefined : current().table.get(name);
-      return entry && 'port' in entry ? entry.port : undefined;
-    },
+    portOf: text => mappedAt(text)?.port,
+    delaysOf: text => ({ resolvesAfter: 0, handshakeAfter: 0, ...mappedAt(text)?.delays }),
   };
 }
 

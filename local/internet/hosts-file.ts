@@ -54,11 +54,21 @@ export function readHosts(path: string): HostTable {
   return parseHosts(readFileSync(path, 'utf8'));
 }
 
+/** By how much a mapped host keeps its callers waiting, in milliseconds. */
+export interface HostDelays {
+  /** Until its name is resolved. */
+  readonly resolvesAfter: number;
+  /** From the first bytes of a TLS handshake to the answer. */
+  readonly handshakeAfter: number;
+}
+
 /**
  * What a name leads to: the port of a plain HTTP server on 127.0.0.1, or the addresses that it resolves to
  * (which lead nowhere of ours; none at all means that the name does not exist).
  */
-type HostEntry = { readonly port: number } | { readonly addresses: readonly string[] };
+type HostEntry =
+  | { readonly port: number; readonly delays?: Partial<HostDelays> }
+  | { readonly addresses: readonly string[] };
 
 const labels = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9])?)*$/;
 
@@ -72,8 +82,25 @@ function parseEntry(name: string, value: unknown): HostEntry {
   if (typeof value === 'string') {
     const port = portOf(value);
     if (port !== undefined) return { port };
-  } else if (Array.isArray(value) && value.every(address => typeof address === 'string' && isIP(address) !== 0)) {
-    return { addresses: value };
+  } else if (Array.isArray(value)) {
+    if (value.every(address => typeof address === 'string' && isIP(address) !== 0)) return { addresses: value };
+  } else if (typeof value === 'object' && value !== null) {
+    const { url, ...delays } = value as Record<string, unknown>;
+    const port = typeof url === 'string' ? portOf(url) : undefined;
+    if (port !== undefined && areDelays(delays)) return { port, delays };
   }
-  throw new TypeError(`"${name}" must be "http://127.0.0.1:PORT" or a list of IP addresses.`);
+  throw new TypeError(`"${name}" must be "http://127.0.0.1:PORT", {"url": …} with delays, or a list of IP addresses.`);
 }
+
+function areDelays(fields: Record<string, unknown>): boolean {
+  return Object.entries(fields).every(
+    ([name, value]) =>
+      (name === 'resolvesAfter' || name === 'handshakeAfter') &&
+      typeof value === 'number' &&
+      value >= 0 &&
+      value <= longestDelay,
+  );
+}
+
+/** An hour; a timer takes no more than 24 days. */
+const longestDelay = 3_600_000;

@@ -50,10 +50,12 @@ export async function startTlsTerminator(
       ALPNProtocols: ['http/1.1'],
       SNICallback: (name, answer) => {
         if (hosts.portOf(name) === undefined) return answer(null, unknown);
-        authority.contextFor(name).then(
-          context => answer(null, context),
-          error => answer(error),
-        );
+        const found = authority.contextFor(name);
+        const give = () => found.then(context => answer(null, context), answer);
+        const { handshakeAfter } = hosts.delaysOf(name);
+        if (handshakeAfter > 0)
+          setTimeout(give, handshakeAfter).unref(); // the connection may have ended by then
+        else give();
       },
     });
     secure.on('error', () => raw.destroy());

@@ -50,11 +50,15 @@ describe('a hosts file', () => {
       'A.example.com': 'http://127.0.0.1:9000',
       'b.example.com': ['10.0.0.1', '2001:db8::1'],
       'gone.example.com': [],
+      'slow.example.com': { url: 'http://127.0.0.1:9000', resolvesAfter: 1_900, handshakeAfter: 60_000 },
+      'plain.example.com': { url: 'http://127.0.0.1:9000' },
     });
     expect(Object.fromEntries(parseHosts(text))).toEqual({
       'a.example.com': { port: 9000 },
       'b.example.com': { addresses: ['10.0.0.1', '2001:db8::1'] },
       'gone.example.com': { addresses: [] },
+      'slow.example.com': { port: 9000, delays: { resolvesAfter: 1_900, handshakeAfter: 60_000 } },
+      'plain.example.com': { port: 9000, delays: {} },
     });
   });
 
@@ -66,6 +70,14 @@ describe('a hosts file', () => {
     ['{"a.b":"http://10.0.0.1:1"}', /"a\.b" must be/],
     ['{"a.b":["not an address"]}', /"a\.b" must be/],
     ['{"a.b":9000}', /"a\.b" must be/],
+    ['{"a.b":null}', /"a\.b" must be/],
+    ['{"a.b":{}}', /"a\.b" must be/],
+    ['{"a.b":{"resolvesAfter":1}}', /"a\.b" must be/],
+    ['{"a.b":{"url":"http://10.0.0.1:1"}}', /"a\.b" must be/],
+    ['{"a.b":{"url":"http://127.0.0.1:1","resolvesAfter":"1"}}', /"a\.b" must be/],
+    ['{"a.b":{"url":"http://127.0.0.1:1","handshakeAfter":-1}}', /"a\.b" must be/],
+    ['{"a.b":{"url":"http://127.0.0.1:1","resolvesAfter":3600001}}', /"a\.b" must be/],
+    ['{"a.b":{"url":"http://127.0.0.1:1","resolveAfter":1}}', /"a\.b" must be/],
   ])('%s is refused', (text, message) => {
     expect(() => parseHosts(text)).toThrow(message);
   });

@@ -33,7 +33,7 @@ const request = async (options, body) => {
     sent.end(body);
   });
 };
-const tools = { resolve4, resolve6, https, http, tls, request };
+const tools = { Resolver, resolve4, resolve6, https, http, tls, request };
 process.on('message', async ({ id, code }) => {
   try {
     const run = new Function(...Object.keys(tools), 'return (async () => { ' + code + ' })()');
@@ -211,6 +211,47 @@ it('follows the hosts file at once, in running processes and in the TLS terminat
   });
   writeFileSync(hostsFile, JSON.stringify({ 'later.example.test': ['169.254.169.254'] }));
   expect(await evaluate("return resolve4('later.example.test')")).toEqual(['169.254.169.254']);
+});
+
+describe('a host with delays', () => {
+  const write = (delays: object) =>
+    writeFileSync(
+      hostsFile,
+      JSON.stringify({ 'slow.example.test': { url: `http://127.0.0.1:${plainPort}`, ...delays } }),
+    );
+
+  it('answers like any other after them', async () => {
+    write({ resolvesAfter: 20, handshakeAfter: 20 });
+    expect(await evaluate("return request({ host: 'slow.example.test' })")).toMatchObject({
+      status: 207,
+      authorized: true,
+    });
+  });
+
+  it('leaves its name unanswered until then, or until the resolver is cancelled', async () => {
+    write({ resolvesAfter: 3_600_000 });
+    const code = `const resolver = new Resolver();
+      const asked = [resolver.resolve4('slow.example.test'), resolver.resolve6('slow.example.test')];
+      const settled = Promise.allSettled(asked);
+      await request({ host: 'plain.example.net' });
+      resolver.cancel();
+      const codes = (await settled).map(({ reason }) => reason?.code);
+      return [...codes, (await resolver.resolve4('plain.example.net')).length];`;
+    expect(await evaluate(code)).toEqual(['ECANCELLED', 'ECANCELLED', 1]);
+  });
+
+  it('accepts the connection and leaves the handshake unanswered until then', async () => {
+    write({ handshakeAfter: 3_600_000 });
+    const code = `const [address] = await resolve4('slow.example.test');
+      const seen = [];
+      const socket = tls.connect({ host: address, port: 443, servername: 'slow.example.test' });
+      for (const event of ['connect', 'secureConnect', 'close']) socket.on(event, () => seen.push(event));
+      await new Promise(resolve => socket.once('connect', resolve));
+      await request({ host: 'plain.example.net' });
+      socket.destroy();
+      return seen;`;
+    expect(await evaluate(code)).toEqual(['connect']);
+  });
 });
 
 it('reports once per outage that nothing listens behind a mapped name', async () => {
