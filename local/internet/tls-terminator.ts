@@ -50,12 +50,12 @@ export async function startTlsTerminator(
       ALPNProtocols: ['http/1.1'],
       SNICallback: (name, answer) => {
         if (hosts.portOf(name) === undefined) return answer(null, unknown);
-        const found = authority.contextFor(name);
-        const give = () => found.then(context => answer(null, context), answer);
+        const give = () => {
+          authority.contextFor(name).then(context => answer(null, context), answer);
+        };
         const { handshakeAfter } = hosts.delaysOf(name);
-        if (handshakeAfter > 0)
-          setTimeout(give, handshakeAfter).unref(); // the connection may have ended by then
-        else give();
+        if (handshakeAfter === 0) return give();
+        setTimeout(give, handshakeAfter).unref(); // the connection may have ended by then
       },
     });
     secure.on('error', () => raw.destroy());

@@ -4,20 +4,14 @@
  * password get in before the lockout. Ends with 1 if an event is lost, ends in the wrong state or cannot be accounted for,
  * if an attack delays others too long, or if too many guesses get in.
  */
-import { parseArgs } from 'node:util';
 import { runChaos } from './chaos-run.ts';
 import { measureIsolation } from './isolation.ts';
+import { planRuns } from './isolation-plan.ts';
+import { describeIsolation } from './isolation-report.ts';
+import { type ChaosOptions, readOptions, usage } from './options.ts';
 import { describeGuesses, guessRun, measureGuesses } from './password-guesses.ts';
-import { describeChaos, describeIsolation } from './report.ts';
-import { fullRun, isolationRun } from './run-settings.ts';
-
-const usage = `npm run chaos -- [--events N] [--accounts N] [--seed N] [--minutes N] [--isolation | --guesses] [--help]
-  --events     number of events (default ${fullRun.events})
-  --accounts   number of accounts (default ${fullRun.accounts})
-  --seed       seed of the random choices (default ${fullRun.seed})
-  --minutes    gives up after so many minutes (default ${fullRun.limit / 60_000})
-  --isolation  measures isolation only
-  --guesses    measures the lockout only`;
+import { describeChaos } from './report.ts';
+import { isolationRun } from './run-settings.ts';
 
 // A signal becomes an `exit`, which ends the local run too.
 for (const [signal, code] of [
@@ -26,46 +20,48 @@ for (const [signal, code] of [
 ] as const)
   process.once(signal, () => process.exit(code));
 
-process.exit(
-  await main().catch(error => {
-    console.error(error instanceof TypeError ? `${error.message}\n${usage}` : error);
-    return 1;
-  }),
-);
+const options = readOrExit();
+if (options.help) console.log(usage);
+else process.exit((await areKept(options)) ? 0 : 1);
 
-async function main(): Promise<number> {
-  const { help, isolation, guesses, settings } = options();
-  if (help) {
-    console.log(usage);
-    return 0;
+function readOrExit(): ChaosOptions {
+  try {
+    return readOptions(process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    console.error(`${error.message}\n${usage}`);
+    process.exit(2);
   }
-  if (guesses) return (await isLockoutHeld()) ? 0 : 1;
-  let isComplete = true;
-  if (!isolation) {
-    const report = await runChaos(settings, say);
-    console.log(`\n# No event is lost\n\n${describeChaos(report)}`);
-    isComplete = report.findings.length === 0;
-  }
-  say('Measuring isolation …');
-  const { text, isTooLate } = describeIsolation(await measureIsolation(isolationRun, say), isolationRun);
-  console.log(`\n# Isolation between accounts\n\n${text}`);
-  const isHeld = isolation || (await isLockoutHeld());
-  return isComplete && !isTooLate && isHeld ? 0 : 1;
 }
 
-function options() {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean', default: false } as const;
-  const all = { events: text, accounts: text, seed: text, minutes: text, isolation: flag, guesses: flag, help: flag };
-  const { values } = parseArgs({ options: all });
-  const settings = {
-    ...fullRun,
-    events: wholeNumber(values.events, fullRun.events),
-    accounts: wholeNumber(values.accounts, fullRun.accounts),
-    seed: wholeNumber(values.seed, fullRun.seed),
-    limit: wholeNumber(values.minutes, fullRun.limit / 60_000) * 60_000,
-  };
-  return { ...values, settings };
+/** Tries what the options name. Gives whether every promise is kept. */
+async function areKept({ part, settings, rounds, attacks }: ChaosOptions): Promise<boolean> {
+  try {
+    if (part === 'guesses') return await isLockoutHeld();
+    if (part === 'isolation') return await isIsolationHeld(attacks, rounds);
+    const isComplete = await isNothingLost(settings);
+    const isHeld = await isIsolationHeld(attacks, rounds);
+    return (await isLockoutHeld()) && isComplete && isHeld;
+  } catch (error) {
+    console.error(error);
+    return false;
+  }
+}
+
+async function isNothingLost(settings: ChaosOptions['settings']): Promise<boolean> {
+  const report = await runChaos(settings, say);
+  console.log(`\n# No event is lost\n\n${describeChaos(report)}`);
+  return report.findings.length === 0;
+}
+
+async function isIsolationHeld(attacks: ChaosOptions['attacks'], rounds: number): Promise<boolean> {
+  say('Measuring isolation …');
+  const { text, isHeld } = describeIsolation(
+    await measureIsolation(planRuns(attacks, rounds), isolationRun, say),
+    isolationRun,
+  );
+  console.log(`\n# Isolation between accounts\n\n${text}`);
+  return isHeld;
 }
 
 async function isLockoutHeld(): Promise<boolean> {
@@ -77,10 +73,4 @@ async function isLockoutHeld(): Promise<boolean> {
 
 function say(line: string): void {
   console.error(line);
-}
-
-function wholeNumber(text: string | undefined, otherwise: number): number {
-  if (text === undefined) return otherwise;
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new TypeError(`"${text}" is not a whole number from 1.`);
-  return Number(text);
 }

@@ -19,7 +19,7 @@ export function hostTables(plans: readonly AccountPlan[], port: number) {
   };
   const after = hosts.map(({ behaviour, host }) => [
     host,
-    behaviour.nameChange ? addresses[behaviour.nameChange] : receiver,
+    behaviour.nameChange ? addresses[behaviour.nameChange] : { url: receiver, ...behaviour.hostDelays },
   ]);
   return { before, after: Object.fromEntries(after) };
 }

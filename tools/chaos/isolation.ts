@@ -1,8 +1,13 @@
 import { cpus } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { functionProcesses } from '../support/function-processes.ts';
+import { failingForLong } from '../../lambdas/delivery/limits.ts';
+import { functionProcesses, ownProcessorTime } from '../support/function-processes.ts';
+import { makeAttackBehaviours } from './attack-behaviours.ts';
+import { type Attack, runAttack } from './attacks.ts';
+import type { PlannedRun } from './isolation-plan.ts';
+import { alone, never } from './isolation-report.ts';
+import { type Moments, publishEvenly, publishTogether } from './paced-publishing.ts';
 import { type PreparedRun, startPreparedRun } from './prepared-run.ts';
-import type { ReceiverBehaviour, Visit } from './receiver-behaviours.ts';
 import { accountsOf, type Registration } from './registrations.ts';
 
 /** The settings of an isolation measurement. Times in milliseconds. */
@@ -13,7 +18,7 @@ export interface IsolationSettings {
   readonly failing: number;
   /** Events a second of each of these. */
   readonly rate: number;
-  /** How long each situation lasts; beside a burst three times as long, since its effect is over in seconds. */
+  /** How long each situation lasts. */
   readonly length: number;
   /** Batches that each lane works on at once, by the name of its stage value. */
   readonly places: Readonly<Record<'first' | 'retry' | 'slow', number>>;
@@ -27,122 +32,97 @@ export interface IsolationSettings {
   readonly longestExtra: number;
 }
 
-/** The measurements of one situation. */
-export interface SituationResult {
-  readonly order: QueueOrder;
+/** The measurements of one situation in one run. Waits are in milliseconds; `never` is that of an event that did not come. */
+export interface SituationResult extends Pick<PlannedRun, 'round' | 'order'> {
   readonly situation: string;
-  /** From publishing to the arrival of the first attempt, in milliseconds. */
+  /** Whether its attack was the first of the run. */
+  readonly isFirst: boolean;
+  /** From publishing to the arrival of the first attempt. */
   readonly first: readonly number[];
-  /** By how much second attempts arrive after they were due, in milliseconds. */
-  readonly second: readonly number[];
-  /** Events that had not arrived when the situation was over and as much time again had passed. */
-  readonly missing: number;
-  /** Share of the machine's processors that was at work, on anything. */
+  /** By how much second attempts arrive after they were due. */
+  readonly retries: readonly number[];
+  /** Attempts a second that reached the attackers' receivers. */
+  readonly attempts: number;
+  /** Share of the machine's processors that was at work: on anything, and on other programs. */
   readonly busy: number;
+  readonly others: number;
 }
 
 /**
- * Measures what attacks do to the accounts beside them, with and without fair queues: first attempts from publishing to
- * arrival, and second attempts from when they are due, alone and beside each attack. Every attack has accounts of its own
- * that nothing is known of.
+ * Measures what attacks do to the accounts beside them: first attempts from publishing to arrival, and second attempts from
+ * when they are due, alone and beside each attack. Every attack has accounts of its own that nothing is known of, and finds the
+ * slow lane without processes, as the first one of a day does.
  */
-export async function measureIsolation(settings: IsolationSettings, say: Say): Promise<readonly SituationResult[]> {
-  const results: SituationResult[] = [];
-  for (const order of queueOrders) results.push(...(await measureInOrder(order, settings, say)));
-  return results;
-}
-
-/** How the local queues hand messages out; see `--queue-order`. */
-type QueueOrder = (typeof queueOrders)[number];
-const queueOrders = ['fair', 'arrival'] as const;
-
-type Say = (line: string) => void;
-
-async function measureInOrder(
-  order: QueueOrder,
+export async function measureIsolation(
+  plan: readonly PlannedRun[],
   settings: IsolationSettings,
   say: Say,
 ): Promise<readonly SituationResult[]> {
-  const behaviours = behavioursOf(settings.answersAfter);
+  const rounds = Math.max(...plan.map(({ round }) => round));
+  const situations = plan.reduce((sum, { attacks }) => sum + attacks.length + 1, 0);
+  const results: SituationResult[] = [];
+  const startedAt = Date.now();
+  for (const planned of plan) {
+    const sayNext = (situation: string) => {
+      const each = results.length === 0 ? 1.6 * settings.length : (Date.now() - startedAt) / results.length;
+      const minutes = Math.ceil((each * (situations - results.length)) / 60_000);
+      say(`  round ${planned.round} of ${rounds}, ${planned.order}: ${situation} … (about ${minutes} min left in all)`);
+    };
+    await measureRun(planned, settings, sayNext, result => results.push(result));
+  }
+  return results;
+}
+
+type Say = (line: string) => void;
+
+async function measureRun(
+  { round, order, attacks }: PlannedRun,
+  settings: IsolationSettings,
+  sayNext: (situation: string) => void,
+  onResult: (result: SituationResult) => void,
+): Promise<void> {
+  sayNext('starting');
+  const behaviours = makeAttackBehaviours(settings.answersAfter, failingForLong);
   const prepared = await startPreparedRun(
     Object.values(behaviours),
     [
       ...accountsOf('healthy', settings.healthy, behaviours.quick),
       ...accountsOf('failing', settings.failing, behaviours.failing),
-      ...attacks.flatMap(({ accounts, behaviour }, index) =>
-        accountsOf(`attack${index}-`, accounts, behaviours[behaviour]),
+      ...attacks.flatMap(({ accounts, webhooks, behaviour }, index) =>
+        accountsOf(`attack${index}-`, accounts, behaviours[behaviour], webhooks),
       ),
     ],
     ...['--retry-schedule', `${settings.wait / 1_000}s`, '--queue-order', order],
     ...['--set', `attemptTimeout=${settings.attemptTimeout}ms`],
     ...Object.entries(settings.places).flatMap(([lane, places]) => ['--set', `${lane}Concurrency=${places}`]),
   );
-  const { registrationsOf } = prepared;
   try {
-    say(`  starting processes (${order}) …`);
+    const attackersOf = (index: number) => prepared.registrationsOf(`attack${index}-`);
+    const failed = attacks.flatMap(({ hasFailed }, index) => (hasFailed ? attackersOf(index) : []));
+    await publishTogether(prepared, failed, 1);
+    const failedLong = Date.now() + failingForLong + untilFailed;
     await warmUp(prepared, settings);
-    const results = [await measure(prepared, settings, order)];
+    sayNext(alone);
+    onResult({ round, order, situation: alone, isFirst: false, ...(await measure(prepared, settings)) });
     for (const [index, attack] of attacks.entries()) {
-      say(`  ${attack.name} (${order}) …`);
-      results.push(
-        await measure(prepared, settings, order, { ...attack, attackers: registrationsOf(`attack${index}-`) }),
-      );
+      sayNext(attack.name);
+      if (attack.hasFailed) await pause(Math.max(0, failedLong - Date.now()));
+      const attackers = attackersOf(index);
+      const measured = await measure(prepared, settings, attack, attackers);
+      onResult({ round, order, situation: attack.name, isFirst: index === 0, ...measured });
+      await clearAway(prepared, settings, attackers);
     }
-    return results;
   } finally {
     await prepared.stop();
   }
 }
 
-function behavioursOf(answersAfter: number) {
-  const after = (milliseconds: number, { response }: Visit, status: number) =>
-    void setTimeout(() => response.writeHead(status).end(), milliseconds);
-  return {
-    quick: {
-      name: 'quick',
-      state: 'delivered',
-      results: ['delivered'],
-      answer: visit => after(answersAfter, visit, 204),
-    },
-    failing: {
-      name: 'failing once',
-      state: 'delivered',
-      results: ['http', 'delivered'],
-      answer: visit => after(answersAfter, visit, visit.earlier === 0 ? 500 : 204),
-    },
-    hanging: { name: 'hanging', state: 'failed', results: ['timeout'], answer: () => undefined },
-    halfHanging: {
-      name: 'hanging half of the time',
-      state: 'delivered',
-      results: ['timeout', 'delivered'],
-      answer: visit => {
-        if (Math.random() < 0.5) after(answersAfter, visit, 204);
-      },
-    },
-    almostSlow: {
-      name: 'almost slow',
-      state: 'delivered',
-      results: ['delivered'],
-      answer: visit => after(1_900, visit, 204),
-    },
-  } satisfies Record<string, ReceiverBehaviour>;
-}
-
-const attacks: readonly Attack[] = [
-  { name: 'always hangs, 3/s', accounts: 1, behaviour: 'hanging', rate: 3 },
-  { name: 'hangs half of the time, 3/s', accounts: 1, behaviour: 'halfHanging', rate: 3 },
-  { name: 'always hangs, 3/s, PUT every 2 s', accounts: 1, behaviour: 'hanging', rate: 3, putEvery: 2_000 },
-  { name: 'always hangs, burst of 600', accounts: 1, behaviour: 'hanging', burst: 600 },
-  { name: '12 accounts: always hangs, 1/s', accounts: 12, behaviour: 'hanging', rate: 1 },
-  { name: 'answers in 1.9 s, 6/s', accounts: 1, behaviour: 'almostSlow', rate: 6 },
-];
-
 /** Publishes until the processes of the quick lanes have started: on AWS they do not share a processor. */
 async function warmUp(prepared: PreparedRun, settings: IsolationSettings): Promise<void> {
   const { run, publish, registrationsOf } = prepared;
-  const started = (name: string) => functionProcesses(run.processId, new RegExp(`-${name}[0-9A-F]{8}$`)).length;
   const isWarm = () =>
-    started('DeliverFirst') >= settings.places.first && started('DeliverRetry') >= settings.places.retry;
+    processesOf(run.processId, 'DeliverFirst').length >= settings.places.first &&
+    processesOf(run.processId, 'DeliverRetry').length >= settings.places.retry;
   const limit = Date.now() + longestWarmUp;
   while (!isWarm() && Date.now() < limit) {
     const all = [...registrationsOf('failing'), ...registrationsOf('healthy')];
@@ -155,45 +135,59 @@ async function warmUp(prepared: PreparedRun, settings: IsolationSettings): Promi
 async function measure(
   prepared: PreparedRun,
   settings: IsolationSettings,
-  order: QueueOrder,
-  attack?: Attack & { readonly attackers: readonly Registration[] },
-): Promise<SituationResult> {
-  const { registrationsOf } = prepared;
-  const before = processorTimes();
-  const length = attack?.burst === undefined ? settings.length : 3 * settings.length;
+  attack?: Attack,
+  attackers: readonly Registration[] = [],
+): Promise<Omit<SituationResult, 'round' | 'order' | 'situation' | 'isFirst'>> {
+  const { length, rate, answersAfter, wait } = settings;
+  const { receivers, registrationsOf } = prepared;
+  const [before, ownBefore, arrivedBefore] = [processorTimes(), ownProcessorTime(), receivers.arrivals.length];
   const [quick, failing] = await Promise.all([
-    publishFor(prepared, registrationsOf('healthy'), settings.rate, length),
-    publishFor(prepared, registrationsOf('failing'), settings.rate, length),
-    attack && runAttack(prepared, attack, attack.attackers, length),
+    publishEvenly(prepared, registrationsOf('healthy'), rate, length),
+    publishEvenly(prepared, registrationsOf('failing'), rate, length),
+    attack && runAttack(prepared, attack, attackers, length),
   ]);
-  const now = processorTimes();
-  const first = [...(await arrivalsOf(prepared, quick, 1, settings.length))].flatMap(([id, [arrival]]) =>
-    arrival === undefined ? [] : [arrival - (quick.get(id) ?? 0)],
+  const [after, ownAfter] = [processorTimes(), ownProcessorTime()];
+  const hosts = new Set(attackers.map(({ host }) => host));
+  const attempts = receivers.arrivals.slice(arrivedBefore).filter(({ headers }) => hosts.has(String(headers.host)));
+  // An attack that does not take place would measure nothing.
+  if (attack && attempts.length > 0 === (attack.behaviour === 'stalling')) {
+    throw new Error(`"${attack.name}": ${attempts.length} attempts reached its receivers.`);
+  }
+  const first = [...(await arrivalsOf(prepared, quick, 1, length))].map(
+    ([id, [arrival = never]]) => arrival - (quick.get(id) ?? 0),
   );
-  const second = [...(await arrivalsOf(prepared, failing, 2, settings.length)).values()].flatMap(([one, other]) =>
-    one === undefined || other === undefined ? [] : [other - (one + settings.answersAfter + settings.wait)],
+  const retries = [...(await arrivalsOf(prepared, failing, 2, length)).values()].map(([one = never, other = never]) =>
+    other === never ? never : other - (one + answersAfter + wait),
   );
-  await Promise.all((attack?.attackers ?? []).map(({ remove }) => remove())); // ends what still waits
+  const all = after.all - before.all;
+  const atWork = after.atWork - before.atWork;
   return {
-    order,
-    situation: attack?.name ?? 'alone',
     first,
-    second,
-    missing: quick.size - first.length + (failing.size - second.length),
-    busy: (now.atWork - before.atWork) / (now.all - before.all),
+    retries,
+    attempts: attempts.length / (length / 1_000),
+    busy: atWork / all,
+    others: Math.max(0, atWork - (ownAfter - ownBefore)) / all,
   };
 }
 
-/** An attack: accounts with a receiver of one behaviour each, and what is published for them. */
-interface Attack {
-  readonly name: string;
-  readonly accounts: number;
-  readonly behaviour: 'hanging' | 'halfHanging' | 'almostSlow';
-  /** Events a second of each account; or all at once. */
-  readonly rate?: number;
-  readonly burst?: number;
-  readonly putEvery?: number;
+/** Ends an attack: its webhooks are deleted, what hangs runs into its deadline, and the slow lane has no process left. */
+async function clearAway(
+  { run, waiting }: PreparedRun,
+  { attemptTimeout }: IsolationSettings,
+  attackers: readonly Registration[],
+): Promise<void> {
+  await Promise.all(attackers.map(({ remove }) => remove()));
+  const limit = Date.now() + attemptTimeout + 2_000;
+  while ((await waiting()) > 0 && Date.now() < limit) await pause(200);
+  for (const id of processesOf(run.processId, 'DeliverSlow')) process.kill(id, 'SIGKILL');
 }
+
+function processesOf(ancestor: number, name: string): readonly number[] {
+  return functionProcesses(ancestor, new RegExp(`-${name}[0-9A-F]{8}$`));
+}
+
+/** A first attempt that fails at once has failed after this long. */
+const untilFailed = 5_000;
 
 /** How long the run may take to start its processes, and events that have it start them all. */
 const longestWarmUp = 120_000;
@@ -206,47 +200,6 @@ function processorTimes() {
   return { all, atWork: all - times.reduce((sum, { idle }) => sum + idle, 0) };
 }
 
-/** Publishes events evenly, one account after the other, so many a second of each. Gives their moments. */
-async function publishFor(
-  { publish }: PreparedRun,
-  registrations: readonly Registration[],
-  rate: number,
-  length: number,
-): Promise<Moments> {
-  const published: Promise<readonly [string, number]>[] = [];
-  const start = Date.now();
-  const total = Math.round((length / 1_000) * rate * registrations.length);
-  for (let index = 0; index < total; index++) {
-    await pause(Math.max(0, start + (length * index) / total - Date.now()));
-    const at = Date.now();
-    const sent = publish(registrations[index % registrations.length] as Registration, 1);
-    published.push(sent.then(([id = '']) => [id, at]));
-  }
-  return new Map(await Promise.all(published));
-}
-
-async function runAttack(
-  prepared: PreparedRun,
-  { rate, burst = 0, putEvery }: Attack,
-  attackers: readonly Registration[],
-  length: number,
-): Promise<void> {
-  const until = Date.now() + length;
-  const putAgain = async () => {
-    while (putEvery !== undefined && Date.now() + putEvery < until) {
-      await pause(putEvery);
-      await Promise.all(attackers.map(({ replace }) => replace()));
-    }
-  };
-  const publishBurst = async () => {
-    for (const attacker of attackers) {
-      const batches = Array.from({ length: burst / publishBatch }, () => prepared.publish(attacker, publishBatch));
-      await Promise.all(batches);
-    }
-  };
-  await Promise.all([rate && publishFor(prepared, attackers, rate, length), publishBurst(), putAgain()]);
-}
-
 /** Waits for `wanted` attempts of each event to arrive, for so long at most. Gives all arrivals, oldest first. */
 async function arrivalsOf({ receivers }: PreparedRun, moments: Moments, wanted: number, longest: number) {
   const limit = Date.now() + longest;
@@ -257,9 +210,3 @@ async function arrivalsOf({ receivers }: PreparedRun, moments: Moments, wanted: 
     await pause(200);
   }
 }
-
-/** Moments by delivery id, in milliseconds since the epoch. */
-type Moments = ReadonlyMap<string, number>;
-
-/** Messages that are published in one call. */
-const publishBatch = 10;

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sqsClientOf } from '../support/engines.ts';
 import { type LocalRun, startLocalRun } from '../support/local-run.ts';
+import { hostTables } from './hosts.ts';
 import { publishEvents } from './publisher.ts';
 import type { ReceiverBehaviour } from './receiver-behaviours.ts';
 import { type Receivers, startReceivers } from './receivers.ts';
-import { type AccountPlan, hostOf, type Registration, registerWebhooks } from './registrations.ts';
+import { type AccountPlan, type Registration, registerWebhooks } from './registrations.ts';
+import { waitingMessages } from './run-state.ts';
 
 /** A local run in which accounts have their webhooks. */
 export interface PreparedRun {
@@ -16,6 +18,8 @@ export interface PreparedRun {
   registrationsOf(prefix: string): readonly Registration[];
   /** Publishes events of one registration, up to ten. Gives their deliveries' ids. */
   publish(registration: Registration, count: number): Promise<readonly string[]>;
+  /** Counts messages in the queues that have consumers: visible, in flight or delayed. */
+  waiting(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -28,8 +32,8 @@ export async function startPreparedRun(
   const receivers = await startReceivers(behaviours);
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-chaos-'));
   const hostsFile = path.join(folder, 'hosts.json');
-  const hosts = plans.map(({ account }) => [hostOf(account, 0), `http://127.0.0.1:${receivers.port}`]);
-  writeFileSync(hostsFile, JSON.stringify(Object.fromEntries(hosts)));
+  const hosts = hostTables(plans, receivers.port);
+  writeFileSync(hostsFile, JSON.stringify(hosts.before));
   const clear = () => {
     receivers.stop(); // attempts that hang end with it
     rmSync(folder, { recursive: true, force: true });
@@ -47,6 +51,7 @@ export async function startPreparedRun(
   let nextId = 1;
   try {
     const registrations = await registerWebhooks(run, plans, receivers.pathOf);
+    writeFileSync(hostsFile, JSON.stringify(hosts.after));
     return {
       run,
       receivers,
@@ -58,6 +63,7 @@ export async function startPreparedRun(
         const events = await publishEvents(sqs, run.outputs, targets, firstId, () => false);
         return events.map(({ deliveryId }) => deliveryId);
       },
+      waiting: () => waitingMessages(sqs, run.outputs),
       stop,
     };
   } catch (error) {

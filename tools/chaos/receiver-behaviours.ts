@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AttemptResult, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import type { HostDelays } from '../../local/internet/hosts-file.ts';
 
 /** A complete request, and how many with the same `webhook-id` came before it. */
 export interface Visit {
@@ -17,6 +18,8 @@ export interface ReceiverBehaviour {
   /** The least time that its Retry-After asks for. */
   readonly retryAfterMs?: number;
   readonly nameChange?: NameChange;
+  /** By how much its name and its TLS handshake keep callers waiting, once its webhook is registered. */
+  readonly hostDelays?: HostDelays;
   /** Its webhook is deleted while its deliveries wait. */
   readonly isDeleted?: true;
   /** No webhook is registered. */

@@ -19,6 +19,8 @@ export interface Registration {
   remove(): Promise<void>;
   /** Replaces its URL by another one of the same receiver. */
   replace(): Promise<void>;
+  /** Asks for another attempt at a delivery. Gives whether that was accepted: not yet known or too many are refused. */
+  resend(deliveryId: string): Promise<boolean>;
 }
 
 /** The webhooks that an account is to have: the behaviour of the receiver for each of its first events. */
@@ -27,9 +29,15 @@ export interface AccountPlan {
   readonly behaviours: readonly ReceiverBehaviour[];
 }
 
-/** Plans accounts with one webhook each, whose receivers all behave alike. */
-export function accountsOf(prefix: string, count: number, behaviour: ReceiverBehaviour): readonly AccountPlan[] {
-  return Array.from({ length: count }, (_, index) => ({ account: `${prefix}${index}`, behaviours: [behaviour] }));
+/** Plans accounts, with one webhook each unless it is said, whose receivers all behave alike. */
+export function accountsOf(
+  prefix: string,
+  count: number,
+  behaviour: ReceiverBehaviour,
+  webhooks = 1,
+): readonly AccountPlan[] {
+  const behaviours = Array.from({ length: webhooks }, () => behaviour);
+  return Array.from({ length: count }, (_, index) => ({ account: `${prefix}${index}`, behaviours }));
 }
 
 /** The host name of the receiver of an account's nth webhook. */
@@ -51,18 +59,26 @@ export async function registerWebhooks(
       if (eventName === undefined) throw new Error('An account has no more events than there are.');
       const host = hostOf(account, index);
       const authorization = `Bearer ${randomId(30)}`;
-      const remove = async () => void (await call('DELETE', `/v1/webhooks/${eventName}`, 204));
+      const remove = async () => void (await call('DELETE', `/v1/webhooks/${eventName}`, [204]));
       let replacements = 0;
       const replace = async () => {
         replacements += 1;
         const url = `https://${host}${pathOf(behaviour)}?${replacements}`;
-        await call('PUT', `/v1/webhooks/${eventName}`, 200, { url, autorizacao: authorization });
+        await call('PUT', `/v1/webhooks/${eventName}`, [200], { url, autorizacao: authorization });
       };
-      const registration = { account, eventName, behaviour, host, authorization, remove, replace };
+      const resend = async (deliveryId: string) => {
+        const { status } = await call(
+          'POST',
+          `/v1/webhooks/${eventName}/entregas/${deliveryId}/reenvio`,
+          [202, 404, 429],
+        );
+        return status === 202;
+      };
+      const registration = { account, eventName, behaviour, host, authorization, remove, replace, resend };
       if (behaviour.isUnregistered) return { ...registration, secret: '' };
       const input = { evento: eventName, url: `https://${host}${pathOf(behaviour)}`, autorizacao: authorization };
-      const created = await call('POST', '/v1/webhooks', 201, input);
-      return { ...registration, secret: String(created?.segredo) };
+      const { json } = await call('POST', '/v1/webhooks', [201], input);
+      return { ...registration, secret: String(json?.segredo) };
     });
     registrations.push(...(await Promise.all(registered)));
   }
@@ -74,11 +90,12 @@ async function logInAdmin({ outputs, outputsFile }: LocalRun, account: string) {
   const { getTokens, callApi } = makeServiceClient(outputs);
   const { client } = demoOf(outputs);
   const { access_token: token } = await getTokens(passwordGrant(client, await createUser(outputsFile, { account })));
-  return async function call(method: string, path: string, expected: number, body?: unknown) {
+  return async function call(method: string, path: string, expected: readonly number[], body?: unknown) {
     for (let tries = 1; ; tries += 1) {
-      const { status, text, json } = await callApi(method, path, { token, ...(body !== undefined && { body }) });
+      const answer = await callApi(method, path, { token, ...(body !== undefined && { body }) });
+      const { status, text } = answer;
       // A busy service is asked again, as it asks for. What it deleted before it said so is gone by then.
-      if (status === expected || (tries > 1 && method === 'DELETE' && status === 404)) return json;
+      if (expected.includes(status) || (tries > 1 && method === 'DELETE' && status === 404)) return answer;
       if (status !== 503 || tries === 5) throw new Error(`${method} ${path}: ${status} ${text}`);
       await pause(tries * 1_000);
     }

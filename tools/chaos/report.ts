@@ -2,7 +2,6 @@ import { markdownTable } from '../support/markdown-table.ts';
 import { quantile } from '../support/statistics.ts';
 import type { ReceiverRow } from './audit.ts';
 import type { ChaosReport } from './chaos-run.ts';
-import type { IsolationSettings, SituationResult } from './isolation.ts';
 
 /** The tables of a chaos run. */
 export function describeChaos(report: ChaosReport): string {
@@ -40,39 +39,6 @@ export function describeChaos(report: ChaosReport): string {
   ].join('\n');
 }
 
-/** The table of the isolation measurements, and whether an attack delayed others too long. */
-export function describeIsolation(
-  results: readonly SituationResult[],
-  { healthy, failing, rate, length, places, attemptTimeout, answersAfter, longestExtra }: IsolationSettings,
-): { readonly text: string; readonly isTooLate: boolean } {
-  const p99 = (values: readonly number[]) => quantile(values, 0.99);
-  const rows = results.map(({ order, situation, first, second, missing, busy }) => {
-    const alone = results.find(other => other.order === order && other.situation === 'alone');
-    const extra = (which: 'first' | 'second') => p99(which === 'first' ? first : second) - p99(alone?.[which] ?? []);
-    const isTooLate = !(extra('first') <= longestExtra && extra('second') <= longestExtra) || missing > 0;
-    return { order, situation, first, second, missing, busy, isTooLate, extra: extra('first') };
-  });
-  const shown = rows.map(({ order, situation, first, second, missing, busy, isTooLate, extra }) => [
-    `${situation}, ${order}`,
-    ...[quantile(first, 0.5), p99(first), extra, p99(second)].map(value => value.toFixed(0)),
-    String(missing),
-    `${(100 * busy).toFixed(0)} %`,
-    isTooLate ? 'TOO LATE' : '',
-  ]);
-  const isBusy = rows.some(({ situation, busy }) => situation === 'alone' && busy > busiest);
-  const text = [
-    ...(isBusy ? ['THE MACHINE WAS TOO BUSY: these times say nothing about isolation. Measure again.', ''] : []),
-    `${Object.values(places).join(', ')} places in the first, retry and slow lane; attempts end after ${attemptTimeout} ms;`,
-    `${healthy} healthy accounts, and ${failing} whose receiver fails once on every event, publish ${rate} event a second`,
-    `each for ${length / 1_000} s; receivers answer after ${answersAfter} ms. Milliseconds from publishing to the arrival of`,
-    'the first attempt, and by how much second attempts are late. At most',
-    `${longestExtra} ms more than alone in the 99th percentile.`,
-    '',
-    markdownTable(['beside', 'p50', 'p99', 'more than alone', 'second attempts, p99', 'missing', 'machine', ''], shown),
-  ].join('\n');
-  return { text, isTooLate: isBusy || rows.some(({ isTooLate }) => isTooLate) };
-}
-
 const columns = {
   published: 'published',
   delivered: 'delivered',
@@ -92,6 +58,3 @@ const keys = Object.keys(columns) as (keyof typeof columns)[];
 
 /** So many findings are printed. */
 const mostFindings = 40;
-
-/** If a larger share of the processors is at work, events wait for the machine and not for each other. */
-const busiest = 0.85;

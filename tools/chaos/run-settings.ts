@@ -66,10 +66,10 @@ export const shortRun: ChaosSettings = {
 
 /** The attacks of `tools/simulate`, scaled down to what two processors can do beside everything else that runs on them. */
 export const isolationRun: IsolationSettings = {
-  healthy: 3,
-  failing: 1,
+  healthy: 7,
+  failing: 2,
   rate: 1,
-  length: 45_000,
+  length: 15_000,
   places: { first: 4, retry: 2, slow: 2 },
   attemptTimeout: 6_000,
   answersAfter: 100,

@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util';
+import type { Attack } from './attacks.ts';
+import type { ChaosSettings } from './chaos-run.ts';
+import { attacksNamed } from './isolation-plan.ts';
+import { fullRun } from './run-settings.ts';
+
+/** What `npm run chaos -- --help` says. */
+export const usage = `npm run chaos -- [OPTIONS]
+
+Publishes events while everything goes wrong, measures how attacks delay other accounts, and how many guesses of a password
+get in before the lockout. Nothing else should run on the machine meanwhile.
+
+  --events N          number of events (${fullRun.events})
+  --accounts N        number of accounts (${fullRun.accounts})
+  --seed N            seed of the random choices (${fullRun.seed})
+  --minutes N         gives up after so many minutes (${fullRun.limit / 60_000})
+  --isolation         measures isolation only, for half an hour
+  --runs N            with it: local runs in each order of the queues (3); 1 takes 10 minutes
+  --attack NAME-PART  with it: only attacks whose name contains this, the first of them as the first of its run
+  --guesses           measures the lockout only
+  --help              this text
+`;
+
+/** The options of a chaos run. */
+export interface ChaosOptions {
+  /** What to do: all of it, or one part. */
+  readonly part: 'all' | 'isolation' | 'guesses';
+  readonly settings: ChaosSettings;
+  /** Runs of the isolation measurement in each order, and its attacks. */
+  readonly rounds: number;
+  readonly attacks: readonly Attack[];
+  readonly help: boolean;
+}
+
+/**
+ * Reads the options of a chaos run.
+ *
+ * @throws {TypeError} for an unknown option, a value that would measure nothing, or options that exclude each other.
+ */
+export function readOptions(args: readonly string[]): ChaosOptions {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      ...{ events: text, accounts: text, seed: text, minutes: text },
+      ...{ isolation: flag, runs: text, attack: text, guesses: flag, help: flag },
+    },
+  });
+  const { isolation, guesses, runs, attack, help } = values;
+  if (isolation && guesses) throw new TypeError('--isolation and --guesses exclude each other.');
+  if (!isolation && (runs ?? attack) !== undefined) throw new TypeError('--runs and --attack need --isolation.');
+  return {
+    part: isolation ? 'isolation' : guesses ? 'guesses' : 'all',
+    settings: {
+      ...fullRun,
+      events: wholeNumber(values.events, fullRun.events),
+      accounts: wholeNumber(values.accounts, fullRun.accounts),
+      seed: wholeNumber(values.seed, fullRun.seed),
+      limit: wholeNumber(values.minutes, fullRun.limit / 60_000) * 60_000,
+    },
+    rounds: wholeNumber(runs, 3),
+    attacks: attacksNamed(attack ?? ''),
+    help,
+  };
+}
+
+function wholeNumber(text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new TypeError(`"${text}" is not a whole number from 1.`);
+  return Number(text);
+}
