@@ -103,7 +103,7 @@ export async function runAttack(
   attackers: readonly Registration[],
   length: number,
 ): Promise<void> {
-  const until = Date.now() + length;
+  const start = Date.now();
   const resendable: (() => Promise<boolean>)[] = [];
   await Promise.all([
     publishEvenly(prepared, attackers, rate, length, (registration, id) =>
@@ -114,9 +114,8 @@ export async function runAttack(
     resends !== undefined && resendAll(resends * attackers.length),
   ]);
 
-  /** Begins at once. */
-  async function every(interval: number, act: () => Promise<unknown>): Promise<void> {
-    for (let at = Date.now(); at < until; at += interval) {
+  async function every(interval: number, act: () => Promise<unknown>, from = start): Promise<void> {
+    for (let at = from; at < start + length; at += interval) {
       await pause(Math.max(0, at - Date.now()));
       await act();
     }
@@ -125,10 +124,10 @@ export async function runAttack(
   /** Resends each delivery once, in the order of their publishing. */
   async function resendAll(perSecond: number): Promise<void> {
     let accepted = 0;
-    await pause(untilStored);
-    await every(1_000 / perSecond, async () => {
+    const resendNext = async () => {
       if (await resendable.shift()?.()) accepted += 1;
-    });
+    };
+    await every(1_000 / perSecond, resendNext, start + untilStored);
     if (accepted === 0) throw new Error('No resend was accepted: nothing was tried.');
   }
 }

@@ -99,17 +99,22 @@ function judgeSituation(
     attempts: medianOf(run => run.attempts),
     busy,
     others,
-    // Whatever is no number is too late.
-    isTooLate: !(first.median <= longestExtra && retries.median <= longestExtra) || missing > 0,
+    isTooLate: Math.max(first.median, retries.median) > longestExtra || missing > 0,
     isDisturbed: others > mostForOthers || (situation === alone && busy > busiestAlone),
   };
 }
 
 function extraOf(run: SituationResult, beside: SituationResult | undefined): Record<'first' | 'retries', number> {
   return {
-    first: p99(run.first) - p99(beside?.first ?? []),
-    retries: p99(run.retries) - p99(beside?.retries ?? []),
+    first: laterThan(run.first, beside?.first ?? []),
+    retries: laterThan(run.retries, beside?.retries ?? []),
   };
+}
+
+/** What was not measured is later than any bound. */
+function laterThan(waits: readonly number[], otherWaits: readonly number[]): number {
+  const extra = p99(waits) - p99(otherWaits);
+  return Number.isNaN(extra) ? never : extra;
 }
 
 function aloneIn(results: readonly SituationResult[], { order, round }: SituationResult): SituationResult | undefined {

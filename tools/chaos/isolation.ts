@@ -110,7 +110,7 @@ async function measureRun(
       const attackers = attackersOf(index);
       const measured = await measure(prepared, settings, attack, attackers);
       onResult({ round, order, situation: attack.name, isFirst: index === 0, ...measured });
-      await clearAway(prepared, settings, attackers);
+      await emptySlowLane(prepared, settings);
     }
   } finally {
     await prepared.stop();
@@ -153,12 +153,14 @@ async function measure(
   if (attack && attempts.length > 0 === (attack.behaviour === 'stalling')) {
     throw new Error(`"${attack.name}": ${attempts.length} attempts reached its receivers.`);
   }
+  const removed = Promise.all(attackers.map(({ remove }) => remove())); // ends what still waits
   const first = [...(await arrivalsOf(prepared, quick, 1, length))].map(
     ([id, [arrival = never]]) => arrival - (quick.get(id) ?? 0),
   );
   const retries = [...(await arrivalsOf(prepared, failing, 2, length)).values()].map(([one = never, other = never]) =>
     other === never ? never : other - (one + answersAfter + wait),
   );
+  await removed;
   const all = after.all - before.all;
   const atWork = after.atWork - before.atWork;
   return {
@@ -170,13 +172,8 @@ async function measure(
   };
 }
 
-/** Ends an attack: its webhooks are deleted, what hangs runs into its deadline, and the slow lane has no process left. */
-async function clearAway(
-  { run, waiting }: PreparedRun,
-  { attemptTimeout }: IsolationSettings,
-  attackers: readonly Registration[],
-): Promise<void> {
-  await Promise.all(attackers.map(({ remove }) => remove()));
+/** Waits until what hangs has run into its deadline; then the slow lane has no process left, and the next attack finds none. */
+async function emptySlowLane({ run, waiting }: PreparedRun, { attemptTimeout }: IsolationSettings): Promise<void> {
   const limit = Date.now() + attemptTimeout + 2_000;
   while ((await waiting()) > 0 && Date.now() < limit) await pause(200);
   for (const id of processesOf(run.processId, 'DeliverSlow')) process.kill(id, 'SIGKILL');
