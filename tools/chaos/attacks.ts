@@ -58,11 +58,11 @@ export const attacks: readonly Attack[] = [
   },
   { name: 'answers in 1.9 s, 6/s', accounts: 1, webhooks: 1, behaviour: 'almostSlow', rate: 6 },
   {
-    name: '8 webhooks of one account: always hang, burst of 75 each',
+    name: '8 webhooks of one account: always hang, burst of 50 each',
     accounts: 1,
     webhooks: 8,
     behaviour: 'hanging',
-    burst: 75,
+    burst: 50,
   },
   {
     name: '96 webhooks of 12 accounts: hang once each, all at once',

@@ -66,10 +66,10 @@ export const shortRun: ChaosSettings = {
 
 /** The attacks of `tools/simulate`, scaled down to what two processors can do beside everything else that runs on them. */
 export const isolationRun: IsolationSettings = {
-  healthy: 7,
+  healthy: 8,
   failing: 2,
   rate: 1,
-  length: 15_000,
+  length: 13_000, // more than 100 first attempts, so that the 99th percentile forgives one, and half an hour in all
   places: { first: 4, retry: 2, slow: 2 },
   attemptTimeout: 6_000,
   answersAfter: 100,

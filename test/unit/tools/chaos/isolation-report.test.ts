@@ -3,14 +3,16 @@ import type { SituationResult } from '../../../../tools/chaos/isolation.ts';
 import { describeIsolation, judgeIsolation, never } from '../../../../tools/chaos/isolation-report.ts';
 import { isolationRun } from '../../../../tools/chaos/run-settings.ts';
 
-/** First attempts of one situation: seven a second for fifteen seconds. */
-const events = 105;
+/** First attempts of one situation. */
+const { healthy, rate, length, longestExtra } = isolationRun;
+const perSecond = healthy * rate;
+const events = (perSecond * length) / 1_000;
 
 const waits = (late: readonly number[] = []): number[] => [...new Array(events - late.length).fill(20), ...late];
 
 /** The events of a standstill: those that are published in it come when it is over. */
-const standstill = (length: number): number[] =>
-  Array.from({ length: Math.floor((7 * length) / 1_000) }, (_, index) => length - (index * 1_000) / 7);
+const standstill = (lasts: number): number[] =>
+  Array.from({ length: Math.floor((perSecond * lasts) / 1_000) }, (_, index) => lasts - (index * 1_000) / perSecond);
 
 const quiet: SituationResult = {
   ...{ round: 1, order: 'fair', situation: 'alone', isFirst: false },
@@ -33,8 +35,8 @@ describe('isolation', () => {
 
   it.each<[string, Partial<SituationResult>]>([
     ['everybody stands still for 1.8 s, which 180 s would hide', { first: waits(standstill(1_800)) }],
-    ['two of 105 first attempts are late', { first: waits([1_100, 1_100]) }],
-    ['two of 105 retries are late', { retries: waits([1_100, 1_100]) }],
+    ['two of 104 first attempts are late', { first: waits([1_100, 1_100]) }],
+    ['two of 104 retries are late', { retries: waits([1_100, 1_100]) }],
     ['no first attempt was measured', { first: [] }],
     ['no retry was measured', { retries: [] }],
   ])('is not held where in two of three runs %s', (_, late) => {
@@ -62,7 +64,7 @@ describe('isolation', () => {
     const slowMachine = measured(late, late, late).map(result => ({ ...result, ...late }));
     expect(isHeld(slowMachine)).toBe(true);
     const arrival = measured(late, late, late).map(result => ({ ...result, order: 'arrival' as const }));
-    const judged = judgeIsolation([...slowMachine, ...arrival], 1_000);
+    const judged = judgeIsolation([...slowMachine, ...arrival], longestExtra);
     expect(judged.map(({ order, situation, isTooLate }) => [order, situation, isTooLate])).toEqual([
       ['fair', 'alone', false],
       ['fair', 'attack', false],
@@ -74,7 +76,7 @@ describe('isolation', () => {
   it('is told by the median, the worst run, and the run that began with the attack', () => {
     const lateBy = (extra: number) => ({ first: waits([20 + extra, 20 + extra]) });
     const results = measured(lateBy(300), { ...lateBy(900), isFirst: true }, lateBy(100));
-    const [, attack] = judgeIsolation(results, 1_000);
+    const [, attack] = judgeIsolation(results, longestExtra);
     expect(attack).toMatchObject({
       first: { median: 300, worst: 900 },
       retries: { median: 0, worst: 0 },
