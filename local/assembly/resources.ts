@@ -93,6 +93,7 @@ const liveTypes = [
   'AWS::Lambda::Version',
   'AWS::SNS::Topic',
   'AWS::SQS::Queue',
+  'Custom::RouteThrottle',
   'Custom::Trigger',
 ] as const;
 

@@ -4,9 +4,10 @@ import { ofType } from '../assembly/resources.ts';
 import { eventSourceOf } from '../event-sources/mapping.ts';
 import { startQueueSource } from '../event-sources/queue-source.ts';
 import { scheduleOf, startSchedule } from '../event-sources/schedule.ts';
-import { makeGateway, makeThrottle } from '../http-api/gateway.ts';
+import { makeGateway } from '../http-api/gateway.ts';
 import { apisOf, makeRouteTable } from '../http-api/routes.ts';
 import type { HttpServer } from '../http-api/server.ts';
+import { makeThrottle } from '../http-api/throttle.ts';
 import type { QueueService } from '../sqs/engine.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Functions, functionNamed, localCredentials } from './provision.ts';
@@ -81,14 +82,17 @@ function startSources({ template, functions, sqs, repeats }: TriggerContext) {
 function openApis({ template, functions, servers, terminal }: TriggerContext): void {
   for (const api of apisOf(template.resources, resource => template.attributeOf(resource, 'Ref'))) {
     const port = template.apiPorts.get(api.apiId);
-    const routes = api.routes.map(({ routeKey, functionName, timeoutMilliseconds }) => ({
+    const routes = api.routes.map(({ routeKey, functionName, timeoutMilliseconds, throttle }) => ({
       routeKey,
-      target: { invoke: functionNamed(functions, functionName).invoke, timeoutMilliseconds },
+      target: {
+        invoke: functionNamed(functions, functionName).invoke,
+        timeoutMilliseconds,
+        throttle: makeThrottle(throttle, () => performance.now()),
+      },
     }));
     const gateway = makeGateway({
       address: { apiId: api.apiId, host: `127.0.0.1:${port}` },
       findRoute: makeRouteTable(routes),
-      throttle: makeThrottle(api.throttle, () => performance.now()),
       onAnswered: (method, path, status, milliseconds) =>
         terminal.note('gateway', `${method} ${path}  ${status}  ${milliseconds} ms`, 'debug'),
     });

@@ -2,20 +2,20 @@ import * as z from 'zod';
 import { functionNameIn } from '../assembly/identities.ts';
 import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
 import { StartError } from '../errors.ts';
-import type { ThrottleSettings } from './gateway.ts';
+import { readThrottles, type ThrottleSettings } from './throttle.ts';
 
 /** An HTTP API of the template. */
 export interface ApiDefinition {
   readonly apiId: string;
-  readonly throttle: ThrottleSettings;
   readonly routes: readonly RouteDefinition[];
 }
 
-/** A route of the template: which function it leads to, and how long that may take. */
+/** A route of the template: which function it leads to, how long that may take, and how many requests may come. */
 interface RouteDefinition {
   readonly routeKey: string;
   readonly functionName: string;
   readonly timeoutMilliseconds: number;
+  readonly throttle: ThrottleSettings;
 }
 
 /** A route of an HTTP API and what it leads to. */
@@ -51,23 +51,18 @@ export function apisOf(
       return [`integrations/${identityOf(resource)}`, { functionName, timeoutMilliseconds: TimeoutInMillis }];
     }),
   );
+  const throttleOf = readThrottles(resources);
   const routes = ofType(resources, 'AWS::ApiGatewayV2::Route').map(resource => {
     const { ApiId, RouteKey, Target } = readProperties(routeSchema, resource);
     const integration = integrations.get(Target);
     if (!integration) throw new StartError(`${resource.stack}/${resource.logicalId} has no integration.`);
-    return { apiId: ApiId, routeKey: RouteKey, ...integration };
+    return { apiId: ApiId, routeKey: RouteKey, ...integration, throttle: throttleOf(ApiId, RouteKey) };
   });
-  const stages = ofType(resources, 'AWS::ApiGatewayV2::Stage').map(resource => readProperties(stageSchema, resource));
 
   return ofType(resources, 'AWS::ApiGatewayV2::Api').map(resource => {
     readProperties(apiSchema, resource);
     const apiId = identityOf(resource);
-    const settings = stages.find(stage => stage.ApiId === apiId)?.DefaultRouteSettings ?? unthrottled;
-    return {
-      apiId,
-      throttle: { rate: settings.ThrottlingRateLimit, burst: settings.ThrottlingBurstLimit },
-      routes: routes.filter(route => route.apiId === apiId),
-    };
+    return { apiId, routes: routes.filter(route => route.apiId === apiId) };
   });
 }
 
@@ -101,20 +96,6 @@ const routeSchema = z.object({
   RouteKey: z.string(),
   Target: z.string().startsWith('integrations/'),
   AuthorizationType: z.literal('NONE').default('NONE'),
-});
-
-/** API Gateway's own limits, where a stage sets none. */
-const unthrottled = { ThrottlingRateLimit: 10_000, ThrottlingBurstLimit: 5_000 };
-
-const stageSchema = z.object({
-  ApiId: z.string(),
-  StageName: z.literal('$default'),
-  DefaultRouteSettings: z
-    .object({
-      ThrottlingRateLimit: z.number().default(unthrottled.ThrottlingRateLimit),
-      ThrottlingBurstLimit: z.number().default(unthrottled.ThrottlingBurstLimit),
-    })
-    .default(unthrottled),
 });
 
 const apiSchema = z.object({ ProtocolType: z.literal('HTTP') });

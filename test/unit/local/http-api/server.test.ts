@@ -30,12 +30,11 @@ const raw = async (request: string): Promise<string> => {
 };
 
 const open = () => {
-  const target = { invoke: echo, timeoutMilliseconds: 50 };
+  const target = { invoke: echo, timeoutMilliseconds: 50, throttle: () => !isThrottled };
   server.open(
     makeGateway({
       address: { apiId: 'x', host: `127.0.0.1:${server.port}` },
       findRoute: makeRouteTable([{ routeKey: 'ANY /{proxy+}', target }]),
-      throttle: () => !isThrottled,
       onAnswered: (...words) => answered.push(words),
     }),
   );
@@ -63,7 +62,7 @@ describe("the gateway's own answers", () => {
     expect(response.headers.get('content-type')).toBe('application/json');
   });
 
-  it('429 when the stage throttles', async () => {
+  it('429 when the route is throttled', async () => {
     isThrottled = true;
     const response = await fetch(`http://127.0.0.1:${server.port}/x`);
     isThrottled = false;

@@ -1,0 +1,119 @@
+import * as z from 'zod';
+import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
+import { StartError } from '../errors.ts';
+
+/** Whether a request may pass now. A request that passes is counted. */
+export type Throttle = () => boolean;
+
+/** The throttling of a route: requests a second in the long run, and at once. */
+export interface ThrottleSettings {
+  readonly rate: number;
+  readonly burst: number;
+}
+
+/** The token bucket of API Gateway: it holds `burst` tokens and gains `rate` a second. */
+export function makeThrottle({ rate, burst }: ThrottleSettings, now: () => number): Throttle {
+  let tokens = burst;
+  let filledAt = now();
+  return function throttle() {
+    const moment = now();
+    tokens = Math.min(burst, tokens + ((moment - filledAt) / 1000) * rate);
+    filledAt = moment;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  };
+}
+
+/**
+ * Reads what throttles each route of the template: its own settings, which a stage gives (`RouteSettings`) or an update of the stage
+ * (`Custom::RouteThrottle`); or else the stage's default, which holds for each route by itself.
+ *
+ * @param resources - in the order of their deployment
+ * @throws {StartError} for settings that AWS refuses, because the route does not exist when they are made.
+ */
+export function readThrottles(
+  resources: readonly LiveResource[],
+): (apiId: string, routeKey: string) => ThrottleSettings {
+  const stages = ofType(resources, 'AWS::ApiGatewayV2::Stage').map(resource => ({
+    resource,
+    ...readProperties(stageSchema, resource),
+  }));
+  const updates = ofType(resources, 'Custom::RouteThrottle').map(resource => ({
+    resource,
+    ...readProperties(updateSchema, resource).Create.parameters,
+  }));
+  const own = new Map<string, ThrottleSettings>();
+  for (const { resource, ApiId, RouteSettings } of [...stages, ...updates]) {
+    for (const [routeKey, settings] of Object.entries(RouteSettings)) {
+      requireRoute(resources, resource, ApiId, routeKey);
+      own.set(`${ApiId} ${routeKey}`, settings);
+    }
+  }
+
+  return function throttleSettings(apiId, routeKey) {
+    const stage = stages.find(({ ApiId }) => ApiId === apiId);
+    return own.get(`${apiId} ${routeKey}`) ?? stage?.DefaultRouteSettings ?? accountLimits;
+  };
+}
+
+/** @throws {StartError} when the route is not there yet, once the stack of the settings is deployed. */
+function requireRoute(
+  resources: readonly LiveResource[],
+  { stack, logicalId }: LiveResource,
+  apiId: string,
+  routeKey: string,
+): void {
+  const deployed = resources.slice(0, resources.findLastIndex(resource => resource.stack === stack) + 1);
+  const isThere = ofType(deployed, 'AWS::ApiGatewayV2::Route').some(
+    ({ properties: { ApiId, RouteKey } }) => ApiId === apiId && RouteKey === routeKey,
+  );
+  if (isThere) return;
+  throw new StartError(
+    `${stack}/${logicalId}: there is no route "${routeKey}" yet, and AWS refuses its RouteSettings.`,
+  );
+}
+
+/** API Gateway's own limits, where nothing else is set. */
+const accountLimits: ThrottleSettings = { rate: 10_000, burst: 5_000 };
+
+const settingsSchema = z
+  .object({
+    ThrottlingRateLimit: z.number().default(accountLimits.rate),
+    ThrottlingBurstLimit: z.number().default(accountLimits.burst),
+  })
+  .transform(({ ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst }) => ({ rate, burst }));
+
+const routeSettingsSchema = z.record(z.string(), settingsSchema);
+
+const stageSchema = z.object({
+  ApiId: z.string(),
+  StageName: z.literal('$default'),
+  DefaultRouteSettings: settingsSchema.optional(),
+  RouteSettings: routeSettingsSchema.default({}),
+});
+
+/** The call that the CDK's `AwsCustomResource` makes when such a resource is created. */
+const updateSchema = z.object({
+  Create: z
+    .string()
+    .transform((text, context) => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        context.addIssue('is not JSON');
+        return z.NEVER;
+      }
+    })
+    .pipe(
+      z.object({
+        service: z.literal('ApiGatewayV2'),
+        action: z.literal('updateStage'),
+        parameters: z.object({
+          ApiId: z.string(),
+          StageName: z.literal('$default'),
+          RouteSettings: routeSettingsSchema,
+        }),
+      }),
+    ),
+});
