@@ -48,12 +48,12 @@ export class AuthStack extends Stack {
       new GradualReleases(this, 'Releases', { configuration, topic: data.operations, services });
     }
 
-    data.auth.addRoute(this, 'TokenRoute', '/oauth/v1/token', token);
-    data.auth.addRoute(this, 'RevokeRoute', '/oauth/v1/revoke', revoke);
-    data.auth.addRoute(this, 'IntrospectRoute', '/oauth/v1/introspect', introspect);
-    data.auth.addRoute(this, 'JwksRoute', '/.well-known/jwks.json', discovery);
-    data.auth.addRoute(this, 'MetadataRoute', '/.well-known/oauth-authorization-server', discovery);
-    data.auth.addRoute(this, 'OtherRoute', '$default', discovery);
+    data.auth.addRoute(this, 'TokenRoute', '/oauth/v1/token', 'token', token);
+    data.auth.addRoute(this, 'RevokeRoute', '/oauth/v1/revoke', 'auth', revoke);
+    data.auth.addRoute(this, 'IntrospectRoute', '/oauth/v1/introspect', 'auth', introspect);
+    data.auth.addRoute(this, 'JwksRoute', '/.well-known/jwks.json', 'public', discovery);
+    data.auth.addRoute(this, 'MetadataRoute', '/.well-known/oauth-authorization-server', 'public', discovery);
+    data.auth.addRoute(this, 'OtherRoute', '$default', 'public', discovery);
 
     // The operator's command line applies the stage's rule for passwords, and rotates with the settings of the function.
     new CfnOutput(this, 'PasswordMinimumLength', { value: String(configuration.passwordMinimumLength) });

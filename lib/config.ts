@@ -219,9 +219,21 @@ const schema = z
     retryConcurrency: count(2, 1_000),
     /** Bulkhead of the slow lane: batches of attempts at slow webhooks that are processed at once. */
     slowConcurrency: count(2, 1_000),
-    /** Throttling of each API: requests a second in the long run, and in a burst. */
-    apiRateLimit: count(1, 10_000),
-    apiBurstLimit: count(1, 5_000),
+    /**
+     * Throttling at the gateway: requests a second that a route takes in the long run, and at once. Each route has its own, so that a
+     * flood of one takes nothing from another. Over all routes at most 1,250 a second and 600 at once. This one: the token endpoint.
+     */
+    tokenRateLimit: count(1, 10_000),
+    tokenBurstLimit: count(1, 5_000),
+    /** The same of each other route of {auth_url} where clients authenticate: revoke and introspect. */
+    authRateLimit: count(1, 10_000),
+    authBurstLimit: count(1, 5_000),
+    /** The same of each route of {base_url} that takes an access token. */
+    managementRateLimit: count(1, 10_000),
+    managementBurstLimit: count(1, 5_000),
+    /** The same of each route that anybody may ask: the documents under /.well-known, and on each host all paths that are unknown. */
+    publicRateLimit: count(1, 10_000),
+    publicBurstLimit: count(1, 5_000),
 
     logRetentionDays: count(1, 3653).refine(
       days => (retentionDays as readonly number[]).includes(days),
@@ -364,8 +376,14 @@ const defaults: StageFile = {
   firstConcurrency: 50,
   retryConcurrency: 20,
   slowConcurrency: 20,
-  apiRateLimit: 500,
-  apiBurstLimit: 500,
+  tokenRateLimit: 300,
+  tokenBurstLimit: 150,
+  authRateLimit: 100,
+  authBurstLimit: 40,
+  managementRateLimit: 50,
+  managementBurstLimit: 25,
+  publicRateLimit: 20,
+  publicBurstLimit: 15,
   logRetentionDays: 30,
   removalPolicy: 'retain',
   protection: false,

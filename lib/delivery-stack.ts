@@ -142,12 +142,12 @@ export class DeliveryStack extends Stack {
     data.deliveries.grantQueryIndex(api, 'byWebhook');
     data.deliveries.grantQueryIndex(api, 'undelivered');
     retry.grant(api, 'sqs:SendMessage');
-    data.base.addRoute(this, 'TestRoute', '/v1/webhooks/{evento}/teste', api);
-    data.base.addRoute(this, 'DeliveriesRoute', '/v1/webhooks/{evento}/entregas', api);
-    data.base.addRoute(this, 'DeliveryRoute', '/v1/webhooks/{evento}/entregas/{id}', api);
-    data.base.addRoute(this, 'ResendRoute', '/v1/webhooks/{evento}/entregas/{id}/reenvio', api);
-    data.base.addRoute(this, 'ReplaysRoute', '/v1/webhooks/{evento}/reenvios', api);
-    data.base.addRoute(this, 'ReplayRoute', '/v1/webhooks/{evento}/reenvios/{id}', api);
+    data.base.addRoute(this, 'TestRoute', '/v1/webhooks/{evento}/teste', 'management', api);
+    data.base.addRoute(this, 'DeliveriesRoute', '/v1/webhooks/{evento}/entregas', 'management', api);
+    data.base.addRoute(this, 'DeliveryRoute', '/v1/webhooks/{evento}/entregas/{id}', 'management', api);
+    data.base.addRoute(this, 'ResendRoute', '/v1/webhooks/{evento}/entregas/{id}/reenvio', 'management', api);
+    data.base.addRoute(this, 'ReplaysRoute', '/v1/webhooks/{evento}/reenvios', 'management', api);
+    data.base.addRoute(this, 'ReplayRoute', '/v1/webhooks/{evento}/reenvios/{id}', 'management', api);
     return api;
   }
 }

@@ -57,8 +57,11 @@ export class WebhooksStack extends Stack {
       new GradualReleases(this, 'Releases', { configuration, topic: data.operations, services: { webhooks: api } });
     }
 
-    data.base.addRoute(this, 'WebhooksRoute', '/v1/webhooks', api);
-    data.base.addRoute(this, 'WebhookRoute', '/v1/webhooks/{evento}', api);
-    data.base.addRoute(this, 'OtherRoute', '$default', api);
+    data.base.addRoute(this, 'WebhooksRoute', '/v1/webhooks', 'management', api);
+    data.base.addRoute(this, 'WebhookRoute', '/v1/webhooks/{evento}', 'management', api);
+    data.base.addRoute(this, 'SecretRoute', '/v1/webhooks/{evento}/segredo', 'management', api);
+    data.base.addRoute(this, 'ReactivationRoute', '/v1/webhooks/{evento}/reativacao', 'management', api);
+    data.base.addRoute(this, 'ProtectedResourceRoute', '/.well-known/oauth-protected-resource', 'public', api);
+    data.base.addRoute(this, 'OtherRoute', '$default', 'public', api);
   }
 }

@@ -5,8 +5,15 @@ export const stage: StageFile = {
   demandsUrl: 'https://demandas.example.com',
   addressFailureLimit: 100_000,
   clientFailureLimit: 100_000,
-  apiRateLimit: 10_000,
-  apiBurstLimit: 5_000,
+  // The gateway of this machine is no part of an account: it throttles nobody unless asked to.
+  tokenRateLimit: 10_000,
+  tokenBurstLimit: 5_000,
+  authRateLimit: 10_000,
+  authBurstLimit: 5_000,
+  managementRateLimit: 10_000,
+  managementBurstLimit: 5_000,
+  publicRateLimit: 10_000,
+  publicBurstLimit: 5_000,
   // Small, because the lanes share this machine, and each consumer makes a hundred attempts at once.
   firstConcurrency: 4,
   retryConcurrency: 2,

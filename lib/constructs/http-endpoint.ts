@@ -7,7 +7,9 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
+import { limitsOf, type RouteClass } from '../throttling.ts';
 import type { NodeFunction } from './node-function.ts';
+import { RouteThrottle } from './route-throttle.ts';
 
 /** The properties of a public endpoint. */
 export interface HttpEndpointProps {
@@ -19,7 +21,7 @@ export interface HttpEndpointProps {
 }
 
 /**
- * A bare HTTP API: a host and a `$default` stage with throttling and access logs, without routes. Stacks that own functions
+ * A bare HTTP API: a host and a `$default` stage with access logs, without routes. Stacks that own functions
  * add their routes, so that two stacks can know each other's URL without depending on each other.
  */
 export class HttpEndpoint extends Construct {
@@ -30,10 +32,13 @@ export class HttpEndpoint extends Construct {
   readonly host: string;
   /** The API's own host name, where it has one. */
   readonly ownDomain: apigateway.DomainName | undefined;
+  readonly #configuration: StageConfiguration;
+  readonly #routeClasses: RouteClass[] = [];
 
   constructor(scope: Construct, id: string, props: HttpEndpointProps) {
     super(scope, id);
     const { configuration, area } = props;
+    this.#configuration = configuration;
     const { logRetention: retention, removalPolicy } = retentionOf(configuration);
     const accessLogs = new logs.LogGroup(this, 'AccessLogs', {
       logGroupName: deliveredLogsName(`emissor/${configuration.stage}/${area}`),
@@ -55,7 +60,8 @@ export class HttpEndpoint extends Construct {
       httpApi: this.api,
       stageName: '$default',
       autoDeploy: true,
-      throttle: { rateLimit: configuration.apiRateLimit, burstLimit: configuration.apiBurstLimit },
+      // Of a route until it has a throttle of its own. The most that one has: an update of this stack comes minutes before the routes'.
+      throttle: limitsOf(configuration, 'token'),
       accessLogSettings: { destination: new apigateway.LogGroupLogDestination(accessLogs), format: accessLogFormat },
       ...(this.ownDomain ? { domainMapping: { domainName: this.ownDomain } } : {}),
     });
@@ -67,22 +73,43 @@ export class HttpEndpoint extends Construct {
     this.host = props.domain?.name ?? Fn.select(2, Fn.split('/', attrApiEndpoint));
   }
 
+  /** The class of every route so far. */
+  get routeClasses(): readonly RouteClass[] {
+    return this.#routeClasses;
+  }
+
   /**
-   * Routes every method of a path to a function, which answers 405 itself. The path `$default` takes all that no other
-   * route takes. The route belongs to `scope`, because the function's stack depends on the endpoint's and not vice versa.
+   * Routes every method of a path to a function, which answers 405 itself, with a throttle of its class. The path `$default` takes
+   * all that no other route takes. The route belongs to `scope`, because the function's stack depends on the endpoint's and not
+   * vice versa.
    */
-  addRoute(scope: Construct, id: string, path: string, { live }: NodeFunction<Record<string, string>>): void {
+  addRoute(
+    scope: Construct,
+    id: string,
+    path: string,
+    routeClass: RouteClass,
+    { live }: NodeFunction<Record<string, string>>,
+  ): void {
+    const key =
+      path === '$default'
+        ? apigateway.HttpRouteKey.DEFAULT
+        : apigateway.HttpRouteKey.with(path, apigateway.HttpMethod.ANY);
     const route = new apigateway.HttpRoute(scope, id, {
       httpApi: this.api,
-      routeKey:
-        path === '$default'
-          ? apigateway.HttpRouteKey.DEFAULT
-          : apigateway.HttpRouteKey.with(path, apigateway.HttpMethod.ANY),
+      routeKey: key,
       integration: new HttpLambdaIntegration(`${id}Integration`, live),
     });
     Validations.of(route).acknowledge({
       id: 'AwsSolutions::AwsSolutions-APIG4',
       reason: 'The function authenticates callers: the built-in authorizer knows RSA only and no revocation.',
+    });
+    this.#routeClasses.push(routeClass);
+    new RouteThrottle(scope, `${id}Throttle`, {
+      configuration: this.#configuration,
+      api: this.api,
+      route,
+      routeKey: key.key,
+      routeClass,
     });
   }
 }

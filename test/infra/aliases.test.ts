@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type Resource, resourcesOf, stageTemplates } from './templates.ts';
+import { isOwn, type Resource, resourcesOf, stageTemplates } from './templates.ts';
 
 const templates = Object.values(stageTemplates('dev'));
 const ofType = (type: string) => templates.flatMap(template => resourcesOf(template, type));
-const functions = ofType('AWS::Lambda::Function').filter(([id]) => !id.startsWith('AWSCDK'));
+const functions = ofType('AWS::Lambda::Function').filter(isOwn);
 const aliases = ofType('AWS::Lambda::Alias');
 const versions = new Map(ofType('AWS::Lambda::Version'));
 

@@ -26,10 +26,15 @@ describe('the stage configuration', () => {
   });
 
   it.each(['local', 'dev'])('of %s takes any value from the context, with units for durations', stage => {
-    const context = { stage, retrySchedule: '1s, 2m,3h', apiRateLimit: '7', alarmRecipients: 'a@x.com.br, b@x.com.br' };
+    const context = {
+      stage,
+      retrySchedule: '1s, 2m,3h',
+      tokenRateLimit: '7',
+      alarmRecipients: 'a@x.com.br, b@x.com.br',
+    };
     expect(contextConfiguration({ ...context, gradual: 'true' })).toMatchObject({
       retrySchedule: [1_000, 120_000, 10_800_000],
-      apiRateLimit: 7,
+      tokenRateLimit: 7,
       alarmRecipients: ['a@x.com.br', 'b@x.com.br'],
       gradual: true,
     });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resourcesOf, stageTemplates } from './templates.ts';
 
-const { Data, Auth, Webhooks, Delivery } = stageTemplates('prod', { apiRateLimit: 123, apiBurstLimit: 45 });
+const { Data, Auth, Webhooks, Delivery } = stageTemplates('prod');
 const routes = (template: typeof Auth) =>
   resourcesOf(template, 'AWS::ApiGatewayV2::Route').map(([, route]) => route.Properties.RouteKey);
 
@@ -15,7 +15,14 @@ describe('the endpoints', () => {
       'ANY /.well-known/oauth-authorization-server',
       '$default',
     ]);
-    expect(routes(Webhooks)).toEqual(['ANY /v1/webhooks', 'ANY /v1/webhooks/{evento}', '$default']);
+    expect(routes(Webhooks)).toEqual([
+      'ANY /v1/webhooks',
+      'ANY /v1/webhooks/{evento}',
+      'ANY /v1/webhooks/{evento}/segredo',
+      'ANY /v1/webhooks/{evento}/reativacao',
+      'ANY /.well-known/oauth-protected-resource',
+      '$default',
+    ]);
     expect(routes(Delivery)).toEqual([
       'ANY /v1/webhooks/{evento}/teste',
       'ANY /v1/webhooks/{evento}/entregas',
@@ -54,11 +61,10 @@ describe('the endpoints', () => {
     }
   });
 
-  it('are throttled and write access logs that name no header and no query', () => {
+  it('write access logs that name no header and no query', () => {
     const stages = resourcesOf(Data, 'AWS::ApiGatewayV2::Stage');
     expect(stages).toHaveLength(2);
     for (const [, { Properties }] of stages) {
-      expect(Properties.DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 123, ThrottlingBurstLimit: 45 });
       expect(Properties.AccessLogSettings.DestinationArn).toBeDefined();
       expect(JSON.stringify(Properties.AccessLogSettings.Format)).not.toMatch(/header|querystring|authorizer/i);
     }

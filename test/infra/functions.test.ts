@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { resourcesOf, stageTemplates } from './templates.ts';
+import { isOwn, resourcesOf, stageTemplates } from './templates.ts';
 
 const templates = Object.values(
   stageTemplates('prod', { tokenConcurrency: 40, apiConcurrency: 30, smokeSchedule: '15m' }),
 );
-const functions = templates
-  .flatMap(template => resourcesOf(template, 'AWS::Lambda::Function'))
-  .filter(([id]) => !id.startsWith('AWSCDK')); // the deployment trigger's own
+const functions = templates.flatMap(template => resourcesOf(template, 'AWS::Lambda::Function')).filter(isOwn);
 const logGroups = templates.flatMap(template => resourcesOf(template, 'AWS::Logs::LogGroup'));
 
 /** A logical id without the hash that the CDK puts at its end. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Resource, resourcesOf, type StackName, stageTemplates } from './templates.ts';
+import { isOwn, type Resource, resourcesOf, type StackName, stageTemplates } from './templates.ts';
 
 interface Statement {
   readonly Effect: string;
@@ -42,7 +42,7 @@ const statementsOf = (resources: Record<string, Resource>, roleId: string): Stat
 
 const permissions = (stack: StackName): Record<string, string[]> => {
   const resources = templates[stack].toJSON().Resources as Record<string, Resource>;
-  const functions = resourcesOf(templates[stack], 'AWS::Lambda::Function').filter(([id]) => !id.startsWith('AWSCDK'));
+  const functions = resourcesOf(templates[stack], 'AWS::Lambda::Function').filter(isOwn);
   return Object.fromEntries(
     functions.map(([id, { Properties }]) => [
       id.replace(/[0-9A-F]{8}$/, ''),
@@ -69,6 +69,8 @@ const document = (): string => {
     '# What each function may do',
     '',
     'Action and resource, with the condition in brackets. Besides, each function writes to its own log group.',
+    'Functions of the CDK run at deployments only: `Trigger` invokes versions, and another one sets the throttles of its stack’s routes',
+    '(`apigateway:PATCH` and `apigateway:DELETE` on the stage of their API).',
     '`ScheduledTest` exists only where `smokeSchedule` is set, and `Receiver` only where `smokeReceiverUrl` is not.',
     'This page is checked against the templates by `test/infra/permissions.test.ts`; `npx vitest run --project infra -u` rewrites it.',
     '',

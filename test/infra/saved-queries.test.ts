@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { savedQueries } from '../../lib/saved-queries.ts';
-import { resourcesOf, stageTemplates } from './templates.ts';
+import { isOwn, resourcesOf, stageTemplates } from './templates.ts';
 
 const runbook = readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8');
 const templates = stageTemplates('prod');
@@ -13,7 +13,7 @@ describe('saved queries', () => {
     ['webhooks', templates.Webhooks],
     ['delivery', templates.Delivery],
   ] as const)('of %s search every function of their stack, and are in the runbook', (area, template) => {
-    const functions = resourcesOf(template, 'AWS::Lambda::Function').filter(([id]) => !id.startsWith('AWSCDK'));
+    const functions = resourcesOf(template, 'AWS::Lambda::Function').filter(isOwn);
     const groups = functions.map(([, { Properties }]) => Properties.LoggingConfig.LogGroup);
     const queries = resourcesOf(template, 'AWS::Logs::QueryDefinition').map(([, { Properties }]) => Properties);
     const names = Object.keys(savedQueries[area]);

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import { makeProtectedResource } from '../../lambdas/api/protected-resource.ts';
+import { makeDiscovery } from '../../lambdas/auth/endpoints/discovery.ts';
+import { makeDeliveryResources } from '../../lambdas/delivery/api/deliveries.ts';
+import { makeReplayResources } from '../../lambdas/delivery/api/replays.ts';
+import { makeTestResource } from '../../lambdas/delivery/api/test-event.ts';
+import type { HttpRequest } from '../../lambdas/platform/http.ts';
+import { makeWebhookResources } from '../../lambdas/webhooks/webhook-resources.ts';
+import { ConfigurationError } from '../../lib/stage-files.ts';
+import { type Resource, resourcesOf, stageTemplates } from './templates.ts';
+
+type Template = ReturnType<typeof stageTemplates>['Data'];
+
+const stacks = ['Auth', 'Webhooks', 'Delivery'] as const;
+
+const limits = {
+  ...{ tokenRateLimit: 301, tokenBurstLimit: 151, authRateLimit: 101, authBurstLimit: 41 },
+  ...{ managementRateLimit: 41, managementBurstLimit: 21, publicRateLimit: 22, publicBurstLimit: 12 },
+};
+const templates = stageTemplates('prod', limits);
+
+/** The routes of a stack: key, and logical id. */
+const routesOf = (template: Template): ReadonlyMap<string, string> =>
+  new Map(resourcesOf(template, 'AWS::ApiGatewayV2::Route').map(([id, { Properties }]) => [Properties.RouteKey, id]));
+
+/** A call of the CDK's `AwsCustomResource`, with the logical ids of imports in the place of their values. */
+const callOf = (text: { 'Fn::Join': [string, (string | { 'Fn::ImportValue': string })[]] }) =>
+  JSON.parse(
+    text['Fn::Join'][1]
+      .map(part => (typeof part === 'string' ? part : part['Fn::ImportValue'].replace(/.*(Auth|Base)Endpoint.*/, '$1')))
+      .join(''),
+  );
+
+/** The throttles of a stack, in the order of the routes, with what each waits for. */
+const throttlesOf = (template: Template) =>
+  resourcesOf(template, 'Custom::RouteThrottle').map(([id, { Properties, DependsOn }]) => ({
+    id,
+    waitsFor: DependsOn ?? [],
+    create: callOf(Properties.Create),
+    update: callOf(Properties.Update),
+    remove: callOf(Properties.Delete),
+  }));
+
+const settings = (rate: number, burst: number) => ({ ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst });
+const [token, auth, management, open] = [settings(301, 151), settings(101, 41), settings(41, 21), settings(22, 12)];
+
+describe('every route', () => {
+  it('has a throttle of its own, by who asks it', () => {
+    const throttles = stacks.flatMap(stack => throttlesOf(templates[stack]));
+    const byApi = (api: string) =>
+      Object.assign({}, ...throttles.filter(({ create }) => create.parameters.ApiId === api).map(routeSettingsOf));
+    expect(byApi('Auth')).toEqual({
+      'ANY /oauth/v1/token': token,
+      'ANY /oauth/v1/revoke': auth,
+      'ANY /oauth/v1/introspect': auth,
+      'ANY /.well-known/jwks.json': open,
+      'ANY /.well-known/oauth-authorization-server': open,
+      $default: open,
+    });
+    expect(byApi('Base')).toEqual({
+      'ANY /v1/webhooks': management,
+      'ANY /v1/webhooks/{evento}': management,
+      'ANY /v1/webhooks/{evento}/segredo': management,
+      'ANY /v1/webhooks/{evento}/reativacao': management,
+      'ANY /v1/webhooks/{evento}/teste': management,
+      'ANY /v1/webhooks/{evento}/entregas': management,
+      'ANY /v1/webhooks/{evento}/entregas/{id}': management,
+      'ANY /v1/webhooks/{evento}/entregas/{id}/reenvio': management,
+      'ANY /v1/webhooks/{evento}/reenvios': management,
+      'ANY /v1/webhooks/{evento}/reenvios/{id}': management,
+      'ANY /.well-known/oauth-protected-resource': open,
+      $default: open,
+    });
+  });
+
+  it('which has none yet has no less than it needs: the stages come minutes before the routes', () => {
+    for (const [id, { Properties }] of resourcesOf(templates.Data, 'AWS::ApiGatewayV2::Stage')) {
+      expect(Properties.DefaultRouteSettings, id).toEqual(token);
+      expect(Properties, id).not.toHaveProperty('RouteSettings'); // AWS refuses those of a route of a later stack
+    }
+  });
+});
+
+const routeSettingsOf = ({ create }: ReturnType<typeof throttlesOf>[number]) => create.parameters.RouteSettings;
+
+describe.each(stacks)('the throttles of %s', stack => {
+  const template = templates[stack];
+  const throttles = throttlesOf(template);
+
+  // AWS refuses settings of a route that is not there; each update changes the one stage; and settings of a route that is no
+  // longer there keep the stage from being updated at all.
+  it('come after all routes of the stack and after one another, and therefore go before them', () => {
+    const routeIds = [...routesOf(template).values()];
+    expect(throttles).toHaveLength(routeIds.length);
+    for (const [at, { waitsFor }] of throttles.entries()) {
+      if (at === 0) expect(waitsFor).toEqual(expect.arrayContaining(routeIds));
+      else expect(waitsFor).toContain(throttles[at - 1]?.id);
+    }
+  });
+
+  it('set what they set at creation, under the same name, and take it back when they go', () => {
+    for (const { create, update, remove } of throttles) {
+      const { ApiId, RouteSettings } = create.parameters;
+      const [RouteKey] = Object.keys(RouteSettings);
+      expect(update).toEqual(create);
+      expect(create.physicalResourceId.id).toBe(`${ApiId} ${RouteKey}`);
+      expect(remove).toEqual({
+        service: 'ApiGatewayV2',
+        action: 'deleteRouteSettings',
+        parameters: { ApiId, StageName: '$default', RouteKey },
+        ignoreErrorCodesMatching: 'NotFoundException',
+      });
+    }
+  });
+
+  // API Gateway answers with the whole stage. CloudFormation takes 4 KiB and fails the deployment for more.
+  it('answer CloudFormation with nothing', () => {
+    for (const { create } of throttles) expect(create.outputPaths).toEqual([]);
+  });
+
+  it('are set by a function that may do nothing else', () => {
+    const [, role] = resourcesOf(template, 'AWS::IAM::Role').find(([id]) => id.startsWith('RouteThrottleRole')) ?? [];
+    const statements = role?.Properties.Policies[0].PolicyDocument.Statement as {
+      Action: string[];
+      Resource: Record<string, unknown>;
+    }[];
+    expect(statements.map(({ Action }) => Action)).toEqual([
+      ['apigateway:DELETE', 'apigateway:PATCH'],
+      ['logs:CreateLogStream', 'logs:PutLogEvents'],
+    ]);
+    expect(JSON.stringify(statements[0]?.Resource)).toMatch(/"::\/apis\/",\{"Fn::ImportValue":"[^"]+"},"\/stages\/\*"/);
+    expect(JSON.stringify(statements[1]?.Resource)).toContain('RouteThrottleLogs');
+    expect(attached(template, 'RouteThrottleRole')).toEqual([]);
+  });
+});
+
+/** Policies of a stack that are attached to a role. */
+const attached = (template: Template, role: string): string[] =>
+  Object.entries(template.toJSON().Resources as Record<string, Resource>)
+    .filter(
+      ([, { Type, Properties }]) => Type === 'AWS::IAM::Policy' && JSON.stringify(Properties.Roles).includes(role),
+    )
+    .map(([id]) => id);
+
+const nothing = {} as never;
+
+/** The paths that a router knows. */
+const pathsOf = (resources: readonly { readonly path: string }[]): string[] => resources.map(({ path }) => path);
+
+/** The paths that {auth_url} knows: those in its metadata, and the metadata's own. */
+const authPaths = async (): Promise<string[]> => {
+  const own = '/.well-known/oauth-authorization-server';
+  const discovery = makeDiscovery({ keyring: nothing, issuer: 'https://auth.example.com', log: nothing });
+  const request = { rawPath: own, requestContext: { http: { method: 'GET' } } } as HttpRequest;
+  const { body = '' } = await discovery(request);
+  const metadata: Record<string, unknown> = JSON.parse(body);
+  const urls = Object.entries(metadata).filter(([name]) => /_(endpoint|uri)$/.test(name));
+  return [own, ...urls.map(([, url]) => new URL(String(url)).pathname)];
+};
+
+describe('every path that a function knows', () => {
+  const keys = (paths: readonly string[]) => ['$default', ...paths.map(path => `ANY ${path}`)].sort();
+
+  it('is a route of {base_url}, of the stack that has the function', () => {
+    const webhooks = [
+      makeProtectedResource({ audience: 'https://api.example.com', issuer: 'https://auth.example.com' }),
+      ...makeWebhookResources(nothing),
+    ];
+    const deliveries = [makeTestResource(nothing), ...makeDeliveryResources(nothing), ...makeReplayResources(nothing)];
+    expect([...routesOf(templates.Webhooks).keys()].sort()).toEqual(keys(pathsOf(webhooks)));
+    expect(['$default', ...routesOf(templates.Delivery).keys()].sort()).toEqual(keys(pathsOf(deliveries)));
+  });
+
+  it('is a route of {auth_url}', async () => {
+    expect([...routesOf(templates.Auth).keys()].sort()).toEqual(keys(await authPaths()));
+  });
+});
+
+describe('all routes together', () => {
+  const synthesise = (stage: 'prod' | 'dev' | 'local', values: Record<string, unknown>) => () =>
+    stageTemplates(stage, values);
+
+  it('take at most half of what an account may, in the Regions where that is least', () => {
+    // 1 token, 2 auth, 10 management and 5 public routes.
+    const most = { ...limits, tokenRateLimit: 300, authRateLimit: 100, managementRateLimit: 65, publicRateLimit: 20 };
+    expect(synthesise('prod', most)).not.toThrow();
+    expect(synthesise('prod', { ...most, tokenRateLimit: 301 })).toThrow(ConfigurationError);
+    expect(synthesise('prod', { ...most, tokenRateLimit: 301 })).toThrow(
+      /^Stage prod: 1251 requests a second over all routes are more than 1250: lower managementRateLimit \(10 × 65\) or tokenRateLimit \(1 × 301\) or authRateLimit \(2 × 100\) or publicRateLimit \(5 × 20\)\.$/,
+    );
+  });
+
+  it('are checked for bursts as well, and everything is told at once', () => {
+    const bursts = { tokenBurstLimit: 150, authBurstLimit: 50, managementBurstLimit: 30, publicBurstLimit: 10 };
+    expect(synthesise('dev', bursts)).not.toThrow();
+    expect(synthesise('dev', { ...bursts, publicBurstLimit: 11, tokenRateLimit: 10_000 })).toThrow(
+      /^Stage dev: 10800 requests a second over .*lower tokenRateLimit \(1 × 10000\) .*; 605 requests at once over all routes are more than 600: lower managementBurstLimit \(10 × 30\) /,
+    );
+  });
+
+  it('are not limited in the local run, which is no part of an account', () => {
+    expect(synthesise('local', {})).not.toThrow();
+  });
+});
