@@ -1,13 +1,15 @@
 /**
  * `npm run chaos`: publishes thousands of events to the local cloud while receivers misbehave, consumers are killed, the
- * store throttles and the queues deliver twice. Then it measures how attacks delay other accounts, and how many guesses of a
- * password get in before the lockout. Ends with 1 if an event is lost, ends in the wrong state or cannot be accounted for,
- * if an attack delays others too long, or if too many guesses get in.
+ * store throttles and the queues deliver twice. Then it measures how attacks delay other accounts, how many guesses of a
+ * password get in before the lockout, and what floods take from logins. Ends with 1 if an event is lost, ends in the wrong state
+ * or cannot be accounted for, if an attack delays others too long, if too many guesses get in, or if a flood of another path than
+ * theirs refuses logins.
  */
 import { runChaos } from './chaos-run.ts';
 import { measureIsolation } from './isolation.ts';
 import { planRuns } from './isolation-plan.ts';
 import { describeIsolation } from './isolation-report.ts';
+import { describeFloods, floodRun, measureFloods } from './login-floods.ts';
 import { type ChaosOptions, readOptions, usage } from './options.ts';
 import { describeGuesses, guessRun, measureGuesses } from './password-guesses.ts';
 import { describeChaos } from './report.ts';
@@ -38,10 +40,12 @@ function readOrExit(): ChaosOptions {
 async function areKept({ part, settings, rounds, attacks }: ChaosOptions): Promise<boolean> {
   try {
     if (part === 'guesses') return await isLockoutHeld();
+    if (part === 'floods') return await areLoginsLeftAlone();
     if (part === 'isolation') return await isIsolationHeld(attacks, rounds);
     const isComplete = await isNothingLost(settings);
     const isHeld = await isIsolationHeld(attacks, rounds);
-    return (await isLockoutHeld()) && isComplete && isHeld;
+    const isLimited = await isLockoutHeld();
+    return (await areLoginsLeftAlone()) && isComplete && isHeld && isLimited;
   } catch (error) {
     console.error(error);
     return false;
@@ -69,6 +73,13 @@ async function isLockoutHeld(): Promise<boolean> {
   const { text, isTooFar } = describeGuesses(await measureGuesses(guessRun, say), guessRun);
   console.log(`\n# Lockout\n\n${text}`);
   return !isTooFar;
+}
+
+async function areLoginsLeftAlone(): Promise<boolean> {
+  say('Flooding …');
+  const { text, isTaken } = describeFloods(await measureFloods(floodRun, say), floodRun);
+  console.log(`\n# Logins beside floods\n\n${text}`);
+  return !isTaken;
 }
 
 function say(line: string): void {

@@ -7,8 +7,8 @@ import { fullRun } from './run-settings.ts';
 /** What `npm run chaos -- --help` says. */
 export const usage = `npm run chaos -- [OPTIONS]
 
-Publishes events while everything goes wrong, measures how attacks delay other accounts, and how many guesses of a password
-get in before the lockout. Nothing else should run on the machine meanwhile.
+Publishes events while everything goes wrong, measures how attacks delay other accounts, how many guesses of a password get in
+before the lockout, and what floods take from logins. Nothing else should run on the machine meanwhile.
 
   --events N          number of events (${fullRun.events})
   --accounts N        number of accounts (${fullRun.accounts})
@@ -18,13 +18,14 @@ get in before the lockout. Nothing else should run on the machine meanwhile.
   --runs N            with it: local runs in each order of the queues (3); 1 takes 10 minutes
   --attack NAME-PART  with it: only attacks whose name contains this, the first of them as the first of its run
   --guesses           measures the lockout only
+  --floods            measures logins beside floods only
   --help              this text
 `;
 
 /** The options of a chaos run. */
 export interface ChaosOptions {
   /** What to do: all of it, or one part. */
-  readonly part: 'all' | 'isolation' | 'guesses';
+  readonly part: 'all' | Part;
   readonly settings: ChaosSettings;
   /** Runs of the isolation measurement in each order, and its attacks. */
   readonly rounds: number;
@@ -44,14 +45,15 @@ export function readOptions(args: readonly string[]): ChaosOptions {
     args: [...args],
     options: {
       ...{ events: text, accounts: text, seed: text, minutes: text },
-      ...{ isolation: flag, runs: text, attack: text, guesses: flag, help: flag },
+      ...{ isolation: flag, runs: text, attack: text, guesses: flag, floods: flag, help: flag },
     },
   });
-  const { isolation, guesses, runs, attack, help } = values;
-  if (isolation && guesses) throw new TypeError('--isolation and --guesses exclude each other.');
+  const { isolation, runs, attack, help } = values;
+  const chosen = parts.filter(part => values[part]);
+  if (chosen.length > 1) throw new TypeError(`${chosen.map(part => `--${part}`).join(' and ')} exclude each other.`);
   if (!isolation && (runs ?? attack) !== undefined) throw new TypeError('--runs and --attack need --isolation.');
   return {
-    part: isolation ? 'isolation' : guesses ? 'guesses' : 'all',
+    part: chosen[0] ?? 'all',
     settings: {
       ...fullRun,
       events: wholeNumber(values.events, fullRun.events),
@@ -64,6 +66,10 @@ export function readOptions(args: readonly string[]): ChaosOptions {
     help,
   };
 }
+
+/** What can be measured alone. */
+const parts = ['isolation', 'guesses', 'floods'] as const;
+type Part = (typeof parts)[number];
 
 function wholeNumber(text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
