@@ -1,4 +1,4 @@
-import { Aws, Stack, Validations } from 'aws-cdk-lib';
+import { Aws, Duration, Stack, Validations } from 'aws-cdk-lib';
 import type { HttpApi, HttpRoute } from 'aws-cdk-lib/aws-apigatewayv2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -40,6 +40,7 @@ export class RouteThrottle extends AwsCustomResource {
     };
     super(scope, id, {
       resourceType: 'Custom::RouteThrottle',
+      serviceTimeout: Duration.minutes(5), // or CloudFormation waits an hour for a function that does not answer
       onCreate: set,
       onUpdate: set,
       onDelete: {
@@ -56,7 +57,7 @@ export class RouteThrottle extends AwsCustomResource {
   }
 }
 
-/** What the throttles of a stack share: the role and the log group of the CDK's function that makes their calls. */
+/** What the throttles of a stack share, whose routes are of one API: role and log group of the CDK's function that makes their calls. */
 function shared(scope: Construct, configuration: StageConfiguration, api: HttpApi) {
   const stack = Stack.of(scope);
   const known = stack.node.tryFindChild('RouteThrottleRole');

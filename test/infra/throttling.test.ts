@@ -118,6 +118,11 @@ describe.each(stacks)('the throttles of %s', stack => {
     for (const { create } of throttles) expect(create.outputPaths).toEqual([]);
   });
 
+  it('fail soon where that function does not answer', () => {
+    for (const [id, { Properties }] of resourcesOf(template, 'Custom::RouteThrottle'))
+      expect(Number(Properties.ServiceTimeout), id).toBe(300);
+  });
+
   it('are set by a function that may do nothing else', () => {
     const [, role] = resourcesOf(template, 'AWS::IAM::Role').find(([id]) => id.startsWith('RouteThrottleRole')) ?? [];
     const statements = role?.Properties.Policies[0].PolicyDocument.Statement as {
