@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -34,5 +36,15 @@ describe('a database of tests', () => {
     const { headers } = await fetch(database.endpoint);
     const isDynamoDbLocal = headers.get('server')?.startsWith('Jetty') ?? false;
     expect(isDynamoDbLocal ? 'dynamodb-local' : 'dynalite').toBe(process.env.EMISSOR_DYNAMODB || 'dynalite');
+  });
+  it('starts in a program that is no test, as `npm run chaos -- --guesses` is', () => {
+    const module = path.resolve(import.meta.dirname, '../support/database/database.ts');
+    const program = `const { startDatabase } = await import('${module}');
+      const { endpoint, stop } = await startDatabase('Clients');
+      await stop();
+      console.log(endpoint);`;
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
+    const said = execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8', env });
+    expect(said).toMatch(/^http:/);
   });
 });

@@ -67,9 +67,12 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
   };
 }
 
-/** DynamoDB Local, where the run has it. It keeps what it has until the run ends: to delete tables would only take time. */
+/**
+ * DynamoDB Local, where the run has it. It keeps what it has until the run ends: to delete tables would only take time.
+ * Programs that are no tests, such as `npm run chaos`, have no run, and `inject` throws there.
+ */
 function dynamoDbLocal(): Engine | undefined {
-  const endpoint = inject('dynamoDbLocal');
+  const endpoint = process.env.VITEST ? inject('dynamoDbLocal') : null;
   return endpoint ? { endpoint, requestHandler: { httpAgent }, stop: async () => {} } : undefined;
 }
 
