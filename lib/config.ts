@@ -171,9 +171,15 @@ const schema = z
     signingAlgorithm: z.enum(['ES256', 'RS256'], 'must be ES256 or RS256'),
     /** Age at which a signing key is replaced. The rotation looks once a day. */
     keyRotationPeriod: duration('1d', '730d'),
-    /** Failed client authentications that one IP address may cause in a minute. */
+    /**
+     * Failed client authentications (401) of one IP address that are counted in a minute. Further ones are told as 429 and
+     * written nowhere; the right credentials are served always.
+     */
     addressFailureLimit: count(1, 1_000_000),
-    /** Refused passwords that one client may cause in a minute. */
+    /**
+     * Wrong passwords that one client may send in a minute, tries during a lock left out. Beyond them its password grants are
+     * refused, and never a refresh.
+     */
     clientFailureLimit: count(1, 1_000_000),
     /** Minimum length of a password that an operator sets, in characters. */
     passwordMinimumLength: count(8, 256),

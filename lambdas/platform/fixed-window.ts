@@ -20,6 +20,8 @@ export interface FixedWindow {
    * answer is the whole seconds to wait.
    */
   countWithinLimit(subject: string): Promise<number | undefined>;
+  /** As `countWithinLimit`, given the item as it was read. Where that has no room nothing is written or read. */
+  countIfRoom(subject: string, item: Item | undefined): Promise<number | undefined>;
 }
 
 /** Makes a fixed-window rate limit over a table of items. */
@@ -35,7 +37,7 @@ export function makeFixedWindow({
   readonly limit: number;
   readonly keyOf: (subject: string) => ItemKey;
 }): FixedWindow {
-  return { keyOf, secondsToWait, count, countWithinLimit };
+  return { keyOf, secondsToWait, count, countWithinLimit, countIfRoom };
 
   function secondsToWait(item: Item | undefined): number | undefined {
     if (!item) return undefined;
@@ -53,13 +55,25 @@ export function makeFixedWindow({
 
   async function countWithinLimit(subject: string): Promise<number | undefined> {
     const key = keyOf(subject);
+    if ((await addToWindow(key, limit)) || (await beginWindow(key))) return undefined;
+    const [item] = await batchGet(dynamo, [key]);
+    return countIfRoom(subject, item);
+  }
+
+  async function countIfRoom(subject: string, item: Item | undefined): Promise<number | undefined> {
+    const key = keyOf(subject);
+    let latest = item;
     for (let tries = 0; tries < maxTries; tries++) {
-      if ((await addToWindow(key, limit)) || (await beginWindow(key))) return undefined;
-      const [item] = await batchGet(dynamo, [key]);
-      const seconds = secondsToWait(item);
+      const seconds = secondsToWait(latest);
       if (seconds !== undefined) return seconds;
+      if (await (isOpen(latest) ? addToWindow(key, limit) : beginWindow(key))) return undefined;
+      [latest] = await batchGet(dynamo, [key]); // somebody else counted in between
     }
     return 1;
+  }
+
+  function isOpen(item: Item | undefined): boolean {
+    return item !== undefined && windowSchema.parse(item).endsAt > now();
   }
 
   function addToWindow(key: ItemKey, most?: number): Promise<boolean> {

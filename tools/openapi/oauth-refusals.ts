@@ -10,13 +10,13 @@ export const formRefusals: readonly OAuthCase[] = [
   'malformed_form',
   'duplicate_parameter',
   'secret_in_query',
-  'ip_rate_limit',
   'client_missing',
   'client_two_ways',
   'client_ids_differ',
   'basic_malformed',
   'scheme_unsupported',
   'client_refused',
+  'ip_rate_limit',
   'dependency_unavailable',
   'unforeseen',
 ];
@@ -24,7 +24,6 @@ export const formRefusals: readonly OAuthCase[] = [
 /** The refusals of the token endpoint beyond those. */
 export const tokenRefusals: readonly OAuthCase[] = [
   'grant_type_missing',
-  'client_rate_limit',
   'grant_unsupported',
   'grant_not_allowed',
   'username_missing',
@@ -35,6 +34,7 @@ export const tokenRefusals: readonly OAuthCase[] = [
   'refresh_token_too_long',
   'scope_invalid',
   'scope_of_another_client',
+  'client_rate_limit',
   'scope_of_no_role',
   'scope_wider',
   'credentials_refused',

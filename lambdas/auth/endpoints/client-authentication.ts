@@ -8,16 +8,20 @@ import type { AuditContext } from '../protection/audit.ts';
 import { makeIpRateLimit } from '../protection/rate-limit.ts';
 import { type ClientCredentials, claimedClientId } from './client-credentials.ts';
 
-/** Authenticates clients, and limits the failures from an IP address. */
+/**
+ * Authenticates clients. Right credentials are served always, whoever else shares their IP address: the limit of an address
+ * only changes how a failure is told.
+ */
 export interface ClientAuthentication {
   /** The keys of the records to read, in one call with whatever else the request needs. */
   keysToRead(
     credentials: ClientCredentials,
     auditContext: AuditContext,
   ): Record<keyof ClientRecords, ItemKey | undefined>;
-  /** @throws {OAuthError} 429 when too many authentications failed from the caller's IP address. */
-  refuseIpOverLimit(records: ClientRecords): void;
-  /** @throws {OAuthError} 401 or 400; a 401 counts as a failure of the caller's IP address. */
+  /**
+   * @throws {OAuthError} 400 or 401; a 401 counts as a failure of the caller's IP address. Beyond its limit what would be a
+   * 401 is a 429, and nothing is written.
+   */
   authenticate(credentials: ClientCredentials, records: ClientRecords, auditContext: AuditContext): Promise<Client>;
 }
 
@@ -37,7 +41,7 @@ export function makeClientAuthentication({
     limit: environment.IP_FAILURE_LIMIT,
     now,
   });
-  return { keysToRead, refuseIpOverLimit, authenticate };
+  return { keysToRead, authenticate };
 
   function keysToRead(credentials: ClientCredentials, { ip }: AuditContext) {
     const clientId = claimedClientId(credentials);
@@ -47,17 +51,13 @@ export function makeClientAuthentication({
     };
   }
 
-  function refuseIpOverLimit(records: ClientRecords): void {
-    const retryAfterSeconds = ipRateLimit.secondsToWait(records.ipFailures);
-    if (retryAfterSeconds !== undefined) throw new OAuthError('ip_rate_limit', { retryAfterSeconds });
-  }
-
   async function authenticate(credentials: ClientCredentials, records: ClientRecords, auditContext: AuditContext) {
     try {
       return requireClient(credentials, records, auditContext);
     } catch (error) {
-      if (error instanceof OAuthError && error.status === 401) await ipRateLimit.count(auditContext.ip);
-      throw error;
+      if (!(error instanceof OAuthError) || error.status !== 401) throw error;
+      const retryAfterSeconds = await ipRateLimit.countIfRoom(auditContext.ip, records.ipFailures);
+      throw retryAfterSeconds === undefined ? error : new OAuthError('ip_rate_limit', { retryAfterSeconds });
     }
   }
 

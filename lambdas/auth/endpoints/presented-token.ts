@@ -47,7 +47,6 @@ export function makePresentedTokenReader(
     const parameters = readFormRequest(request);
     const credentials = clientCredentials(request.headers.authorization, parameters);
     const records = await readRecords(dynamo, clientAuthentication.keysToRead(credentials, auditContext));
-    clientAuthentication.refuseIpOverLimit(records);
     const client = await clientAuthentication.authenticate(credentials, records, auditContext);
     const token = parameters.get('token');
     if (token === undefined) throw new OAuthError('token_missing');

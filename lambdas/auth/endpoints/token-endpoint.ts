@@ -25,7 +25,7 @@ import { type EndpointDependencies, makeOAuthEndpoint } from './oauth-endpoint.t
 /** Makes the token endpoint (RFC 6749 section 3.2). */
 export function makeTokenEndpoint(dependencies: TokenEndpointDependencies) {
   const { dynamo, log, count } = dependencies;
-  const { clientAuthentication, clientRateLimit, grants } = composeParts(dependencies);
+  const { clientAuthentication, grants } = composeParts(dependencies);
   return makeOAuthEndpoint({ endpoint: 'token', log, count, answer: answerTokenRequest });
 
   /**
@@ -43,13 +43,9 @@ export function makeTokenEndpoint(dependencies: TokenEndpointDependencies) {
     const records = await readRecords(dynamo, {
       ...preparation?.grant?.keysToRead,
       ...clientAuthentication.keysToRead(credentials, auditContext),
-      // refused passwords limit password grants alone, never a refresh
-      clientFailures: clientId === undefined || grantType !== 'password' ? undefined : clientRateLimit.keyOf(clientId),
     });
 
-    clientAuthentication.refuseIpOverLimit(records);
     const client = await clientAuthentication.authenticate(credentials, records, auditContext);
-    refuseClientOverLimit(clientRateLimit.secondsToWait(records.clientFailures));
     requireAllowed(client, requireSupported(grantType));
     return requirePrepared(preparation).issue({ client, records, auditContext });
   }
@@ -65,7 +61,6 @@ function composeParts({ environment, dynamo, kms, passwords, now, makeId }: Toke
   const userTables = { users: environment.USERS_TABLE, credentials: environment.CREDENTIALS_TABLE };
   const lockouts = { dynamo, tableName: environment.LOCKOUTS_TABLE, now };
   const keyring = makeKeyring({ dynamo, kms, tableName: environment.KEYRING_TABLE, now });
-  const clientRateLimit = makeClientRateLimit({ ...lockouts, limit: environment.CLIENT_FAILURE_LIMIT });
   const mintAccessToken = makeAccessTokenMint({
     keyring,
     issuer: environment.ISSUER,
@@ -82,7 +77,7 @@ function composeParts({ environment, dynamo, kms, passwords, now, makeId }: Toke
     sessions: makeSessionStore({ dynamo, tableName: environment.SESSIONS_TABLE }),
     passwords,
     lockout: makeLockout({ ...lockouts, keyring }),
-    clientRateLimit,
+    clientRateLimit: makeClientRateLimit({ ...lockouts, limit: environment.CLIENT_FAILURE_LIMIT }),
     keyring,
     prepareTokens: makeTokenPreparation({
       keyring,
@@ -98,7 +93,7 @@ function composeParts({ environment, dynamo, kms, passwords, now, makeId }: Toke
     password: makePasswordGrant(grantDependencies),
     refresh_token: makeRefreshTokenGrant(grantDependencies),
   };
-  return { clientAuthentication: makeClientAuthentication({ environment, dynamo, now }), clientRateLimit, grants };
+  return { clientAuthentication: makeClientAuthentication({ environment, dynamo, now }), grants };
 }
 
 type Grants = Readonly<Record<GrantType, Grant>>;
@@ -129,10 +124,6 @@ async function prepareGrant(
 }
 
 type Preparation = { readonly grant: PreparedGrant } | { readonly grant: undefined; readonly error: unknown };
-
-function refuseClientOverLimit(retryAfterSeconds: number | undefined): void {
-  if (retryAfterSeconds !== undefined) throw new OAuthError('client_rate_limit', { retryAfterSeconds });
-}
 
 function requireSupported(grantType: string): GrantType {
   if (!isSupported(grantType)) throw new OAuthError('grant_unsupported');

@@ -21,7 +21,7 @@ import {
 import type { UserTables } from '../principals/user-store.ts';
 import type { Lockout, LockoutKey } from '../protection/lockout.ts';
 import type { FailureRecord } from '../protection/lockout-rule.ts';
-import type { FailureLimit } from '../protection/rate-limit.ts';
+import type { ClientRateLimit } from '../protection/rate-limit.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import {
@@ -59,7 +59,7 @@ export function makePasswordGrant({
   readonly sessions: Pick<SessionStore, 'createSession' | 'revokeSession'>;
   readonly passwords: PasswordHashing;
   readonly lockout: Lockout;
-  readonly clientRateLimit: Pick<FailureLimit, 'count'>;
+  readonly clientRateLimit: ClientRateLimit;
   readonly prepareTokens: PrepareTokens;
   readonly refreshIdleSeconds: number;
   readonly refreshAbsoluteSeconds: number;
@@ -74,7 +74,11 @@ export function makePasswordGrant({
     const requested = requestedScope(parameters);
     const lockoutKey = await lockout.keyOf(clientId, email);
     return {
-      keysToRead: { credential: credentialKey(userTables.credentials, email), failures: lockoutKey },
+      keysToRead: {
+        credential: credentialKey(userTables.credentials, email),
+        failures: lockoutKey,
+        clientFailures: clientRateLimit.keyOf(clientId),
+      },
       issue: request => logIn({ password, requested, lockoutKey }, request),
     };
   }
@@ -82,6 +86,7 @@ export function makePasswordGrant({
   async function logIn(parameters: PasswordParameters, request: GrantRequest): Promise<TokenResponse> {
     const { client, records, auditContext } = request;
     refuseForeignScopes(parameters.requested, client);
+    refuseOverLimit(clientRateLimit.secondsToWait(records.clientFailures));
     // Read before hashing: a lock that begins meanwhile does not undo this judgement.
     const failures = lockout.failuresIn(parameters.lockoutKey, records.failures);
     const { credential, user } = await authenticateUser(parameters, failures, request);
@@ -177,6 +182,11 @@ export function makePasswordGrant({
     if (!passwords.needsRehash(passwordHash)) return;
     await credentials.replacePasswordHash(email, passwordHash, await passwords.hash(password)).catch(() => undefined);
   }
+}
+
+/** @throws {OAuthError} 429 when too many passwords of the client were refused: it limits password grants, never a refresh. */
+function refuseOverLimit(retryAfterSeconds: number | undefined): void {
+  if (retryAfterSeconds !== undefined) throw new OAuthError('client_rate_limit', { retryAfterSeconds });
 }
 
 /** The user name in its normal form. @throws {OAuthError} also for one of nothing but blanks. */

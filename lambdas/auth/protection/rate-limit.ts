@@ -2,16 +2,19 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
 import { type FixedWindow, makeFixedWindow } from '../../platform/fixed-window.ts';
 
-/** A limit of failures per minute: judged from an item that the caller reads, counted after the failure. */
-export type FailureLimit = Pick<FixedWindow, 'keyOf' | 'secondsToWait' | 'count'>;
+/** A limit of failed client authentications per minute, judged and counted in one, given the item that the caller read. */
+export type IpRateLimit = Pick<FixedWindow, 'keyOf' | 'countIfRoom'>;
+
+/** A limit of refused passwords per minute: judged from an item that the caller reads, counted after the failure. */
+export type ClientRateLimit = Pick<FixedWindow, 'keyOf' | 'secondsToWait' | 'count'>;
 
 /** Limits the failed client authentications from an IP address. Table `Lockouts`: partition `pk`, here `ip#<IP address>`. */
-export function makeIpRateLimit(settings: RateLimitSettings): FailureLimit {
+export function makeIpRateLimit(settings: RateLimitSettings): IpRateLimit {
   return makeFailureLimit('ip', settings);
 }
 
 /** Limits the refused passwords of a client. Table `Lockouts`: partition `pk`, here `client#<client id>`. */
-export function makeClientRateLimit(settings: RateLimitSettings): FailureLimit {
+export function makeClientRateLimit(settings: RateLimitSettings): ClientRateLimit {
   return makeFailureLimit('client', settings);
 }
 
@@ -23,7 +26,7 @@ interface RateLimitSettings {
   readonly limit: number;
 }
 
-function makeFailureLimit(kind: string, { dynamo, tableName, now, limit }: RateLimitSettings): FailureLimit {
+function makeFailureLimit(kind: string, { dynamo, tableName, now, limit }: RateLimitSettings): FixedWindow {
   const keyOf = (subject: string) => ({ table: tableName, key: { pk: `${kind}#${subject}` } });
   return makeFixedWindow({ dynamo, now, limit, keyOf });
 }

@@ -29,7 +29,11 @@ beforeAll(async () => {
     // without the cost of a hash all guesses are concurrent
     passwords: { ...passwordHashing, verify: async password => password !== 'wrong', needsRehash: () => false },
     lockout,
-    clientRateLimit: { count: async () => undefined },
+    clientRateLimit: {
+      keyOf: client => ({ table: 'Lockouts', key: { pk: `client#${client}` } }),
+      secondsToWait: () => undefined,
+      count: async () => undefined,
+    },
     prepareTokens: async () => ({
       keyId: 'any',
       write: async () => ({ access_token: 'any', token_type: 'Bearer', expires_in: 900 }),
