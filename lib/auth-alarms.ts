@@ -36,7 +36,7 @@ export function authAlarms({ configuration, token, rotateKeys }: WatchedAuth): R
       metric: count('RefreshTokenReuse'),
     },
     InvalidGrantSurge: {
-      description: 'Unusually many logins are refused: somebody may be guessing passwords.',
+      description: 'Unusually many logins are refused: somebody guesses passwords, or a client repeats an old one.',
       metric: count('InvalidGrant'),
       above: configuration.invalidGrantSurge,
       periods: 2,

@@ -36,8 +36,9 @@ import type { PrepareTokens } from './prepare-tokens.ts';
 
 /**
  * Makes the resource owner password credentials grant (RFC 6749 section 4.3). Against user enumeration, also by timing:
- * whether the user is known, unknown, disabled, locked or foreign, every refused login costs the same reads and one hash, and
- * gets the same bytes. A login that finds a lock makes no write.
+ * whether the user is known, unknown, disabled or foreign, every refused login costs the same reads and one hash, and gets the
+ * same bytes. So does a login that finds a lock, without hash and write, whether or not anybody has the address: a client that
+ * repeats a password of yesterday must not cost a login's processor time each time.
  */
 export function makePasswordGrant({
   dynamo,
@@ -101,17 +102,18 @@ export function makePasswordGrant({
     return response;
   }
 
-  /** One hash, then one read, for whatever user. Every refused login counts, unless a lock is on. @throws {OAuthError} */
+  /** One hash, unless a lock is on, then one read, for whatever user. Every login refused after a hash counts. @throws {OAuthError} */
   async function authenticateUser(
     { password, lockoutKey }: PasswordParameters,
     failures: FailureRecord,
     { client, records, auditContext }: GrantRequest,
   ): Promise<AuthenticatedUser> {
     const credential = parseCredential(records.credential);
-    const isMatch = await passwords.verify(password, credential?.passwordHash ?? passwords.dummy);
+    const { isLocked } = failures;
+    const isMatch = !isLocked && (await passwords.verify(password, credential?.passwordHash ?? passwords.dummy));
     const user = await readUser(credential); // after the hash, which takes long: as fresh as possible
     if (user) auditContext.userId = user.userId;
-    if (failures.isLocked) throw refused('user_locked');
+    if (isLocked) throw refused('user_locked');
     const judgement = judge(credential, user, isMatch, client);
     if (judgement.outcome === 'accepted') return judgement;
     await lockout.countFailure(lockoutKey, failures);

@@ -22,38 +22,58 @@ const login = (username: string, password: string, from = client): Promise<Answe
   });
 const refused = { status: 400, json: { error: 'invalid_grant' } };
 
-describe('against user enumeration, known, unknown, disabled, locked and foreign users', () => {
-  it('get the same bytes, after the same reads and one hash each (RFC 6749 5.2)', async () => {
+describe('against user enumeration', () => {
+  /** What can be seen of a login from outside, and counted inside. */
+  const observe = async (username: string, password: string, from: { id: string; secret: string }) => {
+    service.hashes.length = 0;
+    service.database.operations.length = 0;
+    const { status, headers, text } = await login(username, password, from);
+    const calls = service.database.operations.map(operation => operation.replace('Command', ''));
+    return { status, headers, text, calls, hashes: [...service.hashes] };
+  };
+
+  /** Logins by a client of account `acme`, each refused for another reason. */
+  const refusals = async () => {
     const bound = await service.makeClient({ accountId: 'acme' });
     const known = await service.makeUser();
     const disabled = await service.makeUser();
     await service.users.setUserStatus(disabled.user.userId, 'disabled');
     const foreign = await service.makeUser({ accountId: 'another' });
-    const locked = await service.makeUser();
-    for (let time = 0; time < 5; time++) await login(locked.username, 'wrong', bound);
     const attempts = [
       [known.username, 'wrong'],
-      ['nobody@example.com', 'wrong'],
+      [`nobody-${known.username}`, 'wrong'],
       [disabled.username, disabled.password],
       [foreign.username, foreign.password],
-      [locked.username, 'wrong'],
-      [locked.username, locked.password],
     ] as const;
+    return { bound, known, attempts };
+  };
 
-    const seen: unknown[] = [];
-    for (const [username, password] of attempts) {
-      service.hashes.length = 0;
-      service.database.operations.length = 0;
-      const { status, headers, text } = await login(username, password, bound);
-      const reads = service.database.operations.filter(operation => operation.includes('Get'));
-      seen.push({ status, headers, text, reads, hashes: [...service.hashes] });
-    }
+  it('known, unknown, disabled and foreign users get the same bytes, after the same calls and one hash (RFC 6749 5.2)', async () => {
+    const { bound, attempts } = await refusals();
+    await login('nobody@example.com', 'wrong', bound); // begins the minute of the client's limit
+    const seen = [];
+    for (const [username, password] of attempts) seen.push(await observe(username, password, bound));
     expect(seen[0]).toMatchObject({
       status: 400,
-      reads: ['BatchGetItemCommand', 'BatchGetItemCommand'],
+      calls: ['BatchGetItem', 'BatchGetItem', 'UpdateItem', 'UpdateItem'],
       hashes: ['verify'],
     });
     for (const other of seen) expect(other).toEqual(seen[0]);
+  });
+
+  it('while locked they get the same bytes too, after the same reads, and neither a hash nor a write', async () => {
+    const { bound, known, attempts } = await refusals();
+    const judged = await observe(known.username, 'wrong', bound);
+    for (const [username] of attempts) for (let time = 0; time < 5; time++) await login(username, 'wrong', bound);
+    const seen = [];
+    for (const [username, password] of [...attempts, [known.username, known.password] as const]) {
+      seen.push(await observe(username, password, bound));
+      expect(service.logs.at(-1)).toContain('user_locked');
+    }
+    const { status, headers, text } = judged;
+    for (const one of seen) {
+      expect(one).toEqual({ status, headers, text, calls: ['BatchGetItem', 'BatchGetItem'], hashes: [] });
+    }
   });
 
   it('cost no hash when the client is not authenticated or the password is too long', async () => {
