@@ -87,7 +87,7 @@ export class AuthStack extends Stack {
     data.clients.grantActions(token, 'BatchGetItem');
     data.users.grantActions(token, 'BatchGetItem');
     data.credentials.grantActions(token, 'BatchGetItem', 'UpdateItem');
-    data.sessions.grantActions(token, 'BatchGetItem', 'PutItem', 'UpdateItem');
+    data.sessions.grantActions(token, 'BatchGetItem', 'DeleteItem', 'PutItem', 'Query', 'UpdateItem');
     data.lockouts.grantActions(token, 'BatchGetItem', 'UpdateItem');
     data.keyring.grantList(token, 'signing', 'mac');
     data.keyring.grantUnwrap(token, 'signing', 'mac');

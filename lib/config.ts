@@ -164,7 +164,10 @@ const schema = z
 
     /** Lifetime of an access token: a day at most. */
     accessTokenLifetime: duration('1s', '24h'),
-    /** Idle lifetime of a session: it ends when it was not used for this long. */
+    /**
+     * Idle lifetime of a session: it ends when it was not used for this long. Where the client may not refresh, a session lives
+     * as long as its access token.
+     */
     refreshIdleLifetime: duration('1s', '365d'),
     /** Absolute lifetime of a session: it ends this long after the login, used or not. MAC keys are kept as long. */
     refreshAbsoluteLifetime: duration('1s', '730d'),

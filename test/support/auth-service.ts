@@ -39,6 +39,8 @@ export interface AuthServiceOptions {
   readonly ipFailureLimit?: number;
   readonly clientFailureLimit?: number;
   readonly passwords?: PasswordHashing;
+  /** Draws from [0, 1). @default - 0: of a user's logins through a client the 20th counts the sessions, and so on */
+  readonly random?: () => number;
 }
 
 /** A whole {auth_url} on an embedded database and a fake KMS, with a clock that stands still. */
@@ -130,7 +132,11 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
   };
   const world = { environment, dynamo, kms: kms.client, log, count, now, makeId };
   const endpoints: Record<Endpoint, (request: HttpRequest) => Promise<HttpResponse>> = {
-    token: makeTokenEndpoint({ ...world, passwords: countHashes(options.passwords ?? passwordHashing, hashes) }),
+    token: makeTokenEndpoint({
+      ...world,
+      passwords: countHashes(options.passwords ?? passwordHashing, hashes),
+      random: options.random ?? (() => 0),
+    }),
     revoke: makeRevokeEndpoint(world),
     introspect: makeIntrospectEndpoint(world),
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sessionsPerClient } from '../../lambdas/auth/sessions/session-limit.ts';
 import * as limits from '../../lambdas/delivery/limits.ts';
 import { privateSuffixes } from '../../lambdas/platform/egress/host-name.ts';
 import { maximumUrlLength } from '../../lambdas/platform/egress/url-rules.ts';
@@ -69,6 +70,7 @@ describe('the numbers', () => {
     ['tokens', 'Lifetimes', `${inWords(stage.accessTokenLifetime)}`],
     ['tokens', 'Lifetimes', `${stage.refreshIdleLifetime / day} days unused`],
     ['tokens', 'Lifetimes', `${stage.refreshAbsoluteLifetime / day} days from the login`],
+    ['tokens', 'Lifetimes', `about ${sessionsPerClient} sessions`],
     ['tokens', 'Wrong passwords and limits', `| ${stage.addressFailureLimit} |`],
     ['tokens', 'Wrong passwords and limits', `| ${stage.clientFailureLimit} |`],
   ] as const)('%s, %s: %s', (name, heading, phrase) => {

@@ -5,6 +5,7 @@ import { makeKeyring } from '../../platform/keyring.ts';
 import type { TokenResponse } from '../answers.ts';
 import type { TokenEnvironmentValues } from '../environment.ts';
 import { type Parameters, readFormRequest } from '../form-request.ts';
+import { makeSessionBeginning } from '../grants/begin-session.ts';
 import type { Grant, PreparedGrant } from '../grants/grant.ts';
 import { makePasswordGrant } from '../grants/password.ts';
 import { makeTokenPreparation } from '../grants/prepare-tokens.ts';
@@ -17,6 +18,7 @@ import type { AuditContext } from '../protection/audit.ts';
 import { makeLockout } from '../protection/lockout.ts';
 import { makeClientRateLimit } from '../protection/rate-limit.ts';
 import { makeAccessTokenMint } from '../sessions/access-token.ts';
+import { makeSessionLimit } from '../sessions/session-limit.ts';
 import { makeSessionStore } from '../sessions/session-store.ts';
 import { makeClientAuthentication } from './client-authentication.ts';
 import { claimedClientId, clientCredentials } from './client-credentials.ts';
@@ -54,10 +56,13 @@ export function makeTokenEndpoint(dependencies: TokenEndpointDependencies) {
 interface TokenEndpointDependencies extends EndpointDependencies<TokenEnvironmentValues> {
   readonly passwords: PasswordHashing;
   readonly makeId: MakeId;
+  /** Draws from [0, 1). */
+  readonly random: () => number;
 }
 
 /** The parts of the token endpoint. A new grant is one entry in the table of grants, and one name in `grantTypes`. */
-function composeParts({ environment, dynamo, kms, passwords, now, makeId }: TokenEndpointDependencies) {
+function composeParts(dependencies: TokenEndpointDependencies) {
+  const { environment, dynamo, kms, passwords, log, now, makeId, random } = dependencies;
   const userTables = { users: environment.USERS_TABLE, credentials: environment.CREDENTIALS_TABLE };
   const lockouts = { dynamo, tableName: environment.LOCKOUTS_TABLE, now };
   const keyring = makeKeyring({ dynamo, kms, tableName: environment.KEYRING_TABLE, now });
@@ -69,29 +74,36 @@ function composeParts({ environment, dynamo, kms, passwords, now, makeId }: Toke
     now,
     makeId,
   });
-  const grantDependencies = {
-    dynamo,
+  const sessionsTable = environment.SESSIONS_TABLE;
+  const shared = {
     userTables,
-    sessionsTable: environment.SESSIONS_TABLE,
-    credentials: makeCredentialStore({ dynamo, tableName: userTables.credentials, now }),
-    sessions: makeSessionStore({ dynamo, tableName: environment.SESSIONS_TABLE }),
-    passwords,
+    sessions: makeSessionStore({ dynamo, tableName: sessionsTable }),
     lockout: makeLockout({ ...lockouts, keyring }),
-    clientRateLimit: makeClientRateLimit({ ...lockouts, limit: environment.CLIENT_FAILURE_LIMIT }),
-    keyring,
     prepareTokens: makeTokenPreparation({
       keyring,
       mintAccessToken,
       accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
     }),
     refreshIdleSeconds: environment.REFRESH_IDLE_SECONDS,
-    refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
     now,
     makeId,
   };
+  const beginSession = makeSessionBeginning({
+    ...shared,
+    sessionLimit: makeSessionLimit({ dynamo, tableName: sessionsTable, log, now, random }),
+    accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
+    refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
+  });
   const grants: Grants = {
-    password: makePasswordGrant(grantDependencies),
-    refresh_token: makeRefreshTokenGrant(grantDependencies),
+    password: makePasswordGrant({
+      ...shared,
+      dynamo,
+      credentials: makeCredentialStore({ dynamo, tableName: userTables.credentials, now }),
+      passwords,
+      clientRateLimit: makeClientRateLimit({ ...lockouts, limit: environment.CLIENT_FAILURE_LIMIT }),
+      beginSession,
+    }),
+    refresh_token: makeRefreshTokenGrant({ ...shared, sessionsTable, keyring }),
   };
   return { clientAuthentication: makeClientAuthentication({ environment, dynamo, now }), grants };
 }

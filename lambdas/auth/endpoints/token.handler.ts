@@ -24,6 +24,7 @@ const tokenEndpoint = makeTokenEndpoint({
   count: name => metrics.addMetric(name, 'Count', 1),
   now: systemClock,
   makeId: randomId,
+  random: Math.random,
 });
 
 /**

@@ -1,6 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { readRecords } from '../../platform/batch-get.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { TokenResponse } from '../answers.ts';
 import type { Parameters } from '../form-request.ts';
@@ -8,7 +7,7 @@ import { OAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import type { CredentialStore } from '../principals/credential-store.ts';
 import type { PasswordHashing } from '../principals/password-hash.ts';
-import { commonScopes, formatScope, type Scope, scopesAllowed } from '../principals/scope.ts';
+import { commonScopes, type Scope, scopesAllowed } from '../principals/scope.ts';
 import {
   type Credential,
   credentialKey,
@@ -22,8 +21,7 @@ import type { UserTables } from '../principals/user-store.ts';
 import type { Lockout, LockoutKey } from '../protection/lockout.ts';
 import type { FailureRecord } from '../protection/lockout-rule.ts';
 import type { ClientRateLimit } from '../protection/rate-limit.ts';
-import type { Session } from '../sessions/session.ts';
-import type { SessionStore } from '../sessions/session-store.ts';
+import { type BeginSession, lockedMeanwhile } from './begin-session.ts';
 import {
   type Grant,
   type GrantRequest,
@@ -32,7 +30,6 @@ import {
   requestedScope,
   requireParameter,
 } from './grant.ts';
-import type { PrepareTokens } from './prepare-tokens.ts';
 
 /**
  * Makes the resource owner password credentials grant (RFC 6749 section 4.3). Against user enumeration, also by timing:
@@ -44,27 +41,19 @@ export function makePasswordGrant({
   dynamo,
   userTables,
   credentials,
-  sessions,
   passwords,
   lockout,
   clientRateLimit,
-  prepareTokens,
-  refreshIdleSeconds,
-  refreshAbsoluteSeconds,
-  now,
+  beginSession,
   makeId,
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly userTables: UserTables;
   readonly credentials: Pick<CredentialStore, 'replacePasswordHash'>;
-  readonly sessions: Pick<SessionStore, 'createSession' | 'revokeSession'>;
   readonly passwords: PasswordHashing;
   readonly lockout: Lockout;
   readonly clientRateLimit: ClientRateLimit;
-  readonly prepareTokens: PrepareTokens;
-  readonly refreshIdleSeconds: number;
-  readonly refreshAbsoluteSeconds: number;
-  readonly now: Clock;
+  readonly beginSession: BeginSession;
   readonly makeId: MakeId;
 }): Grant {
   return { prepare };
@@ -86,18 +75,14 @@ export function makePasswordGrant({
 
   async function logIn(parameters: PasswordParameters, request: GrantRequest): Promise<TokenResponse> {
     const { client, records, auditContext } = request;
+    const { lockoutKey } = parameters;
     refuseForeignScopes(parameters.requested, client);
     refuseOverLimit(clientRateLimit.secondsToWait(records.clientFailures));
     // Read before hashing: a lock that begins meanwhile does not undo this judgement.
-    const failures = lockout.failuresIn(parameters.lockoutKey, records.failures);
+    const failures = lockout.failuresIn(lockoutKey, records.failures);
     const { credential, user } = await authenticateUser(parameters, failures, request);
     const scopes = await requireScopes(parameters, failures, client, user);
-    const sessionWithoutKey = newSession(client, user, scopes);
-    const tokens = await prepareTokens({ client, session: sessionWithoutKey, scopes });
-    const session = { ...sessionWithoutKey, keyId: tokens.keyId };
-    await createAndCommit(session, parameters.lockoutKey, failures);
-    auditContext.sessionId = session.sessionId;
-    const response = await tokens.write(session);
+    const response = await beginSession({ client, user, scopes, lockoutKey, failures, auditContext });
     await rehash(credential, parameters.password);
     return response;
   }
@@ -142,41 +127,8 @@ export function makePasswordGrant({
     const allowed = scopesAllowed(client, user);
     const scopes = requested ? commonScopes(requested, allowed) : allowed;
     if (!requested || scopes.size > 0) return scopes;
-    if (!(await lockout.commit(lockoutKey, failures))) throw refused('user_locked_meanwhile');
+    if (!(await lockout.commit(lockoutKey, failures))) throw refused(lockedMeanwhile);
     throw new OAuthError('scope_of_no_role');
-  }
-
-  /** A new session. It lacks its key id only. */
-  function newSession(client: Client, user: User, scopes: ReadonlySet<Scope>): Omit<Session, 'keyId'> {
-    const moment = now();
-    const absoluteExpiresAt = moment + refreshAbsoluteSeconds * 1_000;
-    return {
-      sessionId: `${user.userId}-${makeId(22)}`,
-      clientId: client.clientId,
-      userId: user.userId,
-      accountId: user.accountId,
-      userVersion: user.version,
-      clientVersion: client.version,
-      scope: formatScope(scopes),
-      counter: 1,
-      createdAt: moment,
-      rotatedAt: moment,
-      idleExpiresAt: Math.min(moment + refreshIdleSeconds * 1_000, absoluteExpiresAt),
-      absoluteExpiresAt,
-    };
-  }
-
-  /**
-   * Stores the session and commits the success at the same time, which saves a round trip: until the response is sent, nobody
-   * has a token of the session.
-   *
-   * @throws {OAuthError} when a lock began since the failures were read; the session is revoked then.
-   */
-  async function createAndCommit(session: Session, lockoutKey: LockoutKey, failures: FailureRecord): Promise<void> {
-    const [isCommitted] = await Promise.all([lockout.commit(lockoutKey, failures), sessions.createSession(session)]);
-    if (isCommitted) return;
-    await sessions.revokeSession(session.sessionId, 'lockout', now());
-    throw refused('user_locked_meanwhile');
   }
 
   /** Best effort: when it fails, the next login tries again. */

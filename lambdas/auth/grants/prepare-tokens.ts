@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { KeyNotFoundError, type Keyring } from '../../platform/keyring.ts';
 import type { TokenResponse } from '../answers.ts';
-import type { Client } from '../principals/client.ts';
+import { type Client, mayRefresh } from '../principals/client.ts';
 import { formatScope, type Scope } from '../principals/scope.ts';
 import type { AccessTokenSubject } from '../sessions/access-token.ts';
 import { writeRefreshToken } from '../sessions/refresh-token.ts';
@@ -42,7 +42,7 @@ export function makeTokenPreparation({
         access_token: accessToken,
         token_type: 'Bearer',
         expires_in: accessTokenSeconds,
-        ...(client.grants.includes('refresh_token') ? { refresh_token: await refreshTokenOf(session) } : {}),
+        ...(mayRefresh(client) ? { refresh_token: await refreshTokenOf(session) } : {}),
         ...(scope === '' ? {} : { scope }),
       };
     }

@@ -48,6 +48,11 @@ export function matchesClientSecret(client: Client | undefined, secret: string, 
   return compared.slice(0, live.length).includes(true);
 }
 
+/** Whether a client may refresh: without that, nothing can be got from its sessions but one access token each. */
+export function mayRefresh({ grants }: Pick<Client, 'grants'>): boolean {
+  return grants.includes('refresh_token');
+}
+
 const clientSecretSchema = z.object({
   /** SHA-256, base64url: the secret itself is random and long, so nothing slower is needed. */
   hash: z.string(),

@@ -5,7 +5,14 @@ import type { Clock } from '../../platform/clock.ts';
 import { conditionalWrite, type Item, type ItemKey } from '../../platform/dynamo.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { normaliseEmail } from '../principals/user.ts';
-import { type FailureRecord, failureAttributes, failureLifetime, hasLockBegun, parseFailures } from './lockout-rule.ts';
+import {
+  type FailureRecord,
+  failureAttributes,
+  failureLifetime,
+  hasLockBegun,
+  loginsAttribute,
+  parseFailures,
+} from './lockout-rule.ts';
 
 /**
  * The login lockout against password guessing: a doubling lock, which never keeps a user out for long, and never makes logins
@@ -23,6 +30,11 @@ export interface Lockout {
    * gives false: of many guesses at once, the right one succeeds only if it comes before the lock.
    */
   commit(key: LockoutKey, failures: FailureRecord): Promise<boolean>;
+  /**
+   * As `commit`, and the same write numbers the login: one more than the last through the client, `first` where none is known.
+   * Gives the number; `undefined` where a lock has begun.
+   */
+  commitLogin(key: LockoutKey, failures: FailureRecord, first: number): Promise<number | undefined>;
   /** Resets the failures of all clients against an e-mail address. */
   unlock(email: string): Promise<void>;
 }
@@ -36,9 +48,9 @@ export interface LockoutKey extends ItemKey {
 /**
  * Makes the lockout over table `Lockouts`: partition `pk`, here `lock#<MAC of the e-mail address>`, so that the table does
  * not tell whose accounts were tried. The item holds `totalOfAll`, `sharedAt`, `ttl`, and for each MAC of a client
- * `total_…`, `base_…` and `last_…`. Totals only grow, and a lock follows from them when they are read: therefore every
- * failure is one unconditional write, and a success can tell from a total that no lock has begun. A new MAC key starts the
- * counts again, which once in its lifetime does no harm.
+ * `total_…`, `base_…`, `last_…` and `logins_…`. Totals only grow, and a lock follows from them when they are read: therefore
+ * every failure is one unconditional write, and a success can tell from a total that no lock has begun. A new MAC key starts
+ * the counts again, which once in its lifetime does no harm.
  */
 export function makeLockout({
   dynamo,
@@ -52,7 +64,7 @@ export function makeLockout({
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
   readonly now: Clock;
 }): Lockout {
-  return { keyOf, failuresIn, countFailure, commit, unlock };
+  return { keyOf, failuresIn, countFailure, commit, commitLogin, unlock };
 
   async function keyOf(clientId: string, email: string): Promise<LockoutKey> {
     return { ...(await itemKeyOf(email)), client: (await macOf('client', clientId, email)).slice(0, 22) };
@@ -101,14 +113,29 @@ export function makeLockout({
   }
 
   async function commit(key: LockoutKey, failures: FailureRecord): Promise<boolean> {
+    return (await commitNumbered(key, failures, undefined)) !== undefined;
+  }
+
+  async function commitLogin(key: LockoutKey, failures: FailureRecord, first: number): Promise<number | undefined> {
+    const written = await commitNumbered(key, failures, first);
+    return written && Number(written[loginsAttribute(key.client)]);
+  }
+
+  /** The attributes that were written; `undefined` where a lock has begun. Without a first number there is none. */
+  async function commitNumbered(
+    key: LockoutKey,
+    failures: FailureRecord,
+    first: number | undefined,
+  ): Promise<Item | undefined> {
     let latest = failures;
     for (let tries = 0; tries < maxTries; tries++) {
-      if (await tryCommit(key, latest)) return true;
+      const written = await tryCommit(key, latest, first);
+      if (written) return written;
       const [item] = await batchGet(dynamo, [key]);
       latest = failuresIn(key, item);
-      if (hasLockBegun(failures, latest)) return false;
+      if (hasLockBegun(failures, latest)) return undefined;
     }
-    return false;
+    return undefined;
   }
 
   async function unlock(email: string): Promise<void> {
@@ -116,23 +143,30 @@ export function makeLockout({
     await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
   }
 
-  /** True if no new lock has begun. */
-  function tryCommit(key: LockoutKey, failures: FailureRecord): Promise<boolean> {
+  /** The attributes that were written; `undefined` where a lock may have begun. */
+  function tryCommit(key: LockoutKey, failures: FailureRecord, first: number | undefined): Promise<Item | undefined> {
     const { total, base } = failureAttributes(key.client);
     const isCounted = failures.total > 0;
+    const sets = [
+      '#ttl = :ttl',
+      ...(isCounted ? ['#base = if_not_exists(#total, :zero)'] : []),
+      ...(first === undefined ? [] : ['#logins = if_not_exists(#logins, :before) + :one']),
+    ];
     return update(key, {
-      UpdateExpression: `SET #ttl = :ttl${isCounted ? ', #base = if_not_exists(#total, :zero)' : ''}`,
+      UpdateExpression: `SET ${sets.join(', ')}`,
       ExpressionAttributeNames: {
         '#ttl': 'ttl',
         '#total': total,
         '#all': 'totalOfAll',
         ...(isCounted ? { '#base': base } : {}),
+        ...(first === undefined ? {} : { '#logins': loginsAttribute(key.client) }),
       },
       ExpressionAttributeValues: {
         ':ttl': ttl(),
         ':nextLock': failures.nextLock,
         ':nextLockOfAll': failures.nextLockOfAll,
         ...(isCounted ? { ':zero': 0 } : {}),
+        ...(first === undefined ? {} : { ':before': first - 1, ':one': 1 }),
       },
       ConditionExpression:
         '(attribute_not_exists(#total) OR #total < :nextLock) AND (attribute_not_exists(#all) OR #all < :nextLockOfAll)',
@@ -151,10 +185,11 @@ export function makeLockout({
     });
   }
 
-  /** Whether the update's condition held. */
-  async function update({ table, key }: ItemKey, expressions: UpdateExpressions): Promise<boolean> {
-    const command = new UpdateCommand({ TableName: table, Key: key, ...expressions });
-    return (await conditionalWrite(dynamo.send(command))) !== undefined;
+  /** The attributes that were written; `undefined` where the condition did not hold. */
+  async function update({ table, key }: ItemKey, expressions: UpdateExpressions): Promise<Item | undefined> {
+    const command = new UpdateCommand({ TableName: table, Key: key, ...expressions, ReturnValues: 'UPDATED_NEW' });
+    const output = await conditionalWrite(dynamo.send(command));
+    return output && (output.Attributes ?? {});
   }
 
   /** Deletion only cleans up: `parseFailures` ignores what is too old. */

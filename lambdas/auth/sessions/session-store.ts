@@ -75,9 +75,7 @@ type RevocationReason = NonNullable<Session['revokedFor']>;
 /** What a rotation changes in a session, besides adding one to the counter. */
 type Rotation = Pick<Session, 'keyId' | 'rotatedAt' | 'idleExpiresAt'> & { readonly rotationId: string };
 
+/** When DynamoDB may delete a session: it only cleans up, some time after. Expiry is judged by the record. */
 function ttl({ idleExpiresAt, absoluteExpiresAt }: Pick<Session, 'idleExpiresAt' | 'absoluteExpiresAt'>): number {
-  return Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000) + cleanupDelaySeconds;
+  return Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000);
 }
-
-/** From the expiry of a session to its deletion by DynamoDB, which only cleans up: expiry is judged by the record. */
-const cleanupDelaySeconds = 86_400;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeSessionBeginning } from '../../../../lambdas/auth/grants/begin-session.ts';
 import type { Grant } from '../../../../lambdas/auth/grants/grant.ts';
 import { makePasswordGrant } from '../../../../lambdas/auth/grants/password.ts';
 import { OAuthError } from '../../../../lambdas/auth/oauth-error.ts';
@@ -25,7 +26,6 @@ beforeAll(async () => {
     dynamo: database.dynamo,
     userTables: { users: 'Users', credentials: 'Credentials' },
     credentials: { replacePasswordHash: async () => true },
-    sessions,
     // without the cost of a hash all guesses are concurrent
     passwords: { ...passwordHashing, verify: async password => password !== 'wrong', needsRehash: () => false },
     lockout,
@@ -34,13 +34,20 @@ beforeAll(async () => {
       secondsToWait: () => undefined,
       count: async () => undefined,
     },
-    prepareTokens: async () => ({
-      keyId: 'any',
-      write: async () => ({ access_token: 'any', token_type: 'Bearer', expires_in: 900 }),
+    beginSession: makeSessionBeginning({
+      sessions,
+      sessionLimit: { drawFirstNumber: () => 1, apply: async () => undefined },
+      lockout,
+      prepareTokens: async () => ({
+        keyId: 'any',
+        write: async () => ({ access_token: 'any', token_type: 'Bearer', expires_in: 900 }),
+      }),
+      accessTokenSeconds: 900,
+      refreshIdleSeconds: 900,
+      refreshAbsoluteSeconds: 900,
+      now: clock.now,
+      makeId: randomId,
     }),
-    refreshIdleSeconds: 900,
-    refreshAbsoluteSeconds: 900,
-    now: clock.now,
     makeId: randomId,
   });
 });

@@ -1,0 +1,107 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { MakeId } from '../../platform/identifiers.ts';
+import type { TokenResponse } from '../answers.ts';
+import { OAuthError } from '../oauth-error.ts';
+import { type Client, mayRefresh } from '../principals/client.ts';
+import { formatScope, type Scope } from '../principals/scope.ts';
+import type { User } from '../principals/user.ts';
+import type { AuditContext } from '../protection/audit.ts';
+import type { Lockout, LockoutKey } from '../protection/lockout.ts';
+import type { FailureRecord } from '../protection/lockout-rule.ts';
+import type { Session } from '../sessions/session.ts';
+import type { SessionLimit } from '../sessions/session-limit.ts';
+import type { SessionStore } from '../sessions/session-store.ts';
+import type { PrepareTokens } from './prepare-tokens.ts';
+
+/** Begins the session of a login whose password was right, and writes its tokens. @throws {OAuthError} */
+export type BeginSession = (login: Login) => Promise<TokenResponse>;
+
+/** Makes the beginning of sessions. */
+export function makeSessionBeginning({
+  sessions,
+  sessionLimit,
+  lockout,
+  prepareTokens,
+  accessTokenSeconds,
+  refreshIdleSeconds,
+  refreshAbsoluteSeconds,
+  now,
+  makeId,
+}: {
+  readonly sessions: Pick<SessionStore, 'createSession' | 'revokeSession'>;
+  readonly sessionLimit: SessionLimit;
+  readonly lockout: Pick<Lockout, 'commitLogin'>;
+  readonly prepareTokens: PrepareTokens;
+  readonly accessTokenSeconds: number;
+  readonly refreshIdleSeconds: number;
+  readonly refreshAbsoluteSeconds: number;
+  readonly now: Clock;
+  readonly makeId: MakeId;
+}): BeginSession {
+  return async function beginSession(login) {
+    const { client, user, scopes, auditContext } = login;
+    const sessionWithoutKey = newSession(login);
+    const tokens = await prepareTokens({ client, session: sessionWithoutKey, scopes });
+    const session = { ...sessionWithoutKey, keyId: tokens.keyId };
+    const loginNumber = await createAndCommit(session, login);
+    auditContext.sessionId = session.sessionId;
+    const [response] = await Promise.all([
+      tokens.write(session),
+      sessionLimit.apply(loginNumber, { client, user, session }),
+    ]);
+    return response;
+  };
+
+  /** A new session. It lacks its key id only. It lives as long as something can be got from it. */
+  function newSession({ client, user, scopes }: Login): Omit<Session, 'keyId'> {
+    const moment = now();
+    const { idle, absolute } = mayRefresh(client)
+      ? { idle: refreshIdleSeconds, absolute: refreshAbsoluteSeconds }
+      : { idle: accessTokenSeconds, absolute: accessTokenSeconds };
+    const absoluteExpiresAt = moment + absolute * 1_000;
+    return {
+      sessionId: `${user.userId}-${makeId(22)}`,
+      clientId: client.clientId,
+      userId: user.userId,
+      accountId: user.accountId,
+      userVersion: user.version,
+      clientVersion: client.version,
+      scope: formatScope(scopes),
+      counter: 1,
+      createdAt: moment,
+      rotatedAt: moment,
+      idleExpiresAt: Math.min(moment + idle * 1_000, absoluteExpiresAt),
+      absoluteExpiresAt,
+    };
+  }
+
+  /**
+   * Stores the session and commits the success at the same time, which saves a round trip: until the response is sent, nobody
+   * has a token of the session. Gives the number of the login.
+   *
+   * @throws {OAuthError} when a lock began since the failures were read; the session is revoked then.
+   */
+  async function createAndCommit(session: Session, { lockoutKey, failures }: Login): Promise<number> {
+    const [loginNumber] = await Promise.all([
+      lockout.commitLogin(lockoutKey, failures, sessionLimit.drawFirstNumber()),
+      sessions.createSession(session),
+    ]);
+    if (loginNumber !== undefined) return loginNumber;
+    await sessions.revokeSession(session.sessionId, 'lockout', now());
+    throw new OAuthError('credentials_refused', { reason: lockedMeanwhile });
+  }
+}
+
+/** The reason code of a login with the right password that a lock overtook. */
+export const lockedMeanwhile = 'user_locked_meanwhile';
+
+/** A login whose password was right. */
+interface Login {
+  readonly client: Client;
+  readonly user: User;
+  readonly scopes: ReadonlySet<Scope>;
+  readonly lockoutKey: LockoutKey;
+  /** As they were read before the password was judged. */
+  readonly failures: FailureRecord;
+  readonly auditContext: AuditContext;
+}

@@ -1,0 +1,117 @@
+import { DeleteCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { Clock } from '../../platform/clock.ts';
+import { conditionalWrite, type Item } from '../../platform/dynamo.ts';
+import { describeError, type Log } from '../../platform/telemetry.ts';
+import { type ActiveSession, asActiveSession } from './active-session.ts';
+import { parseSession, type Session, sessionKey } from './session.ts';
+
+/**
+ * Keeps a user's sessions at one client to about 200: a client that logs in for each request must not fill the table. One
+ * login in twenty counts them, so that the others make no further call.
+ */
+export interface SessionLimit {
+  /** Draws the number of a user's first login through a client: which of each twenty logins counts depends on it. */
+  drawFirstNumber(): number;
+  /**
+   * Counts the user's sessions at the client, if the login of that number has to, and ends those beyond the limit: the longest
+   * unused first, never the new one. Best effort: a login neither fails by it nor waits long.
+   */
+  apply(loginNumber: number, login: ActiveSession): Promise<void>;
+}
+
+/** How many sessions of a user at a client stay, the new one among them. */
+export const sessionsPerClient = 200;
+
+/** Makes the limit over table `Sessions`: partition `userId`, range `sessionId`. */
+export function makeSessionLimit({
+  dynamo,
+  tableName,
+  log,
+  now,
+  random,
+}: {
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly tableName: string;
+  readonly log: Log;
+  readonly now: Clock;
+  /** Draws from [0, 1). */
+  readonly random: () => number;
+}): SessionLimit {
+  return { drawFirstNumber, apply };
+
+  function drawFirstNumber(): number {
+    return Math.floor(random() * loginsPerCount) + 1;
+  }
+
+  async function apply(loginNumber: number, login: ActiveSession): Promise<void> {
+    if (loginNumber % loginsPerCount !== 0) return;
+    const { clientId, userId } = login.session;
+    const abortSignal = AbortSignal.timeout(longestWait);
+    try {
+      const surplus = surplusOf(await readOthers(login.session, abortSignal), login, now());
+      if (surplus.length === 0) return;
+      await Promise.all(surplus.map(session => deleteUnused(session, abortSignal)));
+      log.info('sessions.limited', { clientId, userId, ended: surplus.length });
+    } catch (error) {
+      log.error('sessions.not_limited', { clientId, userId, ...describeError(error) });
+    }
+  }
+
+  /** The other sessions of the user at the client, or some of them where they are very many. */
+  async function readOthers({ userId, clientId, sessionId }: Session, abortSignal: AbortSignal): Promise<Session[]> {
+    const found: Session[] = [];
+    let start: Item | undefined;
+    for (let page = 0; page < maxPages && found.length < enough; page++) {
+      const command = new QueryCommand({
+        TableName: tableName,
+        ConsistentRead: true,
+        KeyConditionExpression: 'userId = :user',
+        FilterExpression: 'clientId = :client',
+        ExpressionAttributeValues: { ':user': userId, ':client': clientId },
+        Limit: pageSize,
+        ExclusiveStartKey: start,
+      });
+      const { Items = [], LastEvaluatedKey } = await dynamo.send(command, { abortSignal });
+      found.push(...Items.map(parseSession).filter(session => session !== undefined));
+      if (!LastEvaluatedKey) break;
+      start = LastEvaluatedKey;
+    }
+    return found.filter(session => session.sessionId !== sessionId);
+  }
+
+  /** Deletes a session unless it was used since it was read. */
+  async function deleteUnused({ sessionId, counter }: Session, abortSignal: AbortSignal): Promise<void> {
+    const command = new DeleteCommand({
+      TableName: tableName,
+      Key: sessionKey(tableName, sessionId).key,
+      ConditionExpression: '#counter = :counter',
+      ExpressionAttributeNames: { '#counter': 'counter' },
+      ExpressionAttributeValues: { ':counter': counter },
+    });
+    await conditionalWrite(dynamo.send(command, { abortSignal }));
+  }
+}
+
+const loginsPerCount = 20;
+
+/** Milliseconds. What is not done by then, a later login does. */
+const longestWait = 1_000;
+
+/** Sessions of the user that one Query looks at, whatever their client; of the client, `enough` are worked on. */
+const pageSize = 1_000;
+const maxPages = 4;
+const enough = 500;
+
+/** Five times what is new since the last count, so that any number comes down to the limit. */
+const maxDeletions = 100;
+
+/** The sessions to delete: of live ones those beyond the limit, the longest unused first; then ended ones without room. */
+function surplusOf(sessions: readonly Session[], { client, user }: ActiveSession, now: number): readonly Session[] {
+  const isLive = (session: Session) => asActiveSession(client, user, session, now) !== undefined;
+  const byLastUse = sessions.toSorted((one, other) => other.rotatedAt - one.rotatedAt);
+  const live = byLastUse.filter(isLive);
+  const ended = byLastUse.filter(session => !isLive(session));
+  const room = sessionsPerClient - 1; // beside the new one
+  const surplus = [...live.slice(room).toReversed(), ...ended.slice(Math.max(room - live.length, 0)).toReversed()];
+  return surplus.slice(0, maxDeletions);
+}

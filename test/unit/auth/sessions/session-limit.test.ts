@@ -1,0 +1,314 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
+import { isExpired, parseSession, type Session } from '../../../../lambdas/auth/sessions/session.ts';
+import { makeSessionLimit } from '../../../../lambdas/auth/sessions/session-limit.ts';
+import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+
+let drawn = 0;
+let service: AuthService;
+let client: Awaited<ReturnType<AuthService['makeClient']>>;
+let user: Awaited<ReturnType<AuthService['makeUser']>>;
+/** Happens just before each operation of that name. */
+let before: { readonly operation: string; readonly act: () => unknown } | undefined;
+beforeAll(async () => {
+  // verification without its cost, since thousands of logins are made here
+  const passwords = { ...passwordHashing, verify: async () => true, needsRehash: () => false };
+  service = await startAuthService({ passwords, random: () => drawn });
+  service.database.dynamo.middlewareStack.add(
+    (next, context) => async args => {
+      if (before && context.commandName === before.operation) await before.act();
+      return next(args);
+    },
+    { step: 'initialize', name: 'before' },
+  );
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  before = undefined;
+  drawn = 0;
+  client = await service.makeClient();
+  user = await service.makeUser();
+});
+
+const logIn = async (from = client, as = user) => {
+  service.clock.advance(1);
+  const form = { grant_type: 'password', client_id: from.id, client_secret: from.secret };
+  return service.post('token', { ...form, username: as.username, password: as.password });
+};
+const logInTimes = async (times: number, from = client, as = user): Promise<string[]> => {
+  const tokens = [];
+  for (let time = 0; time < times; time++) tokens.push((await logIn(from, as)).json.refresh_token as string);
+  return tokens;
+};
+const refresh = (token: string) => {
+  const form = { grant_type: 'refresh_token', client_id: client.id, client_secret: client.secret };
+  return service.post('token', { ...form, refresh_token: token });
+};
+const idOf = (token: string) => token.split('.')[0] ?? '';
+const storedOf = async (userId: string): Promise<Session[]> => {
+  const query = new QueryCommand({
+    TableName: 'Sessions',
+    KeyConditionExpression: 'userId = :user',
+    ExpressionAttributeValues: { ':user': userId },
+  });
+  const { Items = [] } = await service.database.dynamo.send(query);
+  return Items.map(parseSession).filter(session => session !== undefined);
+};
+const liveOf = async (from = client, as = user) =>
+  (await storedOf(as.user.userId)).filter(
+    session =>
+      session.clientId === from.id && session.revokedAt === undefined && !isExpired(session, service.clock.now()),
+  );
+/** A session as it is stored, one of many that were there before. */
+const earlier = (number: number, change: Partial<Session> = {}): Session => ({
+  sessionId: `${user.user.userId}-earlier${number}`,
+  clientId: client.id,
+  userId: user.user.userId,
+  accountId: 'acme',
+  userVersion: 1,
+  clientVersion: 1,
+  scope: '',
+  counter: 1,
+  keyId: 'k',
+  createdAt: number,
+  rotatedAt: number,
+  idleExpiresAt: service.clock.now() + 86_400_000,
+  absoluteExpiresAt: service.clock.now() + 86_400_000,
+  ...change,
+});
+const store = async (sessions: readonly Session[]) => {
+  for (const session of sessions) await service.sessions.createSession(session);
+};
+const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
+
+describe('the sessions of a user at one client', () => {
+  it.each([0, 0.35, 0.999])('are at most 240 live ones in 300 logins, drawn at %d', async draw => {
+    drawn = draw;
+    let most = 0;
+    for (let time = 0; time < 300; time++) {
+      await logIn();
+      if (time >= 200 && time % 10 === 9) most = Math.max(most, (await liveOf()).length);
+    }
+    expect(most).toBeLessThanOrEqual(240);
+    expect((await liveOf()).length).toBeGreaterThanOrEqual(200);
+    expect((await liveOf()).length).toBeLessThanOrEqual(240);
+  });
+
+  it('are about 200 after 300 logins side by side', async () => {
+    drawn = Math.random();
+    for (let round = 0; round < 10; round++) {
+      const answers = await Promise.all(numbers(30).map(() => logIn()));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    }
+    const live = await liveOf();
+    expect(live.length).toBeGreaterThanOrEqual(170);
+    expect(live.length).toBeLessThanOrEqual(240);
+  });
+
+  it('are counted at one login in twenty, which is drawn, and no other login makes another call', async () => {
+    for (const [draw, counting] of [
+      [0, 20],
+      [0.5, 10],
+      [0.95, 1],
+    ] as const) {
+      drawn = draw;
+      user = await service.makeUser();
+      const counted: number[] = [];
+      await service.keyring.list('mac');
+      for (let login = 1; login <= 60; login++) {
+        service.database.operations.length = 0;
+        await logIn();
+        const calls = service.database.operations.filter(operation => operation !== 'QueryCommand');
+        const expected = ['BatchGetItemCommand', 'BatchGetItemCommand', 'UpdateItemCommand', 'PutItemCommand'];
+        expect(calls).toEqual(expected);
+        if (service.database.operations.length > calls.length) counted.push(login);
+      }
+      expect(counted).toEqual([counting, counting + 20, counting + 40]);
+    }
+  });
+
+  it('are not left uncounted by a login that is refused for its scopes in the place of the twentieth', async () => {
+    user = await service.makeUser({ role: 'member' });
+    await logInTimes(19);
+    const form = { grant_type: 'password', client_id: client.id, client_secret: client.secret };
+    const { username, password } = user;
+    const refused = await service.post('token', { ...form, username, password, scope: 'webhooks:read' });
+    expect(refused.json.error).toBe('invalid_scope');
+    service.database.operations.length = 0;
+    await logIn();
+    expect(service.database.operations).toContain('QueryCommand');
+  });
+
+  it('end longest unused first: one that was refreshed stays', async () => {
+    drawn = 0;
+    const tokens = await logInTimes(219);
+    service.clock.advance(1_000);
+    expect((await refresh(tokens[0] ?? '')).status).toBe(200);
+    const last = await logIn(); // the 220th counts
+    const live = new Set((await liveOf()).map(({ sessionId }) => sessionId));
+    const kept = [tokens[0], ...tokens.slice(21), last.json.refresh_token as string];
+    expect([...live].toSorted()).toEqual(kept.map(token => idOf(token ?? '')).toSorted());
+    const ended = await refresh(tokens[1] ?? '');
+    expect(ended).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+    expect(service.metrics).not.toContain('RefreshTokenReuse');
+  });
+
+  it('are ended at that client alone, and of that user alone', async () => {
+    const [other, another] = [await service.makeClient(), await service.makeUser()];
+    await logInTimes(30, other);
+    await logInTimes(30, client, another);
+    await logInTimes(220);
+    expect(await liveOf()).toHaveLength(200);
+    expect(await liveOf(other)).toHaveLength(30);
+    expect(await liveOf(client, another)).toHaveLength(30);
+  });
+
+  it('keep the one that was used while they were counted', async () => {
+    await store(numbers(210).map(number => earlier(number)));
+    drawn = 0.95;
+    const now = service.clock.now();
+    before = {
+      operation: 'DeleteItemCommand',
+      act: async () => {
+        before = undefined;
+        const rotation = { keyId: 'k', rotatedAt: now, idleExpiresAt: now + 1_000_000, rotationId: 'r' };
+        await service.sessions.rotateSession(earlier(0), rotation);
+      },
+    };
+    expect((await logIn()).status).toBe(200);
+    const left = (await liveOf()).map(({ sessionId }) => sessionId);
+    expect(left).toContain(earlier(0).sessionId);
+    expect(left).not.toContain(earlier(1).sessionId);
+    expect(left).toHaveLength(201);
+  });
+
+  it('keep the new one, even where others claim to have been used later', async () => {
+    const later = service.clock.now() + 1_000;
+    await store(numbers(205).map(number => earlier(number, { rotatedAt: later })));
+    drawn = 0.95;
+    const { json } = await logIn();
+    const left = (await liveOf()).map(({ sessionId }) => sessionId);
+    expect(left).toContain(idOf(json.refresh_token));
+    expect(left).toHaveLength(200);
+  });
+
+  it.each([
+    ['revoked', { revokedAt: 1, revokedFor: 'reuse' as const }],
+    ['expired', { idleExpiresAt: 1 }],
+    ['ended by a new password', { userVersion: 0 }],
+  ])('go before live ones where they are %s, and stay while there is room', async (_, over) => {
+    await store(numbers(150).map(number => earlier(number)));
+    await store(numbers(40).map(number => earlier(1_000 + number, over)));
+    drawn = 0.95;
+    await logIn();
+    expect(await storedOf(user.user.userId)).toHaveLength(191);
+    await store(numbers(40).map(number => earlier(2_000 + number, over)));
+    await service.lockout.unlock(user.username); // the next login is the first again, and counts
+    await logIn();
+    const stored = (await storedOf(user.user.userId)).map(({ sessionId }) => sessionId);
+    expect(stored).toHaveLength(200);
+    expect(stored.filter(id => Number(id.split('earlier')[1]) < 150)).toHaveLength(150);
+  });
+
+  it('cost a bounded number of calls, however many were there before, and come down to 200', async () => {
+    await store(numbers(1_500).map(number => earlier(number)));
+    const limits: number[] = [];
+    for (let counts = 0; counts < 15; counts++) {
+      await service.lockout.unlock(user.username);
+      drawn = 0.95;
+      service.database.operations.length = 0;
+      await logIn();
+      limits.push(service.database.operations.length);
+    }
+    expect(Math.max(...limits)).toBeLessThanOrEqual(4 + 4 + 100);
+    const left = await liveOf();
+    expect(left).toHaveLength(200);
+    const last = left.map(({ sessionId }) => Number(sessionId.split('earlier')[1])).filter(Number.isInteger);
+    expect(Math.min(...last)).toBe(1_315); // of all, those that were used last: 185 and the new 15
+  });
+});
+
+describe('a login does not fail where its user’s sessions', () => {
+  const failure = () => {
+    throw Object.assign(new Error('canary'), { name: 'ThrottlingException' });
+  };
+
+  it.each([
+    ['cannot be counted', 'QueryCommand'],
+    ['cannot be ended', 'DeleteItemCommand'],
+  ])('%s', async (_, operation) => {
+    await store(numbers(220).map(number => earlier(number)));
+    drawn = 0.95;
+    before = { operation, act: failure };
+    const answer = await logIn();
+    expect(answer.status).toBe(200);
+    before = undefined;
+    expect((await refresh(answer.json.refresh_token)).status).toBe(200);
+    expect(service.logs.filter(line => line.includes('sessions.not_limited')).at(-1)).toContain('ThrottlingException');
+    expect(service.logs.join()).not.toContain('canary');
+  });
+});
+
+it('a login does not wait for sessions that cannot be counted because nobody answers', async () => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const dynamo = DynamoDBDocumentClient.from(
+    new DynamoDBClient({
+      endpoint: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      region: 'test',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    }),
+  );
+  const lines: unknown[] = [];
+  const log = { info: () => {}, warn: () => {}, error: (...line: unknown[]) => void lines.push(line[0]) };
+  const limit = makeSessionLimit({ dynamo, tableName: 'Sessions', log, now: service.clock.now, random: () => 0 });
+  // the client itself would wait for ever
+  await limit.apply(20, { client: client.client, user: user.user, session: earlier(1) });
+  expect(lines).toEqual(['sessions.not_limited']);
+  dynamo.destroy();
+  silent.closeAllConnections();
+  silent.close();
+});
+
+describe('a login through a client that may not refresh', () => {
+  beforeEach(async () => {
+    client = await service.makeClient({ grants: ['password'] });
+  });
+
+  it('leaves a session that lives, and is stored, as long as its access token', async () => {
+    const { json } = await logIn();
+    expect(json.expires_in).toBe(900);
+    const [session] = await storedOf(user.user.userId);
+    const end = service.clock.now() + 900_000;
+    expect(session).toMatchObject({ idleExpiresAt: end, absoluteExpiresAt: end });
+    expect(await ttlOf(session)).toBe(Math.ceil(end / 1_000));
+    service.clock.set(end - 1);
+    expect(await liveOf()).toHaveLength(1);
+    service.clock.advance(1);
+    expect(await liveOf()).toHaveLength(0);
+  });
+
+  it('leaves a long session where it may refresh', async () => {
+    client = await service.makeClient();
+    await logIn();
+    const [session] = await storedOf(user.user.userId);
+    expect(session?.idleExpiresAt).toBe(service.clock.now() + 14 * 86_400_000);
+    expect(await ttlOf(session)).toBe(Math.ceil((session?.idleExpiresAt ?? 0) / 1_000));
+  });
+
+  const ttlOf = async (session: Session | undefined) => {
+    const { Items = [] } = await service.database.dynamo.send(
+      new QueryCommand({
+        TableName: 'Sessions',
+        KeyConditionExpression: 'userId = :user',
+        ExpressionAttributeValues: { ':user': session?.userId },
+      }),
+    );
+    return Items[0]?.ttl;
+  };
+});
