@@ -10,9 +10,12 @@ export type Role = (typeof roles)[number];
 /** A user. Times are in milliseconds since the epoch. */
 export type User = z.output<typeof userSchema>;
 
-/** The one form of an e-mail address that is stored and compared. */
+/**
+ * The one form of an e-mail address that is stored and compared. NFC after lower-casing too: of `J` and U+030C it composes
+ * nothing, of `j` and U+030C one letter.
+ */
 export function normaliseEmail(email: string): string {
-  return email.trim().normalize('NFC').toLowerCase();
+  return email.trim().normalize('NFC').toLowerCase().normalize('NFC');
 }
 
 /** The key of a user. Table `Users`: partition `userId`. */

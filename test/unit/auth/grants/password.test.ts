@@ -1,5 +1,7 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { normaliseEmail } from '../../../../lambdas/auth/principals/user.ts';
+import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type Answer, type AuthService, startAuthService } from '../../../support/auth-service.ts';
 
 let service: AuthService;
@@ -113,6 +115,13 @@ describe('the password grant', () => {
     await service.users.setUserPassword(user.userId, 'caf\u00e9');
     expect(await login(username, 'cafe\u0301')).toMatchObject({ status: 200 });
     expect(await login(username, ' caf\u00e9 ')).toMatchObject(refused);
+  });
+
+  it('finds the user of an address that is composed in lower case only, as it was typed at creation', async () => {
+    const typed = `J\u030c${randomId(8)}@example.com`;
+    const email = normaliseEmail(typed); // as the operator's command line does
+    await service.users.createUser({ email, password: 'a password', accountId: 'acme', role: 'admin' });
+    expect(await login(typed, 'a password')).toMatchObject({ status: 200 });
   });
 
   it('rehashes a password that is stored with other parameters, and ends no session', async () => {

@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { normaliseEmail } from '../../../../lambdas/auth/principals/user.ts';
+
+/** Every code point of the classes, as a text. */
+const characters = (pattern: RegExp, from: number, to: number): string[] =>
+  Array.from({ length: to - from + 1 }, (_, place) => String.fromCodePoint(from + place)).filter(character =>
+    pattern.test(character),
+  );
+const letters = characters(/^\p{L}$/u, 0, 0x10ffff);
+const marks = characters(/^\p{M}$/u, 0x300, 0x36f);
+
+/** A letter and a mark that NFC leaves apart, and puts together once the letter is in lower case: `J` and U+030C. */
+const composedInLowerCase = letters.flatMap(letter =>
+  marks
+    .map(mark => letter + mark)
+    .filter(form => {
+      const lower = form.normalize('NFC').toLowerCase();
+      return lower !== lower.normalize('NFC');
+    }),
+);
+
+describe('the normal form of an e-mail address', () => {
+  it.each([
+    ['white space around it', ' ana@example.com\t', 'ana@example.com'],
+    ['capitals', 'ANA@Example.COM', 'ana@example.com'],
+    ['a decomposed letter', 'jose\u0301@example.com', 'jos\u00e9@example.com'],
+    ['a decomposed capital', 'JOSE\u0301@example.com', 'jos\u00e9@example.com'],
+    ['a capital that is composed in lower case only', 'J\u030cana@example.com', '\u01f0ana@example.com'],
+    ['a capital whose marks change places in lower case', '\u0130\u0316@example.com', 'i\u0316\u0307@example.com'],
+  ])('has one spelling of %s', (_, given, normal) => {
+    expect(normaliseEmail(given)).toBe(normal);
+  });
+
+  it('is one for all spellings of each letter that is composed in lower case only', () => {
+    expect(composedInLowerCase).toHaveLength(102);
+    for (const form of composedInLowerCase) {
+      const normal = normaliseEmail(`${form}@example.com`);
+      expect(normaliseEmail(normal)).toBe(normal);
+      for (const spelling of [form.normalize('NFD'), form.toLowerCase(), form.toLowerCase().normalize('NFC')]) {
+        expect(normaliseEmail(`${spelling}@example.com`)).toBe(normal);
+      }
+    }
+  });
+
+  it('stays as it is when it is normalised again, as what an operator types is', () => {
+    const capitals = composedInLowerCase.map(([letter = '']) => letter);
+    const some = fc.string({ unit: 'binary', maxLength: 2 });
+    const texts = fc.array(fc.oneof(fc.constantFrom(...marks), fc.constantFrom(...capitals), some));
+    fc.assert(
+      fc.property(texts, parts => {
+        const normal = normaliseEmail(parts.join(''));
+        expect(normaliseEmail(normal)).toBe(normal);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
