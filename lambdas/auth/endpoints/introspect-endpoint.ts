@@ -2,7 +2,7 @@ import { readRecords } from '../../platform/batch-get.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import type { Introspection } from '../answers.ts';
 import type { IntrospectEnvironmentValues } from '../environment.ts';
-import { type Client, clientKey, parseClient } from '../principals/client.ts';
+import { type Client, clientKey, mayRefresh, parseClient } from '../principals/client.ts';
 import { commonScopes, formatScope, scopesAllowed, storedScope } from '../principals/scope.ts';
 import { parseUser, userKey } from '../principals/user.ts';
 import type { AuditContext } from '../protection/audit.ts';
@@ -47,7 +47,7 @@ export function makeIntrospectEndpoint(dependencies: EndpointDependencies<Intros
     const client = await readClient(session.clientId, caller);
     const active = asActiveSession(client, parseUser(records.user), session, now());
     const isCurrent = token.counter === session.counter && token.keyId === session.keyId;
-    if (!active || !isCurrent) return inactive;
+    if (!active || !mayRefresh(active.client) || !isCurrent) return inactive;
     const scope = formatScope(commonScopes(storedScope(session.scope), scopesAllowed(active.client, active.user)));
     return {
       active: true,

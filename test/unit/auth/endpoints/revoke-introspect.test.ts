@@ -138,6 +138,18 @@ describe('introspection (RFC 7662)', () => {
     expect(await introspect(tokens[kind])).toMatchObject(inactive);
   });
 
+  it('calls a refresh token inactive whose client may not refresh any more, for as long as it may not', async () => {
+    const privileged = await service.makeClient({ introspect: true });
+    await service.clients.updateClient(client.id, { grants: ['password'] });
+    for (const from of [client, privileged]) {
+      expect((await introspect(tokens.refresh_token, from)).json).toEqual({ active: false });
+      expect((await introspect(tokens.access_token, from)).json).toMatchObject({ active: true });
+    }
+    service.clock.advance(1);
+    await service.clients.updateClient(client.id, { grants: ['password', 'refresh_token'] });
+    expect((await introspect(tokens.refresh_token)).json).toMatchObject({ active: true });
+  });
+
   it('gives the scopes that the role still has', async () => {
     await service.users.setUserRole(userId, 'member');
     for (const kind of kinds) expect((await introspect(tokens[kind])).json).not.toHaveProperty('scope');
