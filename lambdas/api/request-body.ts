@@ -43,11 +43,14 @@ export function parseJsonBody(
 /** The most bytes that a request body may have. */
 export const maximumBodyBytes = 16 * 1_024;
 
-/** `application/json`, alone or with parameters of which `charset` must be UTF-8 (RFC 8259 section 11 defines none). */
+/**
+ * `application/json`, alone or with parameters of which `charset` must be UTF-8 (RFC 8259 section 11 defines none), by its name or
+ * by the alias that some libraries send (WHATWG Encoding section 4.2).
+ */
 function isJson(contentType: string | undefined): boolean {
   const [type, ...parameters] = (contentType ?? '').split(';').map(part => part.trim().toLowerCase());
   if (type !== 'application/json') return false;
-  return parameters.every(parameter => !/^charset\s*=/.test(parameter) || /^charset="?utf-8"?$/.test(parameter));
+  return parameters.every(parameter => !/^charset\s*=/.test(parameter) || /^charset="?utf-?8"?$/.test(parameter));
 }
 
 /** The first name that a JSON object gives twice at its top level; JSON.parse would silently keep the last value. */

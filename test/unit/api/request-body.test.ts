@@ -33,6 +33,8 @@ describe('parseJsonBody', () => {
     'application/json; charset=utf-8',
     'application/json;charset=UTF-8',
     'application/json; charset="utf-8"',
+    'application/json; charset=utf8',
+    'application/json;charset="UTF8"',
     'application/json; profile=x',
   ])('takes %s', contentType => {
     expect(read('{"a":1}', contentType)).toEqual({ a: 1 });
@@ -47,6 +49,9 @@ describe('parseJsonBody', () => {
     'application/jsonx',
     'application/json; charset=iso-8859-1',
     'application/json; charset=utf-16',
+    'application/json; charset=utf--8',
+    'application/json; charset=utf88',
+    'application/json; charset=utf8; charset=latin1',
     'application/json, application/json',
   ])('refuses %j', contentType => {
     expect(codeOf(() => read('{}', contentType))).toBe('415 unsupported_media_type');
