@@ -74,6 +74,11 @@ const cases: readonly Case[] = [
       ...{ method, path, request: () => ({}), status: 401, code: 'token_missing', headers: missing },
     },
     {
+      title: 'Bearer with nothing behind it (RFC 6750 section 3.1)',
+      ...{ method, path, status: 401, code: 'token_missing', headers: missing },
+      request: () => ({ headers: { authorization: 'Bearer' } }),
+    },
+    {
       title: 'a member',
       ...{ method, path, request: () => ({ token: member.token }), status: 403, code: 'admin_required' },
     },

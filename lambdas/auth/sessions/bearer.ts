@@ -27,7 +27,8 @@ export function makeBearerAuthentication(
   return async function authenticateBearer(authorization) {
     const header = bearerHeader.exec(authorization?.trim() ?? '');
     if (!header) return { outcome: 'missing' };
-    const claims = await verifyAccessToken(header[1] ?? '');
+    const [, token = ''] = header;
+    const claims = await verifyAccessToken(token);
     const active = claims && (await readActiveSession(claims));
     if (!active) return { outcome: 'invalid' };
     const { client, user, session, scopes } = active;
@@ -41,12 +42,12 @@ export function makeBearerAuthentication(
 }
 
 /**
- * `missing`: the header has no bearer token, and the challenge names no error (RFC 6750 section 3.1). `invalid`: it has one
- * that is malformed, expired or revoked.
+ * `missing`: the header has no bearer token, be it for lack of more than `Bearer`, and the challenge names no error (RFC 6750
+ * section 3.1). `invalid`: it has one that is malformed, expired or revoked.
  */
 type BearerOutcome =
   | { readonly outcome: 'authenticated'; readonly principal: Principal }
   | { readonly outcome: 'missing' }
   | { readonly outcome: 'invalid' };
 
-const bearerHeader = /^bearer(?:[\t ]+(.*))?$/i;
+const bearerHeader = /^bearer[\t ]+([^\t ].*)$/i;
