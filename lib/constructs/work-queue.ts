@@ -20,8 +20,8 @@ export interface WorkQueueProps extends QueueProps {
 
 /**
  * A standard queue for one consumer. A message stays hidden for six times the consumer's timeout, as Lambda recommends,
- * so that a slow batch is not delivered twice. It is kept for four days, less than in the dead-letter queue, because a
- * message keeps its age when SQS moves it there.
+ * so that a slow batch is not delivered twice. It keeps messages as long as SQS allows: what cannot be consumed for days is not
+ * lost. A message keeps its age when SQS moves it to the dead-letter queue, which happens a day or so after its first receive.
  */
 export class WorkQueue extends sqs.Queue {
   readonly consumerTimeout: Duration;
@@ -35,7 +35,7 @@ export class WorkQueue extends sqs.Queue {
       ...encryptedWith(dataKey),
       enforceSSL: true,
       visibilityTimeout: Duration.seconds(consumerTimeout.toSeconds() * 6),
-      retentionPeriod: Duration.days(4),
+      retentionPeriod,
       maxMessageSizeBytes,
       receiveMessageWaitTime: Duration.seconds(20),
       deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount },
@@ -45,13 +45,13 @@ export class WorkQueue extends sqs.Queue {
   }
 }
 
-/** A queue for messages that cannot be processed. It keeps them for 14 days, the most that SQS allows. */
+/** A queue for messages that cannot be processed. */
 export class DeadLetterQueue extends sqs.Queue {
   constructor(scope: Construct, id: string, { removalPolicy, dataKey }: QueueProps) {
     super(scope, id, {
       ...encryptedWith(dataKey),
       enforceSSL: true,
-      retentionPeriod: Duration.days(14),
+      retentionPeriod,
       removalPolicy,
     });
   }
@@ -87,6 +87,9 @@ function encryptedWith(dataKey: kms.IKey | undefined) {
     ? { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey: dataKey }
     : { encryption: sqs.QueueEncryption.SQS_MANAGED };
 }
+
+/** How long any queue keeps a message: the most that SQS allows. */
+const retentionPeriod = Duration.days(14);
 
 /** A dead letter is sent on with its reason, and both must fit into the 1 MiB that SQS accepts. In bytes. */
 const maxMessageSizeBytes = 1_048_576 - 8_192;
