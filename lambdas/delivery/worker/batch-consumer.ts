@@ -20,7 +20,7 @@ import type { OnAttempt } from './process-delivery.ts';
 export type ProcessRecord = (record: SQSRecord, onAttempt?: OnAttempt) => Promise<RecordOutcome>;
 
 /** What became of a message. One that was `shed` comes back in a moment. */
-export type RecordOutcome = 'processed' | 'shed';
+type RecordOutcome = 'processed' | 'shed';
 
 /** The handler of a queue's batches. */
 export type Consumer = (
