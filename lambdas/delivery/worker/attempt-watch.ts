@@ -1,7 +1,8 @@
+import type { EventLoopLag } from '../../platform/event-loop-lag.ts';
+import { type After, afterElapsed } from '../../platform/timer.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { AttemptOutcome } from '../delivery.ts';
 import type { DnsTimeouts } from '../isolation/dns-timeouts.ts';
-import type { EventLoopLag } from '../isolation/event-loop-lag.ts';
 import { isSlow, mayRecover, type Slowness, withDuration } from '../isolation/slowness.ts';
 import type { SlownessTracker } from '../isolation/slowness-tracker.ts';
 import type { Lane } from '../lane-routing.ts';
@@ -31,8 +32,7 @@ export interface AttemptWatchDependencies {
   readonly dnsTimeouts: DnsTimeouts;
   /** Whether messages wait in the lane's queue. */
   readonly hasMessages: HasMessages;
-  /** Calls back after so many milliseconds. Gives what cancels that. */
-  readonly after: (milliseconds: number, callback: () => void) => () => void;
+  readonly after: After;
   readonly now: () => number;
   /** The lane whose consumer is at work: in the slow one nothing is given up. */
   readonly lane: Lane;
@@ -42,18 +42,10 @@ export interface AttemptWatchDependencies {
   readonly attemptTimeoutMs: number;
 }
 
-/** `setTimeout`, as the watch takes it. */
-export function systemTimer(milliseconds: number, callback: () => void): () => void {
-  const timer = setTimeout(callback, milliseconds);
-  return function cancel() {
-    clearTimeout(timer);
-  };
-}
-
 /**
  * Returns the function that starts a watch. A webhook is recorded as slow while its attempt is in flight, not when the timeout
- * has passed: every further attempt would hold up another place meanwhile. A process that lags behind itself records nothing
- * and gives nothing up.
+ * has passed: every further attempt would hold up another place meanwhile. Time in which this process stood still is nobody's,
+ * and counts for nothing here.
  */
 export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): StartAttemptWatch {
   const { tracker, eventLoopLag, dnsTimeouts, hasMessages, after, now, lane, giveUp, attemptTimeoutMs } = dependencies;
@@ -93,7 +85,7 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
     };
 
     function later(milliseconds: number, callback: () => void): void {
-      timers.push(after(milliseconds, callback));
+      timers.push(afterElapsed(lag.elapsed, milliseconds, callback, after));
     }
 
     function endPhase(): void {
@@ -103,7 +95,7 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
     }
 
     function onSlowResolution(): void {
-      if (!lag.wasLate()) recordSlowDns();
+      recordSlowDns();
       void giveUpOrAskAgain();
     }
 
@@ -119,13 +111,11 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
 
     /** The pace of a webhook that hangs must not wait for its first timeout. */
     function onHangingAnswer(): void {
-      if (withDuration(slowness, attemptTimeoutMs, now()) && !lag.wasLate()) {
+      if (withDuration(slowness, attemptTimeoutMs, now()))
         stored.push(tracker.recordDuration(webhook, attemptTimeoutMs));
-      }
     }
 
     function recordSlow(): void {
-      if (lag.wasLate()) return;
       wasSlow = true;
       stored.push(tracker.recordSlow(webhook));
     }
@@ -135,7 +125,7 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
       const asked = phase;
       const isDue = giveUp === 'always' || (await hasMessages());
       if (phase !== asked) return;
-      if (isDue && !lag.wasLate()) controller.abort();
+      if (isDue) controller.abort();
       else later(giveUpEvery, giveUpOrAskAgain);
     }
 

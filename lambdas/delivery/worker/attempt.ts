@@ -1,11 +1,13 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
-import type { GuardedPost, PostOutcome } from '../../platform/egress/guarded-post.ts';
+import type { GuardedPost, PostOutcome, PostRequest } from '../../platform/egress/guarded-post.ts';
+import type { EventLoopLag } from '../../platform/event-loop-lag.ts';
 import type { Sealing } from '../../platform/sealing.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { isSigning } from '../../webhooks/signing-secret.ts';
 import { authorizationBinding, secretBinding, type Webhook } from '../../webhooks/webhook.ts';
 import { retryAfterWait } from '../backoff.ts';
 import type { AttemptOutcome, AttemptRecord, AttemptResult, Delivery } from '../delivery.ts';
+import { excusingLateness } from '../limits.ts';
 import type { AttemptWatch } from './attempt-watch.ts';
 import { makeRedaction } from './redaction.ts';
 import { signatureHeader } from './signature.ts';
@@ -18,6 +20,7 @@ export interface AttemptDependencies {
   /** The guarded way out: it holds off SSRF, server-side request forgery, by judging every address that it connects to. */
   readonly post: GuardedPost;
   readonly sealing: Pick<Sealing, 'open'>;
+  readonly eventLoopLag: EventLoopLag;
   readonly now: Clock;
   /** Milliseconds from resolving the name to the last response header. */
   readonly attemptTimeoutMs: number;
@@ -31,7 +34,7 @@ export interface AttemptDependencies {
  * of it.
  */
 export function makeAttempt(dependencies: AttemptDependencies): Attempt {
-  const { post, sealing, now, attemptTimeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
+  const { post, sealing, eventLoopLag, now, attemptTimeoutMs, connectTimeoutMs, serviceVersion } = dependencies;
 
   return async function attempt(webhook, delivery, progress) {
     const startedAt = now();
@@ -39,7 +42,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
     try {
       const credentials = await openCredentials(sealing, webhook, startedAt);
       progress?.onResolving();
-      posted = await post({
+      posted = await postBlamingOurselves({
         url: webhook.url,
         headers: headersFor(delivery, credentials, startedAt),
         body: delivery.body,
@@ -58,6 +61,20 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
     }
     return outcomeOf(posted, recordOf(posted, delivery.attempt, startedAt), now());
   };
+
+  /** A time-out that comes because this process stood still is no receiver's fault, and no name server's. */
+  async function postBlamingOurselves(request: Omit<PostRequest, 'elapsed'>): Promise<PostOutcome> {
+    const lag = eventLoopLag.begin();
+    try {
+      const posted = await post({ ...request, elapsed: lag.elapsed });
+      const lateness = lag.lateness();
+      if (!isTimeout(posted) || lateness < excusingLateness) return posted;
+      const detail = `${posted.detail}; this process was late by ${Math.round(lateness)} ms`;
+      return { ...posted, outcome: 'internal_error', detail };
+    } finally {
+      lag.end();
+    }
+  }
 
   /** The headers of Standard Webhooks. `webhook-id` is the same in every attempt, so that receivers can drop repeats. */
   function headersFor({ id, body }: Delivery, { authorization, secrets }: Credentials, at: number) {
@@ -92,6 +109,10 @@ async function openCredentials(
     ...signing.map(({ sealed }) => sealing.open(sealed, secretBinding(accountId, eventName))),
   ]);
   return { authorization: authorization || undefined, secrets: opened.filter(secret => secret !== undefined) };
+}
+
+function isTimeout(posted: PostOutcome): posted is PostOutcome & { readonly detail: string } {
+  return posted.outcome === 'timeout' || (posted.outcome === 'dns' && posted.detail === 'ETIMEOUT');
 }
 
 function recordOf(posted: PostOutcome, number: number, startedAt: number): AttemptRecord {

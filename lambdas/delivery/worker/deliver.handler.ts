@@ -11,14 +11,15 @@ import { makeGuardedPost } from '../../platform/egress/guarded-post.ts';
 import { makeOutageDetector } from '../../platform/egress/outage-detector.ts';
 import { makeResolver } from '../../platform/egress/resolver.ts';
 import { readEnvironment } from '../../platform/environment.ts';
+import { makeEventLoopLag } from '../../platform/event-loop-lag.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
 import { makeSealing } from '../../platform/sealing.ts';
+import { afterEvents } from '../../platform/timer.ts';
 import { makeDeliveryStore } from '../delivery-store.ts';
 import { deliverEnvironment } from '../environment.ts';
 import { makeAdmission } from '../isolation/admission.ts';
 import { makeConcurrencyLimit } from '../isolation/concurrency-limit.ts';
 import { makeDnsTimeouts } from '../isolation/dns-timeouts.ts';
-import { makeEventLoopLag } from '../isolation/event-loop-lag.ts';
 import { makeRecentCounts } from '../isolation/recent-counts.ts';
 import { makeSlotReservations } from '../isolation/slot-reservations.ts';
 import { makeMoveToSlowLane } from '../isolation/slow-lane.ts';
@@ -32,7 +33,7 @@ import { makeReplayStore } from '../replay/replay-store.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
 import { makeApplyOutcome } from '../transitions.ts';
 import { makeAttempt } from './attempt.ts';
-import { makeStartAttemptWatch, systemTimer } from './attempt-watch.ts';
+import { makeStartAttemptWatch } from './attempt-watch.ts';
 import { makeConsumer, systemPause } from './batch-consumer.ts';
 import { makeFirstAttempt } from './first-attempt.ts';
 import { makeProcessDelivery } from './process-delivery.ts';
@@ -67,6 +68,7 @@ const queues = {
   retry: makeAttemptQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),
   slow: makeAttemptQueue({ sqs, queueUrl: environment.SLOW_QUEUE_URL, now }),
 };
+const eventLoopLag = makeEventLoopLag();
 const attempt = makeAttempt({
   post: makeGuardedPost({
     resolve: makeResolver(),
@@ -76,6 +78,7 @@ const attempt = makeAttempt({
     random,
   }),
   sealing: makeSealing(makeKeyring({ dynamo, kms, tableName: environment.KEYRING_TABLE, now })),
+  eventLoopLag,
   now,
   attemptTimeoutMs,
   connectTimeoutMs: connectTimeouts[lane],
@@ -83,10 +86,10 @@ const attempt = makeAttempt({
 });
 const startAttemptWatch = makeStartAttemptWatch({
   tracker: makeSlownessTracker({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
-  eventLoopLag: makeEventLoopLag(),
+  eventLoopLag,
   dnsTimeouts: makeDnsTimeouts(now),
   hasMessages: makeHasMessages({ ...telemetry, sqs, queueUrl: environment.QUEUE_URL, now }),
-  after: systemTimer,
+  after: afterEvents,
   now,
   lane,
   giveUp: environment.GIVE_UP,

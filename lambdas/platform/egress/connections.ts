@@ -1,10 +1,18 @@
-import { constants, X509Certificate } from 'node:crypto';
-import { Agent, type AgentOptions } from 'node:https';
-import { isIP } from 'node:net';
+import { X509Certificate } from 'node:crypto';
+import type { Agent } from 'node:https';
+import { isIP, connect as netConnect } from 'node:net';
 import { DEFAULT_CIPHERS, type PeerCertificate } from 'node:tls';
+import { systemClock } from '../clock.ts';
+import { makeHandshakeCosts } from './handshake-costs.ts';
+import { makeMeteredAgent } from './metered-agent.ts';
+import type { Connect } from './metered-socket.ts';
 
-/** Makes a pool of connections; `https.Agent` unless a test says otherwise. */
-export type MakeAgent = (options: AgentOptions) => Agent;
+/** The network that connections are opened in; the machine's own unless a test says otherwise. */
+export interface Network {
+  readonly connect?: Connect;
+  /** Certificate authorities to trust in place of Node's. */
+  readonly ca?: string;
+}
 
 /** The pools that connections come from. */
 export interface Connections {
@@ -18,16 +26,17 @@ export interface Connections {
  * Makes both pools. Agents key their connections by address *and* name, so a kept one is reused only when the SSRF guard has
  * just allowed the same address again.
  */
-export function makeConnections(makeAgent: MakeAgent = options => new Agent(options)): Connections {
+export function makeConnections({ connect = netConnect, ca }: Network = {}): Connections {
   const secure = {
+    ...(ca !== undefined && { ca }),
     rejectUnauthorized: true,
     checkServerIdentity: checkAlternativeNames,
     ciphers: affordableCiphers,
-    secureOptions: constants.SSL_OP_NO_RENEGOTIATION, // a receiver may ask thousands of times a second
   };
+  const handshakeCosts = makeHandshakeCosts(systemClock);
   return {
-    kept: limitIdle(makeAgent({ ...secure, keepAlive: true, timeout: idleMs })),
-    fresh: makeAgent({ ...secure, keepAlive: false }),
+    kept: limitIdle(makeMeteredAgent({ ...secure, keepAlive: true, timeout: idleMs }, connect, handshakeCosts)),
+    fresh: makeMeteredAgent({ ...secure, keepAlive: false }, connect, handshakeCosts),
   };
 }
 

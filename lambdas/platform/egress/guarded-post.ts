@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { type MakeAgent, makeConnections, pickAddresses } from './connections.ts';
+import { afterEvents } from '../timer.ts';
+import { type Connections, makeConnections, pickAddresses } from './connections.ts';
 import { errorCode } from './network-error.ts';
 import type { OutageDetector } from './outage-detector.ts';
 import { type PinnedRequestOutcome, sendPinnedRequest } from './pinned-request.ts';
@@ -20,6 +21,11 @@ export interface PostRequest extends PostListeners {
   readonly deadlineMs: number;
   /** Milliseconds in which each address must accept a TCP connection; then the next one is tried. */
   readonly connectTimeoutMs: number;
+  /**
+   * A clock in milliseconds that stands still while this process does: the time to connect, and since then, is measured by
+   * it. The deadline is not.
+   */
+  readonly elapsed: () => number;
   /** Masks secrets in the part of the body that was read, before that is cut to 1 KiB. */
   readonly redact?: Redact;
   /** Aborts the POST. Before the last header: `given_up`. After it: only stops reading the body. */
@@ -52,7 +58,7 @@ export interface GuardedPostDependencies {
   readonly now: Clock;
   /** Draws from [0, 1), for the order in which addresses are tried. */
   readonly random: () => number;
-  readonly makeAgent?: MakeAgent;
+  readonly connections?: Connections;
 }
 
 /**
@@ -60,17 +66,16 @@ export interface GuardedPostDependencies {
  * connects only to judged addresses, one after another, until one accepts. Redirects are never followed.
  */
 export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedPost {
-  const { outageDetector, now, random, makeAgent } = dependencies;
+  const { outageDetector, now, random, connections = makeConnections() } = dependencies;
   const resolveDestination = makeResolveDestination(dependencies);
-  const connections = makeConnections(makeAgent);
 
   return async function guardedPost(request) {
-    const timing = startPostTiming(request, now);
+    const timing = startPostTiming(request, now, request.elapsed);
     const end = new AbortController();
     const giveUp = () => end.abort('given_up');
-    const timer = setTimeout(() => end.abort('timeout'), request.deadlineMs);
+    const endDeadline = afterEvents(request.deadlineMs, () => end.abort('timeout'));
     const answered = () => {
-      clearTimeout(timer);
+      endDeadline();
       timing.answered();
     };
     request.signal?.addEventListener('abort', giveUp, { once: true });
@@ -82,7 +87,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       const detail = error instanceof ResolutionError ? error.message : errorCode(error);
       result = { outcome: 'internal_error', detail };
     } finally {
-      clearTimeout(timer);
+      endDeadline();
       request.signal?.removeEventListener('abort', giveUp);
     }
     if (result === undefined && end.signal.reason === 'timeout') {
@@ -131,6 +136,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
       },
       body: request.body,
       connectTimeoutMs: request.connectTimeoutMs,
+      elapsed: request.elapsed,
       signal,
       onConnected: outageDetector.connected,
       onAnswered: () => {

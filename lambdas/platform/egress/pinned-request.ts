@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Agent, request as httpsRequest } from 'node:https';
+import { limitConnectTime } from './connect-time.ts';
+import { enterPhase } from './metered-agent.ts';
 import { classifyNetworkError, errorCode, type NetworkError, type RequestPhase } from './network-error.ts';
-import { limitConnectTime, limitHeaderBytes, limitSessionTickets, maximumHeaderBytes } from './socket-limits.ts';
 import { readTruncatedBody, type TruncatedBody } from './truncated-body.ts';
 
 /** One POST over one connection. */
@@ -17,6 +18,8 @@ export interface PinnedRequest {
   readonly body: string;
   /** Milliseconds in which TCP must connect; the TLS handshake is bounded by the signal alone. */
   readonly connectTimeoutMs: number;
+  /** A clock in milliseconds that stands still while this process does: the time to connect is measured by it. */
+  readonly elapsed: () => number;
   /** Before the last response header it ends the request, afterwards only the reading of the body. */
   readonly signal: AbortSignal;
   /** Called when a new connection is open. */
@@ -49,12 +52,12 @@ export type PinnedRequestOutcome =
  */
 export function sendPinnedRequest(request: PinnedRequest): Promise<PinnedRequestOutcome> {
   return new Promise<PinnedRequestOutcome>(resolve => {
-    const { agent, address, port, serverName, path, headers, body, connectTimeoutMs, signal } = request;
+    const { agent, address, port, serverName, path, headers, body, connectTimeoutMs, elapsed, signal } = request;
     let phase: RequestPhase = 'connect';
     let bytesBefore = 0;
     let informational = 0;
     let hasResponse = false;
-    const limits: (() => void)[] = [];
+    let endConnectTime = () => {};
     const outgoing = httpsRequest({
       agent,
       host: address,
@@ -66,7 +69,7 @@ export function sendPinnedRequest(request: PinnedRequest): Promise<PinnedRequest
       maxHeaderSize: maximumHeaderBytes,
     });
     const settle = (outcome: PinnedRequestOutcome | Promise<PinnedRequestOutcome>) => {
-      for (const end of limits) end();
+      endConnectTime();
       signal.removeEventListener('abort', abort);
       resolve(outcome);
     };
@@ -84,18 +87,12 @@ export function sendPinnedRequest(request: PinnedRequest): Promise<PinnedRequest
     };
     outgoing.on('socket', socket => {
       bytesBefore = socket.bytesRead;
-      limits.push(
-        limitHeaderBytes(outgoing, socket, () => fail({ kind: 'connection', detail: 'headers too long' })),
-        limitSessionTickets(socket, () => fail({ kind: 'tls', detail: 'too many session tickets' })),
-      );
       if (outgoing.reusedSocket) {
         phase = 'http';
         return; // it does not connect again: the listeners would stay as long as the connection
       }
-      limits.push(
-        limitConnectTime(socket, connectTimeoutMs, () =>
-          fail({ kind: 'connection', detail: `no connection in ${connectTimeoutMs} ms` }),
-        ),
+      endConnectTime = limitConnectTime(socket, elapsed, connectTimeoutMs, () =>
+        fail({ kind: 'connection', detail: `no connection in ${connectTimeoutMs} ms` }),
       );
       socket.once('connect', () => {
         phase = 'tls';
@@ -112,6 +109,7 @@ export function sendPinnedRequest(request: PinnedRequest): Promise<PinnedRequest
     });
     outgoing.on('response', response => {
       hasResponse = true;
+      if (outgoing.socket) enterPhase(outgoing.socket, 'body');
       request.onAnswered();
       const { statusCode = 0, headers: responseHeaders } = response;
       settle(
@@ -133,6 +131,9 @@ export function sendPinnedRequest(request: PinnedRequest): Promise<PinnedRequest
     return { outcome: 'failed', isConnected: false, isStale: false, kind: 'internal_error', detail: errorCode(error) };
   });
 }
+
+/** The most bytes of a response's header section. */
+const maximumHeaderBytes = 16 * 1_024;
 
 /** The most informational responses (RFC 9110 section 15.2) before the final one; no server needs as many. */
 const maximumInformational = 16;

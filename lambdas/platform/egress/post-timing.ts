@@ -16,7 +16,7 @@ export interface PostTimes {
   readonly durationMs: number;
   /** The part until the addresses were known and judged, or until that failed. */
   readonly resolutionMs: number;
-  /** The part since connecting began; absent if it never did. */
+  /** The part since connecting began, without the time in which this process stood still; absent if it never did. */
   readonly sinceConnectingMs?: number;
 }
 
@@ -29,23 +29,32 @@ export interface PostTiming {
   times(): PostTimes;
 }
 
-/** Starts the timing of a POST that begins now. Each step is told to the listeners. */
-export function startPostTiming({ onResolved, onConnecting, onAnswered }: PostListeners, now: Clock): PostTiming {
+/**
+ * Starts the timing of a POST that begins now. Each step is told to the listeners. `elapsed` is a clock that stands still while
+ * this process does.
+ */
+export function startPostTiming(
+  { onResolved, onConnecting, onAnswered }: PostListeners,
+  now: Clock,
+  elapsed: () => number,
+): PostTiming {
   const startedAt = now();
   let resolvedAt: number | undefined;
   let connectingAt: number | undefined;
   let answeredAt: number | undefined;
+  let answeredElapsed: number | undefined;
   return {
     resolved() {
       resolvedAt = now();
       onResolved?.(resolvedAt - startedAt);
     },
     connecting() {
-      connectingAt = now();
+      connectingAt = elapsed();
       onConnecting?.();
     },
     answered() {
       answeredAt = now();
+      answeredElapsed = elapsed();
       onAnswered?.();
     },
     times() {
@@ -53,7 +62,7 @@ export function startPostTiming({ onResolved, onConnecting, onAnswered }: PostLi
       return {
         durationMs: endedAt - startedAt,
         resolutionMs: (resolvedAt ?? endedAt) - startedAt,
-        ...(connectingAt !== undefined && { sinceConnectingMs: endedAt - connectingAt }),
+        ...(connectingAt !== undefined && { sinceConnectingMs: (answeredElapsed ?? elapsed()) - connectingAt }),
       };
     },
   };

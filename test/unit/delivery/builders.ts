@@ -2,6 +2,7 @@ import type { AttemptOutcome } from '../../../lambdas/delivery/delivery.ts';
 import { type AttemptRecord, type Delivery, newDelivery } from '../../../lambdas/delivery/delivery.ts';
 import type { DeliveryMetric, DeliveryTelemetry } from '../../../lambdas/delivery/telemetry.ts';
 import type { GuardedPost, PostOutcome, PostRequest } from '../../../lambdas/platform/egress/guarded-post.ts';
+import type { EventLoopLag } from '../../../lambdas/platform/event-loop-lag.ts';
 import type { Sealing } from '../../../lambdas/platform/sealing.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 
@@ -92,6 +93,11 @@ export const answer = (status: number, headers: Record<string, string> = {}, bod
   resolutionMs: 1,
   sinceConnectingMs: 11.4,
 });
+
+/** A process whose timers are never late. */
+export const neverLate: EventLoopLag = {
+  begin: () => ({ lateness: () => 0, elapsed: () => performance.now(), end: () => undefined }),
+};
 
 /** A network that gives the same answer each time, and what was sent over it. */
 export const fakeNetwork = (posted: PostOutcome) => {

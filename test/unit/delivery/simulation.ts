@@ -57,7 +57,7 @@ import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../support/clock.ts';
 import type { Database } from '../../support/database/database.ts';
-import { answer, aWebhook, fakeSealing, fakeTelemetry } from './builders.ts';
+import { answer, aWebhook, fakeSealing, fakeTelemetry, neverLate } from './builders.ts';
 
 /** The waits of the simulation: two for the queue, one for the sweeper. */
 export const schedule = [5_000, 5 * 60_000, 30 * 60_000];
@@ -317,7 +317,7 @@ export const simulate = async (database: Database, page = replayPage) => {
       queues,
       startAttemptWatch: makeStartAttemptWatch({
         tracker: makeSlownessTracker({ ...telemetry, store: slownessStore, quickCounts: makeRecentCounts(), now }),
-        eventLoopLag: { begin: () => ({ wasLate: () => false, end: () => undefined }) },
+        eventLoopLag: { begin: () => ({ ...neverLate.begin(), elapsed: now }) },
         dnsTimeouts: makeDnsTimeouts(now),
         hasMessages: makeHasMessages({
           ...telemetry,
@@ -347,6 +347,7 @@ export const simulate = async (database: Database, page = replayPage) => {
       applyOutcome: makeApplyOutcome({ schedule, now, random: () => 0.5 }),
       attempt: makeAttempt({
         sealing: fakeSealing,
+        eventLoopLag: neverLate,
         now,
         attemptTimeoutMs: 15_000,
         connectTimeoutMs: 700,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type Slowness,
   unknownSlowness,
@@ -9,23 +9,21 @@ import { makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
 import {
   type AttemptWatchDependencies,
   makeStartAttemptWatch,
-  systemTimer,
 } from '../../../../lambdas/delivery/worker/attempt-watch.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { aDelivery, answer, aRecord, aWebhook, fakeSealing, noon } from '../builders.ts';
+import { aDelivery, answer, aRecord, aWebhook, fakeSealing, neverLate, noon } from '../builders.ts';
 
 interface Circumstances extends Partial<AttemptWatchDependencies> {
   readonly slowness?: Slowness;
   /** Whether messages wait, by how often that was asked before. */
   readonly waiting?: readonly boolean[];
-  readonly isLate?: () => boolean;
 }
 
 const slow = withSlowDns(unknownSlowness, noon - 60_000);
 
 /** The watch of one attempt, a clock that fires its timers, and what was done, each with its time since noon. */
 const timing = (circumstances: Circumstances = {}) => {
-  const { slowness = unknownSlowness, waiting = [], isLate = () => false, ...changes } = circumstances;
+  const { slowness = unknownSlowness, waiting = [], ...changes } = circumstances;
   const clock = frozenClock();
   const did: string[] = [];
   let timers: { readonly at: number; act(): void }[] = [];
@@ -40,7 +38,7 @@ const timing = (circumstances: Circumstances = {}) => {
       recordDuration: async (_, milliseconds) => void note(`takes ${milliseconds}`),
       recordQuickSuccess: async () => void note('quick success'),
     },
-    eventLoopLag: { begin: () => ({ wasLate: isLate, end: () => void ended++ }) },
+    eventLoopLag: { begin: () => ({ lateness: () => 0, elapsed: clock.now, end: () => void ended++ }) },
     dnsTimeouts: { begin: () => () => undefined, recordTimeout: () => false },
     hasMessages: async () => {
       note('asks');
@@ -139,22 +137,6 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
     expect(did).toEqual(['2000 slow']);
   });
 
-  it.each(['waiting', 'always'] as const)(
-    'is neither recorded nor given up by a process that lags: %s',
-    async giveUp => {
-      const { onResolving, onConnecting, pass, did, end } = timing({
-        giveUp,
-        waiting: Array(20).fill(true),
-        isLate: () => true,
-      });
-      onResolving();
-      onConnecting();
-      await pass(15_000);
-      await end(failed(15_000));
-      expect(did.filter(what => !what.endsWith('asks'))).toEqual([]);
-    },
-  );
-
   it('is not given up by an answer of the queue that comes after the receiver’s', async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const { onResolving, onConnecting, onAnswered, pass, signal, timers } = timing({
@@ -194,13 +176,6 @@ describe('a name that is not resolved after 2 s', () => {
     onResolving();
     await pass(15_000);
     expect(did).toEqual(['2000 gives up']);
-  });
-
-  it('is not recorded by a process that is late', async () => {
-    const { onResolving, pass, did } = timing({ isLate: () => true });
-    onResolving();
-    await pass(2_000);
-    expect(did).toEqual(['2000 asks']);
   });
 
   it('counts no more once connecting has begun: the receiver has 2 s of its own', async () => {
@@ -342,6 +317,7 @@ describe('our own part of an attempt', () => {
         onAnswered?.();
         return answer(200);
       },
+      eventLoopLag: neverLate,
       now: watch.clock.now,
       attemptTimeoutMs: 15_000,
       connectTimeoutMs: 700,
@@ -359,6 +335,7 @@ describe('our own part of an attempt', () => {
     const attempt = makeAttempt({
       sealing: { open: () => Promise.reject(new Error('no key')) },
       post: async () => answer(200),
+      eventLoopLag: neverLate,
       now: watch.clock.now,
       attemptTimeoutMs: 15_000,
       connectTimeoutMs: 700,
@@ -367,22 +344,5 @@ describe('our own part of an attempt', () => {
     await watch.end(await attempt(aWebhook(), aDelivery(), watch));
     expect(watch.did).toEqual([]);
     expect(watch.ended()).toBe(1);
-  });
-});
-
-describe('the system’s timer', () => {
-  beforeAll(() => void vi.useFakeTimers());
-  afterAll(() => void vi.useRealTimers());
-  it('calls back in time, unless it is told not to', () => {
-    const act = vi.fn();
-    const cancel = systemTimer(2_000, act);
-    vi.advanceTimersByTime(1_999);
-    expect(act).not.toHaveBeenCalled();
-    vi.advanceTimersByTime(1);
-    expect(act).toHaveBeenCalledOnce();
-    cancel();
-    systemTimer(2_000, act)();
-    vi.advanceTimersByTime(5_000);
-    expect(act).toHaveBeenCalledOnce();
   });
 });

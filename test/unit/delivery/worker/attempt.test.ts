@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type AttemptDependencies, makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
 import type { PostFailure, PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { aDelivery, answer, aWebhook, fakeNetwork, fakeSealing, noon, secret } from '../builders.ts';
+import { aDelivery, answer, aWebhook, fakeNetwork, fakeSealing, neverLate, noon, secret } from '../builders.ts';
 
 const hour = 60 * 60_000;
 
@@ -12,6 +12,7 @@ const attemptOver = (posted: PostOutcome, changes: Partial<AttemptDependencies> 
   const attempt = makeAttempt({
     post: network.post,
     sealing: fakeSealing,
+    eventLoopLag: neverLate,
     now: frozenClock().now,
     attemptTimeoutMs: 15_000,
     connectTimeoutMs: 700,
@@ -57,7 +58,13 @@ describe('what is sent', () => {
     const now = () => Date.now();
     const network = fakeNetwork(answer(200));
     const settings = { attemptTimeoutMs: 1, connectTimeoutMs: 1, serviceVersion: '1' };
-    const attempt = makeAttempt({ post: network.post, sealing: fakeSealing, now, ...settings });
+    const attempt = makeAttempt({
+      post: network.post,
+      sealing: fakeSealing,
+      eventLoopLag: neverLate,
+      now,
+      ...settings,
+    });
     await attempt(aWebhook(), aDelivery());
     const [request] = network.requests;
     expect(new Receiver(secret).verify(request?.body ?? '', { ...request?.headers })).toEqual({

@@ -1,7 +1,4 @@
-import { constants } from 'node:crypto';
-import { Agent, type AgentOptions } from 'node:https';
 import { afterEach, describe, expect, it } from 'vitest';
-import { makeConnections } from '../../../../lambdas/platform/egress/connections.ts';
 import { ok, otherAddress, publicAddress, request, say, start, stopAll } from './posting.ts';
 import type { Names } from './tls-receiver.ts';
 
@@ -21,18 +18,6 @@ describe('a handshake', () => {
   it('of TLS 1.2 with elliptic curves is accepted', async () => {
     const { post } = await start(say(ok), { tls: { maxVersion: 'TLSv1.2' } });
     expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
-  });
-
-  it('is not renegotiated at the receiver’s request', async () => {
-    const options: AgentOptions[] = [];
-    makeConnections(option => {
-      options.push(option);
-      return new Agent(option);
-    });
-    expect(options.map(({ secureOptions = 0 }) => secureOptions & constants.SSL_OP_NO_RENEGOTIATION)).toEqual([
-      constants.SSL_OP_NO_RENEGOTIATION,
-      constants.SSL_OP_NO_RENEGOTIATION,
-    ]);
   });
 });
 

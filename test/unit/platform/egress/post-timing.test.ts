@@ -61,7 +61,7 @@ describe('the timing of a POST', () => {
     const onResolved = (resolutionMs: number) => {
       resolvedIn = resolutionMs;
     };
-    expect(await post({ ...request, onResolved })).toMatchObject({
+    expect(await post({ ...request, elapsed: clock.now, onResolved })).toMatchObject({
       outcome: 'response',
       bodyStart: 'ok',
       durationMs: 65,

@@ -1,4 +1,4 @@
-import type { Agent } from 'node:https';
+import { makeConnections, type Network } from '../../../../lambdas/platform/egress/connections.ts';
 import {
   type GuardedPost,
   type GuardedPostDependencies,
@@ -7,9 +7,11 @@ import {
 } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import { makeOutageDetector } from '../../../../lambdas/platform/egress/outage-detector.ts';
 import type { Resolve } from '../../../../lambdas/platform/egress/resolver.ts';
+import { type Act, type HostileIdentity, startHostileReceiver } from '../../../../tools/support/hostile-tls.ts';
 import {
+  certify,
   type Handshake,
-  loopbackAgents,
+  loopbackNetwork,
   type Names,
   type Play,
   startTlsReceiver,
@@ -28,6 +30,7 @@ export const request: PostRequest = {
   body: '{"event":"demanda.criada","id_demanda":1}',
   deadlineMs: 5_000,
   connectTimeoutMs: 4_000,
+  elapsed: () => performance.now(),
 };
 
 /** A complete answer. */
@@ -62,11 +65,11 @@ export const postWith = (dependencies: Partial<GuardedPostDependencies>): Guarde
 };
 
 /** What a test may choose. */
-interface Situation extends Partial<Omit<GuardedPostDependencies, 'makeAgent'>> {
+interface Situation extends Partial<Omit<GuardedPostDependencies, 'connections'>> {
   readonly trust?: boolean;
   readonly names?: Names;
   readonly tls?: Handshake;
-  readonly fates?: Parameters<typeof loopbackAgents>[2];
+  readonly fates?: Parameters<typeof loopbackNetwork>[2];
   /** Where connections land, if not at the receiver. */
   readonly port?: (receiver: TlsReceiver) => Promise<number>;
 }
@@ -84,23 +87,29 @@ export const stopAll = async (): Promise<void> => {
 /** Starts a receiver, and a guarded POST whose connections all land there. Ends with `stopAll`. */
 export const start = async (play: Play, { trust = true, names, tls, fates, port, ...dependencies }: Situation = {}) => {
   const receiver = await startTlsReceiver(play, names, tls);
-  const { meant, makeAgent } = loopbackAgents(
+  const { meant, network } = loopbackNetwork(
     (await port?.(receiver)) ?? receiver.port,
     trust ? receiver.certificate : undefined,
     fates,
   );
-  const agents: Agent[] = [];
-  const post = postWith({
-    ...dependencies,
-    makeAgent: options => {
-      const agent = makeAgent(options);
-      agents.push(agent);
-      return agent;
-    },
-  });
+  stopLater(receiver.stop);
+  return { receiver, meant, ...postVia(network, dependencies) };
+};
+
+/** Starts a receiver that writes its own TLS records, and a guarded POST whose connections land there. */
+export const startHostile = async (act: Act, handshake: Omit<HostileIdentity, 'key' | 'certificate'> = {}) => {
+  const { private: key, cert: certificate } = await certify();
+  const receiver = await startHostileReceiver(act, { key, certificate, ...handshake });
+  stopLater(receiver.stop);
+  return postVia(loopbackNetwork(receiver.port, certificate).network);
+};
+
+/** A guarded POST in a network, and its connections. */
+export const postVia = (network: Network, dependencies: Partial<GuardedPostDependencies> = {}) => {
+  const connections = makeConnections(network);
   stopLater(() => {
-    for (const agent of agents) agent.destroy();
-    return receiver.stop();
+    connections.kept.destroy();
+    connections.fresh.destroy();
   });
-  return { receiver, meant, agents, post };
+  return { connections, post: postWith({ ...dependencies, connections }) };
 };

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { Agent, type AgentOptions } from 'node:https';
 import { type AddressInfo, connect, Socket } from 'node:net';
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { generate } from 'selfsigned';
+import type { Network } from '../../../../lambdas/platform/egress/connections.ts';
 
 /** A request as it came over the wire. */
 interface ReceivedRequest {
@@ -50,7 +50,7 @@ const receiverNames: Names = {
 };
 
 /** Makes a key and a certificate that vouches for itself. */
-const certify = ({ commonName = '', dns = [], ip = [] }: Names, isRsa: boolean) => {
+export const certify = ({ commonName = '', dns = [], ip = [] }: Names = receiverNames, isRsa = false) => {
   const altNames = [
     ...dns.map(value => ({ type: 2 as const, value })),
     ...ip.map(address => ({ type: 7 as const, ip: address })),
@@ -113,40 +113,35 @@ export const startTlsReceiver = async (
 /** Where the client meant to connect. */
 interface MeantConnection {
   readonly host: string | undefined;
-  readonly port: unknown;
-  readonly serverName: string | undefined;
+  readonly port: number;
 }
 
 /** What becomes of a connection: it never comes about (`silent`), or fails with an error of that code. */
 type Fate = 'silent' | `E${string}`;
 
 const ill = (fate: Fate): Socket => {
-  const socket = new Socket();
-  if (fate === 'silent') Object.assign(socket, { connecting: true });
-  else process.nextTick(() => socket.destroy(Object.assign(new Error(fate), { code: fate })));
+  const socket = Object.assign(new Socket(), { connecting: true });
+  if (fate !== 'silent') process.nextTick(() => socket.destroy(Object.assign(new Error(fate), { code: fate })));
   return socket;
 };
 
 /**
- * Makes agents that connect to the receiver, wherever they are told to, and write down where that was. All else about
- * them is the real thing: pooling by what they were told, TLS, the certificate's name. `fates`: addresses whose
- * connections end otherwise.
+ * A network in which every connection leads to the receiver, wherever it is meant to go, and which writes down where that was.
+ * `fates`: addresses whose connections end otherwise.
  */
-export const loopbackAgents = (
+export const loopbackNetwork = (
   port: number,
   certificate?: string,
   fates: ReadonlyMap<string, Fate> = new Map<string, Fate>(),
 ) => {
   const meant: MeantConnection[] = [];
-  class LoopbackAgent extends Agent {
-    override createConnection(...[options, callback]: Parameters<Agent['createConnection']>) {
-      const tls = options as typeof options & { host?: string; servername?: string };
-      meant.push({ host: tls.host, port: options.port, serverName: tls.servername });
-      const fate = fates.get(tls.host ?? '');
-      if (fate) return ill(fate);
-      const landing = { socket: connect(port, '127.0.0.1'), ...(certificate ? { ca: certificate } : {}) };
-      return super.createConnection({ ...options, ...landing }, callback);
-    }
-  }
-  return { meant, makeAgent: (options: AgentOptions): Agent => new LoopbackAgent(options) };
+  const network: Network = {
+    connect: options => {
+      meant.push({ host: options.host, port: options.port });
+      const fate = fates.get(options.host ?? '');
+      return fate ? ill(fate) : connect({ ...options, host: '127.0.0.1', port });
+    },
+    ...(certificate !== undefined && { ca: certificate }),
+  };
+  return { meant, network };
 };

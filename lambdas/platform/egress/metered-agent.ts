@@ -1,0 +1,58 @@
+import type { ClientRequest } from 'node:http';
+import { Agent, type AgentOptions } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { ConnectionOptions } from 'node:tls';
+import type { HandshakeCosts } from './handshake-costs.ts';
+import { type Connect, type ConnectionPhase, type MeteredSocket, openMeteredSocket } from './metered-socket.ts';
+
+/** Makes an agent whose TLS connections run over metered sockets. */
+export function makeMeteredAgent(options: AgentOptions, connect: Connect, handshakeCosts: HandshakeCosts): Agent {
+  return new MeteredAgent(options, connect, handshakeCosts);
+}
+
+/** Tells the meter below a TLS connection what it is at. The agent itself tells all but the body. */
+export function enterPhase(socket: Socket, phase: ConnectionPhase): void {
+  meters.get(socket)?.enter(phase);
+}
+
+const meters = new WeakMap<Duplex, MeteredSocket>();
+
+class MeteredAgent extends Agent {
+  readonly #connect: Connect;
+  readonly #handshakeCosts: HandshakeCosts;
+
+  constructor(options: AgentOptions, connect: Connect, handshakeCosts: HandshakeCosts) {
+    super(options);
+    this.#connect = connect;
+    this.#handshakeCosts = handshakeCosts;
+  }
+
+  override createConnection(...[options, callback]: Parameters<Agent['createConnection']>) {
+    const { host, port, servername } = options as ConnectionOptions;
+    const address = { host: String(host), port: Number(port), noDelay: true };
+    const meter = openMeteredSocket(this.#connect, address, this.#handshakeCosts.begin(servername || address.host));
+    const below = { socket: meter.stream };
+    const socket = super.createConnection({ ...options, ...below }, callback);
+    if (!socket) return socket;
+    meters.set(socket, meter);
+    meter.socket.once('connect', () => socket.emit('connect')); // as TLS over Node's own sockets does
+    socket.once('secureConnect', () => meter.enter('headers'));
+    socket.on('session', meter.countTicket);
+    return socket;
+  }
+
+  override keepSocketAlive(socket: Duplex) {
+    const meter = meters.get(socket);
+    meter?.enter('idle');
+    meter?.socket.unref();
+    return super.keepSocketAlive(socket);
+  }
+
+  override reuseSocket(socket: Duplex, request: ClientRequest) {
+    const meter = meters.get(socket);
+    meter?.enter('headers');
+    meter?.socket.ref();
+    super.reuseSocket(socket, request);
+  }
+}

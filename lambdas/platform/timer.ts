@@ -1,0 +1,36 @@
+/** Calls back after so many milliseconds. Returns what cancels that. */
+export type After = (milliseconds: number, callback: () => void) => () => void;
+
+/**
+ * Calls back after so many milliseconds, and once the events of that time are handled: an answer that has come while the
+ * process was busy is read before it is missed.
+ */
+export function afterEvents(milliseconds: number, callback: () => void): () => void {
+  let turn: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    turn = setImmediate(callback);
+  }, milliseconds);
+  return function cancel() {
+    clearTimeout(timer);
+    clearImmediate(turn);
+  };
+}
+
+/** Calls back once a clock that may stand still at times shows so many milliseconds more. Returns what cancels that. */
+export function afterElapsed(
+  elapsed: () => number,
+  milliseconds: number,
+  callback: () => void,
+  after: After = afterEvents,
+): () => void {
+  const until = elapsed() + milliseconds;
+  let cancel = wait();
+  return () => cancel();
+
+  function wait(): () => void {
+    return after(until - elapsed(), () => {
+      if (elapsed() < until) cancel = wait();
+      else callback();
+    });
+  }
+}

@@ -1,0 +1,135 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
+import { type Flood, floods, pour, startDrip, startFlood, startHugeChain } from '../../../../tools/support/floods.ts';
+import type { HostileConnection } from '../../../../tools/support/hostile-tls.ts';
+import type { RecordWriter } from '../../../../tools/support/tls-records.ts';
+import { ok, postVia, request, startHostile, stopAll, stopLater } from './posting.ts';
+import { certify, loopbackNetwork } from './tls-receiver.ts';
+
+afterEach(stopAll);
+
+/** What becomes of a POST to the receiver of a flood. That closes when we end the connection. */
+const postTo = async (flood: Flood): Promise<PostOutcome> => {
+  const { private: key, cert: certificate } = await certify();
+  const receiver = await startFlood(flood, { key, certificate });
+  stopLater(receiver.stop);
+  const { post } = postVia(loopbackNetwork(receiver.port, certificate).network);
+  const outcome = await post({ ...request, deadlineMs: 20_000 });
+  await receiver.closed;
+  return outcome;
+};
+
+const connectionErrors: Readonly<Record<string, unknown>> = {
+  KeyUpdates: 'TOO_MANY_RECORDS',
+  'KeyUpdates that want one back': 'TOO_MANY_RECORDS',
+  'records of one byte': 'TOO_MANY_RECORDS',
+  'records of padding': 'TOO_MANY_BYTES',
+  'session tickets': 'TOO_MANY_TICKETS',
+  'session tickets, 800 in a record': 'TOO_MANY_TICKETS',
+  '100 Continue': 'too many informational responses',
+  '103 Early Hints': 'too many informational responses',
+  'line ends': 'TOO_MANY_BYTES',
+  'requests to renegotiate': 'RENEGOTIATION',
+  'requests to renegotiate, 4,000 in a record': 'RENEGOTIATION',
+};
+
+// OpenSSL itself ends these.
+const tlsErrors: Readonly<Record<string, unknown>> = {
+  'empty records': 'ERR_SSL_RECORD_TOO_SMALL',
+  warnings: 'ERR_SSL_TOO_MANY_WARN_ALERTS',
+};
+
+describe('a receiver that floods is cut off', () => {
+  it.each(floods.map(flood => [flood.name, flood] as const))('%s', async (name, flood) => {
+    const expected =
+      flood.first !== undefined
+        ? { outcome: 'response' }
+        : name in tlsErrors
+          ? { outcome: 'tls', detail: tlsErrors[name] }
+          : { outcome: 'connection', detail: connectionErrors[name] };
+    expect(await postTo(flood)).toMatchObject(expected);
+  });
+
+  it('after its headers, and what it said before counts', async () => {
+    const flood = floods.find(({ name }) => name === 'KeyUpdates that want one back, in a body') as Flood;
+    expect(await postTo(flood)).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'some' });
+  });
+});
+
+const answer = (records: RecordWriter): Buffer => records.record('data', Buffer.from(ok));
+
+describe('a kept connection', () => {
+  /** A receiver that answers, and the connections that it got. */
+  const startAnswering = async () => {
+    const connections: HostileConnection[] = [];
+    const { post } = await startHostile(async connection => {
+      connections.push(connection);
+      await connection.write(answer(connection.records));
+    });
+    return { connections, post };
+  };
+
+  it.each<[string, Flood['burst']]>([
+    ...floods.filter(({ version }) => !version).map(({ name, burst }) => [name, burst] as [string, Flood['burst']]),
+    ['an answer that nobody waits for', answer],
+  ])('that is idle is closed by a flood of %s, and the next event gets another', async (_case, burst) => {
+    const { connections, post } = await startAnswering();
+    await post(request);
+    await pour(connections[0] as HostileConnection, burst);
+    expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
+    expect(connections.map(({ write }) => write === connections[0]?.write)).toEqual([true, false]);
+  });
+
+  it('may change its keys now and then: each attempt and each idle time counts anew', async () => {
+    const { connections, post } = await startAnswering();
+    for (let attempt = 0; attempt < 40; attempt++) {
+      expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
+      const { records, write } = connections[0] as HostileConnection;
+      await write(Buffer.concat(Array.from({ length: 10 }, () => records.keyUpdate(true))));
+    }
+    expect(new Set(connections.map(({ records }) => records)).size).toBe(1);
+  });
+
+  it('that is reset after KeyUpdates alone is replaced silently: nothing of an answer has come', async () => {
+    let requests = 0;
+    const { post } = await startHostile(async ({ records, write, reset }) => {
+      requests += 1;
+      if (requests !== 2) return write(answer(records));
+      await write(records.keyUpdate(true));
+      return reset();
+    });
+    await post(request);
+    expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
+    expect(requests).toBe(3);
+  });
+});
+
+describe('a handshake', () => {
+  it('in records of one byte is cut off, and charged', async () => {
+    const { post } = await startHostile(() => undefined, { version: 'TLSv1.2', fragment: 1 });
+    expect(await post(request)).toMatchObject({ outcome: 'tls', detail: 'TOO_MANY_RECORDS' });
+  });
+
+  it('in small records is accepted', async () => {
+    const { post } = await startHostile(async ({ records, write }) => write(answer(records)), {
+      version: 'TLSv1.2',
+      fragment: 100,
+    });
+    expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
+  });
+
+  it('with a chain of 95 KiB of huge keys is refused, and charged', async () => {
+    const receiver = await startHugeChain('receiver.example.com');
+    stopLater(receiver.stop);
+    const { post } = postVia(loopbackNetwork(receiver.port).network);
+    expect(await post(request)).toMatchObject({ outcome: 'tls', detail: 'CERT_SIGNATURE_FAILURE' });
+  });
+
+  it('that drips ends with the deadline, and is charged', async () => {
+    const receiver = await startDrip();
+    stopLater(receiver.stop);
+    const { post, connections } = postVia(loopbackNetwork(receiver.port).network);
+    expect(await post({ ...request, deadlineMs: 300 })).toMatchObject({ outcome: 'timeout' });
+    await vi.waitFor(() => expect(Object.keys(connections.kept.sockets)).toEqual([]));
+  });
+});

@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterElapsed, afterEvents } from '../../../lambdas/platform/timer.ts';
+
+describe('a timer', () => {
+  it('that is late lets what has come meanwhile be handled first', async () => {
+    const server = createServer(peer => peer.write('answer')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const [peer] = await once(server, 'connection');
+    await once(socket, 'data');
+
+    const order: string[] = [];
+    socket.on('data', () => order.push('answer'));
+    const fired = new Promise<void>(resolve => {
+      afterEvents(20, () => {
+        order.push('timer');
+        resolve();
+      });
+    });
+    setImmediate(() => {
+      peer.write('another');
+      const until = performance.now() + 100;
+      while (performance.now() < until);
+    });
+    await fired;
+    socket.destroy();
+    server.close();
+    expect(order).toEqual(['answer', 'timer']);
+  });
+
+  describe('by the clock', () => {
+    beforeEach(() => void vi.useFakeTimers());
+    afterEach(() => void vi.useRealTimers());
+
+    const settle = (milliseconds: number) => {
+      vi.advanceTimersByTime(milliseconds);
+      vi.advanceTimersByTime(1); // fake immediates take a millisecond
+    };
+
+    it('calls back in time, unless it is told not to', () => {
+      const act = vi.fn();
+      const cancel = afterEvents(2_000, act);
+      settle(1_999);
+      expect(act).not.toHaveBeenCalled();
+      settle(1);
+      expect(act).toHaveBeenCalledOnce();
+      cancel();
+      afterEvents(2_000, act)();
+      settle(5_000);
+      expect(act).toHaveBeenCalledOnce();
+    });
+
+    it('can be told not to in its last turn', () => {
+      const act = vi.fn();
+      const cancel = afterEvents(2_000, act);
+      setTimeout(cancel, 2_000);
+      settle(5_000);
+      expect(act).not.toHaveBeenCalled();
+    });
+
+    it('waits for a clock that stands still now and then', () => {
+      let elapsed = 0;
+      const act = vi.fn();
+      afterElapsed(() => elapsed, 1_000, act);
+      for (let time = 0; time < 9; time++) {
+        elapsed += 100;
+        settle(150);
+        expect(act).not.toHaveBeenCalled();
+      }
+      elapsed += 100;
+      settle(150);
+      settle(0);
+      expect(act).toHaveBeenCalledOnce();
+      expect(vi.getTimerCount()).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,109 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+
+/** A key that certificates of a chain may have. Nobody need hold it: a signature costs as much to refuse as to accept. */
+export interface ChainKey {
+  /** The SubjectPublicKeyInfo (RFC 5280 section 4.1). */
+  readonly publicKey: Buffer;
+  /** The AlgorithmIdentifier of its signatures. */
+  readonly algorithm: Buffer;
+  /** Makes something of a signature's form. */
+  sign(): Buffer;
+}
+
+/** Returns an RSA key of random digits. The cost of checking a signature grows with the size of the exponent. */
+export function randomRsaKey(bits: number, exponent: Buffer): ChainKey {
+  const modulus = randomBytes(bits / 8);
+  modulus.writeUInt8((modulus[0] ?? 0) | 0x80, 0);
+  modulus.writeUInt8((modulus.at(-1) ?? 0) | 1, modulus.length - 1);
+  return {
+    publicKey: sequence(
+      sequence(objectId('2a864886f70d010101'), asnNull),
+      bitString(sequence(integer(modulus), integer(exponent))),
+    ),
+    algorithm: sequence(objectId('2a864886f70d01010b'), asnNull), // sha256WithRSAEncryption
+    sign: () => Buffer.concat([Buffer.of(0x40), randomBytes(bits / 8 - 1)]),
+  };
+}
+
+/** Returns a key on an elliptic curve. */
+export function ellipticKey(curve: string, scalarBytes: number): ChainKey {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: curve });
+  const scalar = () => integer(Buffer.concat([Buffer.of(1), randomBytes(scalarBytes - 1)]));
+  return {
+    publicKey: publicKey.export({ type: 'spki', format: 'der' }),
+    algorithm: sequence(objectId('2a8648ce3d040302')), // ecdsa-with-SHA256
+    sign: () => sequence(scalar(), scalar()),
+  };
+}
+
+/**
+ * Makes a server certificate on P-256 with a chain of about so many bytes above it, each certificate under the key of the
+ * next one. Every certificate's issuer is found, so that a client checks every signature, though none is right.
+ */
+export function makeChain(host: string, bytes: number, makeKey: () => ChainKey) {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  let issuer = makeKey();
+  const chain = [
+    certificate({
+      serial: 0,
+      publicKey: publicKey.export({ type: 'spki', format: 'der' }),
+      issuer,
+      extension: sequence(objectId('551d11'), octets(sequence(tagged(0x82, Buffer.from(host))))), // subjectAltName
+    }),
+  ];
+  for (let serial = 1; sizeOf(chain) < bytes; serial++) {
+    const subject = issuer;
+    issuer = makeKey();
+    chain.push(certificate({ serial, publicKey: subject.publicKey, issuer, extension: isAuthority }));
+  }
+  return {
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    certificate: chain.map(pemOf).join(''),
+  };
+}
+
+function certificate(of: { serial: number; publicKey: Buffer; issuer: ChainKey; extension: Buffer }): Buffer {
+  const { serial, publicKey, issuer, extension } = of;
+  const content = sequence(
+    tagged(0xa0, integer(Buffer.of(2))), // version 3
+    integer(Buffer.of(serial)),
+    issuer.algorithm,
+    nameOf(serial + 1),
+    sequence(time('250101000000Z'), time('460101000000Z')),
+    nameOf(serial),
+    publicKey,
+    tagged(0xa3, sequence(extension)),
+  );
+  return sequence(content, issuer.algorithm, bitString(issuer.sign()));
+}
+
+function sizeOf(chain: readonly Buffer[]): number {
+  return chain.reduce((sum, { length }) => sum + length, 0);
+}
+
+function pemOf(certificate: Buffer): string {
+  const lines = certificate.toString('base64').match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
+}
+
+function nameOf(number: number): Buffer {
+  return sequence(tagged(0x31, sequence(objectId('550403'), tagged(0x0c, Buffer.from(`certificate ${number}`)))));
+}
+
+function tagged(tag: number, ...parts: readonly Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  const { length } = content;
+  const longForm = length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...(length < 128 ? [length] : longForm)]), content]);
+}
+
+const sequence = (...parts: readonly Buffer[]) => tagged(0x30, ...parts);
+const objectId = (hex: string) => tagged(0x06, Buffer.from(hex, 'hex'));
+const octets = (content: Buffer) => tagged(0x04, content);
+const bitString = (content: Buffer) => tagged(0x03, Buffer.of(0), content);
+const time = (text: string) => tagged(0x17, Buffer.from(text));
+const integer = (digits: Buffer) => tagged(0x02, ...((digits[0] ?? 0) & 0x80 ? [Buffer.of(0)] : []), digits);
+
+const asnNull = Buffer.of(5, 0);
+const isTrue = Buffer.of(1, 1, 0xff);
+const isAuthority = sequence(objectId('551d13'), isTrue, octets(sequence(isTrue))); // basicConstraints, critical

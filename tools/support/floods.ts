@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { makeChain, randomRsaKey } from './certificate-chain.ts';
+import { type HostileConnection, type HostileIdentity, startHostileReceiver } from './hostile-tls.ts';
+import { type RecordWriter, sessionTicket } from './tls-records.ts';
+
+/** What a receiver sends to cost us more than it costs itself. */
+export interface Flood {
+  readonly name: string;
+  /** Makes what is sent again and again. */
+  readonly burst: (records: RecordWriter) => Buffer;
+  /** What is sent before it, as HTTP. */
+  readonly first?: string;
+  /** Whether it begins only when `first` was a whole answer, and the connection is idle. */
+  readonly whenIdle?: boolean;
+  readonly version?: 'TLSv1.2';
+}
+
+const keyUpdates = (records: RecordWriter) => times(20, () => records.keyUpdate(false));
+const requestedKeyUpdates = (records: RecordWriter) => times(20, () => records.keyUpdate(true));
+const emptyRecords = (records: RecordWriter) => times(20, () => records.record('data', Buffer.alloc(0)));
+const packedTickets = (records: RecordWriter) => records.record('handshake', times(800, sessionTicket));
+
+/** A body that does not end. */
+const begun = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome';
+const answered = 'HTTP/1.1 204 No Content\r\n\r\n';
+
+/** Floods before the last header, in a body, and of idle connections. */
+export const floods: readonly Flood[] = [
+  { name: 'KeyUpdates', burst: keyUpdates },
+  { name: 'KeyUpdates that want one back', burst: requestedKeyUpdates },
+  { name: 'KeyUpdates that want one back, in a body', burst: requestedKeyUpdates, first: begun },
+  { name: 'KeyUpdates that want one back, idle', burst: requestedKeyUpdates, first: answered, whenIdle: true },
+  { name: 'empty records', burst: emptyRecords },
+  { name: 'empty records, in a body', burst: emptyRecords, first: begun },
+  { name: 'records of one byte', burst: records => times(20, () => records.record('data', Buffer.from('\n'))) },
+  { name: 'records of padding', burst: records => times(4, () => records.record('data', Buffer.alloc(0), 16_000)) },
+  { name: 'session tickets', burst: records => times(20, () => records.record('handshake', sessionTicket())) },
+  { name: 'session tickets, 800 in a record', burst: packedTickets },
+  { name: 'session tickets, 800 in a record, in a body', burst: packedTickets, first: begun },
+  { name: '100 Continue', burst: records => times(5, () => text(records, 'HTTP/1.1 100 Continue\r\n\r\n')) },
+  {
+    name: '103 Early Hints',
+    burst: records => text(records, 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'.repeat(50)),
+  },
+  { name: 'line ends', burst: records => text(records, '\r\n'.repeat(8_000)) },
+  {
+    name: 'requests to renegotiate',
+    burst: records => times(20, () => records.record('handshake', Buffer.alloc(4))),
+    version: 'TLSv1.2',
+  },
+  {
+    name: 'requests to renegotiate, 4,000 in a record',
+    burst: records => records.record('handshake', Buffer.alloc(16_000)),
+    version: 'TLSv1.2',
+  },
+  {
+    name: 'warnings',
+    burst: records => times(20, () => records.record('alert', Buffer.of(1, 90))),
+    version: 'TLSv1.2',
+  },
+];
+
+/** Sends a burst again and again until the connection is closed. */
+export async function pour({ records, write, isOpen }: HostileConnection, burst: Flood['burst']): Promise<void> {
+  while (isOpen()) {
+    await write(burst(records));
+    await new Promise(setImmediate);
+  }
+}
+
+/** Starts the receiver of a flood. */
+export async function startFlood({ burst, first, whenIdle, version }: Flood, identity: HostileIdentity) {
+  return startHostileReceiver(
+    async connection => {
+      if (first !== undefined) await connection.write(text(connection.records, first));
+      if (whenIdle) await new Promise(resolve => setTimeout(resolve, idleAfter));
+      await pour(connection, burst);
+    },
+    { ...identity, ...(version && { version }) },
+  );
+}
+
+/** Starts a receiver whose chain of certificates is expensive to check. */
+export async function startHugeChain(host: string) {
+  const { key, certificate } = makeChain(host, 93_000, () => randomRsaKey(16_384, Buffer.of(1, 0, 1)));
+  const server = createTlsServer({ key, cert: certificate, ciphers: 'DEFAULT:@SECLEVEL=0' });
+  server.on('tlsClientError', () => undefined);
+  return listening(server);
+}
+
+/** Starts a receiver whose handshake comes byte by byte. */
+export async function startDrip() {
+  return listening(
+    createServer((socket: Socket) => {
+      socket.on('error', () => undefined).write(Buffer.of(22, 3, 3, 0x40, 0));
+      const timer = setInterval(() => socket.write(Buffer.of(2)), 5);
+      socket.on('close', () => clearInterval(timer));
+    }),
+  );
+}
+
+async function listening(server: ReturnType<typeof createServer>) {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, stop: () => void server.close() };
+}
+
+function text(records: RecordWriter, content: string): Buffer {
+  return records.record('data', Buffer.from(content));
+}
+
+function times(count: number, make: () => Buffer): Buffer {
+  return Buffer.concat(Array.from({ length: count }, make));
+}
+
+/** By then the client has read the answer and keeps the connection, in milliseconds. */
+const idleAfter = 20;

@@ -1,0 +1,142 @@
+import { constants } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import { makeTls12Writer, makeTls13Writer, type RecordWriter } from './tls-records.ts';
+
+/** A connection whose handshake was ordinary, and whose further records its receiver writes itself. */
+export interface HostileConnection {
+  readonly records: RecordWriter;
+  /** Writes bytes. Resolves when the kernel has taken them, and also when the connection is closed. */
+  write(bytes: Buffer): Promise<void>;
+  isOpen(): boolean;
+  /** Closes the connection by a reset. */
+  reset(): void;
+}
+
+/** What a receiver does about a request. `path`: what the request's URL says. */
+export type Act = (connection: HostileConnection, path: string) => Promise<void> | void;
+
+/** How the receiver speaks, and who it says it is. */
+export interface HostileIdentity {
+  readonly key: string;
+  readonly certificate: string;
+  readonly version?: 'TLSv1.2' | 'TLSv1.3';
+  /** Cuts the handshake's plain records into ones of so many bytes. */
+  readonly fragment?: number;
+}
+
+/** A receiver on a free port of 127.0.0.1. */
+export interface HostileReceiver {
+  readonly port: number;
+  /** Resolves when a connection has closed. */
+  readonly closed: Promise<void>;
+  stop(): void;
+}
+
+/**
+ * Starts a receiver that can send any TLS record after its handshake. Node does the handshake, over a stream of this
+ * receiver's own; the keys come from the event with which Node writes key logs.
+ */
+export async function startHostileReceiver(act: Act, identity: HostileIdentity): Promise<HostileReceiver> {
+  const { key, certificate: cert, version = 'TLSv1.3', fragment = Number.POSITIVE_INFINITY } = identity;
+  const ciphers = version === 'TLSv1.3' ? 'TLS_AES_128_GCM_SHA256' : 'ECDHE-ECDSA-AES128-GCM-SHA256';
+  const secureOptions = constants.SSL_OP_NO_TICKET; // each handshake is a whole one
+  const secureContext = createSecureContext({
+    key,
+    cert,
+    ciphers,
+    secureOptions,
+    minVersion: version,
+    maxVersion: version,
+  });
+  const sockets = new Set<Socket>();
+  const closed = Promise.withResolvers<void>();
+  const server = createServer(socket => {
+    sockets.add(socket);
+    socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        sockets.delete(socket);
+        closed.resolve();
+      });
+    shakeHands(socket.setNoDelay(), secureContext, act, fragment);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    closed: closed.promise,
+    stop() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+function shakeHands(socket: Socket, secureContext: SecureContext, act: Act, fragment: number): void {
+  let firstFlight = Buffer.alloc(0);
+  /** From the client's Finished on, what Node writes under TLS 1.3 would use up sequence numbers: its session tickets. */
+  let isOurs = false;
+  const stream = new Duplex({
+    read: () => undefined,
+    write(chunk: Buffer, _encoding, callback) {
+      if (isOurs) return callback();
+      firstFlight = Buffer.concat([firstFlight, chunk]);
+      socket.write(fragmented(chunk, fragment), callback);
+    },
+  });
+  const tls = new TLSSocket(stream, { isServer: true, secureContext });
+  socket.on('data', chunk => {
+    isOurs ||= firstFlight.length > 0 && tls.getProtocol() === 'TLSv1.3';
+    stream.push(chunk);
+  });
+  socket.on('close', () => stream.destroy());
+
+  let records: RecordWriter | undefined;
+  tls.on('keylog', line => {
+    const [label, random = '', secret = ''] = line.toString('latin1').trim().split(' ');
+    if (label === 'SERVER_TRAFFIC_SECRET_0') records = makeTls13Writer(Buffer.from(secret, 'hex'));
+    const serverRandom = firstFlight.subarray(serverRandomAt, serverRandomAt + 32);
+    if (label === 'CLIENT_RANDOM')
+      records = makeTls12Writer(Buffer.from(secret, 'hex'), Buffer.from(random, 'hex'), serverRandom);
+  });
+  tls.on('error', () => socket.destroy());
+
+  let text = '';
+  tls.on('data', chunk => {
+    text += chunk;
+    const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
+    const end = text.indexOf('\r\n\r\n');
+    if (end < 0 || text.length < end + 4 + length || !records) return;
+    const path = text.split(' ')[1] ?? '/';
+    text = '';
+    void act({ records, write, isOpen: () => !socket.destroyed, reset: () => void socket.resetAndDestroy() }, path);
+  });
+
+  function write(bytes: Buffer): Promise<void> {
+    return new Promise(resolve => {
+      socket.write(bytes, () => resolve());
+    });
+  }
+}
+
+/** Cuts the plain handshake records at the beginning of a chunk. */
+function fragmented(chunk: Buffer, most: number): Buffer {
+  if (chunk[0] !== handshakeType || most === Number.POSITIVE_INFINITY) return chunk;
+  const end = headerLength + chunk.readUInt16BE(3);
+  const content = chunk.subarray(headerLength, end);
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < content.length; at += most) {
+    const piece = content.subarray(at, at + most);
+    pieces.push(Buffer.of(handshakeType, 3, 3, 0, piece.length), piece);
+  }
+  return Buffer.concat([...pieces, fragmented(chunk.subarray(end), most)]);
+}
+
+const handshakeType = 22;
+const headerLength = 5;
+
+/** In a ServerHello: behind the record's header (5), the message's (4) and the version (2). */
+const serverRandomAt = 11;
