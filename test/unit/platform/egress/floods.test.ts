@@ -8,16 +8,20 @@ import { certify, loopbackNetwork } from './tls-receiver.ts';
 
 afterEach(stopAll);
 
-/** What becomes of a POST to the receiver of a flood. That closes when we end the connection. */
-const postTo = async (flood: Flood): Promise<PostOutcome> => {
+/** Posts to the receiver of a flood. Gives what became of that, and how much was read of the flood until its end. */
+const postTo = async (flood: Flood): Promise<{ readonly outcome: PostOutcome; readonly bytesRead: number }> => {
   const { private: key, cert: certificate } = await certify();
   const receiver = await startFlood(flood, { key, certificate });
   stopLater(receiver.stop);
-  const { post } = postVia(loopbackNetwork(receiver.port, certificate).network);
+  const { network, sockets } = loopbackNetwork(receiver.port, certificate);
+  const { post } = postVia(network);
   const outcome = await post({ ...request, deadlineMs: 20_000 });
   await receiver.closed;
-  return outcome;
+  return { outcome, bytesRead: sockets[0]?.bytesRead ?? 0 };
 };
+
+/** More than any connection may bring here, and a fraction of what a flood brings in a second. */
+const mostBytes = 64 * 1_024;
 
 const connectionErrors: Readonly<Record<string, unknown>> = {
   KeyUpdates: 'TOO_MANY_RECORDS',
@@ -47,12 +51,14 @@ describe('a receiver that floods is cut off', () => {
         : name in tlsErrors
           ? { outcome: 'tls', detail: tlsErrors[name] }
           : { outcome: 'connection', detail: connectionErrors[name] };
-    expect(await postTo(flood)).toMatchObject(expected);
+    const { outcome, bytesRead } = await postTo(flood);
+    expect(outcome).toMatchObject(expected);
+    expect(bytesRead).toBeLessThan(mostBytes);
   });
 
   it('after its headers, and what it said before counts', async () => {
     const flood = floods.find(({ name }) => name === 'KeyUpdates that want one back, in a body') as Flood;
-    expect(await postTo(flood)).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'some' });
+    expect((await postTo(flood)).outcome).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'some' });
   });
 });
 
@@ -62,20 +68,21 @@ describe('a kept connection', () => {
   /** A receiver that answers, and the connections that it got. */
   const startAnswering = async () => {
     const connections: HostileConnection[] = [];
-    const { post } = await startHostile(async connection => {
+    const { post, sockets } = await startHostile(async connection => {
       connections.push(connection);
       await connection.write(answer(connection.records));
     });
-    return { connections, post };
+    return { connections, post, sockets };
   };
 
   it.each<[string, Flood['burst']]>([
     ...floods.filter(({ version }) => !version).map(({ name, burst }) => [name, burst] as [string, Flood['burst']]),
     ['an answer that nobody waits for', answer],
   ])('that is idle is closed by a flood of %s, and the next event gets another', async (_case, burst) => {
-    const { connections, post } = await startAnswering();
+    const { connections, post, sockets } = await startAnswering();
     await post(request);
     await pour(connections[0] as HostileConnection, burst);
+    expect(sockets[0]?.bytesRead).toBeLessThan(mostBytes);
     expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
     expect(connections.map(({ write }) => write === connections[0]?.write)).toEqual([true, false]);
   });

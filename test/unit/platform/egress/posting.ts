@@ -101,7 +101,8 @@ export const startHostile = async (act: Act, handshake: Omit<HostileIdentity, 'k
   const { private: key, cert: certificate } = await certify();
   const receiver = await startHostileReceiver(act, { key, certificate, ...handshake });
   stopLater(receiver.stop);
-  return postVia(loopbackNetwork(receiver.port, certificate).network);
+  const { network, sockets } = loopbackNetwork(receiver.port, certificate);
+  return { ...postVia(network), sockets };
 };
 
 /** A guarded POST in a network, and its connections. */

@@ -135,13 +135,16 @@ export const loopbackNetwork = (
   fates: ReadonlyMap<string, Fate> = new Map<string, Fate>(),
 ) => {
   const meant: MeantConnection[] = [];
+  const sockets: Socket[] = [];
   const network: Network = {
     connect: options => {
       meant.push({ host: options.host, port: options.port });
       const fate = fates.get(options.host ?? '');
-      return fate ? ill(fate) : connect({ ...options, host: '127.0.0.1', port });
+      const socket = fate ? ill(fate) : connect({ ...options, host: '127.0.0.1', port });
+      sockets.push(socket);
+      return socket;
     },
     ...(certificate !== undefined && { ca: certificate }),
   };
-  return { meant, network };
+  return { meant, sockets, network };
 };
