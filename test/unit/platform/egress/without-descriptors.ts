@@ -13,7 +13,9 @@ const post = makeGuardedPost({
 });
 
 async function outcomeOf(url: string) {
-  const request = { url, headers: {}, body: '{}', deadlineMs: 5_000, connectTimeoutMs: 700 };
+  const begunAt = performance.now();
+  const elapsed = () => performance.now() - begunAt;
+  const request = { url, headers: {}, body: '{}', deadlineMs: 5_000, connectTimeoutMs: 700, elapsed };
   const { outcome, ...rest } = await post(request);
   return { outcome, detail: 'detail' in rest ? rest.detail : undefined };
 }
