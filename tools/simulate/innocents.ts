@@ -3,30 +3,35 @@ import { makeRandom } from '../support/random.ts';
 import { simulateLargeReceiver, simulateOutage } from './healthy-receivers.ts';
 import { grownPlaces } from './measure.ts';
 import { presentSettings, simulateQuickLanes } from './quick-lanes.ts';
-import { simulateSlowLane } from './slow-lane.ts';
+import { runInThreads } from './run-in-threads.ts';
+import type { SlowLanePlan, SlowLaneResult } from './slow-lane.ts';
 
 /** Shows how late a slow webhook comes beside others that hang. Gives whether what is promised is kept. */
-export function showSlowLane(hours: number): boolean {
+export async function showSlowLane(hours: number): Promise<boolean> {
   console.log(
     `\nSlow lane: ${hours} hours with all retries. One webhook answers in 3 s, twice a second; beside it 50 hang.\n`,
   );
-  let isKept = true;
-  const rows = [1, 10].flatMap(hangingRate =>
-    [true, false].map(isFair => {
-      const plan = { places: grownPlaces(20), isFair, hanging: 50, hangingRate, bystanderRate: 2, hours };
-      const result = simulateSlowLane(plan, makeRandom(1));
-      const keeps = result.bystanderLongest <= promisedToBystander;
-      isKept &&= keeps;
-      return [
-        `50 hang at ${hangingRate}/s, ${isFair ? 'fair' : 'in order'}`,
-        `${result.bystanderP99} / ${result.bystanderLongest}`,
-        result.attempts.toLocaleString('en'),
-        result.queued.toLocaleString('en'),
-        result.waitingInTable.toLocaleString('en'),
-        `${promisedToBystander}${keeps ? '' : ' MISSED'}`,
-      ];
+  const plans = [1, 10].flatMap(hangingRate =>
+    [true, false].map((isFair): SlowLanePlan => {
+      return { places: grownPlaces(20), isFair, hanging: 50, hangingRate, bystanderRate: 2, hours };
     }),
   );
+  const worker = new URL('./slow-lane-worker.ts', import.meta.url);
+  const results = await runInThreads<SlowLanePlan, SlowLaneResult>(worker, plans, () => {});
+  let isKept = true;
+  const rows = results.map((result, index) => {
+    const { hangingRate, isFair } = plans[index] as SlowLanePlan;
+    const keeps = result.bystanderLongest <= promisedToBystander;
+    isKept &&= keeps;
+    return [
+      `50 hang at ${hangingRate}/s, ${isFair ? 'fair' : 'in order'}`,
+      `${result.bystanderP99} / ${result.bystanderLongest}`,
+      result.attempts.toLocaleString('en'),
+      result.queued.toLocaleString('en'),
+      result.waitingInTable.toLocaleString('en'),
+      `${promisedToBystander}${keeps ? '' : ' MISSED'}`,
+    ];
+  });
   const head = [
     'slow webhooks',
     'bystander late by, 99th / at most, ms',

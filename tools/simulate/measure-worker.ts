@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type MeasureJob, measure } from './measure.ts';
 
-/* A thread that measures one job: `measure-jobs.ts` starts it. */
+/* A thread that measures one job. */
 parentPort?.postMessage(measure(workerData as MeasureJob));

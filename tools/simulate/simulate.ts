@@ -3,9 +3,9 @@ import { bounds, boundsWhenProvisioned, brokenBounds } from './bounds.ts';
 import type { ExtraWaits } from './extra-waits.ts';
 import { showHealthyReceivers, showSlowLane } from './innocents.ts';
 import { grownPlaces, type Measured, type MeasureJob, provisionedPlaces, worstMeasured } from './measure.ts';
-import { measureJobs } from './measure-jobs.ts';
 import { readOptions, type SimulateOptions, usage } from './options.ts';
 import { presentSettings, type ServicePlan } from './quick-lanes.ts';
+import { runInThreads } from './run-in-threads.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 
 /*
@@ -47,7 +47,7 @@ async function main(): Promise<boolean> {
     await showQuickLanes(chosen),
     await showProvisioned(chosen.filter(attack => attack.isPromisedWhenProvisioned)),
   ];
-  if (options.only === '') kept.push(showSlowLane(options.hours), showHealthyReceivers());
+  if (options.only === '') kept.push(await showSlowLane(options.hours), showHealthyReceivers());
   const isKept = kept.every(each => each);
   console.log(isKept ? '\nEvery promise is kept.' : '\nA promise is missed.');
   return isKept;
@@ -116,7 +116,8 @@ async function measureAll(chosen: readonly Scenario[], plans: readonly ServicePl
     seeds.flatMap(seed => starts.map(from => ({ plan, seed, from, attacks, attackLength }))),
   );
   let done = 0;
-  const results = await measureJobs(jobs, () => {
+  const worker = new URL('./measure-worker.ts', import.meta.url);
+  const results = await runInThreads<MeasureJob, Measured[]>(worker, jobs, () => {
     done += 1;
     progress(`${done} of ${jobs.length} runs of all attacks`);
   });
