@@ -1,19 +1,21 @@
 /**
  * `npm run chaos`: publishes thousands of events to the local cloud while receivers misbehave, consumers are killed, the
- * store throttles and the queues deliver twice. Then it measures how attacks delay other accounts, how many guesses of a
- * password get in before the lockout, and what floods take from logins. Ends with 1 if an event is lost, ends in the wrong state
- * or cannot be accounted for, if an attack delays others too long, if too many guesses get in, or if a flood of another path than
- * theirs refuses logins.
+ * store throttles and the queues deliver twice. Then it measures how attacks delay other accounts, what floods below the headers
+ * cost, how many guesses of a password get in before the lockout, and what floods of requests take from logins. Ends with 1 if an
+ * event is lost, ends in the wrong state or cannot be accounted for, if an attack or a flood delays others too long, if too many
+ * guesses get in, or if a flood of another path than theirs refuses logins.
  */
 import { runChaos } from './chaos-run.ts';
+import { describeFloods } from './flood-report.ts';
+import { measureFloods } from './floods.ts';
 import { measureIsolation } from './isolation.ts';
 import { planRuns } from './isolation-plan.ts';
 import { describeIsolation } from './isolation-report.ts';
-import { describeFloods, floodRun, measureFloods } from './login-floods.ts';
+import { describeLoginFloods, loginFloodRun, measureLoginFloods } from './login-floods.ts';
 import { type ChaosOptions, readOptions, usage } from './options.ts';
 import { describeGuesses, guessRun, measureGuesses } from './password-guesses.ts';
 import { describeChaos } from './report.ts';
-import { isolationRun } from './run-settings.ts';
+import { floodRun, isolationRun } from './run-settings.ts';
 
 // A signal becomes an `exit`, which ends the local run too.
 for (const [signal, code] of [
@@ -40,12 +42,13 @@ function readOrExit(): ChaosOptions {
 async function areKept({ part, settings, rounds, attacks }: ChaosOptions): Promise<boolean> {
   try {
     if (part === 'guesses') return await isLockoutHeld();
-    if (part === 'floods') return await areLoginsLeftAlone();
+    if (part === 'login-floods') return await areLoginsLeftAlone();
+    if (part === 'tls-floods') return await areFloodsHeld();
     if (part === 'isolation') return await isIsolationHeld(attacks, rounds);
     const isComplete = await isNothingLost(settings);
     const isHeld = await isIsolationHeld(attacks, rounds);
-    const isLimited = await isLockoutHeld();
-    return (await areLoginsLeftAlone()) && isComplete && isHeld && isLimited;
+    const others = [await areFloodsHeld(), await isLockoutHeld(), await areLoginsLeftAlone()];
+    return [isComplete, isHeld, ...others].every(Boolean);
   } catch (error) {
     console.error(error);
     return false;
@@ -68,6 +71,13 @@ async function isIsolationHeld(attacks: ChaosOptions['attacks'], rounds: number)
   return isHeld;
 }
 
+async function areFloodsHeld(): Promise<boolean> {
+  say('Flooding below the headers …');
+  const { text, isTooMuch } = describeFloods(await measureFloods(floodRun, say), floodRun);
+  console.log(`\n# Floods below the headers\n\n${text}`);
+  return !isTooMuch;
+}
+
 async function isLockoutHeld(): Promise<boolean> {
   say('Guessing passwords …');
   const { text, isTooFar } = describeGuesses(await measureGuesses(guessRun, say), guessRun);
@@ -76,8 +86,8 @@ async function isLockoutHeld(): Promise<boolean> {
 }
 
 async function areLoginsLeftAlone(): Promise<boolean> {
-  say('Flooding …');
-  const { text, isTaken } = describeFloods(await measureFloods(floodRun, say), floodRun);
+  say('Flooding the gateway …');
+  const { text, isTaken } = describeLoginFloods(await measureLoginFloods(loginFloodRun, say), loginFloodRun);
   console.log(`\n# Logins beside floods\n\n${text}`);
   return !isTaken;
 }

@@ -10,7 +10,7 @@ import { quantile } from '../support/statistics.ts';
 import type { Flood, FloodAnswers } from './flood.ts';
 
 /** Logins beside floods, behind the throttles that a stage has by default, scaled down. */
-export interface FloodSettings {
+export interface LoginFloodSettings {
   /** The limits of routes are divided by it, so that two processors can send more than they let pass. */
   readonly scale: number;
   /** Integrators' programs, each with a user of its own. */
@@ -31,7 +31,7 @@ interface Logins {
 }
 
 /** What the flood of one class did. */
-export interface FloodResult {
+export interface LoginFloodResult {
   readonly flooded: RouteClass;
   readonly path: string;
   readonly alone: Logins;
@@ -39,13 +39,13 @@ export interface FloodResult {
   readonly answers: FloodAnswers;
 }
 
-export const floodRun: FloodSettings = { scale: 10, clients: 20, every: 2_500, length: 15_000, rate: 100 };
+export const loginFloodRun: LoginFloodSettings = { scale: 10, clients: 20, every: 2_500, length: 15_000, rate: 100 };
 
 /** Measures logins alone and beside a flood of a route of each class. */
-export async function measureFloods(
-  settings: FloodSettings,
+export async function measureLoginFloods(
+  settings: LoginFloodSettings,
   say: (line: string) => void,
-): Promise<readonly FloodResult[]> {
+): Promise<readonly LoginFloodResult[]> {
   const run = await startLocalRun(...limits(settings).flatMap(value => ['--set', value]));
   try {
     const service = makeServiceClient(run.outputs);
@@ -54,7 +54,7 @@ export async function measureFloods(
       people.push([await createClient(run.outputsFile), await createUser(run.outputsFile)]);
     }
     await logInAll(service, people, settings); // until its processes have started
-    const results: FloodResult[] = [];
+    const results: LoginFloodResult[] = [];
     for (const [flooded, path, flood] of floodsOf(run.outputs)) {
       const alone = await logInAll(service, people, settings);
       const answers = startFlood({ ...flood, rate: settings.rate, length: settings.length });
@@ -70,9 +70,9 @@ export async function measureFloods(
 }
 
 /** The table of the floods, and whether one took something from the logins that was not its own. */
-export function describeFloods(
-  results: readonly FloodResult[],
-  { scale, clients, every, length, rate }: FloodSettings,
+export function describeLoginFloods(
+  results: readonly LoginFloodResult[],
+  { scale, clients, every, length, rate }: LoginFloodSettings,
 ): { readonly text: string; readonly isTaken: boolean } {
   const rows = results.map(({ flooded, path, alone, beside, answers }) => {
     const seconds = length / 1_000;
@@ -109,7 +109,7 @@ function describeLogins({ times, refused }: Logins): string[] {
 }
 
 /** The limits of a stage that sets none, scaled down: the local run has others. */
-function limits({ scale }: FloodSettings): string[] {
+function limits({ scale }: LoginFloodSettings): string[] {
   return Object.entries(stageConfiguration('dev')).flatMap(([key, value]) =>
     /^(token|auth|management|public)(Rate|Burst)Limit$/.test(key) ? [`${key}=${Math.ceil(Number(value) / scale)}`] : [],
   );
@@ -141,7 +141,7 @@ function startFlood(flood: Flood): Promise<FloodAnswers> {
 async function logInAll(
   service: ServiceClient,
   people: readonly (readonly [Client, User])[],
-  { every, length }: FloodSettings,
+  { every, length }: LoginFloodSettings,
 ): Promise<Logins> {
   const times: number[] = [];
   let refused = 0;

@@ -7,8 +7,8 @@ import { fullRun } from './run-settings.ts';
 /** What `npm run chaos -- --help` says. */
 export const usage = `npm run chaos -- [OPTIONS]
 
-Publishes events while everything goes wrong, measures how attacks delay other accounts, how many guesses of a password get in
-before the lockout, and what floods take from logins. Nothing else should run on the machine meanwhile.
+Publishes events while everything goes wrong, measures how attacks delay other accounts, what floods below the headers
+cost, how many guesses of a password get in before the lockout, and what floods of requests take from logins. Nothing else should run on the machine meanwhile.
 
   --events N          number of events (${fullRun.events})
   --accounts N        number of accounts (${fullRun.accounts})
@@ -18,7 +18,8 @@ before the lockout, and what floods take from logins. Nothing else should run on
   --runs N            with it: local runs in each order of the queues (3); 1 takes 10 minutes
   --attack NAME-PART  with it: only attacks whose name contains this, the first of them as the first of its run
   --guesses           measures the lockout only
-  --floods            measures logins beside floods only
+  --tls-floods        measures what floods below the headers of an answer cost only
+  --login-floods      measures logins beside floods of requests only
   --help              this text
 `;
 
@@ -45,7 +46,15 @@ export function readOptions(args: readonly string[]): ChaosOptions {
     args: [...args],
     options: {
       ...{ events: text, accounts: text, seed: text, minutes: text },
-      ...{ isolation: flag, runs: text, attack: text, guesses: flag, floods: flag, help: flag },
+      ...{
+        isolation: flag,
+        runs: text,
+        attack: text,
+        'tls-floods': flag,
+        guesses: flag,
+        'login-floods': flag,
+        help: flag,
+      },
     },
   });
   const { isolation, runs, attack, help } = values;
@@ -68,7 +77,7 @@ export function readOptions(args: readonly string[]): ChaosOptions {
 }
 
 /** What can be measured alone. */
-const parts = ['isolation', 'guesses', 'floods'] as const;
+const parts = ['isolation', 'tls-floods', 'guesses', 'login-floods'] as const;
 type Part = (typeof parts)[number];
 
 function wholeNumber(text: string | undefined, otherwise: number): number {

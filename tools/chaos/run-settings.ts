@@ -1,4 +1,5 @@
 import type { ChaosSettings } from './chaos-run.ts';
+import type { FloodSettings } from './floods.ts';
 import type { IsolationSettings } from './isolation.ts';
 
 /** The long run: it waits for recoveries that take minutes. */
@@ -75,4 +76,17 @@ export const isolationRun: IsolationSettings = {
   answersAfter: 100,
   wait: 2_000,
   longestExtra: 1_000,
+};
+
+/** Floods as fast as another process makes them. */
+export const floodRun: FloodSettings = {
+  posts: 400,
+  every: 15,
+  floods: 5,
+  pause: 50,
+  attempts: 20,
+  attemptsLast: 5_000,
+  deadline: 5_000,
+  rounds: 10,
+  postsPerRound: 600,
 };

@@ -3,9 +3,9 @@ import type { Agent } from 'node:https';
 import { isIP, connect as netConnect } from 'node:net';
 import { DEFAULT_CIPHERS, type PeerCertificate } from 'node:tls';
 import { systemClock } from '../clock.ts';
-import { makeHandshakeCosts } from './handshake-costs.ts';
 import { makeMeteredAgent } from './metered-agent.ts';
 import type { Connect } from './metered-socket.ts';
+import { makeReceiverCosts } from './receiver-costs.ts';
 
 /** The network that connections are opened in; the machine's own unless a test says otherwise. */
 export interface Network {
@@ -33,10 +33,10 @@ export function makeConnections({ connect = netConnect, ca }: Network = {}): Con
     checkServerIdentity: checkAlternativeNames,
     ciphers: affordableCiphers,
   };
-  const handshakeCosts = makeHandshakeCosts(systemClock);
+  const costs = makeReceiverCosts(systemClock);
   return {
-    kept: limitIdle(makeMeteredAgent({ ...secure, keepAlive: true, timeout: idleMs }, connect, handshakeCosts)),
-    fresh: makeMeteredAgent({ ...secure, keepAlive: false }, connect, handshakeCosts),
+    kept: limitIdle(makeMeteredAgent({ ...secure, keepAlive: true, timeout: idleMs }, connect, costs)),
+    fresh: makeMeteredAgent({ ...secure, keepAlive: false }, connect, costs),
   };
 }
 

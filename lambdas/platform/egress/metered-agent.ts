@@ -3,12 +3,12 @@ import { Agent, type AgentOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
-import type { HandshakeCosts } from './handshake-costs.ts';
 import { type Connect, type ConnectionPhase, type MeteredSocket, openMeteredSocket } from './metered-socket.ts';
+import type { ReceiverCosts } from './receiver-costs.ts';
 
 /** Makes an agent whose TLS connections run over metered sockets. */
-export function makeMeteredAgent(options: AgentOptions, connect: Connect, handshakeCosts: HandshakeCosts): Agent {
-  return new MeteredAgent(options, connect, handshakeCosts);
+export function makeMeteredAgent(options: AgentOptions, connect: Connect, costs: ReceiverCosts): Agent {
+  return new MeteredAgent(options, connect, costs);
 }
 
 /** Tells the meter below a TLS connection what it is at. The agent itself tells all but the body. */
@@ -20,18 +20,18 @@ const meters = new WeakMap<Duplex, MeteredSocket>();
 
 class MeteredAgent extends Agent {
   readonly #connect: Connect;
-  readonly #handshakeCosts: HandshakeCosts;
+  readonly #costs: ReceiverCosts;
 
-  constructor(options: AgentOptions, connect: Connect, handshakeCosts: HandshakeCosts) {
+  constructor(options: AgentOptions, connect: Connect, costs: ReceiverCosts) {
     super(options);
     this.#connect = connect;
-    this.#handshakeCosts = handshakeCosts;
+    this.#costs = costs;
   }
 
   override createConnection(...[options, callback]: Parameters<Agent['createConnection']>) {
     const { host, port, servername } = options as ConnectionOptions;
     const address = { host: String(host), port: Number(port), noDelay: true };
-    const meter = openMeteredSocket(this.#connect, address, this.#handshakeCosts.begin(servername || address.host));
+    const meter = openMeteredSocket(this.#connect, address, this.#costs.open(servername || address.host));
     const below = { socket: meter.stream };
     const socket = super.createConnection({ ...options, ...below }, callback);
     if (!socket) return socket;

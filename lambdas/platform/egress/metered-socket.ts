@@ -1,6 +1,7 @@
 import type { Socket, TcpNetConnectOpts } from 'node:net';
 import { Duplex } from 'node:stream';
-import type { HandshakeCost } from './handshake-costs.ts';
+import { afterEvents } from '../timer.ts';
+import type { ConnectionCost } from './receiver-costs.ts';
 import { makeRecordCounter } from './record-counter.ts';
 
 /** Begins a TCP connection, as `net.connect` does. */
@@ -28,11 +29,7 @@ export interface MeteredSocket {
  * portions, and other events of the process take their turn after each: otherwise Node would read up to 2 MiB of one
  * connection in a row.
  */
-export function openMeteredSocket(
-  connect: Connect,
-  options: TcpNetConnectOpts,
-  handshakeCost: HandshakeCost,
-): MeteredSocket {
+export function openMeteredSocket(connect: Connect, options: TcpNetConnectOpts, cost: ConnectionCost): MeteredSocket {
   const received = makeRecordCounter();
   let handshakesSinceCipher = Number.NEGATIVE_INFINITY;
   const sent = makeRecordCounter(type => {
@@ -43,11 +40,14 @@ export function openMeteredSocket(
   let bytes = 0;
   let recordsBefore = 0;
   let tickets = 0;
+  /** Portions that were not full. */
+  let drips = 0;
   /** What was read and is not handed on yet, from `handedOn` on. */
   let portion = Buffer.alloc(0);
   let handedOn = 0;
+  let isReading = true;
   let isWanted = false;
-  let turn: NodeJS.Immediate | undefined;
+  let cancelTurn: (() => void) | undefined;
 
   const socket = connect({ ...options, onread: { buffer: readBuffer, callback: onRead } });
   const stream = new Duplex({
@@ -55,8 +55,7 @@ export function openMeteredSocket(
     readableHighWaterMark: portionBytes,
     read() {
       isWanted = true;
-      if (hasRest()) handOnLater();
-      else socket.resume();
+      if (!isReading) goOnLater();
     },
     write(chunk, _encoding, callback) {
       sent.count(chunk);
@@ -67,7 +66,7 @@ export function openMeteredSocket(
       socket.end(callback);
     },
     destroy(error, callback) {
-      clearImmediate(turn);
+      cancelTurn?.();
       socket.destroy();
       callback(error);
     },
@@ -80,11 +79,13 @@ export function openMeteredSocket(
     socket,
     stream,
     enter(phase) {
-      if (limit === limits.handshake) handshakeCost.succeeded();
+      if (phase === 'body') cost.answered();
+      if (phase === 'idle') cost.next();
       limit = limits[phase];
       bytes = 0;
       recordsBefore = received.records();
       tickets = 0;
+      drips = 0;
     },
     countTicket() {
       tickets += 1;
@@ -104,24 +105,26 @@ export function openMeteredSocket(
   function onRead(length: number): boolean {
     portion = Buffer.from(readBuffer.subarray(0, length));
     handedOn = 0;
+    if (length < portionBytes) drips += 1;
     handOn();
     // A portion that is not full was all that had come: Node then serves other connections first anyway.
-    const goesOn = isWanted && !hasRest() && length < portionBytes;
-    if (!goesOn && isWanted) handOnLater();
-    return goesOn;
+    isReading = isWanted && !hasRest() && length < portionBytes && drips < quickDrips;
+    if (!isReading && isWanted) goOnLater();
+    return isReading;
   }
 
   function hasRest(): boolean {
     return handedOn < portion.length;
   }
 
-  function handOnLater(): void {
-    turn ??= setImmediate(() => {
-      turn = undefined;
+  function goOnLater(): void {
+    cancelTurn ??= inTurn(drips < quickDrips || hasRest() ? 0 : pauseOfDrips, () => {
+      cancelTurn = undefined;
       if (hasRest()) handOn();
       if (!isWanted || stream.destroyed) return;
-      if (hasRest()) handOnLater();
-      else socket.resume();
+      if (hasRest()) return goOnLater();
+      isReading = true;
+      socket.resume();
     });
   }
 
@@ -134,17 +137,13 @@ export function openMeteredSocket(
       stream.destroy(error);
       return;
     }
-    const data = portion.subarray(start, handedOn);
-    if (limit === limits.handshake) handshakeCost.of(() => push(data));
-    else push(data);
-  }
-
-  function push(data: Buffer): void {
-    isWanted = stream.push(data);
+    cost.of(() => {
+      isWanted = stream.push(portion.subarray(start, handedOn));
+    });
   }
 
   function excess(): Error | undefined {
-    if (limit === limits.handshake && handshakeCost.isTooMuch()) return new ExcessError('COSTLY_HANDSHAKES');
+    if (limit === limits.handshake && cost.isTooMuch()) return new ExcessError('COSTLY_RECEIVER');
     if (bytes > limit.bytes) return new ExcessError('TOO_MANY_BYTES');
     if (received.records() - recordsBefore > limit.records) return new ExcessError('TOO_MANY_RECORDS');
     return undefined;
@@ -174,11 +173,26 @@ const limits = {
   idle: { bytes: 32 * 1_024, records: 16 },
 } as const satisfies Record<string, Limit>;
 
+/** Calls back after so many milliseconds, or in the next turn of the event loop. Returns what cancels that. */
+function inTurn(milliseconds: number, callback: () => void): () => void {
+  if (milliseconds > 0) return afterEvents(milliseconds, callback);
+  const turn = setImmediate(callback);
+  return function cancel() {
+    clearImmediate(turn);
+  };
+}
+
 /** Types of records. */
 const changeCipherSpec = 20;
 const handshake = 22;
 
 const portionBytes = 4_096;
+
+/** After so many portions of a phase that were not full there is a pause before each: what comes byte by byte gathers. */
+const quickDrips = 32;
+
+/** That pause, in milliseconds. */
+const pauseOfDrips = 500;
 
 /** The most session tickets of a phase. Servers usually send two, and a few more after their own key has changed. */
 const maximumTickets = 16;

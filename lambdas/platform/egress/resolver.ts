@@ -41,12 +41,13 @@ export function makeResolver(newNameServer: () => NameServer = makeNameServer): 
     const ipv6 = server.resolve6(name).catch((): readonly string[] => []);
     try {
       const ipv4 = await server.resolve4(name);
-      return [...ipv4, ...((await withTimeout(ipv6, ipv6WaitMs)) ?? [])];
+      return notTooMany([...ipv4, ...((await withTimeout(ipv6, ipv6WaitMs)) ?? [])]);
     } catch (error) {
+      if (error instanceof ResolutionError) throw error;
       // A name may have IPv6 addresses alone; otherwise the failure of IPv4 is the result.
       const code = codeOf(error);
       const ipv6Only = faultOf(code) === 'not_found' ? await withTimeout(ipv6, ipv6WaitMs) : undefined;
-      if (ipv6Only?.length) return ipv6Only;
+      if (ipv6Only?.length) return notTooMany(ipv6Only);
       throw new ResolutionError(faultOf(code), code);
     } finally {
       signal.removeEventListener('abort', cancel);
@@ -68,6 +69,14 @@ async function withTimeout<T>(promise: Promise<T>, milliseconds: number): Promis
   });
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
+
+/** An answer of 64 KiB holds thousands of addresses, each of which is judged: that takes us longer than a POST. */
+function notTooMany(addresses: readonly string[]): readonly string[] {
+  if (addresses.length > maximumAddresses) throw new ResolutionError('temporary', 'TOO_MANY_ADDRESSES');
+  return addresses;
+}
+
+const maximumAddresses = 256;
 
 /** How long the AAAA answer is waited for once the A answer is there, in milliseconds. */
 const ipv6WaitMs = 300;

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { makeHandshakeCosts } from '../../../../lambdas/platform/egress/handshake-costs.ts';
 import { type MeteredSocket, openMeteredSocket } from '../../../../lambdas/platform/egress/metered-socket.ts';
+import { makeReceiverCosts } from '../../../../lambdas/platform/egress/receiver-costs.ts';
 import { stopAll, stopLater } from './posting.ts';
 
 afterEach(stopAll);
@@ -14,8 +14,8 @@ const open = async (): Promise<MeteredSocket & { readonly peer: Socket }> => {
   stopLater(() => void server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const handshake = makeHandshakeCosts(() => 0).begin('receiver.example.com');
-  const metered = openMeteredSocket(connect, { host: '127.0.0.1', port }, handshake);
+  const cost = makeReceiverCosts(() => 0).open('receiver.example.com');
+  const metered = openMeteredSocket(connect, { host: '127.0.0.1', port }, cost);
   const [peer] = (await once(server, 'connection')) as [Socket];
   peer.on('error', () => undefined);
   stopLater(() => {
@@ -124,7 +124,7 @@ describe('a metered socket', () => {
   it('reads no more than it may hand on', async () => {
     const { stream, socket, peer, enter } = await open();
     enter('body');
-    for (let sent = 0; sent < 100; sent++) peer.write(bytes(60 * kilobyte));
+    for (let sent = 0; sent < 4; sent++) peer.write(bytes(60 * kilobyte));
     await once(stream, 'readable');
     await new Promise(resolve => setTimeout(resolve, 50));
     expect(socket.bytesRead).toBeLessThanOrEqual(3 * 4_096);
@@ -132,7 +132,20 @@ describe('a metered socket', () => {
     stream.on('data', ({ length }: Buffer) => {
       read += length;
     });
-    await vi.waitFor(() => expect(read).toBe(100 * 60 * kilobyte));
+    await vi.waitFor(() => expect(read).toBe(4 * 60 * kilobyte));
+  });
+
+  it('reads what comes byte by byte more and more at once', async () => {
+    const { stream, peer } = await open();
+    const portions: number[] = [];
+    stream.on('data', ({ length }: Buffer) => portions.push(length));
+    const sent = bytes(2_000);
+    for (const byte of sent) {
+      peer.write(Buffer.of(byte));
+      await new Promise(setImmediate);
+    }
+    await vi.waitFor(() => expect(portions.reduce((sum, length) => sum + length, 0)).toBe(sent.length));
+    expect(portions.length).toBeLessThan(100);
   });
 
   it('waits for a peer that does not read', async () => {

@@ -40,6 +40,18 @@ describe('makeResolver', () => {
     await expect(resolveWith(four, six)).rejects.toMatchObject({ fault, message: four });
   });
 
+  const many = (count: number) => Array.from({ length: count }, (_, index) => `93.184.${index >> 8}.${index & 255}`);
+
+  // Each is judged: an answer of 64 KiB cost 14 ms of processor time.
+  it.each<[string, Answer, Answer]>([
+    ['IPv4', many(257), 'ENODATA'],
+    ['IPv6', 'ENODATA', many(257)],
+    ['both families', many(200), many(57)],
+  ])('refuses more than 256 addresses of %s', async (_case, four, six) => {
+    await expect(resolveWith(four, six)).rejects.toMatchObject({ fault: 'temporary', message: 'TOO_MANY_ADDRESSES' });
+    expect(await resolveWith(many(200), many(56))).toHaveLength(256);
+  });
+
   it('asks for A and AAAA at once', async () => {
     const asked: string[] = [];
     const ask = (family: string) => async () => {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { describeFloods, type FloodResult, floodRun } from '../../../../tools/chaos/login-floods.ts';
+import { describeLoginFloods, type LoginFloodResult, loginFloodRun } from '../../../../tools/chaos/login-floods.ts';
 
 const logins = (refused: number) => ({ times: [40, 50, 60], refused });
 
-const result = (changes: Partial<FloodResult>): FloodResult => ({
+const result = (changes: Partial<LoginFloodResult>): LoginFloodResult => ({
   flooded: 'public',
   path: '/unknown',
   alone: logins(0),
@@ -20,13 +20,13 @@ it.each([
   ['nothing was throttled, so that it was no flood', { answers: { 404: 1_500 } }, true],
   ['nothing was answered', { answers: {} }, true],
 ])('%s', (_case, changes, expected) => {
-  const { text, isTaken } = describeFloods([result({}), result(changes)], floodRun);
+  const { text, isTaken } = describeLoginFloods([result({}), result(changes)], loginFloodRun);
   expect(isTaken).toBe(expected);
   expect(text.includes('TAKEN')).toBe(expected);
 });
 
 it('the table tells what was sent and passed, and the logins alone and beside', () => {
-  const { text } = describeFloods([result({ beside: { times: [100, 200, 900], refused: 1 } })], floodRun);
+  const { text } = describeLoginFloods([result({ beside: { times: [100, 200, 900], refused: 1 } })], loginFloodRun);
   expect(text.split('\n').at(-1)).toBe(
     '| public: `/unknown` | 100 | 2 | 50 | 60 | 0 of 3 | 200 | 900 | 1 of 4 | TAKEN |',
   );

@@ -1,0 +1,84 @@
+import type { Clock } from '../clock.ts';
+
+/**
+ * Tells which receivers cost this process too much. To check a chain of certificates may take most of a second of processor
+ * time in one go: OpenSSL checks each signature, also of a chain that it will refuse, and the receiver chooses the keys. Such
+ * a cost cannot be limited, but it need not be paid again and again.
+ */
+export interface ReceiverCosts {
+  /** A connection to a host is opened. */
+  open(host: string): ConnectionCost;
+}
+
+/** The cost of one connection. */
+export interface ConnectionCost {
+  /** Whether the host has cost too much: then it gets no new connection for a while. */
+  isTooMuch(): boolean;
+  /** Does a part of the work for this connection, and counts what that costs. */
+  of(part: () => void): void;
+  /** The host has answered. */
+  answered(): void;
+  /** What comes from now on belongs to the next attempt. */
+  next(): void;
+}
+
+/** Makes the memory of one process. Only hosts that were costly are in it. */
+export function makeReceiverCosts(now: Clock, processorTime = threadTime): ReceiverCosts {
+  const hosts = new Map<string, { excess: number; at: number }>();
+
+  return {
+    open(host) {
+      let left = ordinaryCost;
+      let isAnswered = false;
+      return {
+        isTooMuch() {
+          const known = hosts.get(host);
+          if (known && now() - known.at >= rememberedFor) hosts.delete(host);
+          return (hosts.get(host)?.excess ?? 0) > mostExcess;
+        },
+        of(part) {
+          const before = processorTime();
+          part();
+          left -= processorTime() - before;
+          if (left < 0 || (isAnswered && hosts.has(host))) {
+            addExcess(host, -left);
+            left = 0;
+          }
+        },
+        answered() {
+          isAnswered = true;
+        },
+        next() {
+          left = ordinaryCost;
+          isAnswered = false;
+        },
+      };
+    },
+  };
+
+  function addExcess(host: string, milliseconds: number): void {
+    const excess = (hosts.get(host)?.excess ?? 0) + milliseconds;
+    hosts.delete(host);
+    if (excess > 0) hosts.set(host, { excess, at: now() });
+    const oldest = hosts.size > mostHosts ? hosts.keys().next().value : undefined;
+    if (oldest !== undefined) hosts.delete(oldest);
+  }
+}
+
+/** The processor time of this thread in milliseconds; what the process waits for a processor is not in it. */
+function threadTime(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** What any attempt may cost, in milliseconds: several times what one with a new connection does. */
+const ordinaryCost = 10;
+
+/** What a host may cost beyond that, in milliseconds. What an attempt that is answered costs less is taken off. */
+const mostExcess = 50;
+
+/** How long a host's excess is remembered after it was last added to, in milliseconds. */
+const rememberedFor = 10 * 60_000;
+
+/** Hosts that are remembered at most; the one that was costly longest ago is forgotten first. */
+const mostHosts = 1_000;

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { makeReceiverCosts } from '../../../../lambdas/platform/egress/receiver-costs.ts';
+import { frozenClock } from '../../../support/clock.ts';
+
+/** A process in which POSTs cost what they say. Each tells whether it was made. */
+const start = () => {
+  const clock = frozenClock();
+  let processorTime = 0;
+  const costs = makeReceiverCosts(clock.now, () => processorTime);
+  const spend = (milliseconds: number) => {
+    processorTime += milliseconds;
+  };
+  return {
+    clock,
+    costs,
+    spend,
+    isRefused: (host: string) => costs.open(host).isTooMuch(),
+    post: (host: string, milliseconds: number, isAnswered = false) => {
+      const connection = costs.open(host);
+      if (connection.isTooMuch()) return false;
+      connection.of(() => spend(milliseconds / 2));
+      connection.of(() => {
+        spend(milliseconds / 2);
+        if (isAnswered) connection.answered();
+      });
+      return true;
+    },
+  };
+};
+
+describe('a host that costs processor time', () => {
+  it.each([
+    ['10 ms each', 10, 1_000],
+    ['28 ms each', 28, 3],
+    ['61 ms each', 61, 1],
+    ['half a second each', 500, 1],
+  ])('of %s is refused after %i %i', (_case, milliseconds, expected) => {
+    const { post } = start();
+    let made = 0;
+    while (made < 1_000 && post('costly.example.com', milliseconds)) made += 1;
+    expect(made).toBe(expected);
+  });
+
+  it('is refused alone', () => {
+    const { post, isRefused } = start();
+    post('costly.example.com', 500);
+    expect(isRefused('costly.example.com')).toBe(true);
+    expect(isRefused('other.example.com')).toBe(false);
+  });
+
+  it('is refused on other connections that are being opened, too', () => {
+    const { costs, spend } = start();
+    const [first, second] = [costs.open('costly.example.com'), costs.open('costly.example.com')];
+    expect(second.isTooMuch()).toBe(false);
+    first.of(() => spend(500));
+    expect(second.isTooMuch()).toBe(true);
+  });
+
+  it('is refused for ten minutes', () => {
+    const { clock, post, isRefused } = start();
+    post('costly.example.com', 500);
+    clock.advance(10 * 60_000 - 1);
+    expect(isRefused('costly.example.com')).toBe(true);
+    clock.advance(1);
+    expect(isRefused('costly.example.com')).toBe(false);
+  });
+
+  it('is not refused for what our own garbage collector did now and then', () => {
+    const { post } = start();
+    for (let attempt = 0; attempt < 10_000; attempt++)
+      expect(post('busy.example.com', attempt % 20 === 0 ? 40 : 2, true)).toBe(true);
+  });
+
+  it('is refused though it has cheap attempts that fail, and every third one is costly', () => {
+    const { post } = start();
+    const made = Array.from({ length: 100 }, (_, at) => post('costly.example.com', at % 3 === 0 ? 60 : 1));
+    expect(made.filter(Boolean).length).toBeLessThan(10);
+  });
+
+  it('has an allowance for each attempt on a kept connection', () => {
+    const { costs, spend, isRefused } = start();
+    const connection = costs.open('kept.example.com');
+    for (let attempt = 0; attempt < 1_000; attempt++) {
+      connection.of(() => spend(9));
+      connection.next();
+    }
+    expect(isRefused('kept.example.com')).toBe(false);
+    for (let attempt = 0; attempt < 10; attempt++) {
+      connection.of(() => spend(16));
+      connection.next();
+    }
+    expect(isRefused('kept.example.com')).toBe(true);
+  });
+
+  it('is remembered with a thousand others at most', () => {
+    const { post, isRefused } = start();
+    for (let host = 0; host <= 1_000; host++) post(`h${host}.example.com`, 500);
+    expect(isRefused('h0.example.com')).toBe(false);
+    expect(isRefused('h1.example.com')).toBe(true);
+    expect(isRefused('h1000.example.com')).toBe(true);
+  });
+});

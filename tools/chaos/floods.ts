@@ -1,0 +1,285 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent } from 'node:https';
+import { connect } from 'node:net';
+import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { generate } from 'selfsigned';
+import { type Connections, makeConnections } from '../../lambdas/platform/egress/connections.ts';
+import { makeGuardedPost, type PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
+import { makeOutageDetector } from '../../lambdas/platform/egress/outage-detector.ts';
+import { makeEventLoopLag } from '../../lambdas/platform/event-loop-lag.ts';
+import { drip, hugeBurst } from '../support/floods.ts';
+import { median, rotated } from '../support/statistics.ts';
+import type { Ports } from './flood-servers.ts';
+
+/** The settings of a measurement of floods. Times in milliseconds. */
+export interface FloodSettings {
+  /** Healthy POSTs alone, and as many beside a flood; one begins each `every`. */
+  readonly posts: number;
+  readonly every: number;
+  /** Floods at once. Each is begun anew after the pause. */
+  readonly floods: number;
+  readonly pause: number;
+  /** Attempts whose processor time is measured, one after the other, for so long at most. */
+  readonly attempts: number;
+  readonly attemptsLast: number;
+  readonly deadline: number;
+  /** Rounds of POSTs with and without the meter, and POSTs of each. */
+  readonly rounds: number;
+  readonly postsPerRound: number;
+}
+
+/** The measurement of one flood. Times in milliseconds. */
+export interface FloodResult {
+  readonly name: string;
+  readonly alone: readonly number[];
+  readonly beside: readonly number[];
+  /** Healthy POSTs that did not end with an answer. */
+  readonly unanswered: number;
+  /** The processor time of an attempt beyond that of a healthy one: of the first one, and the mean of several in a row. */
+  readonly firstCpu: number;
+  readonly cpu: number;
+  /** How the flood's attempts ended, and how often. */
+  readonly ends: ReadonlyMap<string, number>;
+  readonly longest: number;
+  /** Whether each ended by its deadline, as the receiver's failure or with its answer. */
+  readonly isCharged: boolean;
+}
+
+/** The processor time of a POST with the meter and without it, in milliseconds; medians over the rounds. */
+export interface MeterCost {
+  readonly what: string;
+  readonly metered: number;
+  readonly plain: number;
+  readonly ratio: number;
+}
+
+/** The measurements of all floods. */
+export interface FloodReport {
+  readonly results: readonly FloodResult[];
+  /** One of the floods without the meter: what the measure shows where nothing helps. */
+  readonly withoutMeter: FloodResult;
+  readonly costs: readonly MeterCost[];
+}
+
+/**
+ * Measures what floods below the headers cost this process and the healthy POSTs in it: by the product's guarded POST, over its
+ * own connections. The receivers are in other processes.
+ */
+export async function measureFloods(settings: FloodSettings, say: (line: string) => void): Promise<FloodReport> {
+  const { private: key, cert: certificate } = await generate([{ name: 'commonName', value: 'floods' }], {
+    keyType: 'ec',
+    curve: 'P-256',
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: '*.example.com' }] }],
+  });
+  const servers = await Promise.all(['healthy', 'floods'].map(role => startServers(role, { key, certificate })));
+  try {
+    const network = networkOf(Object.assign({}, ...servers.map(({ ports }) => ports)), certificate);
+    const names = Object.keys(servers[1]?.ports ?? {}).filter(name => name.includes(process.env.ONLY ?? ''));
+    await warmUp(network, settings);
+    const results: FloodResult[] = [];
+    for (const name of names) {
+      say(`  ${name} …`);
+      results.push(await measureFlood(name, network.metered, settings));
+    }
+    say('  without the meter …');
+    const withoutMeter = await measureFlood(hugeBurst.name, network.plain, settings);
+    say('  the cost of the meter …');
+    return { results, withoutMeter, costs: await measureCosts(network, settings) };
+  } finally {
+    for (const { stop } of servers) stop();
+  }
+}
+
+async function startServers(role: string, identity: { readonly key: string; readonly certificate: string }) {
+  const child = fork(join(import.meta.dirname, 'flood-servers.ts'), [role], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  // Where there are two processors, the floods take what the process and the healthy receiver leave of them.
+  if (role === 'floods' && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  child.send({ ...identity, host: '*.example.com' });
+  const [ports] = (await once(child, 'message')) as [Ports];
+  return { ports, stop: () => child.disconnect() };
+}
+
+/** Posts to the receiver of that name. */
+type Post = (name: string, path?: string) => Promise<{ readonly outcome: PostOutcome; readonly took: number }>;
+
+/** Makes a POST with connections of its own. */
+type MakePost = (deadline: number) => Post;
+
+interface Network {
+  readonly metered: MakePost;
+  readonly plain: MakePost;
+}
+
+/** A network in which each receiver has a name and a public address. */
+function networkOf(ports: Ports, ca: string): Network {
+  const names = Object.keys(ports);
+  const addressOf = (name: string) => `93.184.216.${names.indexOf(name) + 1}`;
+  const hostOf = (name: string) => `r${names.indexOf(name)}.example.com`;
+  const portAt = new Map(names.map(name => [addressOf(name), ports[name] ?? 0]));
+  const nameOf = new Map(names.map(name => [hostOf(name), name]));
+  const whereabouts = (address: string) => ({ host: '127.0.0.1', port: portAt.get(address) ?? 0 });
+  const { begin } = makeEventLoopLag();
+
+  const makePost =
+    (open: () => Connections): MakePost =>
+    deadlineMs => {
+      const post = makeGuardedPost({
+        resolve: async host => [addressOf(nameOf.get(host) ?? '')],
+        ownHosts: [],
+        outageDetector: makeOutageDetector({ now: Date.now }),
+        now: Date.now,
+        random: Math.random,
+        connections: open(),
+      });
+      return async function postTo(name, path = '/') {
+        const url = `https://${hostOf(name)}${path}`;
+        const lag = begin();
+        const startedAt = performance.now();
+        const request = { url, headers: {}, body: '{"event":"x"}', deadlineMs, connectTimeoutMs: 700 };
+        const outcome = await post({ ...request, elapsed: lag.elapsed });
+        lag.end();
+        return { outcome, took: performance.now() - startedAt };
+      };
+    };
+
+  return {
+    metered: makePost(() =>
+      makeConnections({ ca, connect: ({ host = '', ...options }) => connect({ ...options, ...whereabouts(host) }) }),
+    ),
+    plain: makePost(() => plainConnections(whereabouts, ca)),
+  };
+}
+
+/** Node's own agents over Node's own sockets, with the options of the product's. */
+function plainConnections(whereabouts: (address: string) => { host: string; port: number }, ca: string): Connections {
+  const { kept, fresh } = makeConnections({ ca });
+  class PlainAgent extends Agent {
+    override createConnection(...[options, callback]: Parameters<Agent['createConnection']>) {
+      return super.createConnection({ ...options, ...whereabouts(String(options.host)) }, callback);
+    }
+  }
+  return { kept: new PlainAgent({ ...kept.options }), fresh: new PlainAgent({ ...fresh.options }) };
+}
+
+async function warmUp({ metered, plain }: Network, { deadline }: FloodSettings): Promise<void> {
+  for (const post of [metered(deadline), plain(deadline)]) {
+    for (let time = 0; time < warmUpPosts; time++) await post('healthy', time % 2 === 0 ? '/' : '/close');
+  }
+}
+
+async function measureFlood(name: string, makePost: MakePost, settings: FloodSettings): Promise<FloodResult> {
+  const flooding = await cpuOf(name, makePost, settings);
+  // Waiting costs, too: what lasts until the deadline is compared with a receiver that says nothing.
+  const healthy = await cpuOf(name === drip ? 'silent' : 'healthy', makePost, settings);
+  const post = makePost(settings.deadline);
+  const alone = await postHealthy(post, settings);
+  const flood = startFlooding(name, post, settings);
+  await pause(settings.pause);
+  const beside = await postHealthy(post, settings);
+  const attempts = await flood.stop();
+  const ends = new Map<string, number>();
+  for (const { outcome } of attempts) ends.set(describe(outcome), (ends.get(describe(outcome)) ?? 0) + 1);
+  const durations = attempts.map(({ outcome }) => outcome.durationMs);
+  return {
+    name,
+    alone: alone.times,
+    beside: beside.times,
+    unanswered: alone.unanswered + beside.unanswered,
+    firstCpu: (flooding[0] ?? 0) - median(healthy),
+    cpu: mean(flooding) - mean(healthy),
+    ends,
+    longest: Math.max(...durations),
+    isCharged: attempts.every(
+      ({ outcome }) =>
+        !['internal_error', 'given_up'].includes(outcome.outcome) && outcome.durationMs <= settings.deadline + 100,
+    ),
+  };
+}
+
+/** The processor time of each of several attempts, in a process that knows nothing of the receiver at first. */
+async function cpuOf(name: string, makePost: MakePost, { attempts, attemptsLast, deadline }: FloodSettings) {
+  const post = makePost(deadline);
+  const times: number[] = [];
+  const until = performance.now() + attemptsLast;
+  while (times.length < attempts && performance.now() < until) {
+    const before = process.cpuUsage();
+    await post(name, '/close');
+    const { user, system } = process.cpuUsage(before);
+    times.push((user + system) / 1_000);
+  }
+  return times;
+}
+
+/** Begins healthy POSTs evenly, over new and kept connections in turn. */
+async function postHealthy(post: Post, { posts, every }: FloodSettings) {
+  const done = await Promise.all(
+    Array.from({ length: posts }, async (_, index) => {
+      await pause(index * every);
+      return post('healthy', index % 2 === 0 ? '/' : '/close');
+    }),
+  );
+  return {
+    times: done.map(({ took }) => took),
+    unanswered: done.filter(({ outcome }) => outcome.outcome !== 'response').length,
+  };
+}
+
+function startFlooding(name: string, post: Post, settings: FloodSettings) {
+  let isStopped = false;
+  const ended: Awaited<ReturnType<Post>>[] = [];
+  const loops = Array.from({ length: settings.floods }, async () => {
+    while (!isStopped) {
+      ended.push(await post(name));
+      await pause(settings.pause);
+    }
+  });
+  return {
+    async stop() {
+      isStopped = true;
+      await Promise.all(loops);
+      return ended;
+    },
+  };
+}
+
+function describe(outcome: PostOutcome): string {
+  if (outcome.outcome === 'response') return `response ${outcome.status}`;
+  return 'detail' in outcome ? `${outcome.outcome}: ${outcome.detail}` : outcome.outcome;
+}
+
+async function measureCosts(
+  network: Network,
+  { rounds, postsPerRound, deadline }: FloodSettings,
+): Promise<MeterCost[]> {
+  const posts = { metered: network.metered(deadline), plain: network.plain(deadline) };
+  const costs: MeterCost[] = [];
+  for (const { what, path, share } of [
+    { what: 'over a kept connection', path: '/', share: 1 },
+    { what: 'over a new connection', path: '/close', share: 1 / 4 },
+  ]) {
+    const measured = { metered: [] as number[], plain: [] as number[] };
+    for (let round = 0; round < rounds; round++) {
+      for (const which of rotated(['metered', 'plain'] as const, round)) {
+        const before = process.cpuUsage();
+        const count = Math.ceil(postsPerRound * share);
+        for (let time = 0; time < count; time++) await posts[which]('healthy', path);
+        const { user, system } = process.cpuUsage(before);
+        measured[which].push((user + system) / 1_000 / count);
+      }
+    }
+    const ratios = measured.metered.map((time, round) => time / (measured.plain[round] ?? time));
+    costs.push({ what, metered: median(measured.metered), plain: median(measured.plain), ratio: median(ratios) });
+  }
+  return costs;
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+const warmUpPosts = 200;
