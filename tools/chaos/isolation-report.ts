@@ -151,7 +151,7 @@ function introduction({ places, healthy, failing, rate, ...settings }: Isolation
     lane => `${lane} lane ${places[lane]} x ${attemptsPerProcess[lane]}`,
   );
   return [
-    `Processes, one batch each, and attempts of each at once: ${lanes.join(', ')}; ${attemptsPerWebhook} of them at one`,
+    `Processes, one batch each, and attempts of each at once: ${lanes.join(', ')}; ${attemptsPerWebhook.places} of them at one`,
     `webhook in the quick lanes. Attempts are given up there after ${giveUpAfter} ms while others wait, and end after ${attemptTimeout} ms.`,
     `${healthy} healthy accounts, and ${failing} whose receivers fail once on every event, publish ${rate} event a second each for`,
     `${length / 1_000} s; receivers answer after ${answersAfter} ms. Every attack finds the slow lane without processes.`,
