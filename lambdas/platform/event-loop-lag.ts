@@ -4,15 +4,6 @@ export interface EventLoopLag {
   begin(): LagWatch;
 }
 
-/** What was measured since the watch began, in milliseconds. */
-export interface LagWatch {
-  /** The time by which timers were late: this process heard no receiver then. */
-  lateness(): number;
-  /** All other time: a clock that stands still while this process does. */
-  elapsed(): number;
-  end(): void;
-}
-
 /** Makes the measure. Its timer runs only while somebody watches, so that a frozen process counts for nothing. */
 export function makeEventLoopLag(clock: () => number = () => performance.now()): EventLoopLag {
   const watches = new Set<{ readonly begunAt: number; lateness: number }>();
@@ -54,6 +45,15 @@ export function makeEventLoopLag(clock: () => number = () => performance.now()):
   function dueAfter(moment: number): number {
     return Math.max(expectedAt, moment);
   }
+}
+
+/** What was measured since the watch began, in milliseconds. */
+interface LagWatch {
+  /** The time by which timers were late: this process heard no receiver then. */
+  lateness(): number;
+  /** All other time: a clock that stands still while this process does. */
+  elapsed(): number;
+  end(): void;
 }
 
 /** How often the timer fires, in milliseconds. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sessionsPerClient } from '../../lambdas/auth/sessions/session-limit.ts';
 import * as limits from '../../lambdas/delivery/limits.ts';
 import { privateSuffixes } from '../../lambdas/platform/egress/host-name.ts';
+import { limits as wire } from '../../lambdas/platform/egress/metered-socket.ts';
 import { maximumUrlLength } from '../../lambdas/platform/egress/url-rules.ts';
 import { signsUntil } from '../../lambdas/webhooks/signing-secret.ts';
 import { stageConfiguration } from '../../lib/config.ts';
@@ -55,6 +56,8 @@ describe('the numbers', () => {
     ['deliveries', 'Attempts and waits', `At most ${stage.slowRate} attempts a second`],
     ['deliveries', 'Attempts and waits', `about ${limits.slowAttemptsInFlight / (stage.attemptTimeout / second)} if`],
     ['deliveries', 'Attempts and waits', `for ${limits.maxAge / day} days`],
+    ['receiving', 'How to answer', `${wire.handshake.bytes / 1_024} KiB and ${wire.handshake.records} TLS records`],
+    ['receiving', 'How to answer', `${wire.headers.bytes / 1_024} KiB and ${wire.headers.records} records for all`],
     ['deliveries', 'Suspend and reactivate', `for ${limits.suspendAfter / day} days or more`],
     ['deliveries', 'Suspend and reactivate', `for ${stage.historyRetention / day} days`],
     ['deliveries', 'History', `${stage.historyRetention / day} days`],

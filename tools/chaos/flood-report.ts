@@ -4,18 +4,18 @@ import type { FloodReport, FloodResult, FloodSettings } from './floods.ts';
 
 /** The tables of the floods, and whether one of them cost too much. */
 export function describeFloods(
-  { results, withoutMeter, costs }: FloodReport,
+  { results, unlimited, costs }: FloodReport,
   { posts, every, floods, pause, attempts }: FloodSettings,
 ): { readonly text: string; readonly isTooMuch: boolean } {
   const findings = results.flatMap(findingsOf);
   const isBusy = results.some(({ alone }) => quantile(alone, 0.99) > busiest);
-  const rows = [...results, { ...withoutMeter, name: `${withoutMeter.name}, without the meter` }];
+  const rows = [...results, ...unlimited.map(result => ({ ...result, name: `(${result.name})` }))];
   const text = [
     ...(isBusy ? ['THE MACHINE WAS TOO BUSY: these times say nothing about floods. Measure again.', ''] : []),
     `Healthy POSTs of one process, ${posts} alone and ${posts} beside ${floods} receivers that flood, one each ${every} ms, over`,
     `new and kept connections in turn. Floods run at full speed, and each is begun anew ${pause} ms after it has ended. *CPU* is that`,
     `of an attempt at the receiver beyond a healthy one: of the first, and the mean of ${attempts} in a row.`,
-    `At most: ${longestExtra} ms later in the 99th percentile, ${mostCpu} ms of CPU in the mean, ${mostFirstCpu} for the first.`,
+    `At most: ${longestExtra} ms later in the 99th percentile, ${mostCpu} ms of CPU in the mean, ${mostFirstCpu} for the first; what stands in brackets is not judged.`,
     '',
     markdownTable(
       [

@@ -5,7 +5,17 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { drip, floods, hugeBurst, hugeChain, startDrip, startFlood, startHugeChain } from '../support/floods.ts';
+import {
+  drip,
+  ellipticChain,
+  floods,
+  hugeBurst,
+  hugeChain,
+  startDrip,
+  startEllipticChain,
+  startFlood,
+  startHugeChain,
+} from '../support/floods.ts';
 import type { HostileIdentity } from '../support/hostile-tls.ts';
 
 /** The ports of receivers by the names of what they do. */
@@ -33,6 +43,7 @@ async function startFloods(identity: HostileIdentity & { readonly host: string }
   const ports: Record<string, number> = {};
   for (const flood of [...floods, hugeBurst]) ports[flood.name] = (await startFlood(flood, identity)).port;
   ports[hugeChain] = (await startHugeChain(identity.host)).port;
+  ports[ellipticChain] = (await startEllipticChain(identity.host)).port;
   ports[drip] = (await startDrip()).port;
   return ports;
 }

@@ -10,7 +10,7 @@ import { type Connections, makeConnections } from '../../lambdas/platform/egress
 import { makeGuardedPost, type PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
 import { makeOutageDetector } from '../../lambdas/platform/egress/outage-detector.ts';
 import { makeEventLoopLag } from '../../lambdas/platform/event-loop-lag.ts';
-import { drip, hugeBurst } from '../support/floods.ts';
+import { drip, ellipticChain, hugeBurst } from '../support/floods.ts';
 import { median, rotated } from '../support/statistics.ts';
 import type { Ports } from './flood-servers.ts';
 
@@ -49,7 +49,7 @@ export interface FloodResult {
 }
 
 /** The processor time of a POST with the meter and without it, in milliseconds; medians over the rounds. */
-export interface MeterCost {
+interface MeterCost {
   readonly what: string;
   readonly metered: number;
   readonly plain: number;
@@ -59,8 +59,8 @@ export interface MeterCost {
 /** The measurements of all floods. */
 export interface FloodReport {
   readonly results: readonly FloodResult[];
-  /** One of the floods without the meter: what the measure shows where nothing helps. */
-  readonly withoutMeter: FloodResult;
+  /** What no limit helps against, and a flood without the meter: the measure shows what they cost, and allows it. */
+  readonly unlimited: readonly FloodResult[];
   readonly costs: readonly MeterCost[];
 }
 
@@ -77,17 +77,20 @@ export async function measureFloods(settings: FloodSettings, say: (line: string)
   const servers = await Promise.all(['healthy', 'floods'].map(role => startServers(role, { key, certificate })));
   try {
     const network = networkOf(Object.assign({}, ...servers.map(({ ports }) => ports)), certificate);
-    const names = Object.keys(servers[1]?.ports ?? {}).filter(name => name.includes(process.env.ONLY ?? ''));
+    const names = Object.keys(servers[1]?.ports ?? {}).filter(name => name !== ellipticChain);
     await warmUp(network, settings);
     const results: FloodResult[] = [];
     for (const name of names) {
       say(`  ${name} …`);
       results.push(await measureFlood(name, network.metered, settings));
     }
+    say(`  ${ellipticChain} …`);
+    const elliptic = await measureFlood(ellipticChain, network.metered, settings);
     say('  without the meter …');
-    const withoutMeter = await measureFlood(hugeBurst.name, network.plain, settings);
+    const unmetered = await measureFlood(hugeBurst.name, network.plain, settings);
+    const unlimited = [elliptic, { ...unmetered, name: `${unmetered.name}, without the meter` }];
     say('  the cost of the meter …');
-    return { results, withoutMeter, costs: await measureCosts(network, settings) };
+    return { results, unlimited, costs: await measureCosts(network, settings) };
   } finally {
     for (const { stop } of servers) stop();
   }

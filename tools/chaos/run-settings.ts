@@ -84,7 +84,7 @@ export const floodRun: FloodSettings = {
   every: 15,
   floods: 5,
   pause: 50,
-  attempts: 20,
+  attempts: 100,
   attemptsLast: 5_000,
   deadline: 5_000,
   rounds: 10,

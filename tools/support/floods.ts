@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { makeChain, randomRsaKey } from './certificate-chain.ts';
+import { ellipticKey, makeChain, randomRsaKey } from './certificate-chain.ts';
 import { type HostileConnection, type HostileIdentity, startHostileReceiver } from './hostile-tls.ts';
 import { type RecordWriter, sessionTicket } from './tls-records.ts';
 
@@ -90,11 +90,20 @@ export const hugeBurst: Flood = {
 
 /** The names of what is no flood of records. */
 export const hugeChain = 'a chain of 95 KiB of 16,384-bit keys';
+export const ellipticChain = 'a chain of 100 certificates on K-571';
 export const drip = 'a handshake that drips';
 
-/** Starts a receiver whose chain of certificates is expensive to check. */
-export async function startHugeChain(host: string) {
-  const { key, certificate } = makeChain(host, 93_000, () => randomRsaKey(16_384, Buffer.of(1, 0, 1)));
+/** Starts a receiver whose chain of certificates has the largest RSA keys that OpenSSL takes. */
+export function startHugeChain(host: string) {
+  return startChain(makeChain(host, 93_000, () => randomRsaKey(16_384, Buffer.of(1, 0, 1))));
+}
+
+/** Starts a receiver whose chain of certificates costs about as much as any can. */
+export function startEllipticChain(host: string) {
+  return startChain(makeChain(host, 45_000, () => ellipticKey('sect571k1', 71)));
+}
+
+function startChain({ key, certificate }: ReturnType<typeof makeChain>) {
   const server = createTlsServer({ key, cert: certificate, ciphers: 'DEFAULT:@SECLEVEL=0' });
   server.on('tlsClientError', () => undefined);
   return listening(server);

@@ -9,7 +9,7 @@ export interface RecordWriter {
 }
 
 /** The type of what a record holds (RFC 8446 section 5.1). */
-export type ContentType = keyof typeof contentTypes;
+type ContentType = keyof typeof contentTypes;
 
 /** Makes the writer of a connection with TLS_AES_128_GCM_SHA256, from the server's first secret for application data. */
 export function makeTls13Writer(firstSecret: Buffer): RecordWriter {

@@ -165,7 +165,8 @@ interface Limit {
   readonly records: number;
 }
 
-const limits = {
+/** What may come in each phase of a connection. */
+export const limits = {
   handshake: { bytes: 128 * 1_024, records: 256 },
   /** From the handshake, or the reuse of a kept connection, to the last header. */
   headers: { bytes: 32 * 1_024, records: 256 },

@@ -1,6 +1,14 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
-import { type Flood, floods, pour, startDrip, startFlood, startHugeChain } from '../../../../tools/support/floods.ts';
+import {
+  type Flood,
+  floods,
+  pour,
+  startDrip,
+  startEllipticChain,
+  startFlood,
+  startHugeChain,
+} from '../../../../tools/support/floods.ts';
 import type { HostileConnection } from '../../../../tools/support/hostile-tls.ts';
 import type { RecordWriter } from '../../../../tools/support/tls-records.ts';
 import { ok, postVia, request, startHostile, stopAll, stopLater } from './posting.ts';
@@ -130,6 +138,16 @@ describe('a handshake', () => {
     stopLater(receiver.stop);
     const { post } = postVia(loopbackNetwork(receiver.port).network);
     expect(await post(request)).toMatchObject({ outcome: 'tls', detail: 'CERT_SIGNATURE_FAILURE' });
+  });
+
+  it('with a chain that costs a quarter of a second is not repeated, and charged', async () => {
+    const receiver = await startEllipticChain('receiver.example.com');
+    stopLater(receiver.stop);
+    const { post } = postVia(loopbackNetwork(receiver.port).network);
+    expect(await post(request)).toMatchObject({ outcome: 'tls', detail: 'CERT_SIGNATURE_FAILURE' });
+    expect(await post(request)).toMatchObject({ outcome: 'tls', detail: 'COSTLY_RECEIVER' });
+    const others = { ...request, url: 'https://other.example.com/' };
+    expect(await post(others)).toMatchObject({ outcome: 'tls', detail: 'CERT_SIGNATURE_FAILURE' });
   });
 
   it('that drips ends with the deadline, and is charged', async () => {
