@@ -30,14 +30,18 @@ export interface FoundReplay {
   readonly latest: Replay;
 }
 
-/** The replays of all webhooks. Reads are consistent. */
-export interface ReplayStore {
+/** Reads the replays of all webhooks, consistently. */
+interface ReplayReader {
   /** A webhook's latest replay. */
   findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
   /** One of a webhook's replays. */
   find(accountId: string, eventName: EventName, replayId: string): Promise<FoundReplay | undefined>;
   /** Reads by the item's id, as index `due` gives it. */
   read(itemId: string): Promise<Replay | undefined>;
+}
+
+/** The replays of all webhooks. */
+export interface ReplayStore extends ReplayReader {
   /** Starts a replay in place of the latest that was read. False: that has changed, or there is another. */
   start(replay: Replay, latest: Replay | undefined): Promise<boolean>;
   /** Claims a replay until `lookAt`. `undefined`: another process has claimed it, or it has ended. */
@@ -52,6 +56,49 @@ export interface ReplayStore {
   hide(found: FoundReplay): Promise<boolean>;
 }
 
+/** Makes the reader of replays over the table `Deliveries`: all that an attempt needs of them. */
+export function makeReplayReader({
+  dynamo,
+  table,
+  now,
+}: {
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly table: string;
+  readonly now: Clock;
+}): ReplayReader {
+  return {
+    findLatest(accountId, eventName) {
+      return read(idOf(accountId, eventName));
+    },
+
+    async find(accountId, eventName, replayId) {
+      const ids = [idOf(accountId, eventName), pastIdOf(accountId, eventName, replayId)];
+      const [latestItem, pastItem] = await readAlive(ids);
+      if (!latestItem) return undefined;
+      const latest = replayFromItem(latestItem);
+      if (latest.id === replayId) return { replay: latest, latest };
+      return pastItem && { replay: replayFromItem(pastItem), latest };
+    },
+
+    read,
+  };
+
+  async function read(itemId: string): Promise<Replay | undefined> {
+    const [item] = await readAlive([itemId]);
+    return item && replayFromItem(item);
+  }
+
+  async function readAlive(ids: readonly string[]): Promise<(Item | undefined)[]> {
+    const items = await batchGet(
+      dynamo,
+      ids.map(id => ({ table, key: { id } })),
+    );
+    const isExpired = (item: Item | undefined) =>
+      typeof item?.ttl === 'number' && item.ttl <= Math.floor(now() / 1_000);
+    return items.map(item => (isExpired(item) ? undefined : item));
+  }
+}
+
 /**
  * Makes the store of replays.
  *
@@ -64,32 +111,7 @@ export function makeReplayStore(dependencies: {
   readonly historyDays: number;
 }): ReplayStore {
   const { dynamo, table, now, historyDays } = dependencies;
-  const nowInSeconds = () => Math.floor(now() / 1_000);
-
-  const readAlive = async (ids: readonly string[]): Promise<(Item | undefined)[]> => {
-    const items = await batchGet(
-      dynamo,
-      ids.map(id => ({ table, key: { id } })),
-    );
-    const isExpired = (item: Item | undefined) => typeof item?.ttl === 'number' && item.ttl <= nowInSeconds();
-    return items.map(item => (isExpired(item) ? undefined : item));
-  };
-
-  const readItem = async (id: string): Promise<Item | undefined> => (await readAlive([id]))[0];
-
-  const findLatest: ReplayStore['findLatest'] = async (accountId, eventName) => {
-    const item = await readItem(idOf(accountId, eventName));
-    return item && replayFromItem(item);
-  };
-
-  const find: ReplayStore['find'] = async (accountId, eventName, replayId) => {
-    const ids = [idOf(accountId, eventName), pastIdOf(accountId, eventName, replayId)];
-    const [latestItem, pastItem] = await readAlive(ids);
-    if (!latestItem) return undefined;
-    const latest = replayFromItem(latestItem);
-    if (latest.id === replayId) return { replay: latest, latest };
-    return pastItem && { replay: replayFromItem(pastItem), latest };
-  };
+  const reader = makeReplayReader(dependencies);
 
   /** Gives the replay after the update; `undefined` when the condition does not hold. */
   const update = async (
@@ -138,13 +160,7 @@ export function makeReplayStore(dependencies: {
   };
 
   return {
-    findLatest,
-    find,
-
-    read: async itemId => {
-      const item = await readItem(itemId);
-      return item && replayFromItem(item);
-    },
+    ...reader,
 
     start: async (replay, latest) => {
       const { id: replayId, accountId, eventName } = replay;
@@ -159,12 +175,12 @@ export function makeReplayStore(dependencies: {
         : {
             ConditionExpression: 'attribute_not_exists(id) OR #ttl <= :now',
             ExpressionAttributeNames: { '#ttl': 'ttl' },
-            ExpressionAttributeValues: { ':now': nowInSeconds() },
+            ExpressionAttributeValues: { ':now': Math.floor(now() / 1_000) },
           };
       const Item = { ...replay, id, replayId, ...taskAttributes(id, replay.lookAt) };
       if (await conditionalWrite(dynamo.send(new PutCommand({ TableName: table, Item, ...condition })))) return true;
       // The SDK repeats a write whose answer was lost: the stored replay may be our own.
-      return (await findLatest(accountId, eventName))?.id === replayId;
+      return (await reader.findLatest(accountId, eventName))?.id === replayId;
     },
 
     claim: (replay, lookAt) =>

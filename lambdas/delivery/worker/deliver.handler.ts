@@ -29,7 +29,7 @@ import { attemptsPerProcess, attemptsPerWebhook, connectTimeouts, storeRetryTime
 import { makeAttemptQueue, makeHasMessages, makeSendToDeadLetters, makeSqs } from '../queues.ts';
 import { makeRefusalCounts } from '../refusal-counts.ts';
 import { makePublishNotice } from '../refused-events-topic.ts';
-import { makeReplayStore } from '../replay/replay-store.ts';
+import { makeReplayReader } from '../replay/replay-store.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
 import { makeApplyOutcome } from '../transitions.ts';
 import { makeAttempt } from './attempt.ts';
@@ -135,7 +135,7 @@ const refusals = makeRefusalNotices({
 const processRecord =
   lane === 'first'
     ? makeFirstAttempt({ ...shared, refusals, demandsUrl: environment.DEMANDS_URL })
-    : makeRetry({ ...shared, replays: makeReplayStore(deliveries), lane });
+    : makeRetry({ ...shared, replays: makeReplayReader(deliveries), lane });
 
 const consume = makeConsumer({
   ...telemetry,
