@@ -1,13 +1,14 @@
 import { markdownTable } from '../support/markdown-table.ts';
 import { quantile } from '../support/statistics.ts';
-import type { FloodReport, FloodResult, FloodSettings } from './floods.ts';
+import { type FloodReport, type FloodResult, type FloodSettings, laterOf } from './floods.ts';
 
 /** The tables of the floods, and whether one of them cost too much. */
 export function describeFloods(
   { results, unlimited, costs }: FloodReport,
-  { posts, every, floods, pause, attempts }: FloodSettings,
+  settings: FloodSettings,
 ): { readonly text: string; readonly isTooMuch: boolean } {
-  const findings = results.flatMap(findingsOf);
+  const { posts, every, floods, pause, attempts, longestExtra, mostCpu, mostFirstCpu } = settings;
+  const findings = results.flatMap(result => findingsOf(result, settings));
   const isBusy = results.some(({ alone }) => quantile(alone, 0.99) > busiest);
   const rows = [...results, ...unlimited.map(result => ({ ...result, name: `(${result.name})` }))];
   const text = [
@@ -48,7 +49,7 @@ export function describeFloods(
   return { text, isTooMuch: isBusy || findings.length > 0 };
 }
 
-function findingsOf(result: FloodResult): string[] {
+function findingsOf(result: FloodResult, { longestExtra, mostCpu, mostFirstCpu }: FloodSettings): string[] {
   const { name, firstCpu, cpu, unanswered, isCharged } = result;
   const later = laterOf(result);
   return [
@@ -60,20 +61,9 @@ function findingsOf(result: FloodResult): string[] {
   ];
 }
 
-function laterOf({ alone, beside }: FloodResult): number {
-  return quantile(beside, 0.99) - quantile(alone, 0.99);
-}
-
 function percentiles(times: readonly number[]): string {
   return [0.5, 0.99].map(share => quantile(times, share).toFixed(1)).join(', ');
 }
 
 /** If healthy POSTs alone take longer in the 99th percentile, they wait for the machine. In milliseconds. */
 const busiest = 25;
-
-/** How much later healthy POSTs may be in the 99th percentile, in milliseconds. */
-const longestExtra = 40;
-
-/** The processor time that an attempt may cost beyond a healthy one in the mean, and the first one, in milliseconds. */
-const mostCpu = 10;
-const mostFirstCpu = 50;

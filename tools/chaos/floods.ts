@@ -11,7 +11,7 @@ import { makeGuardedPost, type PostOutcome } from '../../lambdas/platform/egress
 import { makeOutageDetector } from '../../lambdas/platform/egress/outage-detector.ts';
 import { makeEventLoopLag } from '../../lambdas/platform/event-loop-lag.ts';
 import { drip, ellipticChain, hugeBurst } from '../support/floods.ts';
-import { median, rotated } from '../support/statistics.ts';
+import { median, quantile, rotated } from '../support/statistics.ts';
 import type { Ports } from './flood-servers.ts';
 
 /** The settings of a measurement of floods. Times in milliseconds. */
@@ -29,6 +29,11 @@ export interface FloodSettings {
   /** Rounds of POSTs with and without the meter, and POSTs of each. */
   readonly rounds: number;
   readonly postsPerRound: number;
+  /** How much later healthy POSTs may be in the 99th percentile than alone. */
+  readonly longestExtra: number;
+  /** The processor time that an attempt may cost beyond a healthy one: in the mean, and the first one. */
+  readonly mostCpu: number;
+  readonly mostFirstCpu: number;
 }
 
 /** The measurement of one flood. Times in milliseconds. */
@@ -82,7 +87,7 @@ export async function measureFloods(settings: FloodSettings, say: (line: string)
     const results: FloodResult[] = [];
     for (const name of names) {
       say(`  ${name} …`);
-      results.push(await measureFlood(name, network.metered, settings));
+      results.push(await measureTypically(name, network.metered, settings));
     }
     say(`  ${ellipticChain} …`);
     const elliptic = await measureFlood(ellipticChain, network.metered, settings);
@@ -94,6 +99,11 @@ export async function measureFloods(settings: FloodSettings, say: (line: string)
   } finally {
     for (const { stop } of servers) stop();
   }
+}
+
+/** How much later healthy POSTs were beside a flood than alone, in the 99th percentile. */
+export function laterOf({ alone, beside }: FloodResult): number {
+  return quantile(beside, 0.99) - quantile(alone, 0.99);
 }
 
 async function startServers(role: string, identity: { readonly key: string; readonly certificate: string }) {
@@ -173,6 +183,15 @@ async function warmUp({ metered, plain }: Network, { deadline }: FloodSettings):
   for (const post of [metered(deadline), plain(deadline)]) {
     for (let time = 0; time < warmUpPosts; time++) await post('healthy', time % 2 === 0 ? '/' : '/close');
   }
+}
+
+/** Measures a flood. Where it delays others too long that is done three times, and the middle one counts: machines hiccup. */
+async function measureTypically(name: string, makePost: MakePost, settings: FloodSettings): Promise<FloodResult> {
+  const first = await measureFlood(name, makePost, settings);
+  if (laterOf(first) <= settings.longestExtra) return first;
+  const others = [await measureFlood(name, makePost, settings), await measureFlood(name, makePost, settings)];
+  const sorted = [first, ...others].sort((one, other) => laterOf(one) - laterOf(other));
+  return sorted[1] ?? first;
 }
 
 async function measureFlood(name: string, makePost: MakePost, settings: FloodSettings): Promise<FloodResult> {

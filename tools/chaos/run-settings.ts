@@ -89,4 +89,7 @@ export const floodRun: FloodSettings = {
   deadline: 5_000,
   rounds: 10,
   postsPerRound: 600,
+  longestExtra: 40,
+  mostCpu: 10,
+  mostFirstCpu: 50,
 };

@@ -62,7 +62,9 @@ export function startPostTiming(
       return {
         durationMs: endedAt - startedAt,
         resolutionMs: (resolvedAt ?? endedAt) - startedAt,
-        ...(connectingAt !== undefined && { sinceConnectingMs: (answeredElapsed ?? elapsed()) - connectingAt }),
+        ...(connectingAt !== undefined && {
+          sinceConnectingMs: Math.round((answeredElapsed ?? elapsed()) - connectingAt),
+        }),
       };
     },
   };
