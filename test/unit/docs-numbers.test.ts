@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { sessionsPerClient } from '../../lambdas/auth/sessions/session-limit.ts';
 import * as limits from '../../lambdas/delivery/limits.ts';
+import { limits as wire } from '../../lambdas/platform/egress/connection-meter.ts';
 import { privateSuffixes } from '../../lambdas/platform/egress/host-name.ts';
-import { limits as wire } from '../../lambdas/platform/egress/metered-socket.ts';
 import { maximumUrlLength } from '../../lambdas/platform/egress/url-rules.ts';
 import { signsUntil } from '../../lambdas/webhooks/signing-secret.ts';
 import { stageConfiguration } from '../../lib/config.ts';

@@ -1,18 +1,8 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { Agent } from 'node:https';
-import { connect } from 'node:net';
-import { constants, setPriority } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { generate } from 'selfsigned';
-import { type Connections, makeConnections } from '../../lambdas/platform/egress/connections.ts';
-import { makeGuardedPost, type PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
-import { makeOutageDetector } from '../../lambdas/platform/egress/outage-detector.ts';
-import { makeEventLoopLag } from '../../lambdas/platform/event-loop-lag.ts';
+import type { PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
 import { drip, ellipticChain, hugeBurst } from '../support/floods.ts';
 import { median, quantile, rotated } from '../support/statistics.ts';
-import type { Ports } from './flood-servers.ts';
+import { type FloodNetwork, type MakePost, type Post, startFloodNetwork } from './flood-network.ts';
 
 /** The settings of a measurement of floods. Times in milliseconds. */
 export interface FloodSettings {
@@ -74,15 +64,9 @@ export interface FloodReport {
  * own connections. The receivers are in other processes.
  */
 export async function measureFloods(settings: FloodSettings, say: (line: string) => void): Promise<FloodReport> {
-  const { private: key, cert: certificate } = await generate([{ name: 'commonName', value: 'floods' }], {
-    keyType: 'ec',
-    curve: 'P-256',
-    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: '*.example.com' }] }],
-  });
-  const servers = await Promise.all(['healthy', 'floods'].map(role => startServers(role, { key, certificate })));
+  const network = await startFloodNetwork();
   try {
-    const network = networkOf(Object.assign({}, ...servers.map(({ ports }) => ports)), certificate);
-    const names = Object.keys(servers[1]?.ports ?? {}).filter(name => name !== ellipticChain);
+    const names = network.floods.filter(name => name !== ellipticChain);
     await warmUp(network, settings);
     const results: FloodResult[] = [];
     for (const name of names) {
@@ -97,7 +81,7 @@ export async function measureFloods(settings: FloodSettings, say: (line: string)
     say('  the cost of the meter …');
     return { results, unlimited, costs: await measureCosts(network, settings) };
   } finally {
-    for (const { stop } of servers) stop();
+    network.stop();
   }
 }
 
@@ -106,80 +90,7 @@ export function laterOf({ alone, beside }: FloodResult): number {
   return quantile(beside, 0.99) - quantile(alone, 0.99);
 }
 
-async function startServers(role: string, identity: { readonly key: string; readonly certificate: string }) {
-  const child = fork(join(import.meta.dirname, 'flood-servers.ts'), [role], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  // Where there are two processors, the floods take what the process and the healthy receiver leave of them.
-  if (role === 'floods' && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
-  child.send({ ...identity, host: '*.example.com' });
-  const [ports] = (await once(child, 'message')) as [Ports];
-  return { ports, stop: () => child.disconnect() };
-}
-
-/** Posts to the receiver of that name. */
-type Post = (name: string, path?: string) => Promise<{ readonly outcome: PostOutcome; readonly took: number }>;
-
-/** Makes a POST with connections of its own. */
-type MakePost = (deadline: number) => Post;
-
-interface Network {
-  readonly metered: MakePost;
-  readonly plain: MakePost;
-}
-
-/** A network in which each receiver has a name and a public address. */
-function networkOf(ports: Ports, ca: string): Network {
-  const names = Object.keys(ports);
-  const addressOf = (name: string) => `93.184.216.${names.indexOf(name) + 1}`;
-  const hostOf = (name: string) => `r${names.indexOf(name)}.example.com`;
-  const portAt = new Map(names.map(name => [addressOf(name), ports[name] ?? 0]));
-  const nameOf = new Map(names.map(name => [hostOf(name), name]));
-  const whereabouts = (address: string) => ({ host: '127.0.0.1', port: portAt.get(address) ?? 0 });
-  const { begin } = makeEventLoopLag();
-
-  const makePost =
-    (open: () => Connections): MakePost =>
-    deadlineMs => {
-      const post = makeGuardedPost({
-        resolve: async host => [addressOf(nameOf.get(host) ?? '')],
-        ownHosts: [],
-        outageDetector: makeOutageDetector({ now: Date.now }),
-        now: Date.now,
-        random: Math.random,
-        connections: open(),
-      });
-      return async function postTo(name, path = '/') {
-        const url = `https://${hostOf(name)}${path}`;
-        const lag = begin();
-        const startedAt = performance.now();
-        const request = { url, headers: {}, body: '{"event":"x"}', deadlineMs, connectTimeoutMs: 700 };
-        const outcome = await post({ ...request, elapsed: lag.elapsed });
-        lag.end();
-        return { outcome, took: performance.now() - startedAt };
-      };
-    };
-
-  return {
-    metered: makePost(() =>
-      makeConnections({ ca, connect: ({ host = '', ...options }) => connect({ ...options, ...whereabouts(host) }) }),
-    ),
-    plain: makePost(() => plainConnections(whereabouts, ca)),
-  };
-}
-
-/** Node's own agents over Node's own sockets, with the options of the product's. */
-function plainConnections(whereabouts: (address: string) => { host: string; port: number }, ca: string): Connections {
-  const { kept, fresh } = makeConnections({ ca });
-  class PlainAgent extends Agent {
-    override createConnection(...[options, callback]: Parameters<Agent['createConnection']>) {
-      return super.createConnection({ ...options, ...whereabouts(String(options.host)) }, callback);
-    }
-  }
-  return { kept: new PlainAgent({ ...kept.options }), fresh: new PlainAgent({ ...fresh.options }) };
-}
-
-async function warmUp({ metered, plain }: Network, { deadline }: FloodSettings): Promise<void> {
+async function warmUp({ metered, plain }: FloodNetwork, { deadline }: FloodSettings): Promise<void> {
   for (const post of [metered(deadline), plain(deadline)]) {
     for (let time = 0; time < warmUpPosts; time++) await post('healthy', time % 2 === 0 ? '/' : '/close');
   }
@@ -275,7 +186,7 @@ function describe(outcome: PostOutcome): string {
 }
 
 async function measureCosts(
-  network: Network,
+  network: FloodNetwork,
   { rounds, postsPerRound, deadline }: FloodSettings,
 ): Promise<MeterCost[]> {
   const posts = { metered: network.metered(deadline), plain: network.plain(deadline) };

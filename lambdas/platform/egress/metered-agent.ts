@@ -3,7 +3,8 @@ import { Agent, type AgentOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
-import { type Connect, type ConnectionPhase, type MeteredSocket, openMeteredSocket } from './metered-socket.ts';
+import type { ConnectionPhase } from './connection-meter.ts';
+import { type Connect, type MeteredSocket, openMeteredSocket } from './metered-socket.ts';
 import type { ReceiverCosts } from './receiver-costs.ts';
 
 /** Makes an agent whose TLS connections run over metered sockets. */

@@ -1,14 +1,11 @@
 import type { Socket, TcpNetConnectOpts } from 'node:net';
 import { Duplex } from 'node:stream';
 import { afterEvents } from '../timer.ts';
+import { type ConnectionPhase, makeConnectionMeter } from './connection-meter.ts';
 import type { ConnectionCost } from './receiver-costs.ts';
-import { makeRecordCounter } from './record-counter.ts';
 
 /** Begins a TCP connection, as `net.connect` does. */
 export type Connect = (options: TcpNetConnectOpts) => Socket;
-
-/** What a connection is at: each has limits of its own. */
-export type ConnectionPhase = keyof typeof limits;
 
 /** A TCP connection whose incoming data is counted and cut into portions before TLS sees it. */
 export interface MeteredSocket {
@@ -18,7 +15,7 @@ export interface MeteredSocket {
   readonly stream: Duplex;
   /** Counts anew, by the limits of this phase. */
   enter(phase: ConnectionPhase): void;
-  /** Counts a session ticket: hundreds fit in one record. */
+  /** Counts a session ticket. */
   countTicket(): void;
 }
 
@@ -30,21 +27,12 @@ export interface MeteredSocket {
  * connection in a row.
  */
 export function openMeteredSocket(connect: Connect, options: TcpNetConnectOpts, cost: ConnectionCost): MeteredSocket {
-  const received = makeRecordCounter();
-  let handshakesSinceCipher = Number.NEGATIVE_INFINITY;
-  const sent = makeRecordCounter(type => {
-    if (type === changeCipherSpec) handshakesSinceCipher = 0;
-    if (type === handshake) handshakesSinceCipher += 1;
-  });
-  let limit: Limit = limits.handshake;
-  let bytes = 0;
-  let recordsBefore = 0;
-  let tickets = 0;
-  /** Portions that were not full. */
-  let drips = 0;
+  const meter = makeConnectionMeter(cost);
   /** What was read and is not handed on yet, from `handedOn` on. */
-  let portion = Buffer.alloc(0);
+  let portion: Uint8Array = nothing;
   let handedOn = 0;
+  /** Portions of this phase that were not full. */
+  let drips = 0;
   let isReading = true;
   let isWanted = false;
   let cancelTurn: (() => void) | undefined;
@@ -58,9 +46,7 @@ export function openMeteredSocket(connect: Connect, options: TcpNetConnectOpts, 
       if (!isReading) goOnLater();
     },
     write(chunk, _encoding, callback) {
-      sent.count(chunk);
-      if (isRenegotiating()) callback(new ExcessError('RENEGOTIATION'));
-      else socket.write(chunk, callback);
+      if (isWithinLimits(() => meter.countSent(chunk))) socket.write(chunk, callback);
     },
     final(callback) {
       socket.end(callback);
@@ -79,26 +65,22 @@ export function openMeteredSocket(connect: Connect, options: TcpNetConnectOpts, 
     socket,
     stream,
     enter(phase) {
-      if (phase === 'body') cost.answered();
-      if (phase === 'idle') cost.next();
-      limit = limits[phase];
-      bytes = 0;
-      recordsBefore = received.records();
-      tickets = 0;
+      meter.enter(phase);
       drips = 0;
     },
     countTicket() {
-      tickets += 1;
-      if (tickets > maximumTickets) stream.destroy(new ExcessError('TOO_MANY_TICKETS'));
+      isWithinLimits(meter.countTicket);
     },
   };
 
-  /**
-   * Returns whether TLS answers a request to renegotiate (TLS 1.2): then it sends a second handshake record after its change
-   * of ciphers. OpenSSL's own refusal is an alert for each request, of which a receiver packs thousands in one record.
-   */
-  function isRenegotiating(): boolean {
-    return handshakesSinceCipher > 1;
+  /** Counts, and ends the connection where that is too much. */
+  function isWithinLimits(count: () => void): boolean {
+    try {
+      count();
+    } catch (error) {
+      stream.destroy(error as Error);
+    }
+    return !stream.destroyed;
   }
 
   /** Returns whether to read on at once. The buffer is every connection's. */
@@ -130,49 +112,17 @@ export function openMeteredSocket(connect: Connect, options: TcpNetConnectOpts, 
 
   function handOn(): void {
     const start = handedOn;
-    handedOn = received.count(portion, start, recordsAtOnce);
-    bytes += handedOn - start;
-    const error = excess();
-    if (error) {
-      stream.destroy(error);
-      return;
-    }
+    const count = () => {
+      handedOn = meter.countReceived(portion, start);
+    };
+    if (!isWithinLimits(count)) return;
+    const data = portion.subarray(start, handedOn);
+    if (!hasRest()) portion = nothing; // an idle connection keeps none
     cost.of(() => {
-      isWanted = stream.push(portion.subarray(start, handedOn));
+      isWanted = stream.push(data);
     });
   }
-
-  function excess(): Error | undefined {
-    if (limit === limits.handshake && cost.isTooMuch()) return new ExcessError('COSTLY_RECEIVER');
-    if (bytes > limit.bytes) return new ExcessError('TOO_MANY_BYTES');
-    if (received.records() - recordsBefore > limit.records) return new ExcessError('TOO_MANY_RECORDS');
-    return undefined;
-  }
 }
-
-/** A receiver sent more than any needs to. */
-class ExcessError extends Error {
-  override readonly name = 'ExcessError';
-  readonly code: string;
-  constructor(code: string) {
-    super(code);
-    this.code = code;
-  }
-}
-
-interface Limit {
-  readonly bytes: number;
-  readonly records: number;
-}
-
-/** What may come in each phase of a connection. */
-export const limits = {
-  handshake: { bytes: 128 * 1_024, records: 256 },
-  /** From the handshake, or the reuse of a kept connection, to the last header. */
-  headers: { bytes: 32 * 1_024, records: 256 },
-  body: { bytes: Number.POSITIVE_INFINITY, records: 128 },
-  idle: { bytes: 32 * 1_024, records: 16 },
-} as const satisfies Record<string, Limit>;
 
 /** Calls back after so many milliseconds, or in the next turn of the event loop. Returns what cancels that. */
 function inTurn(milliseconds: number, callback: () => void): () => void {
@@ -183,10 +133,6 @@ function inTurn(milliseconds: number, callback: () => void): () => void {
   };
 }
 
-/** Types of records. */
-const changeCipherSpec = 20;
-const handshake = 22;
-
 const portionBytes = 4_096;
 
 /** After so many portions of a phase that were not full there is a pause before each: what comes byte by byte gathers. */
@@ -195,11 +141,7 @@ const quickDrips = 32;
 /** That pause, in milliseconds. */
 const pauseOfDrips = 500;
 
-/** The most session tickets of a phase. Servers usually send two, and a few more after their own key has changed. */
-const maximumTickets = 16;
-
-/** The most records that are handed on at once: 4 KiB hold 150 KeyUpdates, which are two to four milliseconds of work. */
-const recordsAtOnce = 16;
+const nothing = new Uint8Array();
 
 /** What any socket reads, until it is copied: one at a time. */
 const readBuffer = Buffer.allocUnsafeSlow(portionBytes);
