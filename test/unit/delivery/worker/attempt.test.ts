@@ -2,6 +2,7 @@ import { Webhook as Receiver } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { type AttemptDependencies, makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
 import type { PostFailure, PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
+import type { EventLoopLag } from '../../../../lambdas/platform/event-loop-lag.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { aDelivery, answer, aWebhook, fakeNetwork, fakeSealing, neverLate, noon, secret } from '../builders.ts';
 
@@ -159,5 +160,57 @@ describe('internal errors', () => {
     const open = () => Promise.reject(new Error('canary-7f3a'));
     const { attempt } = attemptOver(answer(200), { sealing: { open } });
     expect(JSON.stringify(await attempt(aWebhook(), aDelivery()))).not.toContain('canary-7f3a');
+  });
+});
+
+describe('a time-out', () => {
+  const times = { durationMs: 15_000, resolutionMs: 1 };
+  const lateBy = (lateness: number): EventLoopLag => ({
+    begin: () => ({ ...neverLate.begin(), lateness: () => lateness }),
+  });
+
+  it.each<[string, PostOutcome, number, string]>([
+    [
+      'of a receiver, in a process that was late by 999 ms',
+      { outcome: 'timeout', detail: '', ...times },
+      999,
+      'timeout',
+    ],
+    [
+      'of a receiver, in a process that was late by a second',
+      { outcome: 'timeout', detail: '', ...times },
+      1_000,
+      'internal',
+    ],
+    ['of a name server, by 999 ms', { outcome: 'dns', detail: 'ETIMEOUT', ...times }, 999, 'dns'],
+    ['of a name server, by a second', { outcome: 'dns', detail: 'ETIMEOUT', ...times }, 1_000, 'internal'],
+  ])('%s', async (_case, posted, lateness, result) => {
+    const { attempt } = attemptOver(posted, { eventLoopLag: lateBy(lateness) });
+    expect((await attempt(aWebhook(), aDelivery())).record.result).toBe(result);
+  });
+
+  it.each<PostOutcome>([
+    { outcome: 'connection', detail: 'ECONNRESET', ...times },
+    { outcome: 'tls', detail: 'CERT_HAS_EXPIRED', ...times },
+    { outcome: 'dns', detail: 'ENOTFOUND', ...times },
+    answer(500),
+  ])('is no other failure: $outcome stays what it is however late the process was', async posted => {
+    const onTime = await attemptOver(posted).attempt(aWebhook(), aDelivery());
+    const late = await attemptOver(posted, { eventLoopLag: lateBy(10_000) }).attempt(aWebhook(), aDelivery());
+    expect(late).toEqual(onTime);
+  });
+
+  it('is watched from the resolving of the name on, and no longer than it takes', async () => {
+    const watched: string[] = [];
+    const { attempt } = attemptOver(answer(200), {
+      eventLoopLag: {
+        begin: () => {
+          watched.push('begins');
+          return { ...neverLate.begin(), end: () => void watched.push('ends') };
+        },
+      },
+    });
+    await attempt(aWebhook(), aDelivery());
+    expect(watched).toEqual(['begins', 'ends']);
   });
 });

@@ -91,6 +91,15 @@ describe('failures', () => {
     expect(outcome.durationMs).toBeLessThan(2_000);
   });
 
+  it('a receiver that answered in time is heard, though this process was busy until after the deadline', async () => {
+    const { post } = await start(socket => {
+      socket.write(ok);
+      const until = performance.now() + 400;
+      while (performance.now() < until);
+    });
+    expect(await post({ ...request, deadlineMs: 300 })).toMatchObject({ outcome: 'response', status: 200 });
+  });
+
   it('a receiver that trickles its headers runs into the deadline all the same', async () => {
     const trickle: Play = socket => {
       socket.write('HTTP/1.1 200 OK\r\n');
