@@ -9,8 +9,8 @@ import { makeIpRateLimit } from '../protection/rate-limit.ts';
 import { type ClientCredentials, claimedClientId } from './client-credentials.ts';
 
 /**
- * Authenticates clients. Right credentials are served always, whoever else shares their IP address: the limit of an address
- * only changes how a failure is told.
+ * Authenticates clients. The limit of an IP address only changes how a failure is told: it never refuses right credentials, since
+ * strangers may share the address.
  */
 export interface ClientAuthentication {
   /** The keys of the records to read, in one call with whatever else the request needs. */
