@@ -1,10 +1,10 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { messageOf, StartError } from '../errors.ts';
-import type { NetworkSettings } from './host-map.ts';
-import { type HostMapSource, makeHostMap } from './host-map.ts';
+import type { HostMapSource, NetworkSettings } from './host-map.ts';
 import { readHosts } from './hosts-file.ts';
 import { type ReceivedDelivery, receiverName, startReceiver } from './receiver.ts';
-import { makeCertificateAuthority, type OnUnreachable, startTlsTerminator } from './tls-terminator.ts';
+import type { OnUnreachable } from './tls-terminator.ts';
+import { startTerminatorThread } from './tls-terminator-thread.ts';
 
 /** The emulated Internet: names, TLS, and the built-in receiver. */
 export interface Internet {
@@ -38,17 +38,14 @@ export async function startInternet(
   } catch (error) {
     throw new StartError(`The hosts file ${hostsFile} cannot be used: ${messageOf(error)}`);
   }
-  const [receiver, authority] = await Promise.all([
-    startReceiver(receiverPort, onDelivery),
-    makeCertificateAuthority(),
-  ]);
+  const receiver = await startReceiver(receiverPort, onDelivery);
   const builtIn = new Map([[receiverName, receiver.port]]);
   const source = { builtIn, mappings, ...(hostsFile === undefined ? {} : { hostsFile }) };
-  const terminator = await startTlsTerminator(makeHostMap(source), authority, onUnreachable);
+  const terminator = await startTerminatorThread(source, onUnreachable);
   const unwatch = hostsFile === undefined ? () => undefined : watchHosts(hostsFile, onHostsChange);
   return {
     settings: { ...source, builtIn: [...builtIn], mappings: [...mappings], terminatorPort: terminator.port },
-    authorityCertificate: authority.certificate,
+    authorityCertificate: terminator.authorityCertificate,
     receiverUrl: receiver.url,
     stop: async () => {
       unwatch();

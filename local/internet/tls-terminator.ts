@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
-import { generate } from 'selfsigned';
+import { TLSSocket } from 'node:tls';
 import { codeOf } from '../errors.ts';
+import type { CertificateAuthority } from './certificate-authority.ts';
 import type { HostMap } from './host-map.ts';
 
 /** The TLS side of every mapped host, on one port of 127.0.0.1. */
@@ -13,14 +13,6 @@ export interface TlsTerminator {
 
 /** Called when nothing listens behind a mapped name: once, until something does. */
 export type OnUnreachable = (name: string, port: number) => void;
-
-/** A certificate authority that exists for one local run only. */
-export interface CertificateAuthority {
-  /** PEM. Function processes trust it through NODE_EXTRA_CA_CERTS. */
-  readonly certificate: string;
-  /** The certificate of that name; issued at its first use. */
-  contextFor(name: string): Promise<SecureContext>;
-}
 
 /** Starts the terminator on a free port. The SNI of a connection tells its host (RFC 6066 section 3). */
 export async function startTlsTerminator(
@@ -77,50 +69,6 @@ export async function startTlsTerminator(
       await once(server, 'close');
     },
   };
-}
-
-/** Makes a certificate authority with fresh keys (P-256). */
-export async function makeCertificateAuthority(): Promise<CertificateAuthority> {
-  const authority = await generate([{ name: 'commonName', value: 'Emissor local run' }], {
-    ...elliptic,
-    notBeforeDate: anHourAgo(),
-    extensions: [
-      { name: 'basicConstraints', cA: true, critical: true },
-      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
-    ],
-  });
-  const contexts = new Map<string, Promise<SecureContext>>();
-
-  const issue = async (name: string): Promise<SecureContext> => {
-    const leaf = await generate([{ name: 'commonName', value: name.slice(0, 64) }], {
-      ...elliptic,
-      notBeforeDate: anHourAgo(),
-      ca: { key: authority.private, cert: authority.cert },
-      extensions: [
-        { name: 'basicConstraints', cA: false, critical: true },
-        { name: 'keyUsage', digitalSignature: true, critical: true },
-        { name: 'extKeyUsage', serverAuth: true },
-        { name: 'subjectAltName', altNames: [{ type: 2, value: name }] },
-      ],
-    });
-    return createSecureContext({ key: leaf.private, cert: leaf.cert });
-  };
-
-  return {
-    certificate: authority.cert,
-    contextFor: name => {
-      const known = contexts.get(name) ?? issue(name);
-      contexts.set(name, known);
-      return known;
-    },
-  };
-}
-
-const elliptic = { keyType: 'ec', algorithm: 'sha256' } as const;
-
-/** Certificates must be valid on a clock that is a little slow, too. */
-function anHourAgo(): Date {
-  return new Date(Date.now() - 3_600_000);
 }
 
 /** The name in the certificate for connections without SNI or to a name that is not mapped. It matches no host. */

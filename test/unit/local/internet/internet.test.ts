@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -151,6 +151,24 @@ describe('names', () => {
   ])('without an address fail as in DNS: %s', async (code, error) => {
     await expect(evaluate(code)).rejects.toThrow(error);
   });
+});
+
+// An event loop accepts one connection in each of its turns: beside busy tables, handshakes took seconds.
+it('ends handshakes while the thread of tables and queues is at work', async () => {
+  const ended = join(directory, 'handshakes-ended');
+  const answer = evaluate(`
+    const [host] = await resolve4('plain.example.net');
+    const handshake = () => new Promise((resolve, reject) => {
+      const socket = tls.connect({ host, port: 443, servername: 'plain.example.net' }, () => resolve(socket.destroy()));
+      socket.on('error', reject);
+    });
+    await Promise.all(Array.from({ length: 20 }, handshake));
+    process.getBuiltinModule('fs').writeFileSync(${JSON.stringify(ended)}, '');
+  `);
+  const asleep = new Int32Array(new SharedArrayBuffer(4));
+  for (let looks = 0; looks < 500 && !existsSync(ended); looks++) Atomics.wait(asleep, 0, 0, 20);
+  expect(existsSync(ended)).toBe(true);
+  await answer;
 });
 
 describe('connections', () => {
