@@ -15,7 +15,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['test/unit/**/*.test.ts'],
+          include: ['test/unit/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
           globalSetup: ['test/support/database/dynamodb-local.ts'],
           isolate,
           testTimeout: 30_000, // hashes and property tests on a busy machine; nothing here measures time
@@ -48,6 +48,17 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
+      // The tests of the laboratory: `.ci/run` runs them, since no user meets what they guard.
+      {
+        test: {
+          name: 'lab',
+          include: ['lab/test/*/**/*.test.ts'],
+          isolate,
+          testTimeout: 30_000,
+          maxWorkers,
+          sequence: { groupOrder: 1 },
+        },
+      },
       // Other people's programs against a local run: publishers, receivers, API clients, in the languages they are written in.
       {
         test: {
@@ -71,7 +82,7 @@ export default defineConfig({
         },
       },
       // Faults injected into local runs of its own, which need the machine to themselves: `.ci/run` runs it.
-      { test: { name: 'chaos', include: ['test/e2e/chaos.test.ts'], sequence: { groupOrder: 6 } } },
+      { test: { name: 'chaos', include: ['lab/test/chaos.test.ts'], sequence: { groupOrder: 6 } } },
       // Deploys onto an emulator of AWS: the second stage of the gate, and no part of `npm test`. Each step has its own limit.
       { test: { name: 'deployment', include: ['test/deployment/deployment.test.ts'], sequence: { groupOrder: 4 } } },
       // The same with IAM enforced: a part of `.ci/nightly`.

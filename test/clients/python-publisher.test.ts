@@ -12,10 +12,10 @@ import { readPage } from '../support/markdown-page.ts';
 import { describePublisher, environmentFor, type PublishingProgram, perform } from '../support/publisher-suite.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
 
-// publisher/python: its own tests, its types, its wheel, and the messages that it makes, judged by the service's parser.
+// packages/publisher/python: its own tests, its types, its wheel, and the messages that it makes, judged by the service's parser.
 
 const root = path.join(import.meta.dirname, '../..');
-const folder = path.join(root, 'publisher/python');
+const folder = path.join(root, 'packages/publisher/python');
 const environment = { PYTHONPATH: path.join(folder, 'src'), PYTHONDONTWRITEBYTECODE: '1' };
 
 describe('the Python publisher', () => {
@@ -59,7 +59,7 @@ describe('the Python publisher', () => {
     expect(accepted).toBeGreaterThan(100);
   });
 
-  it.each(['publisher/python/README.md', 'docs/publishing.md'])('is shown in %s by code that runs', async page => {
+  it.each(['packages/publisher/python/README.md', 'docs/publishing.md'])('is shown in %s by code that runs', async page => {
     const queue = await startFakeQueue();
     const blocks = readPage(page).blocks.filter(({ language }) => language === 'python');
     const first = blocks.findIndex(({ text }) => text.includes('from emissor_publisher'));

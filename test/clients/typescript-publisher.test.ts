@@ -9,7 +9,7 @@ import { startFakeQueue } from '../support/fake-queue.ts';
 import { readPage } from '../support/markdown-page.ts';
 import { describePublisher, environmentFor } from '../support/publisher-suite.ts';
 
-// publisher/: packed, installed into a folder of its own, and used there, as by somebody who has nothing else of this tree.
+// packages/publisher: packed, installed into a folder of its own, and used there, as by somebody who has nothing else of this tree.
 
 const root = path.join(import.meta.dirname, '../..');
 const user = mkdtempSync(path.join(tmpdir(), 'emissor-publisher-'));
@@ -51,7 +51,7 @@ describe('the package @emissor/publisher', () => {
     compile('use.ts');
   });
 
-  it.each(['publisher/README.md', 'README.md', 'docs/publishing.md'])(
+  it.each(['packages/publisher/README.md', 'README.md', 'docs/publishing.md'])(
     'is shown in %s by code that compiles and runs',
     async page => {
       const queue = await startFakeQueue();

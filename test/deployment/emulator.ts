@@ -4,8 +4,8 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'nod
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startInternet } from '../../local/internet/internet.ts';
-import { writeRuntimeFiles } from '../../local/lambda/runtime-context.ts';
+import { startInternet } from '../../packages/local-cloud/src/internet/internet.ts';
+import { writeRuntimeFiles } from '../../packages/local-cloud/src/lambda/runtime-context.ts';
 import { cleanEnvironment } from './command.ts';
 import { type ClientSettings, type Inventory, makeInventory } from './inventory.ts';
 
@@ -20,7 +20,7 @@ export interface Emulator {
   /** What a client of the SDK needs for the same. */
   readonly settings: ClientSettings;
   readonly inventory: Inventory;
-  /** The hosts file of the functions' Internet, see `local/README.md`. */
+  /** The hosts file of the functions' Internet, see `packages/local-cloud/README.md`. */
   readonly hostsFile: string;
   /** Lets a name of that Internet lead to the emulator. Not while anything else writes the hosts file. */
   mapHost(name: string): void;

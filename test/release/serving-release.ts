@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { setVisibility, workQueuesOf } from '../../tools/chaos/run-state.ts';
+import { setVisibility, workQueuesOf } from '../../lab/chaos/run-state.ts';
 import { sqsClientOf } from '../../tools/support/engines.ts';
 import { type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
 import { makeServiceClient, type ServiceClient } from '../../tools/support/service-client.ts';

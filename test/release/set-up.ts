@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { synthesise } from '../../local/assembly/assembly.ts';
+import { synthesise } from '../../packages/local-cloud/src/assembly/assembly.ts';
 import { currentRoot, takePreviousRelease } from './previous-release.ts';
 
 /** A release that can be run: its tree, and the cloud assembly that it was synthesised to. */

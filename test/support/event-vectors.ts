@@ -17,4 +17,4 @@ export const vectors: {
   readonly accepted: readonly (EventVector & { readonly webhookId?: string })[];
   readonly refused: readonly RefusedVector[];
   readonly unknownFields: readonly RefusedVector[];
-} = JSON.parse(readFileSync(path.join(import.meta.dirname, '../../publisher/test-vectors.json'), 'utf8'));
+} = JSON.parse(readFileSync(path.join(import.meta.dirname, '../../packages/publisher/test-vectors.json'), 'utf8'));

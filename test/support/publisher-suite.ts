@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Outcome } from '../../publisher/src/index.ts';
+import type { Outcome } from '../../packages/publisher/src/index.ts';
 import { unique } from '../../tools/support/accounts.ts';
 import { createClient } from './e2e-accounts.ts';
 import { until } from './e2e-poll.ts';

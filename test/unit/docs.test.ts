@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { readPage } from '../support/markdown-page.ts';
 
 const root = path.join(import.meta.dirname, '../..');
-const pages = globSync(['*.md', 'docs/**/*.md', 'local/*.md'], { cwd: root });
+const pages = globSync(['*.md', 'docs/**/*.md', 'packages/*/*.md'], { cwd: root });
 
 it.each(pages)('%s names only files that are there', page => {
   const text = readFileSync(path.join(root, page), 'utf8');

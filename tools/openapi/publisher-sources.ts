@@ -6,8 +6,8 @@ import { eventSummaries, type FieldSchema, messageSchema, type ObjectSchema } fr
 /** What the publishers know of the service's schemas: a source file in TypeScript and one in Python, path -> content. */
 export function publisherSources(): readonly (readonly [file: string, source: string])[] {
   return [
-    ['publisher/src/events.ts', typescriptSource()],
-    ['publisher/python/src/emissor_publisher/events.py', pythonSource()],
+    ['packages/publisher/src/events.ts', typescriptSource()],
+    ['packages/publisher/python/src/emissor_publisher/events.py', pythonSource()],
   ];
 }
 

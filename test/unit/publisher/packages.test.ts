@@ -12,14 +12,14 @@ const imported = (pattern: string, statement: RegExp) => {
 };
 
 describe('the TypeScript publisher', () => {
-  const manifest = JSON.parse(read('publisher/package.json'));
+  const manifest = JSON.parse(read('packages/publisher/package.json'));
 
   it('depends on the SQS client alone', () => {
     const { dependencies, peerDependencies, optionalDependencies } = manifest;
     expect({ ...dependencies, ...peerDependencies, ...optionalDependencies }).toEqual({
       '@aws-sdk/client-sqs': expect.any(String),
     });
-    const names = imported('publisher/src/*.ts', /from '([^']+)'/g);
+    const names = imported('packages/publisher/src/*.ts', /from '([^']+)'/g);
     const others = [...names].filter(name => !name?.startsWith('./') && !name?.startsWith('node:'));
     expect(others).toEqual(['@aws-sdk/client-sqs']);
   });
@@ -30,11 +30,11 @@ describe('the TypeScript publisher', () => {
 });
 
 describe('the Python publisher', () => {
-  const project = read('publisher/python/pyproject.toml');
+  const project = read('packages/publisher/python/pyproject.toml');
 
   it('depends on boto3 alone, which brings botocore', () => {
     expect(/^dependencies = (.*)$/m.exec(project)?.[1]).toBe('["boto3>=1.34"]');
-    const names = imported('publisher/python/src/**/*.py', /^(?:from|import) (\w+)[\w.]*/gm);
+    const names = imported('packages/publisher/python/src/**/*.py', /^(?:from|import) (\w+)[\w.]*/gm);
     expect([...names].filter(name => name?.startsWith('boto')).sort()).toEqual(['boto3', 'botocore']);
     const standard = [
       'base64',

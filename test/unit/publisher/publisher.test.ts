@@ -9,7 +9,7 @@ import {
   RefusedEventError,
   SendError,
   webhookIdOf,
-} from '../../../publisher/src/index.ts';
+} from '../../../packages/publisher/src/index.ts';
 import { type FakeQueue, type QueueBehaviour, startFakeQueue } from '../../support/fake-queue.ts';
 
 let queue: FakeQueue | undefined;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Interceptor } from '../../../../local/emulator.ts';
-import { type QueueService, startSqs } from '../../../../local/sqs/engine.ts';
+import type { Interceptor } from '../../../../packages/local-cloud/src/emulator.ts';
+import { type QueueService, startSqs } from '../../../../packages/local-cloud/src/sqs/engine.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 let directory: string;

@@ -5,7 +5,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Status } from '../../../../bin/ops/status-view.ts';
 import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
-import { type QueueService, startSqs } from '../../../../local/sqs/engine.ts';
+import { type QueueService, startSqs } from '../../../../packages/local-cloud/src/sqs/engine.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { queueEvent } from '../../packages/local-cloud/src/event-sources/batch.ts';
+import { makeStartLock } from '../../packages/local-cloud/src/lambda/execution-environment.ts';
+import { makeLocalFunction } from '../../packages/local-cloud/src/lambda/function.ts';
+import type { RuntimeContext } from '../../packages/local-cloud/src/lambda/runtime-context.ts';
+import { processorTime } from '../../tools/support/function-processes.ts';
+import type { LocalOutputs } from '../../tools/support/local-run.ts';
+
+/** Messages in a batch, as the event source mappings have it. */
+export const batchSize = 10;
+
+/** A batch, and how many messages it holds. */
+export interface Batch {
+  readonly payload: string;
+  readonly messages: number;
+}
+
+/** Makes the next batch; what it takes is not measured. */
+export type MakeBatch = () => Batch | Promise<Batch>;
+
+/** Measurements of one consumer process over a series of batches, one after the other. */
+export interface Series {
+  readonly deliveries: number;
+  /** Processor time of all of them in milliseconds. */
+  readonly cpuMs: number;
+  /** Of each batch, from its being handed over to its being acknowledged, in milliseconds. */
+  readonly times: readonly number[];
+}
+
+/** Makes a consumer in one process, under the Lambda Runtime API as the local cloud has it. */
+export function makeConsumer(
+  what: string,
+  bundle: string,
+  variables: Readonly<Record<string, string>>,
+  runtimeContext: RuntimeContext,
+) {
+  const name = `Bench-${process.pid}-${what}`;
+  const { invoke, end } = makeLocalFunction(
+    {
+      name,
+      arn: `arn:aws:lambda:us-east-1:000000000000:function:${name}`,
+      label: name,
+      directory: bundle,
+      handler: 'index.handler',
+      memory: 1024,
+      timeoutSeconds: 45,
+      variables,
+      reservedConcurrency: 1,
+      logFormat: 'JSON',
+      logGroup: name,
+    },
+    { runtimeContext, startLock: makeStartLock(), onLine: () => undefined },
+  );
+  const processes = new RegExp(`^${name}$`);
+  let handedOver = 0;
+
+  return {
+    end,
+    /** How many messages it was given in its life. */
+    handedOver: () => handedOver,
+    /** Hands over so many batches, one after the other. */
+    consume: async (batches: number, makeBatch: MakeBatch): Promise<Series> => {
+      const before = processorTime(processes);
+      const times: number[] = [];
+      let deliveries = 0;
+      for (let count = 0; count < batches; count++) {
+        const { payload, messages } = await makeBatch();
+        const start = performance.now();
+        const result = await invoke(payload);
+        times.push(performance.now() - start);
+        const answer = result.outcome === 'returned' ? result.payload : result.error.errorMessage;
+        if (answer !== '{"batchItemFailures":[]}') throw new Error(`${what} did not process a batch: ${answer}`);
+        deliveries += messages;
+      }
+      handedOver += deliveries;
+      return { deliveries, cpuMs: processorTime(processes) - before, times };
+    },
+  };
+}
+
+/** A consumer that is measured. */
+export type Consumer = ReturnType<typeof makeConsumer>;
+
+/** Makes batches as they come from the events queue: a message of each of the events. */
+export function batchesOf({ EventsQueueUrl, Demo }: LocalOutputs, events: readonly EventName[]) {
+  return (): Batch => {
+    const messages = events.map(event => ({
+      MessageId: randomUUID(),
+      ReceiptHandle: randomUUID(),
+      Body: JSON.stringify({ id_conta: Demo.AccountId, event, id_demanda: 10, id_proposta: 11 }),
+      Attributes: { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1', MessageGroupId: Demo.AccountId },
+    }));
+    const queue = `arn:aws:sqs:us-east-1:000000000000:${EventsQueueUrl.split('/').at(-1)}`;
+    return { payload: JSON.stringify(queueEvent(messages, queue)), messages: messages.length };
+  };
+}

@@ -1,0 +1,170 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { CreateQueueCommand } from '@aws-sdk/client-sqs';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { DeliverEnvironment } from '../../lambdas/delivery/environment.ts';
+import { stageConfiguration } from '../../lib/config.ts';
+import { bundleHandler } from '../../lib/constructs/bundle.ts';
+import type { NetworkSettings } from '../../packages/local-cloud/src/internet/host-map.ts';
+import { makeHostMap } from '../../packages/local-cloud/src/internet/host-map.ts';
+import type { RuntimeContext } from '../../packages/local-cloud/src/lambda/runtime-context.ts';
+import { writeRuntimeFiles } from '../../packages/local-cloud/src/lambda/runtime-context.ts';
+import { dynamoClientOf, sqsClientOf } from '../../tools/support/engines.ts';
+import { type LocalOutputs, startLocalRun } from '../../tools/support/local-run.ts';
+import { type Consumer, makeConsumer } from './consumer.ts';
+import { startNameServer } from './name-server.ts';
+import type { RealDnsSettings } from './real-dns-preload.ts';
+import type { ReceiverMessage } from './tls-receiver.ts';
+
+/** The host of all receivers but those of one event each. */
+export const host = 'bench.example.com';
+
+/** A host for each event. Hosts repeat after 600 events, when their connections are closed. */
+export function hostOf(event: number): string {
+  return hostsOfOneEvent[event % hostsOfOneEvent.length] ?? host;
+}
+
+/** Whether DNS and the connection to the store are emulated in the process, or real. */
+export type Network = 'emulated' | 'real DNS and TLS';
+
+/** The services that deliveries are measured with. */
+export interface DeliveryTestbed {
+  readonly outputs: LocalOutputs;
+  readonly dynamo: DynamoDBDocumentClient;
+  /** How many requests the receiver got. */
+  received(): Promise<number>;
+  /** Makes a consumer process of a function: ours, or the plain one. */
+  begin(what: 'ours' | 'plain', network: Network, dynamoDb?: string): Consumer;
+  stop(): Promise<void>;
+}
+
+/** Starts a local run, and beside it a receiver, a name server and TLS to the store, which it lacks. */
+export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
+  const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
+  const undo: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
+  const stop = async () => {
+    for (const step of undo.toReversed()) await step();
+  };
+  try {
+    const run = await startLocalRun('--map', `${host}=http://127.0.0.1:9`); // to be registered; nothing goes there
+    undo.push(run.stop);
+    const { outputs } = run;
+    const receiver = await startReceiver(new URL(outputs.DynamoDbEndpoint).port);
+    undo.push(receiver.stop);
+    const [dynamo, sqs] = [dynamoClientOf(outputs), sqsClientOf(outputs)];
+    undo.push(
+      () => dynamo.destroy(),
+      () => sqs.destroy(),
+    );
+    const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'bench-retries' }));
+
+    const mappings = [host, ...hostsOfOneEvent].map(name => [name, receiver.port] as const);
+    const settings: NetworkSettings = { terminatorPort: receiver.port, builtIn: [], mappings };
+    const book = makeHostMap({ builtIn: new Map(), mappings: new Map(mappings) });
+    const nameServer = await startNameServer(name => book.addressesOf(name)?.[0]);
+    undo.push(nameServer.stop);
+
+    const code = {
+      ours: bundle('lambdas/delivery/worker/deliver.handler.ts', join(directory, 'ours')),
+      plain: bundle('lab/bench/plain-deliver.ts', join(directory, 'plain')),
+    };
+    const files = await writeRuntimeFiles(directory, settings, receiver.authorityCertificate);
+    const endpoints = { DYNAMODB: outputs.DynamoDbEndpoint, SQS: outputs.SqsEndpoint, KMS: outputs.KmsEndpoint };
+    const contextOf: Record<Network, RuntimeContext> = {
+      emulated: { ...files, endpoints },
+      'real DNS and TLS': {
+        ...files,
+        preloadUrl: realDnsPreload({ ...settings, nameServerPort: nameServer.port }),
+        endpoints: { ...endpoints, DYNAMODB: `https://localhost:${receiver.storePort}` },
+      },
+    };
+    const variables = environmentOf(outputs, QueueUrl);
+    let begun = 0;
+
+    return {
+      outputs,
+      dynamo,
+      received: receiver.received,
+      begin: (what, network, dynamoDb) => {
+        const around = contextOf[network];
+        const endpointsThere = dynamoDb ? { ...around.endpoints, DYNAMODB: dynamoDb } : around.endpoints;
+        begun += 1;
+        const consumer = makeConsumer(`${what}-${begun}`, code[what], variables, {
+          ...around,
+          endpoints: endpointsThere,
+        });
+        undo.push(consumer.end);
+        return consumer;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+const hostsOfOneEvent = Array.from({ length: 600 }, (_, index) => `each${index}.${host}`);
+
+async function startReceiver(dynamoDbPort: string) {
+  const child = fork(join(import.meta.dirname, 'tls-receiver.ts'), [dynamoDbPort], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const listening = await nextMessage(child);
+  if (!('port' in listening)) throw new Error('The receiver did not say where it listens.');
+  return {
+    ...listening,
+    received: async () => {
+      const answer = nextMessage(child);
+      child.send('how many');
+      const said = await answer;
+      return 'received' in said ? said.received : Number.NaN;
+    },
+    stop: () => child.disconnect(),
+  };
+}
+
+function bundle(entry: string, directory: string): string {
+  mkdirSync(directory);
+  bundleHandler(entry, join(directory, 'index.mjs'));
+  return directory;
+}
+
+function realDnsPreload(settings: RealDnsSettings): string {
+  const url = pathToFileURL(join(import.meta.dirname, 'real-dns-preload.ts'));
+  url.searchParams.set('settings', JSON.stringify(settings));
+  return url.href;
+}
+
+/** What the delivery stack gives the function; its retries go to a queue that nobody consumes. */
+function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
+  const { retrySchedule, attemptTimeout, giveUp, slowRate } = stageConfiguration('local');
+  const settings: DeliverEnvironment = {
+    WEBHOOKS_TABLE: outputs.WebhooksTable,
+    DELIVERIES_TABLE: outputs.DeliveriesTable,
+    KEYRING_TABLE: outputs.KeyringTable,
+    LANE: 'first',
+    QUEUE_URL: outputs.EventsQueueUrl,
+    RETRY_QUEUE_URL: retryQueueUrl,
+    SLOW_QUEUE_URL: retryQueueUrl,
+    DEAD_LETTER_QUEUE_URL: outputs.DeadLetterQueueUrl,
+    REFUSED_EVENTS_TOPIC_ARN: outputs.RefusedEventsTopicArn,
+    DEMANDS_URL: outputs.DemandsUrl,
+    GIVE_UP: giveUp,
+    SLOW_RATE: String(slowRate),
+    RETRY_SCHEDULE: retrySchedule.join(','),
+    ATTEMPT_TIMEOUT_MS: String(attemptTimeout),
+    OWN_HOSTS: 'auth.example.com,api.example.com',
+    HISTORY_DAYS: '30',
+    SERVICE_VERSION: '0.1.0',
+  };
+  return { POWERTOOLS_LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_NAMESPACE: 'Emissor/bench', ...settings };
+}
+
+async function nextMessage(child: ChildProcess): Promise<ReceiverMessage> {
+  return (await once(child, 'message'))[0] as ReceiverMessage;
+}

@@ -1,0 +1,55 @@
+import { processorTime } from '../../tools/support/function-processes.ts';
+import { demoOf, startLocalRun } from '../../tools/support/local-run.ts';
+import { makeServiceClient, passwordGrant, refreshGrant } from '../../tools/support/service-client.ts';
+import { type Percentiles, percentilesOf } from '../../tools/support/statistics.ts';
+
+/** Times of one run of the whole service, in milliseconds. */
+export interface ServiceResult {
+  readonly readyMs: number;
+  readonly coldLoginMs: number;
+  readonly warmLoginMs: Percentiles;
+  readonly warmRefreshMs: Percentiles;
+  readonly cpuPerLogin: number;
+  readonly cpuPerRefresh: number;
+}
+
+/** Runs the whole service and measures its logins and refreshes. */
+export async function measureService(count: number): Promise<ServiceResult> {
+  const service = await startLocalRun();
+  try {
+    const { outputs, readyMs } = service;
+    const { getTokens } = makeServiceClient(outputs);
+    const { client, user } = demoOf(outputs);
+    const logIn = () => getTokens(passwordGrant(client, user));
+    const coldLoginMs = await timed(logIn);
+    const logins = await series(count, /Token/, logIn);
+    let { refresh_token: refreshToken } = await logIn();
+    const refreshes = await series(count, /Token/, async () => {
+      refreshToken = (await getTokens(refreshGrant(client, refreshToken))).refresh_token;
+    });
+    return {
+      readyMs,
+      coldLoginMs,
+      warmLoginMs: logins.times,
+      warmRefreshMs: refreshes.times,
+      cpuPerLogin: logins.cpuMs,
+      cpuPerRefresh: refreshes.cpuMs,
+    };
+  } finally {
+    await service.stop();
+  }
+}
+
+async function timed(action: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await action();
+  return performance.now() - start;
+}
+
+/** Times and processor time of `count` calls one after the other. */
+async function series(count: number, functionName: RegExp, action: () => Promise<unknown>) {
+  const before = processorTime(functionName);
+  const times: number[] = [];
+  for (let call = 0; call < count; call++) times.push(await timed(action));
+  return { times: percentilesOf(times), cpuMs: (processorTime(functionName) - before) / count };
+}

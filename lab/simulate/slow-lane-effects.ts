@@ -1,0 +1,55 @@
+import { withDuration, withSlowAttempts, withSlowDns } from '../../lambdas/delivery/isolation/slowness.ts';
+import { hangsAfter, slowAfter } from '../../lambdas/delivery/limits.ts';
+import type { Random } from '../../tools/support/random.ts';
+import type { SimulatedMessage } from './quick-lanes.ts';
+import type { SimulatedTables } from './simulated-tables.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/**
+ * Returns what makes an attempt in the slow lane. Of that lane only what its attempts show of a receiver matters to the quick
+ * lanes: how long it takes, whether it is still slow, and the retries of what failed.
+ */
+export function makeSlowLaneEffects(
+  time: VirtualTime,
+  tables: SimulatedTables<SimulatedMessage>,
+  random: Random,
+  retryLater: (message: SimulatedMessage) => void,
+): (message: SimulatedMessage) => void {
+  /** What all attempts at a webhook show is stored about once a second. */
+  const storedAt = new Map<string, number>();
+
+  return function attemptInSlowLane(message) {
+    const { webhook } = message.tenant;
+    const { resolves, answers, isSuccess } = message.tenant.behave(random, message, time.now());
+    const took = Math.min(answers, deadline - resolves);
+    const start = time.now() + resolves;
+    if (resolves > slowAfter) learn(webhook, slowness => withSlowDns(slowness, time.now()));
+    if (took > slowAfter) {
+      time.at(start + slowAfter, () => {
+        learn(webhook, slowness => withSlowAttempts(slowness, { slow: 1, quick: 0 }, time.now()));
+      });
+    }
+    if (took > hangsAfter) {
+      time.at(start + hangsAfter, () => {
+        tables.changeSlowness(webhook, slowness => withDuration(slowness, deadline, time.now()), nothing);
+      });
+    }
+    time.at(start + took, () => {
+      if (took <= hangsAfter) {
+        tables.changeSlowness(webhook, slowness => withDuration(slowness, took, time.now()), nothing);
+      }
+      if (isSuccess && took <= slowAfter) tables.recover(webhook);
+      if (!isSuccess) retryLater(message);
+    });
+  };
+
+  function learn(webhook: string, by: Parameters<SimulatedTables<SimulatedMessage>['changeSlowness']>[1]): void {
+    if (time.now() - (storedAt.get(webhook) ?? Number.NEGATIVE_INFINITY) < 1_000) return;
+    storedAt.set(webhook, time.now());
+    tables.changeSlowness(webhook, by, nothing);
+  }
+}
+
+const deadline = 15_000;
+
+function nothing(): void {}

@@ -1,0 +1,224 @@
+import { backoffWait } from '../../lambdas/delivery/backoff.ts';
+import {
+  nextSlot,
+  type Slowness,
+  slotInterval,
+  unknownSlowness,
+  withDuration,
+  withSlowDns,
+} from '../../lambdas/delivery/isolation/slowness.ts';
+import { attemptsPerProcess, hangsAfter } from '../../lambdas/delivery/limits.ts';
+import { planOf } from '../../lambdas/delivery/sweeper/slow-backlog.ts';
+import type { Random } from '../../tools/support/random.ts';
+import type { Places } from './lane-consumer.ts';
+import { RingBuffer } from './ring-buffer.ts';
+
+/** A load of the slow lane. */
+export interface SlowLanePlan {
+  readonly places: Places;
+  readonly isFair: boolean;
+  /** The number of webhooks that hang, and events a second of each. */
+  readonly hanging: number;
+  readonly hangingRate: number;
+  /** Events a second of the bystander: a webhook that is slow, but answers in three seconds. */
+  readonly bystanderRate: number;
+  readonly hours: number;
+}
+
+/** How the bystander fared, and what the lane did. */
+export interface SlowLaneResult {
+  /** How much later than due the bystander's attempts began, in milliseconds: the 99th percentile and the longest. */
+  readonly bystanderP99: number;
+  readonly bystanderLongest: number;
+  readonly attempts: number;
+  /** At the end. */
+  readonly queued: number;
+  readonly waitingInTable: number;
+}
+
+/** Simulates slow webhooks in the slow lane with all their retries, in steps of a tenth of a second. */
+export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneResult {
+  const webhooks = Array.from({ length: plan.hanging + 1 }, (_, index): SlowWebhook => {
+    const isBystander = index === plan.hanging;
+    return {
+      index,
+      rate: isBystander ? plan.bystanderRate : plan.hangingRate,
+      answers: isBystander ? bystanderAnswers : deadline,
+      slowness: withSlowDns(unknownSlowness, 0),
+      nextSlotAt: 0,
+      isBacklogged: false,
+      table: new RingBuffer(),
+      retries: new Map(),
+    };
+  });
+  const bystander = webhooks.at(-1) as SlowWebhook;
+  /** The slow queue: attempts by the tick at which they become visible, and those that wait, by webhook or all together. */
+  const delayed = new Map<number, number[]>();
+  const queues = plan.isFair ? webhooks.map(() => new RingBuffer()) : [new RingBuffer()];
+  const ends = new Map<number, number[]>();
+  const processes: Process[] = [];
+  const bystanderWaits: number[] = [];
+  let places = plan.places.atFirst;
+  let attempts = 0;
+
+  const send = (webhook: SlowWebhook, number: number, at: number) => {
+    const due = Math.ceil(at / tick);
+    const messages = delayed.get(due) ?? [];
+    messages.push(webhook.index * 16 + number);
+    delayed.set(due, messages);
+  };
+  const handOver = (webhook: SlowWebhook, number: number, now: number) => {
+    const slot = webhook.isBacklogged
+      ? undefined
+      : nextSlot(webhook.nextSlotAt, slotInterval(webhook.slowness, slowRate), now);
+    if (!slot) {
+      webhook.isBacklogged = true;
+      webhook.table.push(number);
+      return;
+    }
+    webhook.nextSlotAt = slot.next;
+    send(webhook, number, slot.at);
+  };
+  const sweep = (webhook: SlowWebhook, now: number) => {
+    if (!webhook.isBacklogged) return;
+    const { slowness, nextSlotAt } = webhook;
+    const stored = { ...slowness, accountId: '', eventName: 'demanda.criada' as const, version: 0, nextSlotAt };
+    const { beginAt, interval, most } = planOf(stored, slowRate, now);
+    const given = Math.min(most, webhook.table.length);
+    for (let slot = 0; slot < given; slot++) send(webhook, webhook.table.shift(), beginAt + slot * interval);
+    webhook.nextSlotAt = beginAt + given * interval;
+    if (webhook.table.length === 0) webhook.isBacklogged = false;
+  };
+  const retryLater = (webhook: SlowWebhook, number: number, now: number) => {
+    const wait = backoffWait(schedule, { charged: number, retryAfterMs: undefined }, random);
+    if (wait === undefined) return;
+    const due = Math.ceil((now + wait) / tick);
+    const counts = webhook.retries.get(due) ?? new Uint32Array(16);
+    counts[number + 1] = (counts[number + 1] ?? 0) + 1;
+    webhook.retries.set(due, counts);
+  };
+
+  /** The next message: of the webhook with the fewest attempts under way if queues are fair, in order otherwise. */
+  const underWayOf = new Uint32Array(webhooks.length);
+  const next = (): number | undefined => {
+    if (!plan.isFair) return (queues[0]?.length ?? 0) > 0 ? queues[0]?.shift() : undefined;
+    let best: number | undefined;
+    for (let index = 0; index < queues.length; index++) {
+      if ((queues[index]?.length ?? 0) === 0) continue;
+      if (best === undefined || (underWayOf[index] ?? 0) < (underWayOf[best] ?? 0)) best = index;
+    }
+    return best === undefined ? undefined : queues[best]?.shift();
+  };
+  const queued = () => queues.reduce((sum, queue) => sum + queue.length, 0);
+
+  const begin = (message: number, process: number, at: number) => {
+    const webhook = webhooks[message >> 4] as SlowWebhook;
+    attempts += 1;
+    underWayOf[webhook.index] = (underWayOf[webhook.index] ?? 0) + 1;
+    if (webhook === bystander) bystanderWaits.push(at * tick - (bystanderDue.shift() ?? at * tick));
+    const over = at + webhook.answers / tick;
+    const ending = ends.get(over) ?? [];
+    ending.push(message, process);
+    ends.set(over, ending);
+    if (webhook.answers > hangsAfter && at % ticksPerSecond === 0) {
+      webhook.slowness = withDuration(webhook.slowness, deadline, at * tick + hangsAfter) ?? webhook.slowness;
+    }
+  };
+  /** When the bystander's attempts were due, in the order in which they are begun: they never overtake each other. */
+  const bystanderDue: number[] = [];
+
+  const last = plan.hours * 60 * ticksPerMinute;
+  for (let at = 0; at < last; at++) {
+    const now = at * tick;
+    for (const webhook of webhooks) {
+      const due = webhook.retries.get(at);
+      webhook.retries.delete(at);
+      due?.forEach((count, number) => {
+        for (let one = 0; one < count; one++) handOver(webhook, number, now);
+      });
+      const arrivals =
+        Math.floor(((at + 1) * webhook.rate) / ticksPerSecond) - Math.floor((at * webhook.rate) / ticksPerSecond);
+      for (let one = 0; one < arrivals; one++) {
+        if (webhook === bystander) bystanderDue.push(now);
+        handOver(webhook, 1, now);
+      }
+      if (at % ticksPerMinute === webhook.index) sweep(webhook, now);
+    }
+    for (const message of delayed.get(at) ?? []) (plan.isFair ? queues[message >> 4] : queues[0])?.push(message);
+    delayed.delete(at);
+
+    const over = ends.get(at) ?? [];
+    ends.delete(at);
+    for (let index = 0; index < over.length; index += 2) {
+      const [message = 0, process = 0] = [over[index], over[index + 1]];
+      const webhook = webhooks[message >> 4] as SlowWebhook;
+      underWayOf[webhook.index] = (underWayOf[webhook.index] ?? 1) - 1;
+      const owner = processes[process];
+      if (owner) owner.underWay -= 1;
+      webhook.slowness = withDuration(webhook.slowness, webhook.answers, now) ?? webhook.slowness;
+      if (webhook !== bystander) retryLater(webhook, message & 15, now);
+    }
+
+    // Places grow while messages wait; each receives a batch a step while it may, and begins anew when all is over.
+    if (queued() > 0 && places < plan.places.most && at % (ticksPerSecond / plan.places.growth) === 0) places += 1;
+    for (let index = 0; index < places && queued() > 0; index++) {
+      const process = processes[index] ?? { underWay: 0, begunAt: now, isReceiving: true };
+      processes[index] = process;
+      if (process.underWay === 0) process.begunAt = now;
+      const mayReceive = process.underWay === 0 || now - process.begunAt < receivesFor;
+      if (!mayReceive || process.underWay + batchSize > attemptsPerProcess.slow) continue;
+      for (let taken = 0; taken < batchSize; taken++) {
+        const message = next();
+        if (message === undefined) break;
+        process.underWay += 1;
+        begin(message, index, at);
+      }
+    }
+  }
+  bystanderWaits.sort((one, other) => one - other);
+  return {
+    bystanderP99: bystanderWaits[Math.ceil(bystanderWaits.length * 0.99) - 1] ?? 0,
+    bystanderLongest: bystanderWaits.at(-1) ?? 0,
+    attempts,
+    queued: queued(),
+    waitingInTable: webhooks.reduce((sum, { table }) => sum + table.length, 0),
+  };
+}
+
+interface SlowWebhook {
+  readonly index: number;
+  readonly rate: number;
+  readonly answers: number;
+  slowness: Slowness;
+  nextSlotAt: number;
+  isBacklogged: boolean;
+  /** What waits in the table: numbers of attempts. */
+  readonly table: RingBuffer;
+  /** Attempts that fall due, by minute and number of the attempt. */
+  readonly retries: Map<number, Uint32Array>;
+}
+
+const bystanderAnswers = 3_000;
+
+const deadline = 15_000;
+
+interface Process {
+  /** Attempts that end, by tick. */
+  underWay: number;
+  begunAt: number;
+  isReceiving: boolean;
+}
+
+const tick = 100;
+
+const slowRate = 20;
+
+const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(seconds => seconds * 1_000);
+
+const ticksPerSecond = 1_000 / tick;
+const ticksPerMinute = 60 * ticksPerSecond;
+
+/** A process receives for so long, and ends when all it has begun is over. */
+const receivesFor = 20_000;
+
+const batchSize = 10;

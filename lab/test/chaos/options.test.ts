@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { attacks } from '../../chaos/attacks.ts';
+import { readOptions } from '../../chaos/options.ts';
+import { fullRun } from '../../chaos/run-settings.ts';
+
+describe('the options of a chaos run', () => {
+  it('have defaults', () => {
+    expect(readOptions([])).toEqual({ part: 'all', settings: fullRun, rounds: 3, attacks, help: false });
+  });
+
+  it('choose a part, and the runs and attacks of isolation', () => {
+    expect(readOptions(['--guesses']).part).toBe('guesses');
+    const { part, rounds, attacks: chosen } = readOptions(['--isolation', '--runs', '1', '--attack', 'burst of 600']);
+    expect({ part, rounds }).toEqual({ part: 'isolation', rounds: 1 });
+    expect(chosen.map(({ name }) => name)).toEqual(['always hangs, burst of 600']);
+  });
+
+  it.each([
+    [['--runs', '1']],
+    [['--attack', 'burst']],
+    [['--isolation', '--guesses']],
+    [['--isolation', '--attack', 'nonsense']],
+    [['--isolation', '--runs', '0']],
+    [['--events', '1.5']],
+    [['--fast']],
+  ])('refuse %j, which would measure nothing or something else', words => {
+    expect(() => readOptions(words)).toThrow(TypeError);
+  });
+
+  it('are told with the usage and without a stack trace where they are not understood, and end with 2', () => {
+    const program = join(import.meta.dirname, '../../chaos/chaos.ts');
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, '--fast'], { encoding: 'utf8' });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/^Unknown option '--fast'.*\nnpm run chaos/);
+    expect(stderr).not.toMatch(/^ {4}at /m);
+  });
+});

@@ -1,0 +1,81 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod';
+import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
+import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
+import { systemClock } from '../../../../lambdas/platform/clock.ts';
+import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { region } from '../assembly/identities.ts';
+import { type DemoCredentials, requiredOutput } from '../outputs.ts';
+import { localCredentials } from './provision.ts';
+import type { ResolvedTemplate } from './resolved-template.ts';
+
+/**
+ * Creates the demo client (both grants) and the demo admin, unless those in the file are still there.
+ *
+ * @param file - keeps the credentials across restarts, because the tables hold hashes only
+ * @throws {StartError} when the stacks lack a table
+ */
+export async function provisionDemo(
+  { outputs }: Pick<ResolvedTemplate, 'outputs'>,
+  dynamoDbEndpoint: string,
+  file: string | undefined,
+): Promise<DemoCredentials> {
+  const tableName = requiredOutput(outputs, 'ClientsTable');
+  const tables = {
+    users: requiredOutput(outputs, 'UsersTable'),
+    credentials: requiredOutput(outputs, 'CredentialsTable'),
+  };
+  const client = new DynamoDBClient({ region, endpoint: dynamoDbEndpoint, credentials: localCredentials });
+  const dynamo = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const common = { dynamo, now: systemClock, makeId: randomId };
+  try {
+    return await ensureDemo(makeClientStore({ ...common, tableName }), makeUserStore({ ...common, tables }), file);
+  } finally {
+    client.destroy();
+  }
+}
+
+async function ensureDemo(
+  clients: ReturnType<typeof makeClientStore>,
+  users: ReturnType<typeof makeUserStore>,
+  file: string | undefined,
+): Promise<DemoCredentials> {
+  const kept = readKept(file);
+  if (kept && (await clients.findClient(kept.ClientId)) && (await users.findUserByEmail(kept.Username))) return kept;
+
+  const accountId = 'demo';
+  const email = 'admin@example.com';
+  const password = randomId(22);
+  const { client, clientSecret } = await clients.createClient({ name: 'Demo', grants: ['password', 'refresh_token'] });
+  const earlier = await users.findUserByEmail(email); // of a run that ended before it could write the file
+  if (earlier) await users.setUserPassword(earlier.userId, password);
+  else await users.createUser({ email, password, accountId, role: 'admin' });
+
+  const credentials = {
+    ClientId: client.clientId,
+    ClientSecret: clientSecret,
+    Username: email,
+    Password: password,
+    AccountId: accountId,
+  };
+  if (file !== undefined) writeFileSync(file, JSON.stringify(credentials, undefined, 2), { mode: 0o600 });
+  return credentials;
+}
+
+function readKept(file: string | undefined): DemoCredentials | undefined {
+  try {
+    return keptCredentials.parse(JSON.parse(readFileSync(file ?? '', 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+const keptCredentials = z.object({
+  ClientId: z.string(),
+  ClientSecret: z.string(),
+  Username: z.string(),
+  Password: z.string(),
+  AccountId: z.string(),
+});

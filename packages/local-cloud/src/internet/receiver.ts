@@ -1,0 +1,143 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { makeReceipt } from '../../../../lambdas/smoke/receipt.ts';
+import { listenOnLoopback } from '../loopback-server.ts';
+
+/** A request that the built-in receiver got. */
+export interface ReceivedDelivery {
+  /** RFC 3339, UTC. */
+  readonly at: string;
+  readonly method: string;
+  readonly path: string;
+  /** Names in lower case; duplicates joined by a comma and a blank. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** At most the first 16 KiB. */
+  readonly body: string;
+  /** The status it was answered with. */
+  readonly status: number;
+}
+
+/** The receiver behind `https://receiver.example.com`. */
+export interface Receiver {
+  readonly port: number;
+  /** The page with what it got; with `/deliveries`, the same as JSON. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The host name of the built-in receiver. */
+export const receiverName = 'receiver.example.com';
+
+/**
+ * Starts the receiver on a port of 127.0.0.1; 0 takes any free one. `onDelivery` receives each delivery.
+ *
+ * @throws {StartError} when the port cannot be had.
+ */
+export async function startReceiver(
+  wantedPort: number,
+  onDelivery: (delivery: ReceivedDelivery) => void,
+): Promise<Receiver> {
+  let deliveries: ReceivedDelivery[] = [];
+
+  const show = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const view = `${request.method} ${request.url}`;
+    if (view === 'GET /') answer(response, 200, 'text/html; charset=utf-8', renderDeliveries(deliveries));
+    else if (view === 'GET /deliveries') answer(response, 200, 'application/json', JSON.stringify(deliveries));
+    else if (view === 'DELETE /deliveries') {
+      deliveries = [];
+      response.writeHead(204).end();
+    } else return false;
+    return true;
+  };
+
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = '', url: path = '' } = request;
+    const status = statusFor(path);
+    const at = new Date().toISOString();
+    const headers = joinHeaders(request);
+    const body = await readStart(request);
+    const delivery = { at, method, path, headers, body: body.toString('utf8'), status };
+    deliveries = [...deliveries, delivery].slice(-keptDeliveries);
+    onDelivery(delivery);
+    if (isForSmokeTest(path)) answer(response, status, 'application/json', JSON.stringify(makeReceipt(headers, body)));
+    else response.writeHead(status).end();
+  };
+
+  const server = createServer((request, response) => {
+    const isForPage = request.headers.host === `127.0.0.1:${port}` || request.headers.host === `localhost:${port}`;
+    if (isForPage && show(request, response)) return;
+    receive(request, response).catch(() => response.destroy()); // cut off
+  });
+  const { port, stop } = await listenOnLoopback(server, wantedPort);
+  return { port, url: `http://127.0.0.1:${port}`, stop };
+}
+
+function answer(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body);
+}
+
+/** `/status/503` answers 503, so that retries can be watched; everything else 200. */
+function statusFor(path: string): number {
+  return Number(/^\/status\/([2-5]\d\d)(?:[/?]|$)/.exec(path)?.[1] ?? 200);
+}
+
+function joinHeaders(request: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(request.headersDistinct).map(([name, values]) => [name, values?.join(', ') ?? '']),
+  );
+}
+
+/** `/smoke` answers with the receipt that smoke tests verify. */
+function isForSmokeTest(path: string): boolean {
+  return /^\/smoke(?:\?|$)/.test(path);
+}
+
+async function readStart(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    if (length < keptBytes) chunks.push(chunk.subarray(0, keptBytes - length));
+    length += chunk.length;
+  }
+  return Buffer.concat(chunks);
+}
+
+const keptDeliveries = 2_000;
+const keptBytes = 16 * 1024;
+
+/** The page that shows deliveries, newest first; it reloads itself every two seconds. */
+function renderDeliveries(deliveries: readonly ReceivedDelivery[]): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="2">
+<title>${deliveries.length} received</title><style>${style}</style></head>
+<body><h1>What receiver.example.com got</h1>
+<p>Register <code>https://receiver.example.com/…</code> as a webhook's URL and its deliveries appear here.
+<code>https://receiver.example.com/status/503</code> answers 503. The same as JSON: <a href="/deliveries">/deliveries</a>.</p>
+${deliveries.length === 0 ? '<p>Nothing yet.</p>' : [...deliveries].reverse().map(renderDelivery).join('\n')}
+</body></html>
+`;
+}
+
+const style = `
+  body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c2733 }
+  article { border: 1px solid #d5dde5; border-radius: 6px; padding: .75rem 1rem; margin: 1rem 0 }
+  h2 { font-size: 1rem; margin: 0 }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .5rem 0 0; font-size: .85rem }
+  pre.headers { color: #5c6b7a }`;
+
+function renderDelivery({ at, method, path, headers, body, status }: ReceivedDelivery): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return `<article><h2>${escapeHtml(`${at}  ${method} ${path}  answered ${status}`)}</h2>
+<pre>${escapeHtml(body)}</pre><pre class="headers">${escapeHtml(lines.join('\n'))}</pre></article>`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, character => escapes[character] ?? '');
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};

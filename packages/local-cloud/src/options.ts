@@ -1,0 +1,163 @@
+import { resolve } from 'node:path';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { stageConfiguration } from '../../../lib/config.ts';
+import { ConfigurationError } from '../../../lib/stage-files.ts';
+import { messageOf, UsageError } from './errors.ts';
+import { parseMapping } from './internet/hosts-file.ts';
+
+/** The options of a local run: the command line, parsed. */
+export interface LocalOptions {
+  /** {auth_url} listens here, the other parts on the next ports ({@link portsFrom}); with 0 each takes any free one. */
+  readonly port: number;
+  /** Directory that keeps tables, queues, keys and the demo data across restarts; in memory without it. */
+  readonly dataDirectory?: string;
+  /** Public host name -> port of a plain HTTP server on 127.0.0.1. */
+  readonly mappings: ReadonlyMap<string, number>;
+  /** File with more names, read again whenever it changes. */
+  readonly hostsFile?: string;
+  /** File with the faults to inject, read again whenever it changes. */
+  readonly faultsFile?: string;
+  /** Whether queues hand out the messages of quiet accounts first, as SQS does, or all in the order they came. */
+  readonly queueOrder: 'fair' | 'arrival';
+  /** Cloud assembly to run. @default - the app is synthesised */
+  readonly assemblyDirectory?: string;
+  /** Cloud assembly of another release, whose functions serve every second invocation. */
+  readonly besideDirectory?: string;
+  /** Stage values to override, as the context of the CDK app. */
+  readonly stageValues: Readonly<Record<string, string>>;
+  /** Where the URLs and credentials of this run are written. */
+  readonly outputsFile: string;
+}
+
+/** Where the parts of a run listen; 0 takes any free port. */
+export interface RunPorts {
+  readonly auth: number;
+  readonly base: number;
+  readonly receiver: number;
+  readonly sqs: number;
+  readonly dynamoDb: number;
+}
+
+/**
+ * Parses the command line (without node and script).
+ *
+ * @returns `undefined` when help was asked for and has been printed.
+ * @throws {UsageError} for anything unknown or malformed.
+ */
+export function parseOptions(words: readonly string[], defaultOutputsFile: string): LocalOptions | undefined {
+  const command = makeCommand(defaultOutputsFile);
+  try {
+    command.parse(words, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return undefined;
+    throw asUsageError(error);
+  }
+  const given = command.opts();
+  if (given.assembly !== undefined && (given.set !== undefined || given.retrySchedule !== undefined)) {
+    throw new UsageError(
+      '--assembly: that was synthesised with its stage values, --set and --retry-schedule come too late.',
+    );
+  }
+  return {
+    port: given.port,
+    ...(given.data === undefined ? {} : { dataDirectory: resolve(given.data) }),
+    mappings: given.map ?? new Map(),
+    ...(given.hosts === undefined ? {} : { hostsFile: resolve(given.hosts) }),
+    ...(given.faults === undefined ? {} : { faultsFile: resolve(given.faults) }),
+    queueOrder: given.queueOrder,
+    ...(given.assembly === undefined ? {} : { assemblyDirectory: resolve(given.assembly) }),
+    ...(given.beside === undefined ? {} : { besideDirectory: resolve(given.beside) }),
+    stageValues: checkStageValues({
+      ...given.set,
+      ...(given.retrySchedule === undefined ? {} : { retrySchedule: given.retrySchedule }),
+    }),
+    outputsFile: resolve(given.outputs),
+  };
+}
+
+/** The ports of a run that begins at `first`, one after the other; of 0, each part takes any free one. */
+export function portsFrom(first: number): RunPorts {
+  const at = (offset: number) => (first === 0 ? 0 : first + offset);
+  return { auth: at(0), base: at(1), receiver: at(2), sqs: at(3), dynamoDb: at(4) };
+}
+
+function makeCommand(defaultOutputsFile: string): Command {
+  return new Command('npm start --')
+    .description('Synthesises the CDK app for stage "local" and runs its template on this machine.')
+    .option(
+      '--port <number>',
+      'auth listens on N, the API on N+1, the receiver on N+2, SQS on N+3, DynamoDB on N+4; N+5 is kept for the console; 0: each on any free port',
+      parsePort,
+      4000,
+    )
+    .option('--data <directory>', 'keep state across restarts (default: in memory)')
+    .option('--map <host=url>', 'https://HOST/ leads to http://127.0.0.1:PORT (repeatable)', addMapping)
+    .option(
+      '--hosts <file>',
+      'JSON file of the same: name -> URL, list of addresses, or URL with delays (packages/local-cloud/README.md); re-read when it changes',
+    )
+    .option(
+      '--faults <file>',
+      'JSON file of faults to inject and their shares (packages/local-cloud/README.md); re-read when it changes',
+    )
+    .addOption(
+      new Option('--queue-order <order>', 'fair: quiet accounts first, as SQS does; arrival: in the order they came')
+        .choices(['fair', 'arrival'])
+        .default('fair'),
+    )
+    .option('--assembly <directory>', 'run this cloud assembly (default: the app is synthesised)')
+    .option('--beside <directory>', 'cloud assembly of another release, which serves every second invocation')
+    .option('--retry-schedule <waits>', 'waits between delivery attempts, like 1s,2s,5s')
+    .option('--set <key=value>', 'any value of the stage configuration (repeatable)', addStageValue)
+    .option('--outputs <file>', 'where URLs and demo credentials are written', defaultOutputsFile)
+    .helpOption('--help', 'show this help')
+    .allowExcessArguments(false)
+    .showSuggestionAfterError(false)
+    .configureOutput({ writeErr: () => undefined })
+    .exitOverride();
+}
+
+/** commander begins its message with "error: " and puts the parser's reason on a line of its own. */
+function asUsageError(error: unknown): unknown {
+  return error instanceof CommanderError
+    ? new UsageError(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (--help shows the options)`)
+    : error;
+}
+
+/** Checks stage values before the synthesis, which takes seconds. */
+function checkStageValues(values: Record<string, string>): Record<string, string> {
+  const domain = ['authDomain', 'baseDomain'].find(key => key in values);
+  if (domain !== undefined) throw new UsageError(`${domain}: a local run has no domain names of its own.`);
+  if ('smokeSchedule' in values) throw new UsageError('smokeSchedule: a local run is tested by "npm run smoke" only.');
+  try {
+    stageConfiguration('local', values);
+    return values;
+  } catch (error) {
+    throw error instanceof ConfigurationError ? new UsageError(error.message) : error;
+  }
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= lastFirstPort) return port;
+  throw new InvalidArgumentError(`It must be a whole number from 0 to ${lastFirstPort}: five more follow it.`);
+}
+
+/** The highest first port: five more follow it, the last of which is reserved for a console. */
+const lastFirstPort = 65_530;
+
+function addMapping(text: string, earlier: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {
+  try {
+    const { name, port } = parseMapping(text);
+    return new Map([...earlier, [name, port]]);
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
+  }
+}
+
+function addStageValue(text: string, earlier: Record<string, string> = {}): Record<string, string> {
+  const [, key, value] = /^([A-Za-z][A-Za-z0-9]*)=(.*)$/s.exec(text) ?? [];
+  if (key === undefined || value === undefined) throw new InvalidArgumentError('It must be KEY=VALUE.');
+  if (key === 'stage') throw new InvalidArgumentError('A local run is always of stage "local".');
+  return { ...earlier, [key]: value };
+}

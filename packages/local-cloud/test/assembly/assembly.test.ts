@@ -1,0 +1,57 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { synthesise } from '../../src/assembly/assembly.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'emissor-synthesis-'));
+mkdirSync(join(root, 'bin'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const output = join(root, 'out');
+const logFile = join(root, 'synthesis.log');
+
+/** Synthesises an app that consists of `code`. */
+const run = (code: string, signal = new AbortController().signal) => {
+  writeFileSync(join(root, 'bin/app.ts'), code);
+  return synthesise({ root, output, stageValues: { retrySchedule: '1s' }, logFile, signal });
+};
+
+it("gives the app its directory and its context: the project's, the stage, the overrides", async () => {
+  writeFileSync(join(root, 'cdk.json'), JSON.stringify({ app: 'x', context: { flag: true, stage: 'dev' } }));
+  await run(
+    `import { writeFileSync } from 'node:fs'; const out: string = process.env.CDK_OUTDIR ?? ''; writeFileSync(out, process.env.CDK_CONTEXT_JSON ?? '');`,
+  );
+  expect(JSON.parse(readFileSync(output, 'utf8'))).toEqual({ flag: true, stage: 'local', retrySchedule: '1s' });
+});
+
+describe('an app that fails', () => {
+  it.each([
+    [
+      "console.error('Stage local: retrySchedule must be …'); process.exit(1);",
+      /: Stage local: retrySchedule must be …/,
+    ],
+    [
+      "console.log('Bundling asset x...'); console.error('✘ [ERROR] Could not resolve \"a.ts\"'); process.exit(1);",
+      /: ✘ \[ERROR\] Could not resolve/,
+    ],
+    ["throw new TypeError('broken');", /: TypeError: broken/],
+    ['process.exit(1);', /: the app said nothing/],
+  ])('%s is reported in one line; the whole output is kept', async (code, message) => {
+    await expect(run(code)).rejects.toThrow(message);
+    await expect(run(code)).rejects.not.toThrow(/\n/);
+    expect(readFileSync(logFile, 'utf8').length).toBeGreaterThanOrEqual(0);
+  });
+});
+
+it('can be cancelled', async () => {
+  const breaking = new AbortController();
+  const running = run('setTimeout(() => {}, 60_000);', breaking.signal);
+  breaking.abort();
+  await expect(running).rejects.toMatchObject({ name: 'AbortError' });
+});
+
+it('a cdk.json that is not JSON is reported', async () => {
+  writeFileSync(join(root, 'cdk.json'), '{');
+  await expect(run('')).rejects.toThrow('cdk.json cannot be read');
+});

@@ -1,0 +1,96 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { openDataDirectory } from '../src/directories.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+const start = (...words: string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/local.ts', ...words], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+};
+
+describe('npm start ends', { timeout: 30_000 }, () => {
+  it.each([[['--bogus']], [['--port', 'x']], [['--set', 'nonsense=1']]])('with 2 for the options %j', words => {
+    expect(start(...words)).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(/^[^\n]+\n$/) });
+  });
+
+  it('with 1, before any work, when it cannot write its outputs or its data', () => {
+    expect(start('--port', '0', '--outputs', '/dev/null')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^The outputs cannot be written to \/dev\/null: .*\n$/),
+    });
+    expect(start('--port', '0', '--outputs', join(root, '.local/never.json'), '--data', '/dev/null')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^The directory \/dev\/null cannot be made: .*\n$/),
+    });
+  });
+
+  it.each([0, 1, 2, 3, 4])('with 1 and one line that says what to do when the port at +%d is in use', async offset => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port: taken } = server.address() as AddressInfo;
+    const port = String(taken - offset);
+    expect(start('--port', port, '--outputs', join(root, '.local/never.json'))).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^Port \d+ is in use: free it, or choose others with --port N [^\n]*\n$/),
+    });
+    server.close();
+  });
+
+  it.each([
+    [
+      '--faults',
+      '{"refusedSends": 2}',
+      /^The faults file \S+ cannot be used: "refusedSends" must be a number from 0 to 1\.\n$/,
+    ],
+    ['--hosts', '{"a.example.net": 7}', /^The hosts file \S+ cannot be used: "a\.example\.net" must be [^\n]*\n$/],
+  ])('with 1 and one line for a bad file of %s', (option, text, stderr) => {
+    const file = join(mkdtempSync(join(tmpdir(), 'emissor-command-')), 'file.json');
+    writeFileSync(file, text);
+    const outcome = start('--port', '0', '--outputs', join(root, '.local/never.json'), option, file);
+    rmSync(dirname(file), { recursive: true });
+    expect(outcome).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(stderr) });
+  });
+
+  it.skipIf(process.platform === 'win32')('with its parent process: npm may be killed', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'emissor-command-'));
+    const words = `--port 0 --outputs "${directory}/outputs.json" --data "${directory}/data"`;
+    const shell = spawn('sh', ['-c', `"${process.execPath}" bin/local.ts ${words}; true`], {
+      cwd: root,
+      env: { ...process.env, npm_lifecycle_event: 'start' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const closed = once(shell, 'close'); // the run holds the output open, too
+    await vi.waitFor(() => expect(existsSync(join(directory, 'data/lock'))).toBe(true), { timeout: 20_000 });
+    shell.kill('SIGTERM');
+    shell.stdout.resume();
+    await closed;
+    rmSync(directory, { recursive: true });
+  });
+
+  it.skipIf(process.platform === 'win32').each(['SIGINT', 'SIGTERM'] as const)(
+    'on %s to npm alone, before npm does',
+    async signal => {
+      const directory = mkdtempSync(join(tmpdir(), 'emissor-command-'));
+      const options = ['--port', '0', '--outputs', join(directory, 'outputs.json'), '--data', join(directory, 'data')];
+      const npm = spawn('npm', ['start', '--silent', '--', ...options], { cwd: root, stdio: 'ignore' });
+      const ended = once(npm, 'exit');
+      await vi.waitFor(() => expect(existsSync(join(directory, 'data/lock'))).toBe(true), { timeout: 20_000 });
+      npm.kill(signal);
+      await ended;
+      openDataDirectory(join(directory, 'data')).release(); // throws while the run is up
+      rmSync(directory, { recursive: true });
+    },
+  );
+});

@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest';
+import type { LiveResource } from '../../src/assembly/resources.ts';
+import { provisionFunctions, runDeploymentTriggers } from '../../src/deployment/provision.ts';
+import type { ResolvedTemplate } from '../../src/deployment/resolved-template.ts';
+
+const resource = (logicalId: string, type: LiveResource['type'], properties: object): LiveResource => ({
+  stack: 'App-local-Delivery',
+  logicalId,
+  type,
+  properties: { ...properties },
+});
+
+const functionResource = (name: string, changes: object = {}) =>
+  resource(name, 'AWS::Lambda::Function', {
+    FunctionName: name,
+    Code: { S3Key: 'asset.zip' },
+    Handler: 'index.handler',
+    Runtime: 'nodejs24.x',
+    ...changes,
+  });
+
+const mapping = (FunctionName: string, MaximumConcurrency: number) =>
+  resource(`${FunctionName}${MaximumConcurrency}`, 'AWS::Lambda::EventSourceMapping', {
+    EventSourceArn: 'arn:aws:sqs:us-east-1:000000000000:events',
+    FunctionName,
+    ScalingConfig: { MaximumConcurrency },
+  });
+
+it('functions have as many processes as their event sources process batches at once, and 16 by default', () => {
+  const resources = [
+    functionResource('Api'),
+    functionResource('DeliverFirst'),
+    functionResource('DeliverRetry'),
+    mapping('DeliverFirst', 50),
+    mapping('DeliverRetry', 12),
+    mapping('DeliverRetry', 8),
+  ];
+  const functions = provisionFunctions(
+    { resources, assets: new Map([['asset.zip', '/nowhere']]) } as unknown as ResolvedTemplate,
+    {
+      runtimeContext: { endpoints: {}, authorityFile: '', bootstrapFile: '', preloadUrl: '' },
+      onLine: () => undefined,
+    },
+  );
+  expect([...functions].map(([name, { concurrency }]) => [name, concurrency])).toEqual([
+    ['Api', 16],
+    ['DeliverFirst', 50],
+    ['DeliverRetry', 20],
+  ]);
+});
+
+it('triggers of the deployment run the function behind a version, and stop the start when it fails', async () => {
+  const invoked: string[] = [];
+  const functions = new Map(
+    ['RotateKeys', 'Broken'].map(name => {
+      const error = { errorType: 'Error', errorMessage: 'no keys' };
+      const invoke = async () => {
+        invoked.push(name);
+        return name === 'Broken' ? { outcome: 'failed', error } : { outcome: 'returned', payload: 'null' };
+      };
+      return [name, { definition: { label: `auth/${name}` }, invoke }];
+    }),
+  ) as unknown as Parameters<typeof runDeploymentTriggers>[1];
+  const run = (HandlerArn: string) => {
+    const resources = [resource('Trigger', 'Custom::Trigger', { HandlerArn })];
+    return runDeploymentTriggers({ resources } as unknown as ResolvedTemplate, functions);
+  };
+  await run('arn:aws:lambda:us-east-1:000000000000:function:RotateKeys:1');
+  expect(invoked).toEqual(['RotateKeys']);
+  await expect(run('arn:aws:lambda:us-east-1:000000000000:function:Broken:1')).rejects.toThrow(
+    "The deployment's trigger auth/Broken failed: no keys",
+  );
+  await expect(run('x')).rejects.toThrow('App-local-Delivery/Trigger triggers no function.');
+});

@@ -1,0 +1,64 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { makeRunDirectory, openDataDirectory } from '../src/directories.ts';
+
+const parent = mkdtempSync(join(tmpdir(), 'emissor-directories-'));
+afterAll(() => rmSync(parent, { recursive: true }));
+
+describe('a data directory', () => {
+  it('belongs to one run at a time', () => {
+    const path = join(parent, 'deep', 'data');
+    const data = openDataDirectory(path);
+    expect(existsSync(data.tables)).toBe(true);
+    expect(() => openDataDirectory(path)).toThrow(
+      `${path} is in use by another local run: end that one, or name another directory with --data.`,
+    );
+    data.release();
+    openDataDirectory(path).release();
+  });
+
+  it('that cannot be used is reported in one line', () => {
+    const path = join(parent, 'occupied');
+    mkdirSync(join(path, 'lock'), { recursive: true });
+    expect(() => openDataDirectory(path)).toThrow(/occupied cannot be used: unable to open database file$/);
+    rmSync(join(path, 'lock'), { recursive: true });
+    writeFileSync(join(path, 'kept'), '');
+    rmSync(join(path, 'sqs'), { recursive: true });
+    writeFileSync(join(path, 'sqs'), '');
+    expect(() => openDataDirectory(path)).toThrow(/sqs cannot be made: EEXIST/);
+  });
+
+  it('that is read-only is reported in one line', () => {
+    const path = join(parent, 'read-only');
+    openDataDirectory(path).release();
+    chmodSync(path, 0o555);
+    chmodSync(parent, 0o755);
+    const self = process.geteuid?.();
+    if (self === 0) process.seteuid?.('nobody'); // root may write anywhere
+    try {
+      expect(() => openDataDirectory(path)).toThrow(/read-only cannot be written to: EACCES/);
+    } finally {
+      if (self === 0) process.seteuid?.(self);
+    }
+  });
+
+  it.each([['file'], ['file/below']])('cannot be made at %s', name => {
+    writeFileSync(join(parent, 'file'), '');
+    expect(() => openDataDirectory(join(parent, name))).toThrow(/cannot be made: E/);
+  });
+});
+
+describe('a run directory', () => {
+  it('is named by the process; those of killed runs are removed', () => {
+    const runs = join(parent, 'runs');
+    const left = join(runs, '2147483646');
+    mkdirSync(left, { recursive: true });
+    const { path, remove } = makeRunDirectory(runs);
+    expect(path).toBe(join(runs, String(process.pid)));
+    expect([existsSync(path), existsSync(left)]).toEqual([true, false]);
+    remove();
+    expect(existsSync(path)).toBe(false);
+  });
+});

@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient, GetItemCommand, ListTablesCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterEach, expect, it } from 'vitest';
+import type { LiveResource } from '../src/assembly/resources.ts';
+import { createTables, startDynamoDb, tableOf } from '../src/dynamodb.ts';
+import { makeFaultInterceptor } from '../src/fault-injection.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'emissor-tables-'));
+const ends: (() => unknown)[] = [];
+
+const start = async (kept?: string) => {
+  const { endpoint, stop } = await startDynamoDb(kept === undefined ? {} : { directory: kept });
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const client = new DynamoDBClient({ region: 'us-east-1', endpoint, credentials, maxAttempts: 1 });
+  const end = async () => {
+    client.destroy();
+    await stop();
+  };
+  ends.push(end);
+  return { endpoint, client, end };
+};
+
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** As the CDK writes a table: with what has no effect locally. */
+const table = tableOf({
+  stack: 'App',
+  logicalId: 'Deliveries',
+  type: 'AWS::DynamoDB::GlobalTable',
+  properties: {
+    AttributeDefinitions: ['id', 'dueShard', 'dueAt'].map(AttributeName => ({ AttributeName, AttributeType: 'S' })),
+    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: 'due',
+        KeySchema: [
+          { AttributeName: 'dueShard', KeyType: 'HASH' },
+          { AttributeName: 'dueAt', KeyType: 'RANGE' },
+        ],
+        Projection: { ProjectionType: 'KEYS_ONLY' },
+      },
+    ],
+    BillingMode: 'PAY_PER_REQUEST',
+    TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
+    Replicas: [{ Region: 'us-east-1', DeletionProtectionEnabled: true }],
+  },
+} satisfies LiveResource);
+
+it('creates tables once and keeps them, with what is in them', async () => {
+  const first = await start(directory);
+  await createTables(first.client, [table]);
+  await first.client.send(new PutItemCommand({ TableName: 'App-Deliveries', Item: { id: { S: 'a' } } }));
+  await first.end();
+
+  const { client } = await start(directory);
+  await createTables(client, [table]);
+  expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(['App-Deliveries']);
+  const kept = await client.send(new GetItemCommand({ TableName: 'App-Deliveries', Key: { id: { S: 'a' } } }));
+  expect(kept.Item).toEqual({ id: { S: 'a' } });
+  const redesigned = {
+    ...table,
+    GlobalSecondaryIndexes: undefined,
+    AttributeDefinitions: table.AttributeDefinitions?.slice(0, 1),
+  };
+  await expect(createTables(client, [redesigned])).rejects.toThrow(/App-Deliveries has other keys or indexes now/);
+});
+
+it('survives callers that disconnect in the middle of a request', async () => {
+  const { endpoint, client } = await start();
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    const socket = connect(Number(new URL(endpoint).port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: 100\r\n\r\n{"a"',
+    );
+    await new Promise(resolve => setTimeout(resolve, 5));
+    socket.resetAndDestroy();
+  }
+  expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual([]);
+});
+
+it('throttles functions when that fault is injected', async () => {
+  const happened: string[] = [];
+  const inject = makeFaultInterceptor({ happens: kind => happened.push(kind) > 0 });
+  const { endpoint, stop } = await startDynamoDb({ interceptors: [inject] });
+  ends.push(stop);
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const client = new DynamoDBClient({ region: 'us-east-1', endpoint, credentials, maxAttempts: 1 });
+  await expect(client.send(new ListTablesCommand({}))).rejects.toMatchObject({
+    name: 'ProvisionedThroughputExceededException',
+  });
+  client.destroy();
+  expect(happened).toEqual(['throttledReadsAndWrites']);
+});

@@ -1,0 +1,251 @@
+import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSEvent } from 'aws-lambda';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import type { EventSourceMapping } from '../../src/event-sources/mapping.ts';
+import { type QueueSource, startQueueSource } from '../../src/event-sources/queue-source.ts';
+import type { InvocationOutcome } from '../../src/lambda/invocation.ts';
+import { type QueueService, startSqs } from '../../src/sqs/engine.ts';
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // visibility timeouts pass slowly on a busy machine
+
+let sqs: QueueService;
+let client: SQSClient;
+let source: QueueSource | undefined;
+let queues = 0;
+
+beforeAll(async () => {
+  sqs = await startSqs({ onPublish: () => undefined });
+  client = new SQSClient({
+    region: 'us-east-1',
+    endpoint: sqs.endpoint,
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+  });
+});
+afterEach(() => source?.stop());
+afterAll(async () => {
+  client.destroy();
+  await sqs.stop();
+});
+
+/** A queue with those messages, polled by a source whose function is `handle`. */
+const poll = async (
+  bodies: readonly string[],
+  handle: (event: SQSEvent) => Promise<unknown>,
+  changes: Partial<EventSourceMapping> = {},
+  visibilityTimeout = '1',
+  repeats?: () => boolean,
+): Promise<string> => {
+  queues += 1;
+  const name = `queue-${queues}`;
+  const queueUrl = sqs.urlOf(name);
+  sqs.ensureQueue({ name, attributes: { VisibilityTimeout: visibilityTimeout } });
+  if (bodies.length > 0) {
+    const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
+    await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+  }
+  const invoke = async (payload: string): Promise<InvocationOutcome> => {
+    try {
+      return { outcome: 'returned', payload: JSON.stringify(await handle(JSON.parse(payload))) ?? 'null' };
+    } catch {
+      return { outcome: 'failed', error: { errorType: 'Error', errorMessage: '' } };
+    }
+  };
+  source = startQueueSource(
+    {
+      queueArn: `arn:aws:sqs:us-east-1:000000000000:${name}`,
+      batchSize: 10,
+      batchingWindow: 0,
+      reportsItemFailures: true,
+      concurrency: 5,
+      ...changes,
+    },
+    { client, queueUrl, invoke, ...(repeats && { repeats }) },
+  );
+  return queueUrl;
+};
+
+const remaining = async (queueUrl: string): Promise<number> => {
+  const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
+  const answer = await client.send(new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [...names] }));
+  return names.reduce((sum, name) => sum + Number(answer.Attributes?.[name]), 0);
+};
+
+const until = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
+
+it('passes messages on as Lambda does', async () => {
+  const events: SQSEvent[] = [];
+  const queueUrl = await poll([], async event => void events.push(event));
+  await client.send(
+    new SendMessageCommand({
+      QueueUrl: queueUrl,
+      MessageBody: '{"á":1}',
+      MessageAttributes: {
+        text: { DataType: 'String', StringValue: 'x' },
+        bytes: { DataType: 'Binary', BinaryValue: Buffer.from('y') },
+      },
+    }),
+  );
+  await until(() => expect(events).toHaveLength(1));
+  expect(events[0]).toEqual({
+    Records: [
+      {
+        messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        receiptHandle: expect.any(String),
+        body: '{"á":1}',
+        attributes: {
+          ApproximateReceiveCount: '1',
+          SentTimestamp: expect.stringMatching(/^\d{13}$/),
+          SenderId: expect.any(String),
+          ApproximateFirstReceiveTimestamp: expect.stringMatching(/^\d{13}$/),
+        },
+        messageAttributes: {
+          text: { stringValue: 'x', stringListValues: [], binaryListValues: [], dataType: 'String' },
+          bytes: { binaryValue: 'eQ==', stringListValues: [], binaryListValues: [], dataType: 'Binary' },
+        },
+        md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/),
+        md5OfBody: expect.stringMatching(/^[0-9a-f]{32}$/),
+        eventSource: 'aws:sqs',
+        eventSourceARN: expect.stringMatching(/^arn:aws:sqs:us-east-1:000000000000:queue-\d+$/),
+        awsRegion: 'us-east-1',
+      },
+    ],
+  });
+  await until(async () => expect(await remaining(queueUrl)).toBe(0));
+});
+
+it('deletes what succeeded; what failed is received again after its visibility timeout', async () => {
+  const seen: string[] = [];
+  const queueUrl = await poll(['good', 'bad', 'good too'], async event => {
+    seen.push(...event.Records.map(({ body, attributes }) => `${body} ${attributes.ApproximateReceiveCount}`));
+    const failed = event.Records.filter(
+      ({ body, attributes }) => body === 'bad' && attributes.ApproximateReceiveCount === '1',
+    );
+    return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+  });
+  await until(async () => expect(await remaining(queueUrl)).toBe(0));
+  expect(seen.sort()).toEqual(['bad 1', 'bad 2', 'good 1', 'good too 1']);
+});
+
+it('keeps the whole batch when the function fails or its answer is malformed', async () => {
+  const answers = [
+    async () => Promise.reject(new Error('crashed')),
+    async () => ({ batchItemFailures: [{ itemIdentifier: '' }] }),
+    async () => ({ batchItemFailures: [] }),
+  ];
+  const sizes: number[] = [];
+  const queueUrl = await poll(['a', 'b'], event => {
+    sizes.push(event.Records.length);
+    return (answers.shift() ?? (async () => undefined))();
+  });
+  await until(async () => expect(await remaining(queueUrl)).toBe(0));
+  expect(sizes).toEqual([2, 2, 2]);
+});
+
+it('respects batch size and maximum concurrency', async () => {
+  let running = 0;
+  let most = 0;
+  const sizes: number[] = [];
+  const queueUrl = await poll(
+    ['1', '2', '3', '4', '5', '6', '7'],
+    async event => {
+      sizes.push(event.Records.length);
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise(resolve => setTimeout(resolve, 50));
+      running -= 1;
+    },
+    { batchSize: 2, concurrency: 2 },
+  );
+  await until(async () => expect(await remaining(queueUrl)).toBe(0));
+  expect(most).toBe(2);
+  expect(Math.max(...sizes)).toBe(2);
+});
+
+it('begins with five batches at once and adds others while messages remain', async () => {
+  const begun: number[] = [];
+  const { promise: all, resolve: finish } = Promise.withResolvers<void>();
+  const bodies = Array.from({ length: 7 }, (_, index) => String(index));
+  const queueUrl = await poll(
+    bodies,
+    async () => {
+      begun.push(performance.now());
+      await all;
+    },
+    { batchSize: 1, concurrency: 50 },
+    '30',
+  );
+  await until(() => expect(begun).toHaveLength(7));
+  const [, , , , fifth = 0, sixth = 0, seventh = 0] = begun;
+  expect(sixth - fifth).toBeGreaterThan(100); // a fifth of a second, counted from a little before
+  expect(seventh - sixth).toBeGreaterThan(100);
+  finish();
+  await until(async () => expect(await remaining(queueUrl)).toBe(0));
+});
+
+it('forms a batch of over ten from several receipts, and passes it on when its window of a second ends', async () => {
+  const batches: string[][] = [];
+  const handle = async ({ Records }: SQSEvent) => void batches.push(Records.map(({ body }) => body));
+  const bodies = Array.from({ length: 10 }, (_, index) => `first ${index}`);
+  const queueUrl = await poll(bodies, handle, { batchSize: 100, batchingWindow: 1 }, '30');
+  const Entries = Array.from({ length: 5 }, (_, index) => ({ Id: String(index), MessageBody: `then ${index}` }));
+  await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+  await until(() => expect(batches.flat()).toHaveLength(15));
+  expect(batches.map(({ length }) => length)).toEqual([15]);
+  await until(async () => expect(await remaining(queueUrl)).toBe(0));
+});
+
+it('passes a full batch on at once, and never more than its size', async () => {
+  const sizes: number[] = [];
+  const bodies = Array.from({ length: 10 }, (_, index) => String(index));
+  const started = performance.now();
+  const queueUrl = await poll(
+    bodies,
+    async ({ Records }) => void sizes.push(Records.length),
+    { batchSize: 12, batchingWindow: 300 },
+    '30',
+  );
+  const Entries = bodies.slice(0, 2).map(MessageBody => ({ Id: MessageBody, MessageBody }));
+  await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+  await until(() => expect(sizes).toEqual([12]));
+  expect(performance.now() - started).toBeLessThan(20_000); // not the window
+});
+
+it('lets a batch fill up within its window', async () => {
+  const sizes: number[] = [];
+  const queueUrl = await poll(['1'], async event => void sizes.push(event.Records.length), { batchingWindow: 2 }, '30');
+  await client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: '2' }));
+  await until(() => expect(sizes).toEqual([2]));
+});
+
+it('stops at once when idle, otherwise after the current batches', async () => {
+  let finish: () => void = () => undefined;
+  const queueUrl = await poll(
+    ['1'],
+    () =>
+      new Promise<void>(resolve => {
+        finish = resolve;
+      }),
+  );
+  await until(async () => expect(await remaining(queueUrl)).toBe(1));
+  await until(() => expect(finish.length).toBe(1));
+  let hasStopped = false;
+  const stopped = source?.stop().then(() => {
+    hasStopped = true;
+  });
+  await new Promise(resolve => setTimeout(resolve, 20));
+  expect(hasStopped).toBe(false);
+  finish();
+  await stopped;
+  expect(await remaining(queueUrl)).toBe(0);
+});
+
+it('passes a batch on twice when that fault is injected, and ignores the second result', async () => {
+  let calls = 0;
+  const handle = async ({ Records }: SQSEvent) => {
+    calls += 1;
+    return { batchItemFailures: calls === 2 ? Records.map(({ messageId }) => ({ itemIdentifier: messageId })) : [] };
+  };
+  const queueUrl = await poll(['once'], handle, {}, '30', () => true);
+  await until(() => expect(calls).toBe(2));
+  await until(async () => expect(await remaining(queueUrl)).toBe(0));
+});

@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeGateway } from '../../src/http-api/gateway.ts';
+import { makeRouteTable } from '../../src/http-api/routes.ts';
+import { type HttpServer, startHttpServer } from '../../src/http-api/server.ts';
+
+let server: HttpServer;
+let isThrottled = false;
+const answered: unknown[][] = [];
+
+/** Echoes the event; `/slow` never returns. */
+const echo = async (payload: string) => {
+  const event = JSON.parse(payload);
+  if (event.rawPath === '/slow') await new Promise(() => undefined);
+  if (event.rawPath === '/split')
+    return { outcome: 'returned', payload: '{"statusCode":200,"headers":{"a":"b\\r\\nc: d"}}' } as const;
+  if (event.rawPath === '/nothing') return { outcome: 'returned', payload: '{"statusCode":204}' } as const;
+  const body = JSON.stringify({ path: event.rawPath, query: event.rawQueryString, size: event.body?.length ?? 0 });
+  return { outcome: 'returned', payload: JSON.stringify({ statusCode: 200, body }) } as const;
+};
+
+/** Sends bytes as they are and gives all that comes back. */
+const raw = async (request: string): Promise<string> => {
+  const socket = connect({ port: server.port, host: '127.0.0.1' });
+  await once(socket, 'connect');
+  socket.write(request);
+  return text(socket);
+};
+
+const open = () => {
+  const target = { invoke: echo, timeoutMilliseconds: 50, throttle: () => !isThrottled };
+  server.open(
+    makeGateway({
+      address: { apiId: 'x', host: `127.0.0.1:${server.port}` },
+      findRoute: makeRouteTable([{ routeKey: 'ANY /{proxy+}', target }]),
+      onAnswered: (...words) => answered.push(words),
+    }),
+  );
+};
+
+beforeAll(async () => {
+  server = await startHttpServer(0);
+});
+afterAll(() => server.stop());
+
+it('answers 503 before it is opened', async () => {
+  const response = await fetch(`http://127.0.0.1:${server.port}/x`);
+  expect([response.status, await response.text()]).toEqual([503, '{"message":"Service Unavailable"}']);
+  open();
+});
+
+describe("the gateway's own answers", () => {
+  it.each([
+    ['/', 404, 'Not Found'],
+    ['/slow', 503, 'Service Unavailable'],
+    ['/split', 500, 'Internal Server Error'],
+  ])('%s', async (path, status, message) => {
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
+    expect([response.status, await response.json()]).toEqual([status, { message }]);
+    expect(response.headers.get('content-type')).toBe('application/json');
+  });
+
+  it('429 when the route is throttled', async () => {
+    isThrottled = true;
+    const response = await fetch(`http://127.0.0.1:${server.port}/x`);
+    isThrottled = false;
+    expect([response.status, await response.json()]).toEqual([429, { message: 'Too Many Requests' }]);
+  });
+
+  it('413 for more than 10 MiB, with and without a length; not for exactly as much', async () => {
+    const url = `http://127.0.0.1:${server.port}/x`;
+    const bytes = new Uint8Array(10 * 1024 * 1024 + 1);
+    const tooLarge = { message: 'Request Entity Too Large' };
+    const declared = await fetch(url, { method: 'POST', body: bytes });
+    expect([declared.status, await declared.json()]).toEqual([413, tooLarge]);
+    const streamed = await fetch(url, {
+      method: 'POST',
+      body: new Blob([bytes]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect([streamed.status, await streamed.json()]).toEqual([413, tooLarge]);
+    expect((await fetch(url, { method: 'POST', body: bytes.subarray(1) })).status).toBe(200);
+  });
+
+  it('431 for more than 10,240 bytes of request line and headers', async () => {
+    const get = (length: number) =>
+      fetch(`http://127.0.0.1:${server.port}/x`, { headers: { 'x-long': 'a'.repeat(length) } });
+    expect((await get(9_000)).status).toBe(200);
+    expect((await get(10_241)).status).toBe(431);
+  });
+
+  it.each([['GET x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'], ['nonsense\r\n\r\n']])(
+    '400 for %j',
+    async bytes => {
+      expect(await raw(bytes)).toMatch(/^HTTP\/1\.1 400 /);
+    },
+  );
+});
+
+describe('request targets', () => {
+  it.each([
+    ['GET', '/a%20b%C3%A1?x=%20&y', '/a bá', 'x=%20&y'],
+    ['GET', '/a%zz%2', '/a%zz%2', ''],
+    ['GET', '/%ff', '/%ff', ''],
+    ['GET', 'http://elsewhere/a/b?c', '/a/b', 'c'],
+    ['POST', '//a', '//a', ''],
+  ])('%s %s', async (method, target, path, query) => {
+    const response = await raw(`${method} ${target} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`);
+    expect(response.split('\r\n\r\n')[1]).toBe(JSON.stringify({ path, query, size: 0 }));
+  });
+
+  it('204 has neither body nor length', async () => {
+    const [head] = (await raw('GET /nothing HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 204 /);
+    expect(head).not.toMatch(/content-length/i);
+  });
+
+  it('HEAD gets the headers of the answer and no body', async () => {
+    const [head, body] = (await raw('HEAD /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')).split('\r\n\r\n');
+    expect(head).toMatch(/content-length: [1-9]/i);
+    expect(body).toBe('');
+  });
+});
+
+it('responses are reported, without the query string', async () => {
+  await fetch(`http://127.0.0.1:${server.port}/told?secret=1`, { method: 'DELETE' });
+  expect(answered.at(-1)).toEqual(['DELETE', '/told', 200, expect.any(Number)]);
+});
+
+it('a port in use is an error in one line', async () => {
+  await expect(startHttpServer(server.port)).rejects.toThrow(`Port ${server.port} is in use`);
+});

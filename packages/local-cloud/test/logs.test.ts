@@ -1,0 +1,31 @@
+import { CloudWatchLogsClient, GetQueryResultsCommand, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { expect, it } from 'vitest';
+import { makeLogStore, startLogs } from '../src/logs.ts';
+
+it('keeps the latest lines of each group, and from which moment on they are complete', () => {
+  let moment = 0;
+  const kept = makeLogStore(2, () => moment);
+  for (moment = 1; moment <= 5; moment += 1) kept.put('busy', `line ${moment}`);
+  expect(kept.find(['busy'], 'line', 0, 9).map(({ text }) => text)).toEqual(['line 5', 'line 4']);
+  expect([kept.since('busy'), kept.since('quiet')]).toEqual([4, 0]);
+  expect(kept.find(['busy'], 'line', 5, 5)).toHaveLength(1);
+});
+
+it.each(['"evt_1"', '/evt_1/'])('finds lines by a text, given as %s', async pattern => {
+  const logs = await startLogs();
+  logs.put('group', 'about evt_1');
+  logs.put('group', 'about evt_2');
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const client = new CloudWatchLogsClient({ region: 'us-east-1', endpoint: logs.endpoint, credentials });
+  try {
+    const now = Math.floor(Date.now() / 1_000);
+    const queryString = `fields @message | filter @message like ${pattern}`;
+    const query = { logGroupNames: ['group'], startTime: now - 60, endTime: now + 60, queryString };
+    const { queryId } = await client.send(new StartQueryCommand(query));
+    const { results } = await client.send(new GetQueryResultsCommand({ queryId }));
+    expect(results?.map(row => row.find(({ field }) => field === '@message')?.value)).toEqual(['about evt_1']);
+  } finally {
+    client.destroy();
+    await logs.stop();
+  }
+});

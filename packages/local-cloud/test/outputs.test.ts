@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Stack } from '../src/assembly/assembly.ts';
+import { claimOutputs, runOutputs, stackOutputs, writeOutputs } from '../src/outputs.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'emissor-outputs-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const endpoints = { DYNAMODB: 'd', SQS: 'q', SNS: 'n', KMS: 'k' };
+const services = { endpoints, logs: { endpoint: 'w' } };
+const demo = { ClientId: 'c', ClientSecret: 's', Username: 'u', Password: 'p', AccountId: 'a' };
+const given = { AuthUrl: 'a', BaseUrl: 'b', EventsQueueUrl: 'e', DeadLetterQueueUrl: 'l', ClientsTable: 't' };
+const outputs = runOutputs(given, services, 'r', demo);
+
+it('contain all that a program needs', () => {
+  expect(outputs).toEqual({
+    ...given,
+    DynamoDbEndpoint: 'd',
+    SqsEndpoint: 'q',
+    SnsEndpoint: 'n',
+    KmsEndpoint: 'k',
+    LogsEndpoint: 'w',
+    Region: 'us-east-1',
+    ReceiverUrl: 'r',
+    Demo: demo,
+  });
+  expect(() => runOutputs({ AuthUrl: 'a' }, services, 'r', demo)).toThrow('no output "BaseUrl"');
+});
+
+it("are the stacks' own, without the exports that only link stacks", () => {
+  const stack: Stack = {
+    name: 'App',
+    template: {
+      Parameters: {},
+      Resources: {},
+      Outputs: { AuthUrl: { Value: { Ref: 'x' } }, ExportsOutputRefX: { Value: 'y', Export: { Name: 'App:x' } } },
+    },
+  };
+  expect(stackOutputs([stack], () => 'resolved')).toEqual({ AuthUrl: 'resolved' });
+});
+
+describe('the outputs file', () => {
+  const file = join(directory, 'below', 'outputs.json');
+
+  it('can be read by its owner only, and is removed with the run', () => {
+    const remove = writeOutputs(file, outputs);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(outputs);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    remove();
+    expect(existsSync(file)).toBe(false);
+    remove();
+  });
+
+  it('stays when another run has overwritten it', () => {
+    const remove = writeOutputs(file, outputs);
+    writeFileSync(file, '{}');
+    remove();
+    expect(existsSync(file)).toBe(true);
+  });
+
+  it('that cannot be written is reported in one line', () => {
+    expect(() => writeOutputs(join(file, 'below.json'), outputs)).toThrow(/^The outputs cannot be written to /);
+  });
+});
+
+describe('before the start, an outputs file', () => {
+  const file = join(directory, 'claimed', 'outputs.json');
+
+  it('is checked, and nothing is left there', async () => {
+    await claimOutputs(file);
+    expect(readdirSync(dirname(file))).toEqual([]);
+  });
+
+  it.each([
+    ['a directory', directory],
+    ['a device', '/dev/null'],
+    ['below a file', join(directory, 'plain', 'outputs.json')],
+    ['where nothing can be made', '/proc/emissor/outputs.json'],
+  ])('is refused: %s', async (_title, place) => {
+    writeFileSync(join(directory, 'plain'), '');
+    await expect(claimOutputs(place)).rejects.toThrow(/^The outputs cannot be written to .*--outputs\.$/);
+  });
+
+  it('of a run that is up is not overwritten', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const text = JSON.stringify({ AuthUrl: `http://127.0.0.1:${port}` });
+    writeFileSync(file, text);
+    await expect(claimOutputs(file)).rejects.toThrow(
+      `${file} belongs to a run that is up at http://127.0.0.1:${port}: end that one, or give this one its own --outputs`,
+    );
+    server.close();
+    await once(server, 'close');
+    await claimOutputs(file); // a killed run left it
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  it.each([['no JSON'], ['null'], ['{"AuthUrl":7}'], ['{"AuthUrl":"https://auth.example.com"}']])(
+    'that no local run wrote is free: %s',
+    async text => {
+      writeFileSync(file, text);
+      await expect(claimOutputs(file)).resolves.toBeUndefined();
+    },
+  );
+});
