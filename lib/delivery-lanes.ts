@@ -36,29 +36,20 @@ export interface DeliveryLanes {
 interface LaneSettings {
   readonly queueId: string;
   readonly functionId: string;
-  /**
-   * Seconds that an invocation may take beyond one attempt: for reads and writes around it, and for further messages that it
-   * receives. More than `timeAroundAttempt` of `lambdas/delivery/limits.ts` (10 s): with less time left no attempt begins.
-   *
-   * The batch of an invocation that times out stays hidden for six timeouts; messages it received itself, for 25 s by default.
-   */
-  readonly secondsAroundAttempt: number;
   readonly recursiveLoop?: lambda.RecursiveLoop;
 }
 
 const lanes: Readonly<Record<Lane, LaneSettings>> = {
-  first: { queueId: 'EventsQueue', functionId: 'DeliverFirst', secondsAroundAttempt: 15 },
+  first: { queueId: 'EventsQueue', functionId: 'DeliverFirst' },
   retry: {
     queueId: 'RetryQueue',
     functionId: 'DeliverRetry',
-    secondsAroundAttempt: 15,
     // It sends to its own queue on purpose. The schedule and the ten-day limit end the loop.
     recursiveLoop: lambda.RecursiveLoop.ALLOW,
   },
   slow: {
     queueId: 'SlowQueue',
     functionId: 'DeliverSlow',
-    secondsAroundAttempt: 30,
     // Its retries go to the retry queue and come back: a loop of two functions, which ends in the same way.
     recursiveLoop: lambda.RecursiveLoop.ALLOW,
   },
@@ -78,7 +69,7 @@ export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): D
   const deadLetterQueue = new DeadLetterQueue(scope, 'DeadLetterQueue', { removalPolicy, dataKey });
   const addQueue = (lane: Lane): WorkQueue =>
     new WorkQueue(scope, lanes[lane].queueId, {
-      consumerTimeout: consumerTimeout(lane, configuration),
+      consumerTimeout: consumerTimeout(configuration),
       deadLetterQueue,
       removalPolicy,
       dataKey,
@@ -93,9 +84,17 @@ export function addDeliveryLanes(scope: Construct, props: DeliveryLanesProps): D
   return { deadLetterQueue, dataKey, queues, consumers };
 }
 
-function consumerTimeout(lane: Lane, { attemptTimeout }: StageConfiguration): Duration {
-  return Duration.seconds(Math.ceil(attemptTimeout / 1_000) + lanes[lane].secondsAroundAttempt);
+function consumerTimeout({ attemptTimeout }: StageConfiguration): Duration {
+  return Duration.seconds(Math.ceil(attemptTimeout / 1_000) + secondsAroundAttempt);
 }
+
+/**
+ * Seconds that an invocation may take beyond one attempt: `timeAroundAttempt` of `lambdas/delivery/limits.ts`, with less than
+ * which no attempt begins, and time in which it receives further messages.
+ *
+ * The batch of an invocation that times out stays hidden for six timeouts; messages it received itself, for 25 s by default.
+ */
+const secondsAroundAttempt = 30;
 
 function addConsumer(
   scope: Construct,

@@ -2,8 +2,10 @@ import {
   firstReceivePause,
   longestReceivePause,
   maxPauseLateness,
+  mostStopsEarlier,
   pauseWithoutRoom,
 } from '../../lambdas/delivery/limits.ts';
+import type { Random } from '../../tools/support/random.ts';
 import { coldStart, latency, processorTime } from './costs.ts';
 import type { FunctionProcess } from './function-process.ts';
 import type { QueuedMessage, SimulatedQueue } from './simulated-queue.ts';
@@ -56,6 +58,7 @@ export function simulateConsumer<Message extends QueuedMessage, Process extends 
   places,
   settings,
   until,
+  random,
   makeProcess,
   handleBatch,
 }: {
@@ -65,6 +68,7 @@ export function simulateConsumer<Message extends QueuedMessage, Process extends 
   readonly settings: ConsumerSettings;
   /** The end of the simulation. */
   readonly until: number;
+  readonly random: Random;
   readonly makeProcess: () => Process;
   /** Begins to process messages that a process has received. */
   readonly handleBatch: (
@@ -106,7 +110,7 @@ export function simulateConsumer<Message extends QueuedMessage, Process extends 
   }
 
   function invoke(process: Process, batch: readonly Message[]): void {
-    const begunAt = time.now();
+    const receivesUntil = time.now() + receivesFor - random() * mostStopsEarlier;
     let inFlight = 0;
     let attempts = 0;
     let isOver = false;
@@ -162,7 +166,7 @@ export function simulateConsumer<Message extends QueuedMessage, Process extends 
       time.at(time.now() + pause, () => {
         if (isOver) return;
         const longer = Math.min(Math.max(pause * 2, firstReceivePause), longestReceivePause);
-        if (time.now() - begunAt >= receivesFor) return;
+        if (time.now() >= receivesUntil) return;
         const { attemptsPerProcess, messagesInOwnWork, receiving } = settings;
         const hasRoom =
           process.lateness() <= maxPauseLateness &&
@@ -182,5 +186,5 @@ export function simulateConsumer<Message extends QueuedMessage, Process extends 
 
 const batchSize = 10;
 
-/** The timeout of the function is an attempt's and 15 s; an attempt that begins needs its own and 10 s. */
-const receivesFor = 5_000;
+/** The timeout of the function is an attempt's and 30 s; an attempt that begins needs its own and 10 s. */
+export const receivesFor = 20_000;

@@ -193,6 +193,7 @@ export function simulateQuickLanes(
       places: plan.places[lane],
       settings: plan,
       until: end,
+      random,
       makeProcess,
       handleBatch,
     });

@@ -7,10 +7,10 @@ import {
   withDuration,
   withSlowDns,
 } from '../../lambdas/delivery/isolation/slowness.ts';
-import { attemptsPerProcess, hangsAfter } from '../../lambdas/delivery/limits.ts';
+import { attemptsPerProcess, hangsAfter, mostStopsEarlier } from '../../lambdas/delivery/limits.ts';
 import { planOf } from '../../lambdas/delivery/sweeper/slow-backlog.ts';
 import type { Random } from '../../tools/support/random.ts';
-import type { Places } from './lane-consumer.ts';
+import { type Places, receivesFor } from './lane-consumer.ts';
 import { RingBuffer } from './ring-buffer.ts';
 
 /** A load of the slow lane. */
@@ -162,10 +162,10 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
     // Places grow while messages wait; each receives a batch a step while it may, and begins anew when all is over.
     if (queued() > 0 && places < plan.places.most && at % (ticksPerSecond / plan.places.growth) === 0) places += 1;
     for (let index = 0; index < places && queued() > 0; index++) {
-      const process = processes[index] ?? { underWay: 0, begunAt: now, isReceiving: true };
+      const process = processes[index] ?? { underWay: 0, receivesUntil: 0 };
       processes[index] = process;
-      if (process.underWay === 0) process.begunAt = now;
-      const mayReceive = process.underWay === 0 || now - process.begunAt < receivesFor;
+      if (process.underWay === 0) process.receivesUntil = now + receivesFor - random() * mostStopsEarlier;
+      const mayReceive = process.underWay === 0 || now < process.receivesUntil;
       if (!mayReceive || process.underWay + batchSize > attemptsPerProcess.slow) continue;
       for (let taken = 0; taken < batchSize; taken++) {
         const message = next();
@@ -205,8 +205,8 @@ const deadline = 15_000;
 interface Process {
   /** Attempts that end, by tick. */
   underWay: number;
-  begunAt: number;
-  isReceiving: boolean;
+  /** Once it has received for so long, it ends when all that it has begun is over. */
+  receivesUntil: number;
 }
 
 const tick = 100;
@@ -217,8 +217,5 @@ const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].
 
 const ticksPerSecond = 1_000 / tick;
 const ticksPerMinute = 60 * ticksPerSecond;
-
-/** A process receives for so long, and ends when all it has begun is over. */
-const receivesFor = 20_000;
 
 const batchSize = 10;

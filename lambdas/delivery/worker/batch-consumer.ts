@@ -8,6 +8,7 @@ import {
   longestReceivePause,
   maxPauseLateness,
   messagesInOwnWork,
+  mostStopsEarlier,
   pauseWhileMessages,
   pauseWithoutRoom,
   timeAroundAttempt,
@@ -53,7 +54,7 @@ export function makeConsumer(
     readonly random: Random;
   } & DeliveryTelemetry,
 ): Consumer {
-  const { process, sqs, queueUrl, attemptTimeoutMs, maxInFlight, pause, log } = dependencies;
+  const { process, sqs, queueUrl, attemptTimeoutMs, maxInFlight, pause, random, log } = dependencies;
   const visibility = makeMessageVisibility(dependencies);
 
   // A thrown invocation would make Lambda slow the whole queue down: failures are reported message by message.
@@ -62,6 +63,7 @@ export function makeConsumer(
     const failed: SQSBatchItemFailure[] = [];
     const processed: SQSRecord[] = [];
     const deletions: Promise<void>[] = [];
+    const stopsEarlier = random() * mostStopsEarlier;
     /** Attempts in flight: their messages only wait for receivers. */
     let attemptsInFlight = 0;
     let hasFailed = false;
@@ -112,7 +114,7 @@ export function makeConsumer(
     /** Gives whether the message is done with. */
     async function processOrLeave(record: SQSRecord): Promise<boolean> {
       try {
-        if (!hasTime()) throw new OutOfTimeError();
+        if (remainingTime() < 0) throw new OutOfTimeError();
         if ((await process(record, onAttempt)) === 'processed') return true;
         await visibility.shed(record);
       } catch (error) {
@@ -122,8 +124,9 @@ export function makeConsumer(
       return false;
     }
 
-    function hasTime(): boolean {
-      return context.getRemainingTimeInMillis() >= attemptTimeoutMs + timeAroundAttempt;
+    /** The time in which a whole attempt can still begin. */
+    function remainingTime(): number {
+      return context.getRemainingTimeInMillis() - attemptTimeoutMs - timeAroundAttempt;
     }
 
     function onAttempt(): () => void {
@@ -150,7 +153,7 @@ export function makeConsumer(
 
     /** Once this does not hold it never does again in this invocation. */
     function mayReceive(): boolean {
-      return !hasFailed && hasTime();
+      return !hasFailed && remainingTime() >= stopsEarlier;
     }
   };
 

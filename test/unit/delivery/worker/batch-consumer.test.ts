@@ -20,12 +20,14 @@ interface Circumstances {
   readonly queued?: Message[][];
   /** By how much each pause takes longer than it should, in milliseconds. */
   readonly lateness?: () => number;
+  /** What is drawn. @default 0.5 */
+  readonly random?: number;
 }
 
 /** A consumer that never sleeps: a pause ends when the test says so, or at once where `pausesEnd`. */
 const consumerOf = (
   process: ProcessRecord,
-  { remaining = 45_000, sqsFails, queued = [], lateness = () => 0 }: Circumstances = {},
+  { remaining = 45_000, sqsFails, queued = [], lateness = () => 0, random = 0.5 }: Circumstances = {},
 ) => {
   const changes: object[] = [];
   /** Receipts, call by call. */
@@ -54,7 +56,7 @@ const consumerOf = (
       await new Promise(setImmediate);
       return lateness();
     },
-    random: () => 0.5,
+    random: () => random,
   });
   const context = { getRemainingTimeInMillis: () => (typeof remaining === 'number' ? remaining : remaining()) };
   return {
@@ -320,7 +322,7 @@ describe('a consumer that waits for receivers', () => {
   });
 
   it('receives nothing any more when a whole attempt does not fit into its time', async () => {
-    let remaining = 25_000;
+    let remaining = 30_000; // 25 s for an attempt, and half of the ten that are drawn
     const held = holding();
     const { consume, receives } = consumerOf(held.process, {
       remaining: () => remaining,
@@ -330,7 +332,7 @@ describe('a consumer that waits for receivers', () => {
     await rounds(3);
     const before = receives();
     expect(before).toBeGreaterThan(0);
-    remaining = 24_999;
+    remaining = 29_999;
     await rounds();
     expect(receives()).toBeLessThanOrEqual(before + 1);
     const then = receives();
@@ -338,6 +340,21 @@ describe('a consumer that waits for receivers', () => {
     expect(receives()).toBe(then);
     held.endAll();
     await answer;
+  });
+
+  // Processes that a burst had begun together stopped together too, and then nobody received.
+  it('stops receiving at another moment than a process that began with it', async () => {
+    const received = async (random: number) => {
+      const held = holding();
+      const { consume, receives } = consumerOf(held.process, { remaining: 30_000, random });
+      const answer = consume(recordOf('a'));
+      await rounds(3);
+      held.endAll();
+      await answer;
+      return receives() > 0;
+    };
+    expect(await received(0.49)).toBe(true);
+    expect(await received(0.51)).toBe(false);
   });
 
   // Before the first look at the queue a tenth of a second went by, in which a burst stood still.
