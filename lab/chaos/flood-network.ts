@@ -19,7 +19,7 @@ export type MakePost = (deadlineMs: number) => Post;
 
 /** Receivers in other processes, each with a name and a public address, and the product's guarded POST to them. */
 export interface FloodNetwork {
-  /** The names of the receivers that flood. Beside them there are `healthy` and `silent`. */
+  /** The names of the receivers that flood. Beside them there is `healthy`. */
   readonly floods: readonly string[];
   /** Over the product's connections. */
   readonly metered: MakePost;

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { createServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import {
   drip,
   ellipticChain,
@@ -26,7 +26,7 @@ process.once('message', async (identity: HostileIdentity & { readonly host: stri
   process.send?.(process.argv[2] === 'healthy' ? await startHealthy(identity) : await startFloods(identity));
 });
 
-/** One answers at once, and on the path `/close` closes the connection then. Another says nothing. */
+/** It answers at once, and on the path `/close` closes the connection then. */
 async function startHealthy({ key, certificate }: HostileIdentity): Promise<Ports> {
   const server = createServer({ key, cert: certificate }, (request, response) => {
     const headers = request.url === '/close' ? { connection: 'close' } : {};
@@ -34,9 +34,7 @@ async function startHealthy({ key, certificate }: HostileIdentity): Promise<Port
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const silent = createTcpServer(socket => void socket.on('error', () => undefined)).listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  return { healthy: (server.address() as AddressInfo).port, silent: (silent.address() as AddressInfo).port };
+  return { healthy: (server.address() as AddressInfo).port };
 }
 
 async function startFloods(identity: HostileIdentity & { readonly host: string }): Promise<Ports> {

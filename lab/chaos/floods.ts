@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
-import { drip, ellipticChain, hugeBurst } from '../../tools/support/floods.ts';
+import { ellipticChain, hugeBurst } from '../../tools/support/floods.ts';
 import { median, quantile, rotated } from '../../tools/support/statistics.ts';
 import { type FloodNetwork, type MakePost, type Post, startFloodNetwork } from './flood-network.ts';
 
@@ -106,9 +106,9 @@ async function measureTypically(name: string, makePost: MakePost, settings: Floo
 }
 
 async function measureFlood(name: string, makePost: MakePost, settings: FloodSettings): Promise<FloodResult> {
-  const flooding = await cpuOf(name, makePost, settings);
-  // Waiting costs, too: what lasts until the deadline is compared with a receiver that says nothing.
-  const healthy = await cpuOf(name === drip ? 'silent' : 'healthy', makePost, settings);
+  const idle = await idleCpu();
+  const flooding = await cpuOf(name, idle, makePost, settings);
+  const healthy = await cpuOf('healthy', idle, makePost, settings);
   const post = makePost(settings.deadline);
   const alone = await postHealthy(post, settings);
   const flood = startFlooding(name, post, settings);
@@ -134,16 +134,32 @@ async function measureFlood(name: string, makePost: MakePost, settings: FloodSet
   };
 }
 
-/** The processor time of each of several attempts, in a process that knows nothing of the receiver at first. */
-async function cpuOf(name: string, makePost: MakePost, { attempts, attemptsLast, deadline }: FloodSettings) {
+/** Returns the share of a processor that this process takes while nothing is under way. */
+async function idleCpu(): Promise<number> {
+  const [before, begun] = [process.cpuUsage(), performance.now()];
+  await pause(idleLasts);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000 / (performance.now() - begun);
+}
+
+/**
+ * Returns the processor time of each of several attempts, in a process that knows nothing of the receiver at first. What the
+ * process takes when it does nothing is subtracted: some receivers keep an attempt waiting for seconds.
+ */
+async function cpuOf(
+  name: string,
+  idle: number,
+  makePost: MakePost,
+  { attempts, attemptsLast, deadline }: FloodSettings,
+): Promise<readonly number[]> {
   const post = makePost(deadline);
   const times: number[] = [];
   const until = performance.now() + attemptsLast;
   while (times.length < attempts && performance.now() < until) {
-    const before = process.cpuUsage();
+    const [before, begun] = [process.cpuUsage(), performance.now()];
     await post(name, '/close');
     const { user, system } = process.cpuUsage(before);
-    times.push((user + system) / 1_000);
+    times.push((user + system) / 1_000 - idle * (performance.now() - begun));
   }
   return times;
 }
@@ -216,3 +232,6 @@ function mean(values: readonly number[]): number {
 }
 
 const warmUpPosts = 200;
+
+/** Milliseconds. */
+const idleLasts = 1_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { simulateLargeReceiver, simulateOutage } from '../../simulate/healthy-receivers.ts';
 import { makeRandom } from '../../../tools/support/random.ts';
+import { simulateLargeReceiver, simulateOutage } from '../../simulate/healthy-receivers.ts';
 
 describe('a large healthy receiver', () => {
   it('is never slow for one slow answer in a thousand', () => {

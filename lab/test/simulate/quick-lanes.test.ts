@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { makeRandom } from '../../../tools/support/random.ts';
 import { bounds, brokenBounds } from '../../simulate/bounds.ts';
 import { grownPlaces, measure } from '../../simulate/measure.ts';
-import {
-  formerSettings,
-  presentSettings,
-  type ServicePlan,
-  simulateQuickLanes,
-} from '../../simulate/quick-lanes.ts';
-import { makeRandom } from '../../../tools/support/random.ts';
+import { formerSettings, presentSettings, type ServicePlan, simulateQuickLanes } from '../../simulate/quick-lanes.ts';
 
 const places = { first: grownPlaces(50), retry: grownPlaces(20) };
 const situation = { places, isFair: false, giveUp: 'waiting', countLag: 2_000 } as const;

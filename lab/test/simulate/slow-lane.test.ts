@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { simulateSlowLane } from '../../simulate/slow-lane.ts';
 import { makeRandom } from '../../../tools/support/random.ts';
+import { simulateSlowLane } from '../../simulate/slow-lane.ts';
 
 it('the slow lane attempts a slow webhook at once beside fifty that hang', () => {
   const places = { atFirst: 5, most: 20, growth: 5 };
