@@ -59,19 +59,22 @@ describe('the Python publisher', () => {
     expect(accepted).toBeGreaterThan(100);
   });
 
-  it.each(['packages/publisher/python/README.md', 'docs/publishing.md'])('is shown in %s by code that runs', async page => {
-    const queue = await startFakeQueue();
-    const blocks = readPage(page).blocks.filter(({ language }) => language === 'python');
-    const first = blocks.findIndex(({ text }) => text.includes('from emissor_publisher'));
-    const own = blocks.slice(first).map(({ text }) => text);
-    const events = 'events = [{"id_conta": "acme", "event": "demanda.cancelada", "id_demanda": 1}]';
-    const options = { cwd: folder, env: { ...environmentFor(queue.url), ...environment } };
-    await promisify(execFile)(python, ['-c', [events, ...own].join('\n')], options);
-    await queue.stop();
-    expect(queue.requests.length).toBeGreaterThan(0);
-    for (const { body } of queue.requests.flat())
-      expect(parseEventMessage(body, 'm', 'https://d').outcome).toBe('event');
-  });
+  it.each(['packages/publisher/python/README.md', 'docs/publishing.md'])(
+    'is shown in %s by code that runs',
+    async page => {
+      const queue = await startFakeQueue();
+      const blocks = readPage(page).blocks.filter(({ language }) => language === 'python');
+      const first = blocks.findIndex(({ text }) => text.includes('from emissor_publisher'));
+      const own = blocks.slice(first).map(({ text }) => text);
+      const events = 'events = [{"id_conta": "acme", "event": "demanda.cancelada", "id_demanda": 1}]';
+      const options = { cwd: folder, env: { ...environmentFor(queue.url), ...environment } };
+      await promisify(execFile)(python, ['-c', [events, ...own].join('\n')], options);
+      await queue.stop();
+      expect(queue.requests.length).toBeGreaterThan(0);
+      for (const { body } of queue.requests.flat())
+        expect(parseEventMessage(body, 'm', 'https://d').outcome).toBe('event');
+    },
+  );
 
   it('builds a wheel that can be installed and used', () => {
     const target = mkdtempSync(path.join(tmpdir(), 'emissor-wheel-'));
