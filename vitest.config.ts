@@ -27,6 +27,7 @@ export default defineConfig({
         test: {
           name: 'infra',
           include: ['test/infra/**/*.test.ts'],
+          globalSetup: ['test/infra/set-up.ts'],
           isolate,
           testTimeout: 60_000,
           hookTimeout: 120_000,

@@ -28,7 +28,7 @@ export interface BundleResult {
 export function measureBundles(runs: number, progress: (what: string) => void): BundleResult[] {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
   try {
-    return functions().map(({ name, entry, environment }) => {
+    return functions(join(directory, 'cdk.out')).map(({ name, entry, environment }) => {
       progress(name);
       const ours = join(directory, `${name}.mjs`);
       const plain = join(directory, `${name}.plain.mjs`);
@@ -65,8 +65,8 @@ function kibibytes(path: string): number {
 }
 
 /** The functions of a stage, one per entry, with what their handlers read from the environment. */
-function functions(): { name: string; entry: string; environment: Record<string, string> }[] {
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+function functions(outdir: string): { name: string; entry: string; environment: Record<string, string> }[] {
+  const app = new App({ outdir, context: { 'aws:cdk:bundling-stacks': [] } });
   addStage(app, stageConfiguration('local'));
   return app.node
     .findAll()

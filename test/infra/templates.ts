@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { inject } from 'vitest';
 import { stageConfiguration } from '../../lib/config.ts';
 import { addStage } from '../../lib/stage.ts';
 import type { StageName } from '../../lib/stage-files.ts';
@@ -23,8 +25,15 @@ export interface Resource {
 
 const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
 
-/** A CDK app with the project's feature flags and without bundling, which templates do not depend on. */
-export const makeApp = (): App => new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
+/**
+ * A CDK app with the project's feature flags and without bundling, which templates do not depend on. All apps of tests are
+ * made here: without a directory of its own an app leaves one behind.
+ */
+export const makeApp = (): App =>
+  new App({
+    outdir: mkdtempSync(path.join(inject('assemblies'), 'cdk.out-')),
+    context: { ...context, 'aws:cdk:bundling-stacks': [] },
+  });
 
 /** The values that a stage requires. */
 export const required: Partial<Record<StageName, Record<string, unknown>>> = {
