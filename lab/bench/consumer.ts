@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { queueEvent } from '@emissor/local-cloud/event-sources/batch';
+import { makeStartLock } from '@emissor/local-cloud/lambda/execution-environment';
+import { makeLocalFunction } from '@emissor/local-cloud/lambda/function';
+import type { RuntimeContext } from '@emissor/local-cloud/lambda/runtime-context';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import { queueEvent } from '../../packages/local-cloud/src/event-sources/batch.ts';
-import { makeStartLock } from '../../packages/local-cloud/src/lambda/execution-environment.ts';
-import { makeLocalFunction } from '../../packages/local-cloud/src/lambda/function.ts';
-import type { RuntimeContext } from '../../packages/local-cloud/src/lambda/runtime-context.ts';
 import { processorTime } from '../../tools/support/function-processes.ts';
 import type { LocalOutputs } from '../../tools/support/local-run.ts';
 

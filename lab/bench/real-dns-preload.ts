@@ -4,9 +4,9 @@
  */
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
-import { divertConnections } from '../../packages/local-cloud/src/internet/connections.ts';
-import type { NetworkSettings } from '../../packages/local-cloud/src/internet/host-map.ts';
-import { makeHostMap } from '../../packages/local-cloud/src/internet/host-map.ts';
+import { divertConnections } from '@emissor/local-cloud/internet/connections';
+import type { NetworkSettings } from '@emissor/local-cloud/internet/host-map';
+import { makeHostMap } from '@emissor/local-cloud/internet/host-map';
 
 /** What it is configured in its own URL. */
 export interface RealDnsSettings extends NetworkSettings {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { FaultKind } from '../../packages/local-cloud/src/fault-injection.ts';
+import type { FaultKind } from '@emissor/local-cloud/fault-injection';
 import { dynamoClientOf, sqsClientOf } from '../../tools/support/engines.ts';
 import { type LocalOutputs, type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
 import { makeRandom, type Random, shuffled } from '../../tools/support/random.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FaultKind } from '../../packages/local-cloud/src/fault-injection.ts';
+import type { FaultKind } from '@emissor/local-cloud/fault-injection';
 import { functionProcesses } from '../../tools/support/function-processes.ts';
 import type { LocalRun } from '../../tools/support/local-run.ts';
 import { pick, type Random } from '../../tools/support/random.ts';

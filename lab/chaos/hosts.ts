@@ -1,4 +1,4 @@
-import { makeHostMap } from '../../packages/local-cloud/src/internet/host-map.ts';
+import { makeHostMap } from '@emissor/local-cloud/internet/host-map';
 import { type AccountPlan, hostOf } from './registrations.ts';
 
 /** The targets of the host names: receivers while webhooks are registered, afterwards as the receivers' behaviours say. */

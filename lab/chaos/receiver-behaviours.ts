@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HostDelays } from '@emissor/local-cloud/internet/hosts-file';
 import type { AttemptResult, DeliveryState } from '../../lambdas/delivery/delivery.ts';
-import type { HostDelays } from '../../packages/local-cloud/src/internet/hosts-file.ts';
 
 /** A complete request, and how many with the same `webhook-id` came before it. */
 export interface Visit {

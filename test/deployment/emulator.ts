@@ -4,8 +4,9 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'nod
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startInternet } from '../../packages/local-cloud/src/internet/internet.ts';
-import { writeRuntimeFiles } from '../../packages/local-cloud/src/lambda/runtime-context.ts';
+import { startInternet } from '@emissor/local-cloud/internet/internet';
+import { writeRuntimeFiles } from '@emissor/local-cloud/lambda/runtime-context';
+import { makeReceiver } from '../../bin/local/receiver.ts';
 import { cleanEnvironment } from './command.ts';
 import { type ClientSettings, type Inventory, makeInventory } from './inventory.ts';
 
@@ -61,9 +62,10 @@ export async function startEmulator(
   const hostsFile = path.join(folder, 'hosts.json');
   writeFileSync(hostsFile, '{}');
   const ignore = () => {};
+  const receiver = { name: 'receiver.example.com', output: 'ReceiverUrl', handle: makeReceiver(ignore) };
   const internet = await startInternet(
-    { mappings: new Map(), hostsFile },
-    { onDelivery: ignore, onHostsChange: ignore, onUnreachable: ignore },
+    { mappings: new Map(), hostsFile, sites: [receiver] },
+    { onHostsChange: ignore, onUnreachable: ignore },
   );
   const files = await writeRuntimeFiles(folder, internet.settings, internet.authorityCertificate);
 

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { synthesise } from '@emissor/local-cloud/assembly/assembly';
 import type { TestProject } from 'vitest/node';
-import { synthesise } from '../../packages/local-cloud/src/assembly/assembly.ts';
 import { currentRoot, takePreviousRelease } from './previous-release.ts';
 
 /** A release that can be run: its tree, and the cloud assembly that it was synthesised to. */
@@ -52,7 +52,8 @@ async function synthesiseIn(
   const assembly = path.join(directory, 'cdk.out');
   const logFile = path.join(directory, 'log');
   const signal = new AbortController().signal;
-  await synthesise({ root, output: assembly, stageValues, logFile, signal });
+  const app = { root, entry: 'bin/app.ts', context: { stage: 'local', ...stageValues } };
+  await synthesise(app, { output: assembly, logFile, signal });
   return { version, root, assembly };
 }
 

@@ -8,7 +8,6 @@ export interface DataDirectory {
   readonly tables: string;
   readonly queues: string;
   readonly masterKeyFile: string;
-  readonly demoFile: string;
   /** Releases the lock. */
   release(): void;
 }
@@ -44,7 +43,6 @@ export function openDataDirectory(directory: string): DataDirectory {
     tables,
     queues,
     masterKeyFile: join(directory, 'kms-master-key'),
-    demoFile: join(directory, 'demo.json'),
     release: () => held.close(),
   };
 }
@@ -86,11 +84,8 @@ function lock(directory: string): DatabaseSync {
     return database;
   } catch (error) {
     const isTaken = error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
-    throw new StartError(
-      isTaken
-        ? `${directory} is in use by another local run: end that one, or name another directory with --data.`
-        : `The directory ${directory} cannot be used: ${messageOf(error)}`,
-    );
+    if (isTaken) throw new StartError(`${directory} is in use by another local run`, 'data-in-use');
+    throw new StartError(`The directory ${directory} cannot be used: ${messageOf(error)}`);
   }
 }
 

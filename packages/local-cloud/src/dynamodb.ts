@@ -74,7 +74,7 @@ export async function createTables(
       let found = await describe();
       while (found?.TableStatus !== 'ACTIVE') found = await describe();
       if (designOf(found) !== designOf(table)) {
-        throw new StartError(`The kept table ${table.TableName} has other keys or indexes now: use a fresh --data.`);
+        throw new StartError(`The kept table ${table.TableName} has other keys or indexes now`, 'data-unfit');
       }
     }),
   );
@@ -151,6 +151,7 @@ const tableSchema = z.object({
       }),
     )
     .optional(),
+  LocalSecondaryIndexes: z.undefined('local secondary indexes are not supported locally').optional(),
 });
 
 /** Keys and indexes, in a form that can be compared. */

@@ -16,7 +16,7 @@ export interface ServiceRequest {
   readonly operation: string;
   /** The operation's parameters; empty for a body that cannot be parsed. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** The access key id that signed the request: a function's name, or `local` for the run itself and `npm run ops`. */
+  /** The access key id that signed the request: a function's name, or `local` for the run itself and operators' programs. */
   readonly caller: string;
 }
 

@@ -1,15 +1,30 @@
 /**
- * What the user can correct: an option, a port, a template. Its message is one line and is printed without a stack. Every
+ * What the user can correct: a port, a file, a template. Its message is one line and is printed without a stack. Every
  * other error is a bug of the local cloud.
  */
 export class StartError extends Error {
   override readonly name: string = 'StartError';
+  /** What is wrong with the request, where the program that made it can say which of its options helps. */
+  readonly problem: StartProblem | undefined;
+
+  /** @param message - without a full stop when there is a problem, since advice may follow */
+  constructor(message: string, problem?: StartProblem) {
+    super(message);
+    this.problem = problem;
+  }
 }
 
-/** An invalid command line. */
-export class UsageError extends StartError {
-  override readonly name = 'UsageError';
-}
+/** A part of the request that cannot be used. */
+export type StartProblem =
+  | 'port-in-use'
+  | 'port-refused'
+  | 'outputs-in-use'
+  | 'outputs-unwritable'
+  | 'data-in-use'
+  | 'data-unfit'
+  | 'data-damaged'
+  | 'beside-unfit'
+  | 'beside-unrelated';
 
 /** The first line of the message of an error. */
 export function messageOf(error: unknown): string {

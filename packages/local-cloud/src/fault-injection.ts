@@ -74,7 +74,7 @@ export function readFaultInjection(
   };
 }
 
-/** Fails requests of functions. Requests of the run itself and of `npm run ops` never fail on purpose. */
+/** Fails requests of functions. Requests of the run itself and of operators' programs never fail on purpose. */
 export function makeFaultInterceptor({ happens }: FaultInjection): Interceptor {
   return function injectFaults(request) {
     if (request.caller === 'local') return undefined;

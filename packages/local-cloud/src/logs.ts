@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Emulator } from './emulator.ts';
 import { type Interceptor, type Operation, ServiceError, startAwsJsonService } from './emulator.ts';
 
-/** Emulates CloudWatch Logs: what the functions wrote in this run, for `npm run ops` to search. */
+/** Emulates CloudWatch Logs: what the functions wrote in this run, for programs to search. */
 export interface LogService extends Emulator {
   put(group: string, line: string): void;
 }

@@ -9,15 +9,11 @@ export interface LoopbackServer {
   stop(): Promise<void>;
 }
 
-/** Turns the error of a port that cannot be used into one that says what to do. Other errors are returned unchanged. */
+/** Turns the error of a port that cannot be used into one for the user. Other errors are returned unchanged. */
 export function portError(error: unknown, port: number): unknown {
-  if (codeOf(error) === 'EADDRINUSE') {
-    return new StartError(
-      `Port ${port} is in use: free it, or choose others with --port N (a run takes N to N+5; 0 takes any free ones).`,
-    );
-  }
+  if (codeOf(error) === 'EADDRINUSE') return new StartError(`Port ${port} is in use`, 'port-in-use');
   if (codeOf(error) === 'EACCES')
-    return new StartError(`The system does not allow you to use port ${port}: choose another --port, from 1024 up.`);
+    return new StartError(`The system does not allow you to use port ${port}`, 'port-refused');
   return error;
 }
 
@@ -45,4 +41,15 @@ export async function listenOnLoopback(server: Server, port = 0): Promise<Loopba
       await closed;
     },
   };
+}
+
+/** Waits for servers that start at the same time. Stops those that have started when one cannot start. */
+export async function allOrNone<Started extends readonly { stop(): Promise<void> }[]>(
+  starting: readonly [...{ [Key in keyof Started]: Promise<Started[Key]> }],
+): Promise<Started> {
+  const settled = await Promise.allSettled(starting);
+  const failed = settled.find(({ status }) => status === 'rejected');
+  if (failed?.status !== 'rejected') return Promise.all(starting) as Promise<unknown> as Promise<Started>;
+  await Promise.all(settled.map(result => (result.status === 'fulfilled' ? result.value.stop() : undefined)));
+  throw failed.reason;
 }

@@ -8,31 +8,16 @@ import { makeDirectory } from './directories.ts';
 import { messageOf, StartError } from './errors.ts';
 import type { Services } from './services.ts';
 
-/** A client with both grants and an admin user, which exist from the start. */
-export interface DemoCredentials {
-  readonly ClientId: string;
-  readonly ClientSecret: string;
-  readonly Username: string;
-  readonly Password: string;
-  readonly AccountId: string;
-}
-
-/** The content of the outputs file: all that a program needs in order to use this run. */
+/** The outputs of a run: all that a program needs in order to use it. */
 export interface RunOutputs {
-  readonly AuthUrl: string;
-  readonly BaseUrl: string;
-  readonly EventsQueueUrl: string;
-  readonly DeadLetterQueueUrl: string;
   readonly DynamoDbEndpoint: string;
   readonly SqsEndpoint: string;
   readonly SnsEndpoint: string;
   readonly KmsEndpoint: string;
   readonly LogsEndpoint: string;
   readonly Region: string;
-  readonly ReceiverUrl: string;
-  readonly Demo: DemoCredentials;
-  /** The stacks' other outputs, such as table names. */
-  readonly [other: string]: unknown;
+  /** The stacks' own outputs, and the addresses of the sites. */
+  readonly [output: string]: unknown;
 }
 
 /** The outputs of all stacks, resolved; without those that only carry references from stack to stack. */
@@ -46,34 +31,28 @@ export function stackOutputs(stacks: readonly Stack[], resolve: Resolve): Readon
   );
 }
 
-/** An output that the local run needs. @throws {StartError} when there is none of that name */
-export function requiredOutput(outputs: Readonly<Record<string, string>>, name: string): string {
+/** An output that the run needs. @throws {StartError} when there is none of that name */
+export function requiredOutput(outputs: Readonly<Record<string, unknown>>, name: string): string {
   const value = outputs[name];
-  if (value === undefined) throw new StartError(`The stacks have no output "${name}", which the local run needs.`);
-  return value;
+  if (typeof value === 'string') return value;
+  throw new StartError(`The stacks have no output "${name}", which the local run needs.`);
 }
 
-/** The outputs of a run. @throws {StartError} when the stacks lack an output. */
+/** The outputs of the stacks, the endpoints of the services and the addresses of the sites. */
 export function runOutputs(
   stacks: Readonly<Record<string, string>>,
   { endpoints, logs }: Pick<Services, 'endpoints'> & { readonly logs: Pick<Services['logs'], 'endpoint'> },
-  receiverUrl: string,
-  demo: DemoCredentials,
+  sites: Readonly<Record<string, string>>,
 ): RunOutputs {
   return {
     ...stacks,
-    AuthUrl: requiredOutput(stacks, 'AuthUrl'),
-    BaseUrl: requiredOutput(stacks, 'BaseUrl'),
-    EventsQueueUrl: requiredOutput(stacks, 'EventsQueueUrl'),
-    DeadLetterQueueUrl: requiredOutput(stacks, 'DeadLetterQueueUrl'),
     DynamoDbEndpoint: endpoints.DYNAMODB,
     SqsEndpoint: endpoints.SQS,
     SnsEndpoint: endpoints.SNS,
     KmsEndpoint: endpoints.KMS,
     LogsEndpoint: logs.endpoint,
     Region: region,
-    ReceiverUrl: receiverUrl,
-    Demo: demo,
+    ...sites,
   };
 }
 
@@ -81,14 +60,13 @@ export function runOutputs(
  * Checks at the very start that the outputs file can be written, and that it does not belong to another run that is up.
  * The file of a run that was killed is overwritten.
  *
+ * @param addressName - the output with the address that tells whether that run is up
  * @throws {StartError}
  */
-export async function claimOutputs(file: string): Promise<void> {
-  const address = addressIn(file);
+export async function claimOutputs(file: string, addressName: string): Promise<void> {
+  const address = addressIn(file, addressName);
   if (address && (await isListening(address))) {
-    throw new StartError(
-      `${file} belongs to a run that is up at ${address.origin}: end that one, or give this one its own --outputs and --port.`,
-    );
+    throw new StartError(`${file} belongs to a run that is up at ${address.origin}`, 'outputs-in-use');
   }
   try {
     makeDirectory(dirname(file));
@@ -126,10 +104,9 @@ export function writeOutputs(file: string, outputs: RunOutputs): () => void {
 }
 
 /** The address of the run that wrote an outputs file; `undefined` for a file that no local run wrote. */
-function addressIn(file: string): URL | undefined {
+function addressIn(file: string, name: string): URL | undefined {
   try {
-    const { AuthUrl } = JSON.parse(readFileSync(file, 'utf8'));
-    const url = new URL(AuthUrl);
+    const url = new URL(JSON.parse(readFileSync(file, 'utf8'))[name]);
     return url.hostname === '127.0.0.1' && url.port !== '' ? url : undefined;
   } catch {
     return undefined;
@@ -152,7 +129,5 @@ function draftOf(file: string): string {
 }
 
 function unwritable(file: string, reason: unknown): StartError {
-  return new StartError(
-    `The outputs cannot be written to ${file}: ${messageOf(reason)}. Choose another file with --outputs.`,
-  );
+  return new StartError(`The outputs cannot be written to ${file}: ${messageOf(reason)}`, 'outputs-unwritable');
 }

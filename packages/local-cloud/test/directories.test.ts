@@ -13,7 +13,7 @@ describe('a data directory', () => {
     const data = openDataDirectory(path);
     expect(existsSync(data.tables)).toBe(true);
     expect(() => openDataDirectory(path)).toThrow(
-      `${path} is in use by another local run: end that one, or name another directory with --data.`,
+      expect.objectContaining({ message: `${path} is in use by another local run`, problem: 'data-in-use' }),
     );
     data.release();
     openDataDirectory(path).release();

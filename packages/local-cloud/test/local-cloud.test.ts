@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type LocalCloud, type LocalCloudRequest, startLocalCloud } from '../src/local-cloud.ts';
+import { type LocalCloud, startLocalCloud } from '../src/local-cloud.ts';
+import type { LocalCloudRequest } from '../src/request.ts';
 import { openTerminal } from '../src/terminal.ts';
 import { makeAssembly } from './fixture-assembly.ts';
 
@@ -13,9 +16,11 @@ vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start s
 
 const root = mkdtempSync(join(tmpdir(), 'emissor-local-cloud-'));
 const outputsFile = join(root, 'outputs.json');
+const workDirectory = join(root, '.local');
 const written: string[] = [];
 const terminal = openTerminal({ write: text => written.push(String(text)) > 0 }, {});
 const clouds: LocalCloud[] = [];
+const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** An app that "synthesises" a hand-written assembly. */
 const writeApp = (changes: Record<string, object> = {}) => {
@@ -39,16 +44,12 @@ const writeOther = (directory: string, changes: Record<string, object> = {}) => 
 };
 
 const start = async (changes: Partial<LocalCloudRequest> = {}): Promise<LocalCloud> => {
-  const signal = new AbortController().signal;
   const cloud = await startLocalCloud({
-    root,
-    terminal,
-    signal,
-    port: 0,
-    queueOrder: 'fair',
-    mappings: new Map(),
-    stageValues: {},
+    app: { root, entry: 'bin/app.ts' },
+    apis: { AuthUrl: 0, BaseUrl: 0 },
+    workDirectory,
     outputsFile,
+    terminal,
     ...changes,
   });
   clouds.push(cloud);
@@ -67,10 +68,24 @@ const isFree = async (port: number): Promise<boolean> => {
   }
 };
 
-/** The first of six ports in a row that nobody has, below those that the system gives out. */
+/** Where all parts of a run listen: on ports that follow each other. */
+const portsFrom = (port: number) => ({
+  apis: { AuthUrl: port, BaseUrl: port + 1 },
+  sites: [
+    {
+      name: 'site.example.com',
+      output: 'SiteUrl',
+      port: port + 2,
+      handle: (_: unknown, response: ServerResponse) => void response.end('here'),
+    },
+  ],
+  ports: { sqs: port + 3, dynamoDb: port + 4 },
+});
+
+/** The first of five ports in a row that nobody has, below those that the system gives out. */
 const freeBlock = async (): Promise<number> => {
   for (let first = 20_000 + 6 * Math.floor(Math.random() * 1_500); ; first += 6) {
-    const free = await Promise.all([0, 1, 2, 3, 4, 5].map(offset => isFree(first + offset)));
+    const free = await Promise.all([0, 1, 2, 3, 4].map(offset => isFree(first + offset)));
     if (free.every(Boolean)) return first;
   }
 };
@@ -87,46 +102,44 @@ afterEach(async () => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 describe('a run', () => {
-  it('runs the template: trigger, APIs, queue, and a demo client', async () => {
+  it('runs the template: trigger, APIs and queue', async () => {
     const { outputs } = await start();
     expect(outputs).toMatchObject({
       AuthUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       BaseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       ClientsTable: 'App-local-Data-Clients',
-      Demo: { Username: 'admin@example.com', AccountId: 'demo' },
     });
     expect(JSON.parse(readFileSync(outputsFile, 'utf8'))).toEqual(outputs);
     expect(written.some(line => line.includes('auth/token') && line.includes('triggered'))).toBe(true);
     expect(await get(`${outputs.AuthUrl}/token`)).toEqual([200, { routeKey: 'ANY /token', issuer: outputs.AuthUrl }]);
     expect(await get(`${outputs.BaseUrl}/anything`)).toEqual([200, { routeKey: '$default', issuer: outputs.AuthUrl }]);
 
-    const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
     const sqs = new SQSClient({ region: outputs.Region, endpoint: outputs.SqsEndpoint, credentials });
-    await sqs.send(new SendMessageCommand({ QueueUrl: outputs.EventsQueueUrl, MessageBody: 'hello' }));
+    await sqs.send(new SendMessageCommand({ QueueUrl: String(outputs.EventsQueueUrl), MessageBody: 'hello' }));
     sqs.destroy();
     await vi.waitFor(() => expect(written.join('')).toContain('got hello'), { timeout: 20_000 });
   });
 
-  it('has its parts on the ports that follow the first', async () => {
+  it('has its parts on the ports that it is given', async () => {
     const port = await freeBlock();
-    const { outputs } = await start({ port });
-    const { AuthUrl, BaseUrl, ReceiverUrl, SqsEndpoint, DynamoDbEndpoint } = outputs;
-    expect([AuthUrl, BaseUrl, ReceiverUrl, SqsEndpoint, DynamoDbEndpoint]).toEqual(
+    const { outputs } = await start(portsFrom(port));
+    const { AuthUrl, BaseUrl, SiteUrl, SqsEndpoint, DynamoDbEndpoint } = outputs;
+    expect([AuthUrl, BaseUrl, SiteUrl, SqsEndpoint, DynamoDbEndpoint]).toEqual(
       [0, 1, 2, 3, 4].map(offset => `http://127.0.0.1:${port + offset}`),
     );
     expect(outputs.EventsQueueUrl).toMatch(`http://127.0.0.1:${port + 3}/`);
-    expect((await fetch(`${ReceiverUrl}/deliveries`)).status).toBe(200);
+    expect(await (await fetch(String(SiteUrl))).text()).toBe('here');
   });
 
   it.each([1, 2, 3, 4])('needs all its ports: the one at +%d is in use', async offset => {
     const port = await freeBlock();
     const other = createServer().listen(port + offset, '127.0.0.1');
     await once(other, 'listening');
-    await expect(start({ port })).rejects.toThrow(
-      `Port ${port + offset} is in use: free it, or choose others with --port N (a run takes N to N+5; 0 takes any free ones).`,
+    await expect(start(portsFrom(port))).rejects.toThrow(
+      expect.objectContaining({ message: `Port ${port + offset} is in use`, problem: 'port-in-use' }),
     );
     other.close();
-    const { outputs } = await start({ port }); // nothing of the first try is left
+    const { outputs } = await start(portsFrom(port)); // nothing of the first try is left
     expect(outputs.AuthUrl).toBe(`http://127.0.0.1:${port}`);
   });
 
@@ -143,19 +156,39 @@ describe('a run', () => {
     const cloud = await start();
     await cloud.stop();
     expect(existsSync(outputsFile)).toBe(false);
-    expect(existsSync(join(root, '.local/runs', String(process.pid)))).toBe(false);
-    await expect(fetch(cloud.outputs.AuthUrl)).rejects.toThrow();
+    expect(existsSync(join(workDirectory, 'runs', String(process.pid)))).toBe(false);
+    await expect(fetch(String(cloud.outputs.AuthUrl))).rejects.toThrow();
   });
 
-  it('keeps its demo client with --data', async () => {
+  it('keeps what a program adds once all is deployed, in the outputs and in a data directory', async () => {
     const dataDirectory = join(root, 'data');
-    const first = await start({ dataDirectory });
+    const TableName = 'App-local-Data-Clients';
+    const inTables = async (endpoint: string, command: PutItemCommand | GetItemCommand) => {
+      const client = new DynamoDBClient({ region: 'us-east-1', endpoint, credentials });
+      return client.send(command as GetItemCommand).finally(() => client.destroy());
+    };
+    const first = await start({
+      dataDirectory,
+      afterDeployment: async ({ DynamoDbEndpoint, ClientsTable }) => {
+        await inTables(DynamoDbEndpoint, new PutItemCommand({ TableName, Item: { clientId: { S: 'demo' } } }));
+        return { Demo: { clientId: 'demo', table: ClientsTable } };
+      },
+    });
+    expect(first.outputs).toMatchObject({ Demo: { clientId: 'demo', table: TableName } });
+    expect(JSON.parse(readFileSync(outputsFile, 'utf8'))).toEqual(first.outputs);
     await first.stop();
-    const second = await start({ dataDirectory });
-    expect(second.outputs.Demo).toEqual(first.outputs.Demo);
+    const { outputs } = await start({ dataDirectory });
+    const command = new GetItemCommand({ TableName, Key: { clientId: { S: 'demo' } } });
+    expect(await inTables(outputs.DynamoDbEndpoint, command)).toMatchObject({ Item: { clientId: { S: 'demo' } } });
   });
 
-  it('has every second invocation served by another release with --beside, and counts them', async () => {
+  it('needs no outputs file', async () => {
+    const { outputs } = await start({ outputsFile: undefined });
+    expect(existsSync(outputsFile)).toBe(false);
+    expect(await get(`${outputs.BaseUrl}/anything`)).toMatchObject([200, {}]);
+  });
+
+  it('has every second invocation served by another release beside it, and counts them', async () => {
     const besideDirectory = join(root, 'other.out');
     writeOther(besideDirectory);
     const cloud = await start({ besideDirectory });
@@ -172,11 +205,11 @@ describe('a run', () => {
   it('runs the assembly that it is given instead of the app', async () => {
     const assemblyDirectory = join(root, 'given.out');
     writeOther(assemblyDirectory);
-    const { outputs } = await start({ assemblyDirectory });
+    const { outputs } = await start({ app: { assemblyDirectory } });
     expect(await get(`${outputs.AuthUrl}/token`)).toMatchObject([200, { release: 'other' }]);
   });
 
-  it('refuses an assembly that --beside cannot use', async () => {
+  it('refuses an assembly beside it that cannot be used', async () => {
     await expect(start({ besideDirectory: join(root, 'missing') })).rejects.toThrow('missing/manifest.json');
     expect(existsSync(outputsFile)).toBe(false);
   });
@@ -189,14 +222,17 @@ describe('a run', () => {
 
   it('that cannot start stops all that it had started, and names the reason', async () => {
     const running = await start();
-    const port = Number(new URL(running.outputs.AuthUrl).port);
+    const port = Number(new URL(String(running.outputs.AuthUrl)).port);
     const own = { outputsFile: join(root, 'own.json') };
-    await expect(start({ ...own, port })).rejects.toThrow(`Port ${port} is in use`);
+    await expect(start({ ...own, apis: { AuthUrl: port, BaseUrl: 0 } })).rejects.toThrow(`Port ${port} is in use`);
     writeApp({ Bucket: { Type: 'AWS::S3::Bucket' } });
     await expect(start(own)).rejects.toThrow('does not know the resource type AWS::S3::Bucket (App-local-Data/Bucket)');
     writeApp({ AuthApi: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'x' } } });
     await expect(start(own)).rejects.toThrow(/App-local-Data\/AuthApi: .* no attribute "ApiEndpoint"/);
     writeApp();
+    await expect(start({ ...own, apis: { AuthUrl: 0 } })).rejects.toThrow(
+      'The HTTP API App-local-Data/BaseApi has no port: name the output that is its endpoint.',
+    );
     await expect(start({ ...own, hostsFile: join(root, 'missing.json') })).rejects.toThrow(
       'missing.json cannot be used',
     );

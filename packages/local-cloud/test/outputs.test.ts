@@ -5,16 +5,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Stack } from '../src/assembly/assembly.ts';
-import { claimOutputs, runOutputs, stackOutputs, writeOutputs } from '../src/outputs.ts';
+import { claimOutputs, requiredOutput, runOutputs, stackOutputs, writeOutputs } from '../src/outputs.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'emissor-outputs-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const endpoints = { DYNAMODB: 'd', SQS: 'q', SNS: 'n', KMS: 'k' };
 const services = { endpoints, logs: { endpoint: 'w' } };
-const demo = { ClientId: 'c', ClientSecret: 's', Username: 'u', Password: 'p', AccountId: 'a' };
-const given = { AuthUrl: 'a', BaseUrl: 'b', EventsQueueUrl: 'e', DeadLetterQueueUrl: 'l', ClientsTable: 't' };
-const outputs = runOutputs(given, services, 'r', demo);
+const given = { ApiUrl: 'a', Table: 't' };
+const outputs = runOutputs(given, services, { SiteUrl: 's' });
 
 it('contain all that a program needs', () => {
   expect(outputs).toEqual({
@@ -25,10 +24,10 @@ it('contain all that a program needs', () => {
     KmsEndpoint: 'k',
     LogsEndpoint: 'w',
     Region: 'us-east-1',
-    ReceiverUrl: 'r',
-    Demo: demo,
+    SiteUrl: 's',
   });
-  expect(() => runOutputs({ AuthUrl: 'a' }, services, 'r', demo)).toThrow('no output "BaseUrl"');
+  expect(requiredOutput(outputs, 'ApiUrl')).toBe('a');
+  expect(() => requiredOutput(outputs, 'OtherUrl')).toThrow('no output "OtherUrl"');
 });
 
 it("are the stacks' own, without the exports that only link stacks", () => {
@@ -37,10 +36,10 @@ it("are the stacks' own, without the exports that only link stacks", () => {
     template: {
       Parameters: {},
       Resources: {},
-      Outputs: { AuthUrl: { Value: { Ref: 'x' } }, ExportsOutputRefX: { Value: 'y', Export: { Name: 'App:x' } } },
+      Outputs: { ApiUrl: { Value: { Ref: 'x' } }, ExportsOutputRefX: { Value: 'y', Export: { Name: 'App:x' } } },
     },
   };
-  expect(stackOutputs([stack], () => 'resolved')).toEqual({ AuthUrl: 'resolved' });
+  expect(stackOutputs([stack], () => 'resolved')).toEqual({ ApiUrl: 'resolved' });
 });
 
 describe('the outputs file', () => {
@@ -71,7 +70,7 @@ describe('before the start, an outputs file', () => {
   const file = join(directory, 'claimed', 'outputs.json');
 
   it('is checked, and nothing is left there', async () => {
-    await claimOutputs(file);
+    await claimOutputs(file, 'ApiUrl');
     expect(readdirSync(dirname(file))).toEqual([]);
   });
 
@@ -82,29 +81,32 @@ describe('before the start, an outputs file', () => {
     ['where nothing can be made', '/proc/emissor/outputs.json'],
   ])('is refused: %s', async (_title, place) => {
     writeFileSync(join(directory, 'plain'), '');
-    await expect(claimOutputs(place)).rejects.toThrow(/^The outputs cannot be written to .*--outputs\.$/);
+    await expect(claimOutputs(place, 'ApiUrl')).rejects.toThrow(/^The outputs cannot be written to /);
   });
 
   it('of a run that is up is not overwritten', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const text = JSON.stringify({ AuthUrl: `http://127.0.0.1:${port}` });
+    const text = JSON.stringify({ ApiUrl: `http://127.0.0.1:${port}` });
     writeFileSync(file, text);
-    await expect(claimOutputs(file)).rejects.toThrow(
-      `${file} belongs to a run that is up at http://127.0.0.1:${port}: end that one, or give this one its own --outputs`,
+    await expect(claimOutputs(file, 'ApiUrl')).rejects.toThrow(
+      expect.objectContaining({
+        message: `${file} belongs to a run that is up at http://127.0.0.1:${port}`,
+        problem: 'outputs-in-use',
+      }),
     );
     server.close();
     await once(server, 'close');
-    await claimOutputs(file); // a killed run left it
+    await claimOutputs(file, 'ApiUrl'); // a killed run left it
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  it.each([['no JSON'], ['null'], ['{"AuthUrl":7}'], ['{"AuthUrl":"https://auth.example.com"}']])(
+  it.each([['no JSON'], ['null'], ['{"ApiUrl":7}'], ['{"ApiUrl":"https://api.example.com"}']])(
     'that no local run wrote is free: %s',
     async text => {
       writeFileSync(file, text);
-      await expect(claimOutputs(file)).resolves.toBeUndefined();
+      await expect(claimOutputs(file, 'ApiUrl')).resolves.toBeUndefined();
     },
   );
 });

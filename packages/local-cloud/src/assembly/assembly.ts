@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod';
 import { codeOf, messageOf, StartError } from '../errors.ts';
@@ -25,31 +25,42 @@ export interface Assembly {
   readonly assets: ReadonlyMap<string, string>;
 }
 
+/** A CDK app: a program that makes a cloud assembly. */
+export interface CdkApp {
+  /** Directory of the project, which has its `cdk.json`. */
+  readonly root: string;
+  /** The program, as a path from there. This Node runs it. */
+  readonly entry: string;
+  /** Values of the app's context, besides those of `cdk.json`. @default - none */
+  readonly context?: Readonly<Record<string, unknown>>;
+}
+
 /**
- * Synthesises the CDK app for stage `local`.
+ * Synthesises a CDK app.
  *
  * @throws {StartError} with the app's own reason, in one line.
  */
-export async function synthesise({
-  root,
-  output,
-  stageValues,
-  logFile,
-  signal,
-}: {
-  /** Directory of the project: of `cdk.json` and `bin/app.ts`. */
-  readonly root: string;
-  /** Directory of the cloud assembly; it is created. */
-  readonly output: string;
-  readonly stageValues: Readonly<Record<string, string>>;
-  /** Gets all that the app wrote, if it fails. */
-  readonly logFile: string;
-  readonly signal: AbortSignal;
-}): Promise<void> {
-  const context = { ...projectContext(root), stage: 'local', ...stageValues };
-  const child = spawn(process.execPath, [join(root, 'bin/app.ts')], {
+export async function synthesise(
+  { root, entry, context = {} }: CdkApp,
+  {
+    output,
+    logFile,
+    signal,
+  }: {
+    /** Directory of the cloud assembly; it is created. */
+    readonly output: string;
+    /** Gets all that the app wrote, if it fails. */
+    readonly logFile: string;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const child = spawn(process.execPath, [join(root, entry)], {
     cwd: root,
-    env: { ...process.env, CDK_OUTDIR: output, CDK_CONTEXT_JSON: JSON.stringify(context) },
+    env: {
+      ...process.env,
+      CDK_OUTDIR: output,
+      CDK_CONTEXT_JSON: JSON.stringify({ ...projectContext(root), ...context }),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     signal,
   });
@@ -80,7 +91,7 @@ export function readAssembly(directory: string): Assembly {
         readJson(assetsSchema, join(directory, properties.file)).files,
       )) {
         const [destination] = Object.values(destinations);
-        if (destination && source.path) assets.set(destination.objectKey, join(directory, source.path));
+        if (destination && source.path) assets.set(destination.objectKey, resolve(directory, source.path));
       }
     }
   }

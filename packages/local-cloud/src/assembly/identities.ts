@@ -92,8 +92,10 @@ function makeAttributes({ queueUrl, apiEndpoint }: Addresses): Record<string, At
   const keyOf = ({ stack, logicalId }: AttributeQuery) => keyId(stack, logicalId);
   const apiOf = ({ stack, logicalId }: AttributeQuery) => apiId(stack, logicalId);
   const ruleName = (query: AttributeQuery) => givenName(query, 'Name', 64);
+  const table: Attributes = { Ref: tableName, Arn: query => tableArn(tableName(query)) };
   return {
-    'AWS::DynamoDB::GlobalTable': { Ref: tableName, Arn: query => tableArn(tableName(query)) },
+    'AWS::DynamoDB::GlobalTable': table,
+    'AWS::DynamoDB::Table': table,
     'AWS::SQS::Queue': {
       Ref: query => queueUrl(queueName(query)),
       QueueName: queueName,

@@ -27,9 +27,7 @@ export function functionsBeside(
     }),
   );
   if (definitions.length === 0) {
-    throw new StartError(
-      '--beside: that assembly has no function that this release has: synthesise it for stage local.',
-    );
+    throw new StartError('that assembly has no function that this release has', 'beside-unrelated');
   }
   return new Map(definitions.map(definition => [definition.name, definition]));
 }
@@ -44,7 +42,8 @@ function onlyOf(own: Assembly, environment: Environment, user: string): Environm
       const { stack, logicalId, resource } = query;
       if (!(resource.Type in inertTypes) && !has(own, stack, logicalId, resource.Type)) {
         throw new StartError(
-          `--beside: ${user} of the other release uses ${stack}/${logicalId} (${resource.Type}), which this release does not have. A release must keep what the one before it uses.`,
+          `${user} of the other release uses ${stack}/${logicalId} (${resource.Type}), which this release does not have. A release must keep what the one before it uses.`,
+          'beside-unfit',
         );
       }
       return environment.attributeOf(query);

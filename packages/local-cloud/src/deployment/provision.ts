@@ -10,7 +10,7 @@ import { type FunctionDefinition, functionOf } from '../lambda/definition.ts';
 import { makeStartLock } from '../lambda/execution-environment.ts';
 import { type FunctionHost, type LocalFunction, makeLocalFunction } from '../lambda/function.ts';
 import type { Services } from '../services.ts';
-import { queueOf, topicOf } from '../sqs/engine.ts';
+import { queueOf, requireEmail, topicOf } from '../sqs/engine.ts';
 import type { ResolvedTemplate } from './resolved-template.ts';
 
 /** The emulators accept any credentials, but the SDK needs some. */
@@ -22,9 +22,11 @@ export async function provisionState(template: ResolvedTemplate, services: Servi
   for (const key of ofType(resources, 'AWS::KMS::Key')) services.kms.ensureKey(attributeOf(key, 'Ref'));
   for (const queue of ofType(resources, 'AWS::SQS::Queue')) services.sqs.ensureQueue(queueOf(queue));
   for (const topic of ofType(resources, 'AWS::SNS::Topic')) services.sqs.ensureTopic(topicOf(topic));
+  ofType(resources, 'AWS::SNS::Subscription').forEach(requireEmail);
   const client = new DynamoDBClient({ region, endpoint: services.dynamoDb.endpoint, credentials: localCredentials });
   try {
-    await createTables(client, ofType(resources, 'AWS::DynamoDB::GlobalTable').map(tableOf));
+    const tables = [...ofType(resources, 'AWS::DynamoDB::GlobalTable'), ...ofType(resources, 'AWS::DynamoDB::Table')];
+    await createTables(client, tables.map(tableOf));
   } finally {
     client.destroy();
   }

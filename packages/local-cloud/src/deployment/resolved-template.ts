@@ -20,11 +20,9 @@ export interface ResolvedTemplate {
 }
 
 /** Where the APIs and queues listen. */
-export interface Ports {
-  /** Of the API behind the output `AuthUrl`. */
-  readonly auth: number;
-  /** Of the API behind the output `BaseUrl`. */
-  readonly base: number;
+export interface Addresses {
+  /** The port of each HTTP API, by the name of the output that is its endpoint. */
+  readonly apis: ReadonlyMap<string, number>;
   /** URL of the queue with that name. */
   readonly queueUrl: (name: string) => string;
 }
@@ -34,16 +32,10 @@ export interface Ports {
  *
  * @throws {StartError} for what the local cloud does not support.
  */
-export function resolveTemplate(assembly: Assembly, ports: Ports): ResolvedTemplate {
-  const apiPorts = assignPorts(assembly, ports);
-  const environment = makeEnvironment({
-    queueUrl: ports.queueUrl,
-    apiEndpoint: id => {
-      const port = apiPorts.get(id);
-      if (port === undefined) throw new StartError('The local cloud runs two HTTP APIs: those of AuthUrl and BaseUrl.');
-      return `http://127.0.0.1:${port}`;
-    },
-  });
+export function resolveTemplate(assembly: Assembly, { apis, queueUrl }: Addresses): ResolvedTemplate {
+  const apiPorts = assignPorts(assembly, apis);
+  const apiEndpoint = (id: string) => `http://127.0.0.1:${apiPorts.get(id)}`;
+  const environment = makeEnvironment({ queueUrl, apiEndpoint });
   const resolve = makeResolver(assembly.stacks, environment);
   return {
     resources: liveResources(assembly, resolve),
@@ -59,17 +51,25 @@ export function resolveTemplate(assembly: Assembly, ports: Ports): ResolvedTempl
 }
 
 /** Resolves the outputs with ids instead of addresses first, which shows which API is which. */
-function assignPorts(assembly: Assembly, ports: Ports): ReadonlyMap<string, number> {
+function assignPorts(assembly: Assembly, apis: Addresses['apis']): ReadonlyMap<string, number> {
   const symbolic = makeEnvironment({ queueUrl: name => name, apiEndpoint: id => `api:${id}` });
-  const outputs = stackOutputs(assembly.stacks, makeResolver(assembly.stacks, symbolic));
-  const idIn = (name: string): string => {
-    const [, id] = /^api:(\w+)$/.exec(requiredOutput(outputs, name)) ?? [];
-    if (id === undefined)
-      throw new StartError(`The output "${name}" must be the endpoint of an HTTP API to run locally.`);
-    return id;
-  };
-  return new Map([
-    [idIn('AuthUrl'), ports.auth],
-    [idIn('BaseUrl'), ports.base],
-  ]);
+  const resolve = makeResolver(assembly.stacks, symbolic);
+  const outputs = stackOutputs(assembly.stacks, resolve);
+  const ports = new Map([...apis].map(([output, port]) => [apiIdIn(outputs, output), port]));
+  for (const stack of assembly.stacks) {
+    for (const [logicalId, { Type }] of Object.entries(stack.template.Resources)) {
+      if (Type === 'AWS::ApiGatewayV2::Api' && !ports.has(String(resolve({ Ref: logicalId }, stack)))) {
+        throw new StartError(
+          `The HTTP API ${stack.name}/${logicalId} has no port: name the output that is its endpoint.`,
+        );
+      }
+    }
+  }
+  return ports;
+}
+
+function apiIdIn(outputs: Readonly<Record<string, string>>, name: string): string {
+  const [, id] = /^api:(\w+)$/.exec(requiredOutput(outputs, name)) ?? [];
+  if (id !== undefined) return id;
+  throw new StartError(`The output "${name}" must be the endpoint of an HTTP API to run locally.`);
 }

@@ -11,7 +11,7 @@ export interface CertificateAuthority {
 
 /** Makes a certificate authority with fresh keys (P-256). */
 export async function makeCertificateAuthority(): Promise<CertificateAuthority> {
-  const authority = await generate([{ name: 'commonName', value: 'Emissor local run' }], {
+  const authority = await generate([{ name: 'commonName', value: 'Local cloud' }], {
     ...elliptic,
     notBeforeDate: anHourAgo(),
     extensions: [

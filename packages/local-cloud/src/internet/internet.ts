@@ -1,24 +1,42 @@
 import { unwatchFile, watchFile } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { resolve } from 'node:path';
 import { messageOf, StartError } from '../errors.ts';
+import { allOrNone, listenOnLoopback } from '../loopback-server.ts';
 import type { HostMapSource, NetworkSettings } from './host-map.ts';
 import { readHosts } from './hosts-file.ts';
-import { type ReceivedDelivery, receiverName, startReceiver } from './receiver.ts';
 import type { OnUnreachable } from './tls-terminator.ts';
 import { startTerminatorThread } from './tls-terminator-thread.ts';
 
-/** The emulated Internet: names, TLS, and the built-in receiver. */
+/** A server of this run behind a public name: `https://NAME/…` leads to it. */
+export interface Site {
+  readonly name: string;
+  /** The output that has its address on this machine. */
+  readonly output: string;
+  /** @default 0 - any free one */
+  readonly port?: number;
+  readonly handle: RequestListener;
+}
+
+/** The names that lead to servers of this machine. */
+export interface Names extends Omit<HostMapSource, 'builtIn'> {
+  /** @default - none */
+  readonly sites?: readonly Site[];
+}
+
+/** The emulated Internet: names, TLS, and the sites. */
 export interface Internet {
   /** What function processes need in order to reach it. */
   readonly settings: NetworkSettings;
   /** PEM of the authority that issues the certificates of all mapped hosts. */
   readonly authorityCertificate: string;
-  readonly receiverUrl: string;
+  /** `http://127.0.0.1:port` of each site, by its output. */
+  readonly siteUrls: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
 /** What happens there. */
 export interface InternetEvents {
-  onDelivery(delivery: ReceivedDelivery): void;
   /** The hosts file has changed: how many names it has now, or what is wrong with it. */
   onHostsChange(change: { readonly names: number } | { readonly problem: string }): void;
   onUnreachable: OnUnreachable;
@@ -27,31 +45,36 @@ export interface InternetEvents {
 /**
  * Starts the emulated Internet.
  *
- * @throws {StartError} when the hosts file is missing or malformed, or the receiver's port is taken.
+ * @throws {StartError} when the hosts file is missing or malformed, or the port of a site is taken.
  */
 export async function startInternet(
-  { mappings, hostsFile, receiverPort = 0 }: Omit<HostMapSource, 'builtIn'> & { readonly receiverPort?: number },
-  { onDelivery, onHostsChange, onUnreachable }: InternetEvents,
+  { mappings, hostsFile: givenFile, sites = [] }: Names,
+  { onHostsChange, onUnreachable }: InternetEvents,
 ): Promise<Internet> {
+  const hostsFile = givenFile && resolve(givenFile); // function processes have other working directories
   try {
     if (hostsFile !== undefined) readHosts(hostsFile);
   } catch (error) {
     throw new StartError(`The hosts file ${hostsFile} cannot be used: ${messageOf(error)}`);
   }
-  const receiver = await startReceiver(receiverPort, onDelivery);
-  const builtIn = new Map([[receiverName, receiver.port]]);
+  const servers = await allOrNone(sites.map(startSite));
+  const builtIn = new Map(servers.map(({ name, port }) => [name, port]));
   const source = { builtIn, mappings, ...(hostsFile === undefined ? {} : { hostsFile }) };
   const terminator = await startTerminatorThread(source, onUnreachable);
   const unwatch = hostsFile === undefined ? () => undefined : watchHosts(hostsFile, onHostsChange);
   return {
     settings: { ...source, builtIn: [...builtIn], mappings: [...mappings], terminatorPort: terminator.port },
     authorityCertificate: terminator.authorityCertificate,
-    receiverUrl: receiver.url,
+    siteUrls: Object.fromEntries(servers.map(({ output, port }) => [output, `http://127.0.0.1:${port}`])),
     stop: async () => {
       unwatch();
-      await Promise.all([terminator.stop(), receiver.stop()]);
+      await Promise.all([terminator, ...servers].map(({ stop }) => stop()));
     },
   };
+}
+
+async function startSite({ name, output, port, handle }: Site) {
+  return { name, output, ...(await listenOnLoopback(createServer(handle), port)) };
 }
 
 /** Processes read the hosts file themselves; this only reports changes in the terminal. */

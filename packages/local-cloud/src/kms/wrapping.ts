@@ -20,7 +20,7 @@ export function masterKey(file?: string): Buffer {
   try {
     const kept = readFileSync(file);
     if (kept.length === masterKeyLength) return kept;
-    throw new StartError(`${file} is damaged: the data kept beside it cannot be decrypted, use a fresh --data.`);
+    throw new StartError(`${file} is damaged: the data kept beside it cannot be decrypted`, 'data-damaged');
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
     const fresh = randomBytes(masterKeyLength);

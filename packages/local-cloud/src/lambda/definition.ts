@@ -58,7 +58,7 @@ const functionSchema = z.object({
   FunctionName: z.string().optional(),
   Code: z.object({ S3Key: z.string() }),
   Handler: z.string(),
-  Runtime: z.string(),
+  Runtime: z.string().startsWith('nodejs', 'only Node.js runs locally'),
   MemorySize: z.number().default(128),
   Timeout: z.number().default(3),
   Environment: z.object({ Variables: z.record(z.string(), z.coerce.string()).default({}) }).optional(),
@@ -72,7 +72,7 @@ const functionSchema = z.object({
     .default({}),
 });
 
-/** `Emissor-local-Auth` and `RotateKeys1A2B3C4D` become `auth/rotate-keys`. */
+/** `App-local-Auth` and `RotateKeys1A2B3C4D` become `auth/rotate-keys`. */
 function labelOf({ stack, logicalId }: LiveResource): string {
   const construct = logicalId.replace(/[0-9A-F]{8}$/, '').replace(/(?<=[a-z0-9])(?=[A-Z])/g, '-');
   return `${stack.split('-').at(-1)}/${construct}`.toLowerCase();

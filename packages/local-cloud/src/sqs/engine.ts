@@ -56,6 +56,11 @@ export function topicOf(resource: LiveResource): string {
   return readProperties(topicSchema, resource).TopicName ?? physicalName(resource.stack, resource.logicalId, 256);
 }
 
+/** Refuses a subscription of the template that is no e-mail address: nothing would deliver to it. @throws {StartError} */
+export function requireEmail(subscription: LiveResource): void {
+  readProperties(subscriptionSchema, subscription);
+}
+
 /** Starts the engine on 127.0.0.1. @throws {StartError} when the port cannot be had */
 export async function startSqs({
   interceptors = [],
@@ -140,3 +145,7 @@ const queueSchema = z.object({
 });
 
 const topicSchema = z.object({ TopicName: z.string().optional() });
+
+const subscriptionSchema = z.object({
+  Protocol: z.enum(['email', 'email-json'], 'only e-mail addresses may be subscribed by a template locally'),
+});

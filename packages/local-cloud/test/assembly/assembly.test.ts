@@ -14,23 +14,20 @@ const logFile = join(root, 'synthesis.log');
 /** Synthesises an app that consists of `code`. */
 const run = (code: string, signal = new AbortController().signal) => {
   writeFileSync(join(root, 'bin/app.ts'), code);
-  return synthesise({ root, output, stageValues: { retrySchedule: '1s' }, logFile, signal });
+  return synthesise({ root, entry: 'bin/app.ts', context: { stage: 'local' } }, { output, logFile, signal });
 };
 
-it("gives the app its directory and its context: the project's, the stage, the overrides", async () => {
+it("gives the app its directory and its context: the project's, and that of the request over it", async () => {
   writeFileSync(join(root, 'cdk.json'), JSON.stringify({ app: 'x', context: { flag: true, stage: 'dev' } }));
   await run(
     `import { writeFileSync } from 'node:fs'; const out: string = process.env.CDK_OUTDIR ?? ''; writeFileSync(out, process.env.CDK_CONTEXT_JSON ?? '');`,
   );
-  expect(JSON.parse(readFileSync(output, 'utf8'))).toEqual({ flag: true, stage: 'local', retrySchedule: '1s' });
+  expect(JSON.parse(readFileSync(output, 'utf8'))).toEqual({ flag: true, stage: 'local' });
 });
 
 describe('an app that fails', () => {
   it.each([
-    [
-      "console.error('Stage local: retrySchedule must be …'); process.exit(1);",
-      /: Stage local: retrySchedule must be …/,
-    ],
+    ["console.error('Stage local: the schedule must be …'); process.exit(1);", /: Stage local: the schedule must be …/],
     [
       "console.log('Bundling asset x...'); console.error('✘ [ERROR] Could not resolve \"a.ts\"'); process.exit(1);",
       /: ✘ \[ERROR\] Could not resolve/,

@@ -54,7 +54,7 @@ it('may use only what this release has', () => {
       '"ExportsUrl":{"Value":{"Ref":"Gone"}',
     );
   const message =
-    '--beside: App-local-Auth/Token1A2B3C4D of the other release uses App-local-Data/Gone (AWS::SQS::Queue), which this release does not have.';
+    'App-local-Auth/Token1A2B3C4D of the other release uses App-local-Data/Gone (AWS::SQS::Queue), which this release does not have.';
   expect(() => functionsBeside(assemblyOf('used', gone, exported), own, environment)).toThrow(message);
   const topic = assemblyOf('topic', { Gone: { Type: 'AWS::SNS::Topic', Properties: {} } });
   expect(() => functionsBeside(assemblyOf('used', gone, exported), topic, environment)).toThrow(message);
@@ -62,5 +62,5 @@ it('may use only what this release has', () => {
 
 it('must be some', () => {
   const dev = assemblyOf('dev', {}, text => text.replaceAll('App-local', 'App-dev'));
-  expect(() => functionsBeside(dev, assemblyOf('own'), environment)).toThrow('synthesise it for stage local');
+  expect(() => functionsBeside(dev, assemblyOf('own'), environment)).toThrow('no function that this release has');
 });

@@ -9,7 +9,7 @@ const directory = mkdtempSync(join(tmpdir(), 'emissor-hosts-'));
 const hostsFile = join(directory, 'hosts.json');
 afterAll(() => rmSync(directory, { recursive: true }));
 
-const builtIn = new Map([['receiver.example.com', 4]]);
+const builtIn = new Map([['site.example.com', 4]]);
 
 const write = (hosts: object | string) =>
   writeFileSync(hostsFile, typeof hosts === 'string' ? hosts : JSON.stringify(hosts));
@@ -54,12 +54,12 @@ describe('a hosts file', () => {
     expect(hosts.addressesOf('a.example.com')).toBeUndefined();
   });
 
-  it('may override the built-in receiver', () => {
+  it('may override a site', () => {
     const hosts = makeHostMap({ builtIn, mappings: new Map(), hostsFile });
     write({});
-    expect(hosts.portOf('receiver.example.com')).toBe(4);
-    write({ 'receiver.example.com': ['10.0.0.1'] });
-    expect(hosts.addressesOf('receiver.example.com')).toEqual(['10.0.0.1']);
+    expect(hosts.portOf('site.example.com')).toBe(4);
+    write({ 'site.example.com': ['10.0.0.1'] });
+    expect(hosts.addressesOf('site.example.com')).toEqual(['10.0.0.1']);
   });
 
   it('that is malformed, half written or gone leaves the last good one in force', () => {

@@ -54,7 +54,6 @@ let internet: Internet;
 let child: ChildProcess;
 let plainPort: number;
 let tcpPort: number;
-const deliveries: string[] = [];
 const outages: string[] = [];
 
 const listen = async (server: Server | TcpServer): Promise<number> => {
@@ -112,12 +111,9 @@ beforeAll(async () => {
         ['down.example.net', 1],
       ]),
       hostsFile,
+      sites: [{ name: 'site.example.com', output: 'SiteUrl', handle: answer }],
     },
-    {
-      onDelivery: ({ path }) => deliveries.push(path),
-      onHostsChange: () => undefined,
-      onUnreachable: (name, port) => outages.push(`${name} ${port}`),
-    },
+    { onHostsChange: () => undefined, onUnreachable: (name, port) => outages.push(`${name} ${port}`) },
   );
   const files = await writeRuntimeFiles(directory, internet.settings, internet.authorityCertificate);
   writeFileSync(join(directory, 'probe.mjs'), probe);
@@ -296,29 +292,14 @@ it('reports once per outage that nothing listens behind a mapped name', async ()
   expect(outages).toEqual(Array(2).fill(`outage.example.net ${port}`));
 });
 
-it('has a built-in receiver, which shows what it got', async () => {
-  const delivery =
-    "return request({ host: 'receiver.example.com', path: '/hook', method: 'POST', headers: { 'X-A': 'b' } }, '{\"a\":\"<b>\"}')";
-  expect(await evaluate(delivery)).toMatchObject({ status: 200, authorized: true });
-  expect(
-    await evaluate("return request({ host: 'receiver.example.com', path: '/status/503', method: 'POST' })"),
-  ).toMatchObject({ status: 503 });
-  expect(deliveries).toEqual(['/hook', '/status/503']);
-
-  const shown = async () =>
-    (await fetch(`${internet.receiverUrl}/deliveries`)).json() as Promise<Record<string, unknown>[]>;
-  expect((await shown())[0]).toEqual({
-    at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-    method: 'POST',
-    path: '/hook',
-    headers: expect.objectContaining({ 'x-a': 'b', host: 'receiver.example.com' }),
-    body: '{"a":"<b>"}',
-    status: 200,
+it('leads from the name of a site to its server', async () => {
+  expect(await evaluate("return request({ host: 'site.example.com', path: '/a' })")).toMatchObject({
+    status: 207,
+    body: 'GET site.example.com /a',
+    authorized: true,
   });
-  const page = await (await fetch(internet.receiverUrl)).text();
-  expect(page).toContain('{&quot;a&quot;:&quot;&lt;b&gt;&quot;}');
-  expect((await fetch(`${internet.receiverUrl}/deliveries`, { method: 'DELETE' })).status).toBe(204);
-  expect(await shown()).toEqual([]);
+  const { status } = await fetch(`${internet.siteUrls.SiteUrl}/b`);
+  expect(status).toBe(207);
 });
 
 it('changes nothing in the environment of the process but the certificate authority', async () => {
@@ -330,7 +311,7 @@ it('refuses a hosts file that it cannot use', async () => {
   const start = () =>
     startInternet(
       { mappings: new Map(), hostsFile: bad },
-      { onDelivery: () => undefined, onHostsChange: () => undefined, onUnreachable: () => undefined },
+      { onHostsChange: () => undefined, onUnreachable: () => undefined },
     );
   await expect(start()).rejects.toThrow(/^The hosts file .*bad\.json cannot be used: ENOENT/);
   writeFileSync(bad, '{');

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { Interceptor } from '@emissor/local-cloud/emulator';
+import { type QueueService, startSqs } from '@emissor/local-cloud/sqs/engine';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Interceptor } from '../../../../packages/local-cloud/src/emulator.ts';
-import { type QueueService, startSqs } from '../../../../packages/local-cloud/src/sqs/engine.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 let directory: string;

@@ -29,7 +29,7 @@ const verbsIn = (help: string): string[] => {
 /** All texts that contain commands, by their names. */
 const readTexts = async (): Promise<Map<string, string>> => {
   const texts = new Map<string, string>();
-  for (const file of globSync(['*.md', 'docs/*.md', 'packages/local-cloud/README.md'], { cwd: root })) {
+  for (const file of globSync(['*.md', 'docs/*.md'], { cwd: root })) {
     texts.set(file, readFileSync(join(root, file), 'utf8'));
   }
   texts.set('ops --help', await helpOf());

@@ -1,7 +1,7 @@
+import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openEventLog } from '../../../../bin/ops/logs.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
-import { type LogService, startLogs } from '../../../../packages/local-cloud/src/logs.ts';
 
 let logs: LogService;
 beforeAll(async () => {

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { type QueueService, startSqs } from '@emissor/local-cloud/sqs/engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Status } from '../../../../bin/ops/status-view.ts';
 import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
-import { type QueueService, startSqs } from '../../../../packages/local-cloud/src/sqs/engine.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 

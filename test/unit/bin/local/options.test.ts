@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '../src/errors.ts';
-import { parseOptions } from '../src/options.ts';
+import { parseOptions, UsageError } from '../../../../bin/local/options.ts';
 
 const parse = (...words: string[]) => parseOptions(words, '/project/.local/outputs.json');
 

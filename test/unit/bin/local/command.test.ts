@@ -1,21 +1,46 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
-import { openDataDirectory } from '../src/directories.ts';
+import { join } from 'node:path';
+import { openDataDirectory } from '@emissor/local-cloud/directories';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../../../..');
 
 const start = (...words: string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/local.ts', ...words], {
     cwd: root,
     encoding: 'utf8',
+    timeout: 20_000, // a run that starts although it should not is stopped
   });
   return { status, stdout, stderr };
 };
+
+/** A folder of its own for a test; it goes with the test. */
+const makeFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'emissor-command-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+/** Starts a command in a process group of its own. A failing test leaves nothing of it behind. */
+const spawnGroup = (command: string, words: readonly string[], options: SpawnOptions = {}): ChildProcess => {
+  const child = spawn(command, words, { cwd: root, stdio: 'ignore', detached: true, ...options });
+  onTestFinished(() => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // all of it has ended
+    }
+  });
+  return child;
+};
+
+/** Resolves when a run has locked its data directory. */
+const untilLocked = (data: string) =>
+  vi.waitFor(() => expect(existsSync(join(data, 'lock'))).toBe(true), { timeout: 20_000 });
 
 describe('npm start ends', { timeout: 30_000 }, () => {
   it.each([[['--bogus']], [['--port', 'x']], [['--set', 'nonsense=1']]])('with 2 for the options %j', words => {
@@ -56,41 +81,41 @@ describe('npm start ends', { timeout: 30_000 }, () => {
     ],
     ['--hosts', '{"a.example.net": 7}', /^The hosts file \S+ cannot be used: "a\.example\.net" must be [^\n]*\n$/],
   ])('with 1 and one line for a bad file of %s', (option, text, stderr) => {
-    const file = join(mkdtempSync(join(tmpdir(), 'emissor-command-')), 'file.json');
+    const file = join(makeFolder(), 'file.json');
     writeFileSync(file, text);
-    const outcome = start('--port', '0', '--outputs', join(root, '.local/never.json'), option, file);
-    rmSync(dirname(file), { recursive: true });
-    expect(outcome).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(stderr) });
+    expect(start('--port', '0', '--outputs', join(root, '.local/never.json'), option, file)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(stderr),
+    });
   });
 
   it.skipIf(process.platform === 'win32')('with its parent process: npm may be killed', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'emissor-command-'));
-    const words = `--port 0 --outputs "${directory}/outputs.json" --data "${directory}/data"`;
-    const shell = spawn('sh', ['-c', `"${process.execPath}" bin/local.ts ${words}; true`], {
-      cwd: root,
+    const folder = makeFolder();
+    const words = `--port 0 --outputs "${folder}/outputs.json" --data "${folder}/data"`;
+    const shell = spawnGroup('sh', ['-c', `"${process.execPath}" bin/local.ts ${words}; true`], {
       env: { ...process.env, npm_lifecycle_event: 'start' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const closed = once(shell, 'close'); // the run holds the output open, too
-    await vi.waitFor(() => expect(existsSync(join(directory, 'data/lock'))).toBe(true), { timeout: 20_000 });
+    await untilLocked(join(folder, 'data'));
     shell.kill('SIGTERM');
-    shell.stdout.resume();
+    shell.stdout?.resume();
     await closed;
-    rmSync(directory, { recursive: true });
   });
 
   it.skipIf(process.platform === 'win32').each(['SIGINT', 'SIGTERM'] as const)(
     'on %s to npm alone, before npm does',
     async signal => {
-      const directory = mkdtempSync(join(tmpdir(), 'emissor-command-'));
-      const options = ['--port', '0', '--outputs', join(directory, 'outputs.json'), '--data', join(directory, 'data')];
-      const npm = spawn('npm', ['start', '--silent', '--', ...options], { cwd: root, stdio: 'ignore' });
+      const folder = makeFolder();
+      const data = join(folder, 'data');
+      const options = ['--port', '0', '--outputs', join(folder, 'outputs.json'), '--data', data];
+      const npm = spawnGroup('npm', ['start', '--silent', '--', ...options]);
       const ended = once(npm, 'exit');
-      await vi.waitFor(() => expect(existsSync(join(directory, 'data/lock'))).toBe(true), { timeout: 20_000 });
+      await untilLocked(data);
       npm.kill(signal);
       await ended;
-      openDataDirectory(join(directory, 'data')).release(); // throws while the run is up
-      rmSync(directory, { recursive: true });
+      openDataDirectory(data).release(); // throws while the run is up
     },
   );
 });

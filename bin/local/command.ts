@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { StartError, UsageError } from './errors.ts';
-import { startLocalCloud } from './local-cloud.ts';
-import { type LocalOptions, parseOptions } from './options.ts';
-import type { RunOutputs } from './outputs.ts';
-import { openTerminal, type Terminal } from './terminal.ts';
+import { startLocalCloud } from '@emissor/local-cloud';
+import { StartError } from '@emissor/local-cloud/errors';
+import { openTerminal, type Terminal } from '@emissor/local-cloud/terminal';
+import { judgeName } from '../../lambdas/platform/egress/host-name.ts';
+import { withAdvice } from './advice.ts';
+import { cloudRequest, root } from './cloud-request.ts';
+import { greeting } from './greeting.ts';
+import { type LocalOptions, parseOptions, UsageError } from './options.ts';
 
 /**
- * Runs the local cloud until it is asked to stop.
+ * Runs Emissor on this machine until it is asked to stop.
  *
  * @param words - the command line, without node and script
  * @returns the exit code: 0, 1 for a run that failed, 2 for an invalid command line. An error that the user can correct is
@@ -22,7 +25,7 @@ export async function runLocally(words: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (signal.aborted) return 0;
-    console.error(error instanceof StartError ? error.message : error);
+    console.error(error instanceof StartError ? withAdvice(error) : error);
     return error instanceof UsageError ? 2 : 1;
   }
 }
@@ -59,8 +62,6 @@ function onParentExit(stop: () => void): void {
   }, 500).unref();
 }
 
-const root = join(import.meta.dirname, '../../..');
-
 async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   process.on('uncaughtException', error => {
     terminal.note(
@@ -69,7 +70,11 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
       'error',
     );
   });
-  const cloud = await startLocalCloud({ ...options, root, terminal, signal });
+  for (const name of options.mappings.keys()) {
+    const finding = judgeName(name, []);
+    if (finding) terminal.note('internet', `no webhook can lead to "${name}": ${finding.detail}`, 'warn');
+  }
+  const cloud = await startLocalCloud(cloudRequest(options, terminal, signal));
   for (const line of greeting(cloud.outputs, options.outputsFile)) terminal.say(line);
   if (!signal.aborted) await once(signal, 'abort');
   terminal.say('\nStopping: running requests may finish. Ctrl-C again stops at once.');
@@ -78,40 +83,3 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
 
 /** npm repeats the signal that the terminal sent already. Within this time, in milliseconds, it counts as the same one. */
 const echo = 500;
-
-/** What is printed when the run is ready: the addresses, a first request, how to stop it. */
-function greeting(outputs: RunOutputs, outputsFile: string): readonly string[] {
-  const { AuthUrl, BaseUrl, ReceiverUrl, EventsQueueUrl, DynamoDbEndpoint, Demo } = outputs;
-  return [
-    '',
-    'Emissor runs here:',
-    `  auth       ${AuthUrl}`,
-    `  API        ${BaseUrl}`,
-    `  events     ${EventsQueueUrl}`,
-    `  receiver   ${ReceiverUrl}   shows what https://receiver.example.com/… gets`,
-    `  DynamoDB   ${DynamoDbEndpoint}`,
-    `  outputs    ${outputsFile}`,
-    '',
-    `Demo client and admin of account "${Demo.AccountId}":`,
-    `  client_id      ${Demo.ClientId}`,
-    `  client_secret  ${Demo.ClientSecret}`,
-    `  username       ${Demo.Username}`,
-    `  password       ${Demo.Password}`,
-    '',
-    'A first token:',
-    ...firstRequest(outputs),
-    '',
-    'Ctrl-C stops it.',
-    '',
-  ];
-}
-
-/** On Windows it is one line, because its shells continue lines in ways of their own. */
-function firstRequest({ AuthUrl, Demo }: RunOutputs): readonly string[] {
-  const lines = [
-    `  curl -s ${AuthUrl}/oauth/v1/token -d grant_type=password`,
-    `-d client_id=${Demo.ClientId} -d client_secret=${Demo.ClientSecret}`,
-    `-d username=${Demo.Username} -d password=${Demo.Password}`,
-  ];
-  return process.platform === 'win32' ? [lines.join(' ').replace('curl', 'curl.exe')] : [lines.join(' \\\n    ')];
-}

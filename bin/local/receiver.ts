@@ -1,6 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { makeReceipt } from '../../../../lambdas/smoke/receipt.ts';
-import { listenOnLoopback } from '../loopback-server.ts';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { makeReceipt } from '../../lambdas/smoke/receipt.ts';
 
 /** A request that the built-in receiver got. */
 export interface ReceivedDelivery {
@@ -16,26 +15,11 @@ export interface ReceivedDelivery {
   readonly status: number;
 }
 
-/** The receiver behind `https://receiver.example.com`. */
-export interface Receiver {
-  readonly port: number;
-  /** The page with what it got; with `/deliveries`, the same as JSON. */
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
-/** The host name of the built-in receiver. */
-export const receiverName = 'receiver.example.com';
-
 /**
- * Starts the receiver on a port of 127.0.0.1; 0 takes any free one. `onDelivery` receives each delivery.
- *
- * @throws {StartError} when the port cannot be had.
+ * Makes the receiver behind `https://receiver.example.com`. At its address on this machine it shows what it got: as a page,
+ * and at `/deliveries` as JSON.
  */
-export async function startReceiver(
-  wantedPort: number,
-  onDelivery: (delivery: ReceivedDelivery) => void,
-): Promise<Receiver> {
+export function makeReceiver(onDelivery: (delivery: ReceivedDelivery) => void): RequestListener {
   let deliveries: ReceivedDelivery[] = [];
 
   const show = (request: IncomingMessage, response: ServerResponse): boolean => {
@@ -62,13 +46,12 @@ export async function startReceiver(
     else response.writeHead(status).end();
   };
 
-  const server = createServer((request, response) => {
-    const isForPage = request.headers.host === `127.0.0.1:${port}` || request.headers.host === `localhost:${port}`;
+  return function receiver(request, response) {
+    const { headers, socket } = request;
+    const isForPage = ['127.0.0.1', 'localhost'].some(name => headers.host === `${name}:${socket.localPort}`);
     if (isForPage && show(request, response)) return;
     receive(request, response).catch(() => response.destroy()); // cut off
-  });
-  const { port, stop } = await listenOnLoopback(server, wantedPort);
-  return { port, url: `http://127.0.0.1:${port}`, stop };
+  };
 }
 
 function answer(response: ServerResponse, status: number, type: string, body: string): void {

@@ -1,33 +1,33 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { type RunOutputs, requiredOutput } from '@emissor/local-cloud/outputs';
 import * as z from 'zod';
-import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
-import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
-import { systemClock } from '../../../../lambdas/platform/clock.ts';
-import { randomId } from '../../../../lambdas/platform/identifiers.ts';
-import { region } from '../assembly/identities.ts';
-import { type DemoCredentials, requiredOutput } from '../outputs.ts';
-import { localCredentials } from './provision.ts';
-import type { ResolvedTemplate } from './resolved-template.ts';
+import { makeClientStore } from '../../lambdas/auth/principals/client-store.ts';
+import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
+import { systemClock } from '../../lambdas/platform/clock.ts';
+import { randomId } from '../../lambdas/platform/identifiers.ts';
+
+/** A client with both grants and an admin user, which exist from the start. */
+export type DemoCredentials = Readonly<z.output<typeof credentialsSchema>>;
 
 /**
  * Creates the demo client (both grants) and the demo admin, unless those in the file are still there.
  *
- * @param file - keeps the credentials across restarts, because the tables hold hashes only
+ * @param file - keeps the credentials across restarts, because the tables hold hashes only. @default - none
  * @throws {StartError} when the stacks lack a table
  */
-export async function provisionDemo(
-  { outputs }: Pick<ResolvedTemplate, 'outputs'>,
-  dynamoDbEndpoint: string,
-  file: string | undefined,
-): Promise<DemoCredentials> {
+export async function provisionDemo(outputs: RunOutputs, file?: string): Promise<DemoCredentials> {
   const tableName = requiredOutput(outputs, 'ClientsTable');
   const tables = {
     users: requiredOutput(outputs, 'UsersTable'),
     credentials: requiredOutput(outputs, 'CredentialsTable'),
   };
-  const client = new DynamoDBClient({ region, endpoint: dynamoDbEndpoint, credentials: localCredentials });
+  const client = new DynamoDBClient({
+    region: outputs.Region,
+    endpoint: outputs.DynamoDbEndpoint,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
   const dynamo = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   const common = { dynamo, now: systemClock, makeId: randomId };
   try {
@@ -66,13 +66,13 @@ async function ensureDemo(
 
 function readKept(file: string | undefined): DemoCredentials | undefined {
   try {
-    return keptCredentials.parse(JSON.parse(readFileSync(file ?? '', 'utf8')));
+    return credentialsSchema.parse(JSON.parse(readFileSync(file ?? '', 'utf8')));
   } catch {
     return undefined;
   }
 }
 
-const keptCredentials = z.object({
+const credentialsSchema = z.object({
   ClientId: z.string(),
   ClientSecret: z.string(),
   Username: z.string(),

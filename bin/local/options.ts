@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
+import { messageOf, StartError } from '@emissor/local-cloud/errors';
+import { parseMapping } from '@emissor/local-cloud/internet/hosts-file';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { stageConfiguration } from '../../../lib/config.ts';
-import { ConfigurationError } from '../../../lib/stage-files.ts';
-import { messageOf, UsageError } from './errors.ts';
-import { parseMapping } from './internet/hosts-file.ts';
+import { stageConfiguration } from '../../lib/config.ts';
+import { ConfigurationError } from '../../lib/stage-files.ts';
 
 /** The options of a local run: the command line, parsed. */
 export interface LocalOptions {
-  /** {auth_url} listens here, the other parts on the next ports ({@link portsFrom}); with 0 each takes any free one. */
+  /** {auth_url} listens here, the other parts on the next ports; with 0 each takes any free one. */
   readonly port: number;
   /** Directory that keeps tables, queues, keys and the demo data across restarts; in memory without it. */
   readonly dataDirectory?: string;
@@ -29,13 +29,9 @@ export interface LocalOptions {
   readonly outputsFile: string;
 }
 
-/** Where the parts of a run listen; 0 takes any free port. */
-export interface RunPorts {
-  readonly auth: number;
-  readonly base: number;
-  readonly receiver: number;
-  readonly sqs: number;
-  readonly dynamoDb: number;
+/** An invalid command line. */
+export class UsageError extends StartError {
+  override readonly name = 'UsageError';
 }
 
 /**
@@ -73,12 +69,6 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
     }),
     outputsFile: resolve(given.outputs),
   };
-}
-
-/** The ports of a run that begins at `first`, one after the other; of 0, each part takes any free one. */
-export function portsFrom(first: number): RunPorts {
-  const at = (offset: number) => (first === 0 ? 0 : first + offset);
-  return { auth: at(0), base: at(1), receiver: at(2), sqs: at(3), dynamoDb: at(4) };
 }
 
 function makeCommand(defaultOutputsFile: string): Command {

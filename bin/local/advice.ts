@@ -1,0 +1,19 @@
+import type { StartError, StartProblem } from '@emissor/local-cloud/errors';
+
+/** The message of an error, with the option that helps. */
+export function withAdvice({ message, problem }: StartError): string {
+  return problem === undefined ? message : advised[problem](message);
+}
+
+const advised: Readonly<Record<StartProblem, (message: string) => string>> = {
+  'port-in-use': message =>
+    `${message}: free it, or choose others with --port N (a run takes N to N+5; 0 takes any free ones).`,
+  'port-refused': message => `${message}: choose another --port, from 1024 up.`,
+  'outputs-in-use': message => `${message}: end that one, or give this one its own --outputs and --port.`,
+  'outputs-unwritable': message => `${message}. Choose another file with --outputs.`,
+  'data-in-use': message => `${message}: end that one, or name another directory with --data.`,
+  'data-unfit': message => `${message}: use a fresh --data.`,
+  'data-damaged': message => `${message}, use a fresh --data.`,
+  'beside-unfit': message => `--beside: ${message}`,
+  'beside-unrelated': message => `--beside: ${message}: synthesise it for stage local.`,
+};

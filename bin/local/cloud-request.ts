@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { requiredOutput } from '@emissor/local-cloud/outputs';
+import type { LocalCloudRequest } from '@emissor/local-cloud/request';
+import type { Terminal } from '@emissor/local-cloud/terminal';
+import { type DemoCredentials, provisionDemo } from './demo-data.ts';
+import type { LocalOptions } from './options.ts';
+import { makeReceiver, type ReceivedDelivery } from './receiver.ts';
+
+/** Outputs of a local run that its users rely on. */
+export interface ServiceOutputs {
+  readonly AuthUrl: string;
+  readonly BaseUrl: string;
+  readonly EventsQueueUrl: string;
+  readonly DeadLetterQueueUrl: string;
+  readonly ReceiverUrl: string;
+  readonly Demo: DemoCredentials;
+}
+
+/** Directory of the project. */
+export const root = join(import.meta.dirname, '../..');
+
+/** The local cloud that runs Emissor as the options say. */
+export function cloudRequest(
+  { port, assemblyDirectory, stageValues, ...options }: LocalOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): LocalCloudRequest<ServiceOutputs> {
+  const { dataDirectory } = options;
+  /** The ports follow each other; of 0, each part takes any free one. */
+  const portAt = (offset: number) => (port === 0 ? 0 : port + offset);
+  return {
+    ...options,
+    app:
+      assemblyDirectory === undefined
+        ? { root, entry: 'bin/app.ts', context: { stage: 'local', ...stageValues } }
+        : { assemblyDirectory },
+    apis: { AuthUrl: portAt(0), BaseUrl: portAt(1) },
+    sites: [
+      {
+        name: 'receiver.example.com',
+        output: 'ReceiverUrl',
+        port: portAt(2),
+        handle: makeReceiver(delivery => terminal.note('receiver', describeDelivery(delivery))),
+      },
+    ],
+    ports: { sqs: portAt(3), dynamoDb: portAt(4) },
+    workDirectory: join(root, '.local'),
+    terminal,
+    signal,
+    afterDeployment: async outputs => ({
+      AuthUrl: requiredOutput(outputs, 'AuthUrl'),
+      BaseUrl: requiredOutput(outputs, 'BaseUrl'),
+      EventsQueueUrl: requiredOutput(outputs, 'EventsQueueUrl'),
+      DeadLetterQueueUrl: requiredOutput(outputs, 'DeadLetterQueueUrl'),
+      ReceiverUrl: requiredOutput(outputs, 'ReceiverUrl'),
+      Demo: await provisionDemo(outputs, dataDirectory && join(dataDirectory, 'demo.json')),
+    }),
+  };
+}
+
+function describeDelivery({ method, path, headers, body, status }: ReceivedDelivery): string {
+  const event = /"event"\s*:\s*"([\w.]+)"/.exec(body)?.[1] ?? '';
+  return [method, path, event, headers['webhook-id'] ?? '', `answered ${status}`]
+    .filter(part => part !== '')
+    .join('  ');
+}

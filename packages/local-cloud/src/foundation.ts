@@ -1,0 +1,61 @@
+import type { DataDirectory } from './directories.ts';
+import { type FaultInjection, makeFaultInterceptor, readFaultInjection, watchFaults } from './fault-injection.ts';
+import { makeIamEnforcer } from './iam/enforcer.ts';
+import { startInternet } from './internet/internet.ts';
+import { writeRuntimeFiles } from './lambda/runtime-context.ts';
+import type { LocalCloudRequest } from './request.ts';
+import { startServices } from './services.ts';
+
+/** What stops all that was started so far, last first. */
+export type Cleanup = (() => unknown)[];
+
+/** All that does not depend on the template. */
+export type Foundation = Awaited<ReturnType<typeof startFoundation>>;
+
+/** Starts all that does not depend on the template: the network, the services, and the files that function processes load. */
+export async function startFoundation(
+  request: LocalCloudRequest,
+  data: DataDirectory | undefined,
+  runPath: string,
+  cleanup: Cleanup,
+) {
+  const { terminal, mappings = new Map<string, number>(), ports = {}, queueOrder = 'fair' } = request;
+  const internet = await startInternet(
+    { ...request, mappings },
+    {
+      onHostsChange: change =>
+        'problem' in change
+          ? terminal.note('hosts', `${change.problem} The names stay as they were.`, 'warn')
+          : terminal.note('hosts', `read again: ${change.names} names`),
+      onUnreachable: (name, port) =>
+        terminal.note('internet', `nothing listens at http://127.0.0.1:${port} (${name}): start your receiver`, 'warn'),
+    },
+  );
+  cleanup.push(internet.stop);
+  const iam = makeIamEnforcer(message => terminal.note('iam', message, 'warn'));
+  const faults = openFaultInjection(request, cleanup);
+  const services = await startServices({
+    interceptors: [iam.interceptor, ...(faults ? [makeFaultInterceptor(faults)] : [])],
+    data,
+    ports,
+    isFair: queueOrder === 'fair',
+    onPublish: (topic, subject) => terminal.note('notification', `${topic}  ${subject}`),
+  });
+  cleanup.push(services.stop);
+  const files = await writeRuntimeFiles(runPath, internet.settings, internet.authorityCertificate);
+  return { internet, iam, faults, services, files };
+}
+
+function openFaultInjection({ faultsFile, terminal }: LocalCloudRequest, cleanup: Cleanup): FaultInjection | undefined {
+  if (faultsFile === undefined) return undefined;
+  const faults = readFaultInjection(faultsFile, Math.random, kind =>
+    terminal.note('faults', `${kind}, as ${faultsFile} asks`, 'warn'),
+  );
+  const unwatch = watchFaults(faultsFile, problem =>
+    problem === undefined
+      ? terminal.note('faults', 'read again')
+      : terminal.note('faults', `${problem} The shares stay as they were.`, 'warn'),
+  );
+  cleanup.push(unwatch);
+  return faults;
+}

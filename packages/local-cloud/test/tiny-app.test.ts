@@ -1,0 +1,53 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type LocalCloud, startLocalCloud } from '../src/local-cloud.ts';
+import { openTerminal } from '../src/terminal.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // the CDK and processes start slowly on a busy machine
+
+const root = join(import.meta.dirname, 'tiny-app');
+const workDirectory = mkdtempSync(join(tmpdir(), 'local-cloud-tiny-app-'));
+const written: string[] = [];
+let cloud: LocalCloud;
+
+beforeAll(async () => {
+  cloud = await startLocalCloud({
+    app: { root, entry: 'app.ts' },
+    apis: { NotesUrl: 0 },
+    workDirectory,
+    terminal: openTerminal({ write: text => written.push(String(text)) > 0 }, {}),
+  });
+});
+afterAll(async () => {
+  await cloud?.stop();
+  rmSync(workDirectory, { recursive: true });
+});
+
+it("another CDK app runs: from its API through its queue into its table, under its functions' permissions", async () => {
+  const { NotesUrl, NotesTable, DynamoDbEndpoint, Region } = cloud.outputs;
+  const note = `${NotesUrl}/notes/one`;
+  expect((await fetch(note)).status).toBe(404);
+  expect((await fetch(note, { method: 'PUT', body: 'hello', headers: { 'content-type': 'text/plain' } })).status).toBe(
+    202,
+  );
+  const read = async () => {
+    const response = await fetch(note);
+    return [response.status, await response.text()];
+  };
+  await vi.waitFor(async () => expect(await read()).toEqual([200, 'hello']), { timeout: 30_000, interval: 100 });
+
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const dynamo = new DynamoDBClient({ region: Region, endpoint: DynamoDbEndpoint, credentials });
+  const { Item } = await dynamo.send(new GetItemCommand({ TableName: String(NotesTable), Key: { id: { S: 'one' } } }));
+  dynamo.destroy();
+  expect(Item).toEqual({ id: { S: 'one' }, text: { S: 'hello' } });
+  expect(written.join('')).not.toMatch(/WARN|ERROR/);
+});
+
+it('is started as the README tells', () => {
+  const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+  expect(readme).toContain(readFileSync(join(root, 'start.ts'), 'utf8'));
+});
