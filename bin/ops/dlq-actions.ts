@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
-import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/event.ts';
+import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/intake/event.ts';
 import { attemptMessage } from '../../lambdas/delivery/queues.ts';
 import { CliError } from './cli-error.ts';
 import type { DeadLetter, Queues } from './queues.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
-import { deliveryIdOf } from '../../lambdas/delivery/event.ts';
+import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
 import { deliveryText, deliveryView } from './delivery-view.ts';
 import type { EventReference, EventSources, FoundEvent } from './find-event.ts';
 import { accountId, deliveryOrMessageId, momentBefore, publishedName, publishersId } from './option-values.ts';

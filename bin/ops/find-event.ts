@@ -1,6 +1,6 @@
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
-import { parseEventMessage } from '../../lambdas/delivery/event.ts';
-import type { FindWebhook } from '../../lambdas/delivery/lookup.ts';
+import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { type Judgement, judgeConflict, judgeDelivery, judgeLetter, judgeLine } from './event-verdict.ts';
 import type { EventLog, LoggedLine } from './logs.ts';
 import type { DeadLetter, Queues } from './queues.ts';

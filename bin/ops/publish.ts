@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { deliveryIdOf, parseEventMessage } from '../../lambdas/delivery/event.ts';
+import { deliveryIdOf, parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { eventName, ordinaryAccountId, wholeNumber } from './option-values.ts';
 import { fields, type Report } from './report.ts';

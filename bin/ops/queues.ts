@@ -7,8 +7,8 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/event.ts';
-import { type Origin, originOf, originTexts, textAttributes } from '../../lambdas/delivery/origin.ts';
+import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/intake/event.ts';
+import { type Origin, originOf, originTexts, textAttributes } from '../../lambdas/delivery/intake/origin.ts';
 import { type AttemptQueue, makeAttemptQueue } from '../../lambdas/delivery/queues.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { connectionSettings, requireOutput, type Target } from './target.ts';

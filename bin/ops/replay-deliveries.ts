@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FindWebhook } from '../../lambdas/delivery/lookup.ts';
 import type { ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
 import { progressAt, type Replay } from '../../lambdas/delivery/replay/replay.ts';
 import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
+import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { CliError } from './cli-error.ts';

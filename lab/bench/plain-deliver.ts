@@ -9,7 +9,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { newDelivery, settled } from '../../lambdas/delivery/delivery.ts';
-import { itemFromDelivery } from '../../lambdas/delivery/delivery-item.ts';
+import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
 import type { Item } from '../../lambdas/platform/dynamo.ts';
 import { type EventName, webhookKey } from '../../lambdas/webhooks/webhook.ts';
 

@@ -1,5 +1,5 @@
 import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { deliveryIdOf } from '../../lambdas/delivery/event.ts';
+import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
 import type { LocalOutputs } from '../../tools/support/local-run.ts';
 import type { Registration } from './registrations.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type Delivery, isDeliveryId } from '../../lambdas/delivery/delivery.ts';
-import { deliveryFromItem } from '../../lambdas/delivery/delivery-item.ts';
+import { deliveryFromItem } from '../../lambdas/delivery/store/delivery-item.ts';
 import type { Item } from '../../lambdas/platform/dynamo.ts';
 import type { LocalOutputs } from '../../tools/support/local-run.ts';
 

@@ -5,16 +5,13 @@ import {
   type SendMessageCommandInput,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { SQSRecord } from 'aws-lambda';
 import * as z from 'zod/mini';
 import { clientSettings } from '../platform/client-settings.ts';
 import type { Clock } from '../platform/clock.ts';
 import { describeError } from '../platform/telemetry.ts';
 import { eventNameSchema } from '../webhooks/webhook.ts';
 import type { WaitingDelivery } from './delivery.ts';
-import type { RejectedMessage } from './event.ts';
 import { giveUpEvery, maxQueueDelay } from './limits.ts';
-import { originOfRecord, originTexts, textAttributes } from './origin.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 
 /** Makes the client of the queues. */
@@ -104,32 +101,6 @@ export async function sendAllOrLeave(
     log.error('delivery.not_sent', { failed: deliveries.length, ...describeError(error) });
   }
   return false;
-}
-
-/**
- * Puts a poison message, one that can never be processed, into the dead-letter queue: its body unchanged; beside it the
- * reason, its origin, and who sent it, as SQS knows them. Throws where the queue does not take it: the message then stays.
- */
-export type SendToDeadLetters = (record: SQSRecord, rejection: RejectedMessage) => Promise<void>;
-
-/** Returns the function that sends to the dead-letter queue. */
-export function makeSendToDeadLetters({
-  sqs,
-  queueUrl,
-}: {
-  readonly sqs: Pick<SQSClient, 'send'>;
-  readonly queueUrl: string;
-}): SendToDeadLetters {
-  return async function sendToDeadLetters(record, { reason, detail }) {
-    const sender = record.attributes.SenderId;
-    const MessageAttributes = textAttributes({
-      reason,
-      detail,
-      ...(sender && { sender }), // SQS takes no empty attribute
-      ...originTexts(originOfRecord(record)),
-    });
-    await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: record.body, MessageAttributes }));
-  };
 }
 
 /** Whether messages wait in the lane's queue. Never throws: where the queue does not answer, none do. */

@@ -1,5 +1,5 @@
 import { smokeAccount } from '../auth/principals/account.ts';
-import { deliveryIdOf } from '../delivery/event.ts';
+import { deliveryIdOf } from '../delivery/intake/event.ts';
 import { signatureHeader } from '../delivery/worker/signature.ts';
 import type { EventName } from '../webhooks/webhook.ts';
 import { digestOf, parseReceipt } from './receipt.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parseEventMessage } from '../../lambdas/delivery/event.ts';
+import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
 import { anyMessage } from '../support/any-message.ts';
 import { startFakeQueue } from '../support/fake-queue.ts';
 import { readPage } from '../support/markdown-page.ts';

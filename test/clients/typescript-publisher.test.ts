@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseEventMessage } from '../../lambdas/delivery/event.ts';
+import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
 import { startFakeQueue } from '../support/fake-queue.ts';
 import { readPage } from '../support/markdown-page.ts';
 import { describePublisher, environmentFor } from '../support/publisher-suite.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { GetQueueAttributesCommand, SendMessageBatchCommand } from '@aws-sdk/client-sqs';
-import { deliveryIdOf } from '../../lambdas/delivery/event.ts';
+import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { type Client, type User, unique } from '../../tools/support/accounts.ts';
 import { passwordGrant, refreshGrant, type Tokens } from '../../tools/support/service-client.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseEventMessage } from '../../lambdas/delivery/event.ts';
+import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { blocksOf, firstCells, inlineCode, readPage } from '../support/markdown-page.ts';
 

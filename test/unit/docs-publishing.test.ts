@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseEventMessage } from '../../lambdas/delivery/event.ts';
-import { refusalNotice, suppressedRefusals } from '../../lambdas/delivery/refusal-notice.ts';
+import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import { refusalNotice, suppressedRefusals } from '../../lambdas/delivery/refusals/refusal-notice.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { inlineCode, readPage } from '../support/markdown-page.ts';

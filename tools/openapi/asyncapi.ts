@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { refusalNotice, suppressedRefusals } from '../../lambdas/delivery/refusal-notice.ts';
+import { refusalNotice, suppressedRefusals } from '../../lambdas/delivery/refusals/refusal-notice.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { deliverySchema, eventSummaries, messageSchema } from './event-schemas.ts';
 import { deliveryHeaders } from './event-webhooks.ts';

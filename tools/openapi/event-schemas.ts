@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { parseEventMessage } from '../../lambdas/delivery/event.ts';
-import { eventBodySchemas, eventMessageSchemas } from '../../lambdas/delivery/event-catalogue.ts';
+import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import { eventBodySchemas, eventMessageSchemas } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 
 /** A JSON Schema (draft 2020-12) of an object, made of the keywords that the events need. */

@@ -1,4 +1,4 @@
-import { sampleBody } from '../../lambdas/delivery/event.ts';
+import { sampleBody } from '../../lambdas/delivery/intake/event.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { eventBodyName, ref, type Schema } from './schemas.ts';
 

@@ -1,5 +1,5 @@
-import { parseEventMessage } from '../../lambdas/delivery/event.ts';
-import { eventMessageSchemas } from '../../lambdas/delivery/event-catalogue.ts';
+import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import { eventMessageSchemas } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { eventSummaries, type FieldSchema, messageSchema, type ObjectSchema } from './event-schemas.ts';
 

@@ -12,14 +12,14 @@ import { randomId } from '../../platform/identifiers.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
 import { countServerErrors } from '../../platform/server-errors.ts';
 import { makeWebhookStore } from '../../webhooks/webhook-store.ts';
-import { makeReadHistory } from '../delivery-history.ts';
-import { makeDeliveryStore } from '../delivery-store.ts';
 import { deliveriesApiEnvironment } from '../environment.ts';
-import { makeFindWebhook, makeLookup } from '../lookup.ts';
 import { makeAttemptQueue, makeSqs } from '../queues.ts';
 import { makeRunReplay, replayPage } from '../replay/replay-runner.ts';
 import { makeStartReplay } from '../replay/replay-start.ts';
 import { makeReplayStore } from '../replay/replay-store.ts';
+import { makeReadHistory } from '../store/delivery-history.ts';
+import { makeDeliveryStore } from '../store/delivery-store.ts';
+import { makeFindDeliveryWithWebhook, makeFindWebhook } from '../store/find-webhook.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
 import { makeDeliveryResources } from './deliveries.ts';
 import { makeReplayResources } from './replays.ts';
@@ -41,7 +41,7 @@ const findWebhook = makeFindWebhook(dynamo, environment.WEBHOOKS_TABLE);
 
 const webhooks = makeWebhookStore({ dynamo, tableName: environment.WEBHOOKS_TABLE });
 
-const lookup = makeLookup(store, environment.WEBHOOKS_TABLE);
+const findDeliveryWithWebhook = makeFindDeliveryWithWebhook(store, environment.WEBHOOKS_TABLE);
 const readHistory = makeReadHistory({ dynamo, table, store });
 const shared = { ...telemetry, store, retryQueue, findWebhook, now };
 
@@ -79,7 +79,13 @@ export const handler = middy<HttpRequest, HttpResponse>()
       }),
       resources: [
         makeTestResource({ ...shared, webhooks, limits, demandsUrl: environment.DEMANDS_URL, makeId: randomId }),
-        ...makeDeliveryResources({ findWebhook, lookup, readHistory, limits, resend: makeResend(shared) }),
+        ...makeDeliveryResources({
+          findWebhook,
+          findDeliveryWithWebhook,
+          readHistory,
+          limits,
+          resend: makeResend(shared),
+        }),
         ...makeReplayResources({
           ...shared,
           replays,

@@ -4,11 +4,12 @@ import type { HttpResponse } from '../../platform/http.ts';
 import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, isDeliveryId } from '../delivery.ts';
-import type { ReadHistory } from '../delivery-history.ts';
-import type { FindWebhook, Lookup } from '../lookup.ts';
 import { asShown, type deliveryDetail, toDeliveryDetail, toDeliveryRecord } from '../representation.ts';
+import type { ReadHistory } from '../store/delivery-history.ts';
+import type { FindDeliveryWithWebhook, FindWebhook } from '../store/find-webhook.ts';
 import type { acceptedDelivery, deliveryPage } from './answers.ts';
-import { encodeCursor, historyQuery, parseQuery } from './input.ts';
+import { encodeCursor } from './cursor.ts';
+import { historyQuery, parseQuery } from './input.ts';
 import { deliveryProblem } from './problems.ts';
 import type { RequestLimits } from './request-limits.ts';
 import { type Resend, type ResendRefusal, resendRefusal } from './resend.ts';
@@ -16,12 +17,12 @@ import { type Resend, type ResendRefusal, resendRefusal } from './resend.ts';
 /** Makes the resources of a webhook's delivery history: list, show, resend. */
 export function makeDeliveryResources(dependencies: {
   readonly findWebhook: FindWebhook;
-  readonly lookup: Lookup;
+  readonly findDeliveryWithWebhook: FindDeliveryWithWebhook;
   readonly readHistory: ReadHistory;
   readonly resend: Resend;
   readonly limits: Pick<RequestLimits, 'countResend'>;
 }): readonly Resource[] {
-  const { findWebhook, lookup, readHistory, resend, limits } = dependencies;
+  const { findWebhook, findDeliveryWithWebhook, readHistory, resend, limits } = dependencies;
 
   return [
     { path: '/v1/webhooks/{evento}/entregas', methods: { GET: readEndpoint(list) } },
@@ -67,7 +68,7 @@ export function makeDeliveryResources(dependencies: {
     const { accountId } = context.caller;
     const { id = '' } = context.path;
     const { delivery, webhook } = isDeliveryId(id)
-      ? await lookup(id, accountId, eventName)
+      ? await findDeliveryWithWebhook(id, accountId, eventName)
       : { delivery: undefined, webhook: await findWebhook(accountId, eventName) };
     if (delivery?.accountId === accountId && delivery.eventName === eventName) return { delivery, webhook };
     await requireWebhookOrHistory(accountId, eventName, webhook);

@@ -4,6 +4,7 @@ import { type Finding, finding, message } from '../../api/findings.ts';
 import { validationFailed } from '../../api/problems.ts';
 import { validate } from '../../api/validation.ts';
 import { stateFromWire, wireStates } from '../representation.ts';
+import { decodeCursor } from './cursor.ts';
 import { deliveryFindings } from './findings.ts';
 
 const limite = z.pipe(
@@ -77,22 +78,6 @@ export function parseQuery<Schema extends z.ZodMiniObject>(schema: Schema, query
   if (value === undefined || all.length > 0) throw validationFailed(all);
   return value;
 }
-
-/** The cursor of the next page, which begins after that range key of index `byWebhook`. */
-export function encodeCursor(listKey: string): string {
-  return Buffer.from(listKey).toString('base64url');
-}
-
-/**
- * The range key in a cursor; `undefined` when the cursor is not one of ours. It is neither secret nor signed: it is a position
- * in a list, and the list is always the caller's own.
- */
-function decodeCursor(text: string): string | undefined {
-  const listKey = Buffer.from(text, 'base64url').toString('latin1');
-  return listKeyPattern.test(listKey) && encodeCursor(listKey) === text ? listKey : undefined;
-}
-
-const listKeyPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#(?:evt|teste)_[A-Za-z0-9_-]{22,27}$/;
 
 interface Issue {
   readonly code?: string | undefined;

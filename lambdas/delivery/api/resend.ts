@@ -1,8 +1,8 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, isTest, type WaitingDelivery } from '../delivery.ts';
-import type { DeliveryStore } from '../delivery-store.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
+import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { broughtForward, restarted } from '../transitions.ts';
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { type Delivery, settled, type WaitingDelivery } from '../delivery.ts';
-import type { DeliveryStore } from '../delivery-store.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
-import { type Save, saveOrDrop } from '../save.ts';
+import type { DeliveryStore } from '../store/delivery-store.ts';
+import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { isTooOld, queuedInSlowLane, waitingForSlot, withSlot } from '../transitions.ts';
 import type { ReserveSlot } from './slot-reservations.ts';
@@ -14,7 +14,7 @@ import type { SlownessStore, StoredSlowness } from './slowness-store.ts';
  * the table, where it waits for the sweeper to give it one (`slow-backlog.ts`). Throws whenever something that it must store
  * or send is not.
  */
-export type MoveToSlowLane = (delivery: Delivery, slowness: StoredSlowness, save: Save) => Promise<void>;
+export type MoveToSlowLane = (delivery: Delivery, slowness: StoredSlowness, storeChange: StoreChange) => Promise<void>;
 
 /** Returns the function that moves deliveries to the slow lane. */
 export function makeMoveToSlowLane(
@@ -28,16 +28,16 @@ export function makeMoveToSlowLane(
 ): MoveToSlowLane {
   const { slownessStore, reserveSlot, store, slowQueue, now, log, count } = dependencies;
 
-  return async function moveToSlowLane(delivery, slowness, save) {
-    if (isTooOld(delivery, now())) return endTooOld(delivery, save);
+  return async function moveToSlowLane(delivery, slowness, storeChange) {
+    if (isTooOld(delivery, now())) return endTooOld(delivery, storeChange);
     const slotAt = await slotFor(delivery, slowness);
-    if (slotAt === undefined) return waitInTable(delivery, slowness, save);
+    if (slotAt === undefined) return waitInTable(delivery, slowness, storeChange);
     const waiting = withSlot(delivery, slotAt);
-    return delivery.wait ? sendThenMark(waiting) : saveThenSend(delivery, queuedInSlowLane(waiting), save);
+    return delivery.wait ? sendThenMark(waiting) : storeThenSend(delivery, queuedInSlowLane(waiting), storeChange);
   };
 
-  async function endTooOld(delivery: Delivery, save: Save): Promise<void> {
-    if (!(await saveOrDrop(delivery, settled(delivery, 'failed', now()), save, dependencies))) return;
+  async function endTooOld(delivery: Delivery, storeChange: StoreChange): Promise<void> {
+    if (!(await storeUnlessStale(delivery, settled(delivery, 'failed', now()), storeChange, dependencies))) return;
     count('Exhausted');
     log.warn('delivery.too_old', describeDelivery(delivery));
   }
@@ -48,9 +48,9 @@ export function makeMoveToSlowLane(
     return slowness.backlogAt === undefined ? reserveSlot(slowness) : undefined;
   }
 
-  async function waitInTable(delivery: Delivery, slowness: StoredSlowness, save: Save): Promise<void> {
+  async function waitInTable(delivery: Delivery, slowness: StoredSlowness, storeChange: StoreChange): Promise<void> {
     await slownessStore.beginWaiting(slowness);
-    if (!(await saveOrDrop(delivery, waitingForSlot(delivery, now()), save, dependencies))) return;
+    if (!(await storeUnlessStale(delivery, waitingForSlot(delivery, now()), storeChange, dependencies))) return;
     count('WaitsForSlot');
     log.info('delivery.waits_for_slot', describeDelivery(delivery));
   }
@@ -66,8 +66,8 @@ export function makeMoveToSlowLane(
    * One write stores the delivery as sent already. Where the queue does not take its message, that is taken back, and the
    * sweeper finds it after 2 min. A process that dies between the two leaves it to the sweeper for half an hour.
    */
-  async function saveThenSend(before: Delivery, queued: WaitingDelivery, save: Save): Promise<void> {
-    if (!(await saveOrDrop(before, queued, save, dependencies))) return;
+  async function storeThenSend(before: Delivery, queued: WaitingDelivery, storeChange: StoreChange): Promise<void> {
+    if (!(await storeUnlessStale(before, queued, storeChange, dependencies))) return;
     if (await sendOrLeave(slowQueue, queued, dependencies)) reportMove(queued);
     else await storeMark(queued, withSlot(queued, queued.wait.nextAttemptAt));
   }

@@ -3,9 +3,9 @@ import { batchGet } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { conditionalWrite, type Item } from '../../platform/dynamo.ts';
 import { type EventName, eventNameSchema } from '../../webhooks/webhook.ts';
-import { dueKey, taskAttributes } from '../delivery-item.ts';
-import type { DueEntry } from '../delivery-store.ts';
 import { backlogRenewal, furthestSlot } from '../limits.ts';
+import { dueKey, taskAttributes } from '../store/delivery-item.ts';
+import type { DueEntry } from '../store/delivery-store.ts';
 import { nextSlot, type Slowness, slotInterval } from './slowness.ts';
 
 /*

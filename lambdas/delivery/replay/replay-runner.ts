@@ -1,10 +1,10 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import type { Delivery, WaitingDelivery } from '../delivery.ts';
-import type { ReadHistory } from '../delivery-history.ts';
-import type { DeliveryStore, DueTask } from '../delivery-store.ts';
 import { replaySlotInterval } from '../limits.ts';
-import type { FindWebhook } from '../lookup.ts';
 import { type AttemptQueue, sendAllOrLeave } from '../queues.ts';
+import type { ReadHistory } from '../store/delivery-history.ts';
+import type { DeliveryStore, DueTask } from '../store/delivery-store.ts';
+import type { FindWebhook } from '../store/find-webhook.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { restarted } from '../transitions.ts';
 import { isSelectedBy, type Replay, slotOf, wasSentBy } from './replay.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
-import { keysUntil } from '../delivery-item.ts';
+import { keysUntil } from '../store/delivery-item.ts';
 import { progressAt, type Replay, type ReplayRange, replayIdOf } from './replay.ts';
 import type { RunReplay } from './replay-runner.ts';
 import type { ReplayStore } from './replay-store.ts';

@@ -3,7 +3,7 @@ import { batchGet } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { conditionalWrite, type Item } from '../../platform/dynamo.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
-import { cleanUpAt, taskAttributes } from '../delivery-item.ts';
+import { cleanUpAt, taskAttributes } from '../store/delivery-item.ts';
 import { type PastReplay, progressAt, type Replay } from './replay.ts';
 
 /*

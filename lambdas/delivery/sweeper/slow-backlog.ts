@@ -1,11 +1,11 @@
 import type { Clock } from '../../platform/clock.ts';
 import { settled, type WaitingDelivery } from '../delivery.ts';
-import { backlogShardsOf } from '../delivery-item.ts';
-import type { DeliveryStore, DueTask } from '../delivery-store.ts';
 import { isSlow, slotInterval } from '../isolation/slowness.ts';
 import type { SlownessStore, StoredSlowness } from '../isolation/slowness-store.ts';
 import { backlogAttention, releasedPerSweep, releaseRate, slotsAhead } from '../limits.ts';
 import type { AttemptQueue } from '../queues.ts';
+import { backlogShardsOf } from '../store/delivery-item.ts';
+import type { DeliveryStore, DueTask } from '../store/delivery-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { isTooOld, queuedInSlowLane, scheduled, withSlot } from '../transitions.ts';
 

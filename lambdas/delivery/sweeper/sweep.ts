@@ -1,9 +1,9 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { type AttemptRecord, type Delivery, settled, type WaitingDelivery } from '../delivery.ts';
-import { dueShards, taskShard } from '../delivery-item.ts';
-import type { DeliveryStore, DueEntry, DueTask } from '../delivery-store.ts';
 import { type AttemptQueue, sendAllOrLeave } from '../queues.ts';
+import { dueShards, taskShard } from '../store/delivery-item.ts';
+import type { DeliveryStore, DueEntry, DueTask } from '../store/delivery-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { isTooOld, waitAfterSweep } from '../transitions.ts';
 

@@ -1,4 +1,4 @@
-import type { Characters } from './occurrences.ts';
+import type { Characters } from './find-occurrences.ts';
 
 /** A text without its JSON escapes, and where everything in it came from. */
 export interface Unescaped {

@@ -9,7 +9,7 @@ import type { StoredSlowness } from '../isolation/slowness-store.ts';
 import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
 import { webhookLimitWait } from '../limits.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
-import { type Save, saveOrDrop } from '../save.ts';
+import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
 import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from '../telemetry.ts';
 import { type ApplyOutcome, scheduled, waitsInQueue } from '../transitions.ts';
 import type { Attempt } from './attempt.ts';
@@ -28,7 +28,7 @@ import type { WebhookState } from './webhook-state.ts';
 export type ProcessDelivery = (
   delivery: Delivery,
   state: WebhookState,
-  save: Save,
+  storeChange: StoreChange,
   message: MessageInHand,
 ) => Promise<void>;
 
@@ -58,30 +58,34 @@ export function makeProcessDelivery(
   const { attempt, startAttemptWatch, applyOutcome, health, moveToSlowLane } = dependencies;
   const { lane, queues, now, random, log, count } = dependencies;
 
-  return async function processDelivery(delivery, { webhook, slowness }, save, { mayAttempt, onAttempt }) {
-    if (webhook?.webhookId !== delivery.webhookId) return endUnattempted(delivery, 'cancelled', save);
-    if (webhook.status === 'suspended' && !isTest(delivery)) return endUnattempted(delivery, 'held', save);
+  return async function processDelivery(delivery, { webhook, slowness }, storeChange, { mayAttempt, onAttempt }) {
+    if (webhook?.webhookId !== delivery.webhookId) return endUnattempted(delivery, 'cancelled', storeChange);
+    if (webhook.status === 'suspended' && !isTest(delivery)) return endUnattempted(delivery, 'held', storeChange);
     // Only a test gets here. An operator has suspended since it was requested.
-    if (webhook.suspensionReason === 'operator') return endUnattempted(delivery, 'cancelled', save);
+    if (webhook.suspensionReason === 'operator') return endUnattempted(delivery, 'cancelled', storeChange);
 
     const other = otherLaneFor(delivery, webhook, slowness);
-    if (other === 'slow' && !isTest(delivery)) return moveToSlowLane(delivery, slowness, save);
-    if (other !== undefined) return move(delivery, save, other);
-    if (!mayAttempt) return move(delivery, save, 'retry', webhookLimitWait(random));
+    if (other === 'slow' && !isTest(delivery)) return moveToSlowLane(delivery, slowness, storeChange);
+    if (other !== undefined) return move(delivery, storeChange, other);
+    if (!mayAttempt) return move(delivery, storeChange, 'retry', webhookLimitWait(random));
 
     const outcome = await makeAttempt(delivery, webhook, slowness, onAttempt);
     const after = applyOutcome(delivery, outcome);
     if (!isTest(delivery)) await health.record(webhook, outcome, after);
     if (outcome.outcome === 'given_up') {
-      await repeatInSlowLane(delivery, after, outcome, { webhook, slowness }, save);
-    } else if (await saveOrDrop(delivery, after, save, dependencies)) {
+      await repeatInSlowLane(delivery, after, outcome, { webhook, slowness }, storeChange);
+    } else if (await storeUnlessStale(delivery, after, storeChange, dependencies)) {
       report(delivery, after, outcome, webhook);
       if (after.wait) await sendNext({ ...after, wait: after.wait });
     }
   };
 
-  async function endUnattempted(before: Delivery, state: 'cancelled' | 'held', save: Save): Promise<void> {
-    if (!(await saveOrDrop(before, settled(before, state, now()), save, dependencies))) return;
+  async function endUnattempted(
+    before: Delivery,
+    state: 'cancelled' | 'held',
+    storeChange: StoreChange,
+  ): Promise<void> {
+    if (!(await storeUnlessStale(before, settled(before, state, now()), storeChange, dependencies))) return;
     if (!isTest(before)) count(state === 'held' ? 'Held' : 'Cancelled');
     log.info(state === 'held' ? 'delivery.held' : 'delivery.cancelled', describeDelivery(before));
   }
@@ -93,10 +97,10 @@ export function makeProcessDelivery(
   }
 
   /** Leaves an attempt to another lane. For a stored delivery, only the message moves; a new one is stored first. */
-  async function move(delivery: Delivery, save: Save, to: LaterLane, waitMs = 0): Promise<void> {
+  async function move(delivery: Delivery, storeChange: StoreChange, to: LaterLane, waitMs = 0): Promise<void> {
     const waiting = scheduled(delivery, now(), waitMs);
     if (delivery.wait) await queues[to].send(waiting);
-    else if (await saveOrDrop(delivery, waiting, save, dependencies)) await sendNext(waiting);
+    else if (await storeUnlessStale(delivery, waiting, storeChange, dependencies)) await sendNext(waiting);
     else return;
     count(to === 'slow' ? 'MovedToSlowLane' : 'MovedToRetryLane');
     log.info('delivery.moved', { ...describeDelivery(delivery), lane: to });
@@ -122,10 +126,10 @@ export function makeProcessDelivery(
     { wait: _, ...after }: Delivery,
     outcome: AttemptOutcome,
     { webhook, slowness }: { readonly webhook: Webhook; readonly slowness: StoredSlowness },
-    save: Save,
+    storeChange: StoreChange,
   ): Promise<void> {
-    await moveToSlowLane(after, slowness, async function saveGivenUp(moved) {
-      if (!(await save(moved))) return false;
+    await moveToSlowLane(after, slowness, async function storeGivenUp(moved) {
+      if (!(await storeChange(moved))) return false;
       report(before, moved, outcome, webhook);
       return true;
     });

@@ -1,6 +1,6 @@
 import type { Redact } from '../../platform/egress/guarded-post.ts';
+import { findOccurrences } from './find-occurrences.ts';
 import { withoutJsonEscapes } from './json-escapes.ts';
-import { findOccurrences } from './occurrences.ts';
 
 /**
  * Makes the function that masks, in what a receiver answered, the credential that we sent it: the `Authorization` value,

@@ -1,11 +1,12 @@
+import type { SQSRecord } from 'aws-lambda';
 import type { Clock } from '../../platform/clock.ts';
 import { type Delivery, settled } from '../delivery.ts';
-import type { DeliveryStore } from '../delivery-store.ts';
 import type { Admit } from '../isolation/admission.ts';
 import type { Lane } from '../lane-routing.ts';
-import { type AttemptMessage, attemptMessage, type SendToDeadLetters } from '../queues.ts';
+import { type AttemptMessage, attemptMessage } from '../queues.ts';
 import { slotOf, wasCancelledBefore } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
+import type { DeliveryStore } from '../store/delivery-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
 import { receiveCountOf } from './message-visibility.ts';
@@ -74,7 +75,8 @@ interface RetryDependencies extends DeliveryTelemetry {
   readonly processDelivery: ProcessDelivery;
   readonly store: Pick<DeliveryStore, 'update'>;
   readonly replays: Pick<ReplayStore, 'find'>;
-  readonly sendToDeadLetters: SendToDeadLetters;
+  /** Throws where the dead-letter queue does not take the message. */
+  readonly sendToDeadLetters: (record: SQSRecord, rejection: { reason: 'malformed'; detail: string }) => Promise<void>;
   /** The lane whose queue is consumed. */
   readonly lane: Lane;
   readonly now: Clock;

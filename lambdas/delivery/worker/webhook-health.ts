@@ -3,8 +3,8 @@ import { describeError } from '../../platform/telemetry.ts';
 import type { SuspensionReason, Webhook } from '../../webhooks/webhook.ts';
 import type { AttemptOutcome, AttemptResult, Delivery } from '../delivery.ts';
 import { failingMarks, suspendAfter } from '../limits.ts';
+import type { WebhookHealthStore } from '../store/webhook-health-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import type { WebhookHealthStore } from './webhook-health-store.ts';
 
 /** What attempts show of a webhook's health, and what follows from it: who keeps failing, or wants no more, is suspended. */
 export interface WebhookHealth {

@@ -1,7 +1,7 @@
 import { type EventName, type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
 import type { Delivery } from '../delivery.ts';
-import type { DeliveryStore } from '../delivery-store.ts';
 import { type StoredSlowness, slownessId, slownessOf } from '../isolation/slowness-store.ts';
+import type { DeliveryStore } from '../store/delivery-store.ts';
 
 /** What decides how an attempt is made: the webhook that is registered now, and how slowly its receiver answers. */
 export interface WebhookState {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
-import { deliveryIdOf } from '../../../lambdas/delivery/event.ts';
+import { deliveryIdOf } from '../../../lambdas/delivery/intake/event.ts';
 import type { PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';
 import { answer } from './builders.ts';

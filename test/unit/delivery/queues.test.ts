@@ -1,16 +1,7 @@
-import type { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { SQSRecord } from 'aws-lambda';
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
-import {
-  makeAttemptQueue,
-  makeHasMessages,
-  makeSendToDeadLetters,
-  sendAllOrLeave,
-  sendOrLeave,
-} from '../../../lambdas/delivery/queues.ts';
-import { makeFirstAttempt } from '../../../lambdas/delivery/worker/first-attempt.ts';
-import { makeRetry } from '../../../lambdas/delivery/worker/retry.ts';
+import { makeAttemptQueue, makeHasMessages, sendAllOrLeave, sendOrLeave } from '../../../lambdas/delivery/queues.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { aDelivery, fakeTelemetry, noon } from './builders.ts';
 
@@ -96,50 +87,6 @@ describe('what a queue does not take', () => {
     await sendOrLeave({ send: async () => undefined }, waiting(0), telemetry);
     expect(await sendAllOrLeave({ sendAll: async () => 0 }, [waiting(0)], telemetry)).toBe(true);
     expect(telemetry).toMatchObject({ counts: {}, lines: [] });
-  });
-});
-
-const recordOf = (attributes: Partial<SQSRecord['attributes']>, body = 'no JSON') =>
-  ({ body, messageId: 'm', attributes, messageAttributes: {} }) as SQSRecord;
-
-describe('a message that cannot be processed', () => {
-  const sqs = { send: () => Promise.reject(new Error('the queue is down')) } as never;
-  const sendToDeadLetters = makeSendToDeadLetters({ sqs, queueUrl: 'q' });
-  const dependencies = { ...fakeTelemetry(), sendToDeadLetters, now: () => 0 };
-  it.each([
-    ['events', makeFirstAttempt({ ...dependencies, demandsUrl: 'https://x.example.com' } as never)],
-    ['retry', makeRetry(dependencies as never)],
-  ])('stays on the %s queue while the dead-letter queue is out of reach', async (_, process) => {
-    await expect(process(recordOf({}))).rejects.toThrow('the queue is down');
-  });
-});
-
-describe('a dead letter', () => {
-  const put = async (attributes: Partial<SQSRecord['attributes']>) => {
-    const sent: SendMessageCommand[] = [];
-    const sqs = { send: async (command: SendMessageCommand) => void sent.push(command) } as never;
-    const record = recordOf(attributes, ' { "body": unchanged }\u0000 ');
-    await makeSendToDeadLetters({ sqs, queueUrl: 'q' })(record, { reason: 'malformed', detail: 'no JSON' });
-    return sent[0]?.input;
-  };
-
-  it('has its body as it came, and beside it the reason, who sent it, its id and its time', async () => {
-    const input = await put({ SenderId: 'AROAEXAMPLE:publisher', SentTimestamp: '1795181091000' });
-    expect(input?.MessageBody).toBe(' { "body": unchanged }\u0000 ');
-    const texts = Object.entries(input?.MessageAttributes ?? {}).map(([name, { StringValue }]) => [name, StringValue]);
-    expect(Object.fromEntries(texts)).toEqual({
-      reason: 'malformed',
-      detail: 'no JSON',
-      sender: 'AROAEXAMPLE:publisher',
-      original_message_id: 'm',
-      original_sent_at: '2026-11-20T13:24:51.000Z',
-    });
-  });
-
-  it('goes without a sender where nobody knows one: SQS would refuse an empty attribute', async () => {
-    for (const attributes of [{}, { SenderId: '' }]) {
-      expect(Object.keys((await put(attributes))?.MessageAttributes ?? {})).not.toContain('sender');
-    }
   });
 });
 

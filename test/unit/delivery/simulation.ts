@@ -11,9 +11,8 @@ import { makeRequestLimits } from '../../../lambdas/delivery/api/request-limits.
 import { makeResend } from '../../../lambdas/delivery/api/resend.ts';
 import { makeTestResource } from '../../../lambdas/delivery/api/test-event.ts';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
-import { makeReadHistory } from '../../../lambdas/delivery/delivery-history.ts';
-import { deliveryFromItem } from '../../../lambdas/delivery/delivery-item.ts';
-import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
+import { makeSendToDeadLetters } from '../../../lambdas/delivery/intake/dead-letters.ts';
+import { makeFirstAttempt } from '../../../lambdas/delivery/intake/first-attempt.ts';
 import { makeAdmission } from '../../../lambdas/delivery/isolation/admission.ts';
 import { makeConcurrencyLimit } from '../../../lambdas/delivery/isolation/concurrency-limit.ts';
 import { makeDnsTimeouts } from '../../../lambdas/delivery/isolation/dns-timeouts.ts';
@@ -25,29 +24,31 @@ import { makeSlownessStore, slownessId } from '../../../lambdas/delivery/isolati
 import { makeSlownessTracker } from '../../../lambdas/delivery/isolation/slowness-tracker.ts';
 import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import { attemptsPerWebhook } from '../../../lambdas/delivery/limits.ts';
-import { makeFindWebhook, makeLookup } from '../../../lambdas/delivery/lookup.ts';
-import { makeAttemptQueue, makeHasMessages, makeSendToDeadLetters } from '../../../lambdas/delivery/queues.ts';
-import { makeRefusalCounts } from '../../../lambdas/delivery/refusal-counts.ts';
-import type { PublishNotice } from '../../../lambdas/delivery/refused-events-topic.ts';
+import { makeAttemptQueue, makeHasMessages } from '../../../lambdas/delivery/queues.ts';
+import { makeRefusalCounts } from '../../../lambdas/delivery/refusals/refusal-counts.ts';
+import { makeRefusalNotices } from '../../../lambdas/delivery/refusals/refusal-notices.ts';
+import type { PublishNotice } from '../../../lambdas/delivery/refusals/refused-events-topic.ts';
+import { makeSuppressedRefusalsTask } from '../../../lambdas/delivery/refusals/suppressed-refusals.ts';
 import { makeReplayTask, makeRunReplay, replayPage } from '../../../lambdas/delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayStore } from '../../../lambdas/delivery/replay/replay-store.ts';
+import { makeReadHistory } from '../../../lambdas/delivery/store/delivery-history.ts';
+import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
+import { makeDeliveryStore } from '../../../lambdas/delivery/store/delivery-store.ts';
+import { makeFindDeliveryWithWebhook, makeFindWebhook } from '../../../lambdas/delivery/store/find-webhook.ts';
+import { makeWebhookHealthStore } from '../../../lambdas/delivery/store/webhook-health-store.ts';
 import {
   makePublishAnnouncements,
   type PublishedAnnouncement,
 } from '../../../lambdas/delivery/sweeper/announcements.ts';
 import { makeSlowBacklogTask } from '../../../lambdas/delivery/sweeper/slow-backlog.ts';
-import { makeSuppressedRefusalsTask } from '../../../lambdas/delivery/sweeper/suppressed-refusals.ts';
 import { makeSweep } from '../../../lambdas/delivery/sweeper/sweep.ts';
 import { makeApplyOutcome } from '../../../lambdas/delivery/transitions.ts';
 import { makeAttempt } from '../../../lambdas/delivery/worker/attempt.ts';
 import { makeStartAttemptWatch } from '../../../lambdas/delivery/worker/attempt-watch.ts';
-import { makeFirstAttempt } from '../../../lambdas/delivery/worker/first-attempt.ts';
 import { makeProcessDelivery } from '../../../lambdas/delivery/worker/process-delivery.ts';
-import { makeRefusalNotices } from '../../../lambdas/delivery/worker/refusal-notices.ts';
 import { makeRetry } from '../../../lambdas/delivery/worker/retry.ts';
 import { makeWebhookHealth } from '../../../lambdas/delivery/worker/webhook-health.ts';
-import { makeWebhookHealthStore } from '../../../lambdas/delivery/worker/webhook-health-store.ts';
 import { makeFindWebhookState } from '../../../lambdas/delivery/worker/webhook-state.ts';
 import type { Item } from '../../../lambdas/platform/dynamo.ts';
 import type { GuardedPost, PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
@@ -407,7 +408,13 @@ export const simulate = async (database: Database, page = replayPage) => {
     authenticate,
     resources: [
       makeTestResource({ ...shared, webhooks, limits, demandsUrl: 'https://demandas.com.br', makeId: randomId }),
-      ...makeDeliveryResources({ findWebhook, lookup: makeLookup(store, 'Webhooks'), readHistory, limits, resend }),
+      ...makeDeliveryResources({
+        findWebhook,
+        findDeliveryWithWebhook: makeFindDeliveryWithWebhook(store, 'Webhooks'),
+        readHistory,
+        limits,
+        resend,
+      }),
       ...makeReplayResources({
         ...shared,
         replays,

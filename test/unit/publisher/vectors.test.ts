@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseEventMessage } from '../../../lambdas/delivery/event.ts';
+import { parseEventMessage } from '../../../lambdas/delivery/intake/event.ts';
 import { isEventName } from '../../../lambdas/webhooks/webhook.ts';
 import { eventReasons, fieldRules } from '../../../packages/publisher/src/events.ts';
 import { findingsOf, webhookIdOf } from '../../../packages/publisher/src/index.ts';

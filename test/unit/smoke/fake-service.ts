@@ -1,5 +1,5 @@
 import { Webhook as StandardWebhook } from 'standardwebhooks';
-import { parseEventMessage } from '../../../lambdas/delivery/event.ts';
+import { parseEventMessage } from '../../../lambdas/delivery/intake/event.ts';
 import { makeReceipt } from '../../../lambdas/smoke/receipt.ts';
 import type { SmokeEffects } from '../../../lambdas/smoke/smoke-test.ts';
 import type { EventName } from '../../../lambdas/webhooks/webhook.ts';

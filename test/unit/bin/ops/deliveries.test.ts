@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
-import { itemFromDelivery } from '../../../../lambdas/delivery/delivery-item.ts';
+import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, noon } from '../../delivery/builders.ts';

@@ -4,7 +4,7 @@ import type { LoggedLine } from '../../../../bin/ops/logs.ts';
 import type { DeadLetter } from '../../../../bin/ops/queues.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
-import { deliveryIdOf } from '../../../../lambdas/delivery/event.ts';
+import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { aDelivery, aRecord, aWebhook, noon } from '../../delivery/builders.ts';
 

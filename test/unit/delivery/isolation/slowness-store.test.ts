@@ -1,7 +1,5 @@
 import { GetCommand, type PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dueShards, taskShard } from '../../../../lambdas/delivery/delivery-item.ts';
-import { makeDeliveryStore } from '../../../../lambdas/delivery/delivery-store.ts';
 import {
   isSlow,
   withDuration,
@@ -14,6 +12,8 @@ import {
   slownessId,
   slownessOf,
 } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import { dueShards, taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
 import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../../support/clock.ts';

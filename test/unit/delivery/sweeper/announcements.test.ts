@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeWebhookHealthStore } from '../../../../lambdas/delivery/store/webhook-health-store.ts';
 import { makePublishAnnouncements } from '../../../../lambdas/delivery/sweeper/announcements.ts';
-import { makeWebhookHealthStore } from '../../../../lambdas/delivery/worker/webhook-health-store.ts';
 import { mostAnnouncements } from '../../../../lambdas/webhooks/announcement.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';

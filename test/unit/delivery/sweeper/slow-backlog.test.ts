@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
-import { dueShards, taskShard } from '../../../../lambdas/delivery/delivery-item.ts';
-import { makeDeliveryStore } from '../../../../lambdas/delivery/delivery-store.ts';
 import {
   recovered,
   unknownSlowness,
@@ -9,6 +7,8 @@ import {
   withSlowDns,
 } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore, slownessId, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import { dueShards, taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import {
   makeSlowBacklogTask,
   planOf,

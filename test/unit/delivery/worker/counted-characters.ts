@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Characters } from '../../../../lambdas/delivery/worker/occurrences.ts';
+import type { Characters } from '../../../../lambdas/delivery/worker/find-occurrences.ts';
 
 /** A text that counts how often one of its characters is looked at. */
 export const counted = (text: string, looks: { count: number }): Characters => ({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeWebhookHealthStore } from '../../../../lambdas/delivery/worker/webhook-health-store.ts';
+import { makeWebhookHealthStore } from '../../../../lambdas/delivery/store/webhook-health-store.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { answer } from '../builders.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { isoTime } from '../platform/clock.ts';
-import type { Item } from '../platform/dynamo.ts';
-import type { Delivery, DeliveryState, Wait } from './delivery.ts';
+import { isoTime } from '../../platform/clock.ts';
+import type { Item } from '../../platform/dynamo.ts';
+import type { Delivery, DeliveryState, Wait } from '../delivery.ts';
 
 /** The partitions of index `due`, all of which the sweeper reads every minute. */
 export const dueShards: readonly string[] = Array.from({ length: 16 }, (_, shard) => String(shard));

@@ -7,8 +7,8 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { batchGet, batchGetLimit, type ReadItems } from '../platform/batch-get.ts';
-import type { Clock } from '../platform/clock.ts';
+import { batchGet, batchGetLimit, type ReadItems } from '../../platform/batch-get.ts';
+import type { Clock } from '../../platform/clock.ts';
 import {
   conditionalWrite,
   type Item,
@@ -16,8 +16,8 @@ import {
   isConditionFailed,
   isUnavailable,
   wasRepeated,
-} from '../platform/dynamo.ts';
-import type { Delivery, Wait, WaitingDelivery } from './delivery.ts';
+} from '../../platform/dynamo.ts';
+import type { Delivery, Wait, WaitingDelivery } from '../delivery.ts';
 import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
 
 /*

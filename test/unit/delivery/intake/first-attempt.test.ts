@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { deliveryIdOf } from '../../../../lambdas/delivery/event.ts';
+import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { answer } from '../builders.ts';
 import { simulate } from '../simulation.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { EVENT_NAMES, type EventName, isEventName } from '../webhooks/webhook.ts';
+import { EVENT_NAMES, type EventName, isEventName } from '../../webhooks/webhook.ts';
 import { eventBody, eventMessageSchemas } from './event-catalogue.ts';
 
 /** Why a queue message is no event. `detail` tells the publisher what to mend and never repeats the message. */
@@ -62,7 +62,7 @@ export function parseEventMessage(text: string, messageId: string, demandsUrl: s
 
   const parsed = eventMessageSchemas[eventName].safeParse(message);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
+    const problems = parsed.error.issues.map(issue => `${issue.path.join('..')}: ${issue.message}`);
     return rejected('malformed', problems.join('; '), refused);
   }
   const { id_conta: accountId, id = messageId } = parsed.data;

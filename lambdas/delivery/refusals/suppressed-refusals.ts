@@ -1,11 +1,11 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
-import type { DueTask } from '../delivery-store.ts';
 import { noticesPerMinute, pauseAfterFailedNotice, refusalWindow } from '../limits.ts';
-import type { RefusalCounts } from '../refusal-counts.ts';
-import type { SuppressedRefusals } from '../refusal-notice.ts';
-import type { PublishNotice } from '../refused-events-topic.ts';
+import type { DueTask } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
+import type { RefusalCounts } from './refusal-counts.ts';
+import type { SuppressedRefusals } from './refusal-notice.ts';
+import type { PublishNotice } from './refused-events-topic.ts';
 
 /**
  * Makes the sweeper's task for the count of a minute's refused events: how many were not told one by one is told in one notice.

@@ -1,10 +1,10 @@
 import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { batchGet } from '../platform/batch-get.ts';
-import { type Clock, isoTime } from '../platform/clock.ts';
-import { conditionalWrite } from '../platform/dynamo.ts';
-import { taskAttributes } from './delivery-item.ts';
-import { countedAfter, refusalsKept, refusalWindow } from './limits.ts';
+import { batchGet } from '../../platform/batch-get.ts';
+import { type Clock, isoTime } from '../../platform/clock.ts';
+import { conditionalWrite } from '../../platform/dynamo.ts';
+import { countedAfter, refusalsKept, refusalWindow } from '../limits.ts';
+import { taskAttributes } from '../store/delivery-item.ts';
 import { type RefusalReason, refusalReason } from './refusal-notice.ts';
 
 /*

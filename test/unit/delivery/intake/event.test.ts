@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deliveryIdOf, haveSameContent, parseEventMessage, sampleBody } from '../../../lambdas/delivery/event.ts';
-import { eventBodySchemas, eventMessageSchemas } from '../../../lambdas/delivery/event-catalogue.ts';
-import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
+import {
+  deliveryIdOf,
+  haveSameContent,
+  parseEventMessage,
+  sampleBody,
+} from '../../../../lambdas/delivery/intake/event.ts';
+import { eventBodySchemas, eventMessageSchemas } from '../../../../lambdas/delivery/intake/event-catalogue.ts';
+import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
 
 const parse = (message: unknown) => parseEventMessage(JSON.stringify(message), 'message-1', 'https://demandas.com.br');
 

@@ -1,10 +1,10 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { noticesPerMinute, pauseBetweenCounts } from '../limits.ts';
-import type { RefusalCounts, RefusedGroup } from '../refusal-counts.ts';
-import { principalOf, type RefusalNotice } from '../refusal-notice.ts';
-import type { PublishNotice } from '../refused-events-topic.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
+import type { RefusalCounts, RefusedGroup } from './refusal-counts.ts';
+import { principalOf, type RefusalNotice } from './refusal-notice.ts';
+import type { PublishNotice } from './refused-events-topic.ts';
 
 /** Tells publishers of refused events, at best effort: no message waits for it, and none fails for it. */
 export interface RefusalNotices {

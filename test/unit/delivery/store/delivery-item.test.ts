@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { settled } from '../../../lambdas/delivery/delivery.ts';
-import { contentsOfStateShard, dueShards, itemFromDelivery } from '../../../lambdas/delivery/delivery-item.ts';
-import { deliveryIdOf } from '../../../lambdas/delivery/event.ts';
-import { aDelivery, noon } from './builders.ts';
+import { settled } from '../../../../lambdas/delivery/delivery.ts';
+import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
+import { contentsOfStateShard, dueShards, itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { aDelivery, noon } from '../builders.ts';
 
 describe('the items of deliveries', () => {
   it('are spread over all partitions of the indexes: one would throttle a hot account', () => {

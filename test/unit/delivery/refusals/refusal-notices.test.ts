@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeRefusalCounts } from '../../../../lambdas/delivery/refusal-counts.ts';
-import type { RefusalNotice, SuppressedRefusals } from '../../../../lambdas/delivery/refusal-notice.ts';
-import { makeRefusalNotices } from '../../../../lambdas/delivery/worker/refusal-notices.ts';
+import { makeRefusalCounts } from '../../../../lambdas/delivery/refusals/refusal-counts.ts';
+import type { RefusalNotice, SuppressedRefusals } from '../../../../lambdas/delivery/refusals/refusal-notice.ts';
+import { makeRefusalNotices } from '../../../../lambdas/delivery/refusals/refusal-notices.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { fakeTelemetry } from '../builders.ts';
 import { simulate } from '../simulation.ts';

@@ -1,13 +1,13 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
-import { type Delivery, settled } from '../../../lambdas/delivery/delivery.ts';
-import { backlogShardsOf, dueShards } from '../../../lambdas/delivery/delivery-item.ts';
-import { makeDeliveryStore } from '../../../lambdas/delivery/delivery-store.ts';
-import { waitingForSlot } from '../../../lambdas/delivery/transitions.ts';
-import { frozenClock } from '../../support/clock.ts';
-import { type Database, startDatabase } from '../../support/database/database.ts';
-import { aDelivery, aRecord, aWebhook, noon } from './builders.ts';
+import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
+import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { backlogShardsOf, dueShards } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
+import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { aDelivery, aRecord, aWebhook, noon } from '../builders.ts';
 
 const day = 24 * 60 * 60_000;
 let database: Database;

@@ -1,18 +1,18 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, newDelivery } from '../delivery.ts';
-import type { DeliveryStore } from '../delivery-store.ts';
-import { type BusinessEvent, haveSameContent, parseEventMessage } from '../event.ts';
 import type { Admit } from '../isolation/admission.ts';
-import { originOfRecord } from '../origin.ts';
-import type { SendToDeadLetters } from '../queues.ts';
-import { noticedId } from '../refusal-notice.ts';
+import { noticedId } from '../refusals/refusal-notice.ts';
+import type { RefusalNotices } from '../refusals/refusal-notices.ts';
+import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import type { ProcessRecord } from './batch-consumer.ts';
-import { receiveCountOf } from './message-visibility.ts';
-import type { MessageInHand, ProcessDelivery } from './process-delivery.ts';
-import type { RefusalNotices } from './refusal-notices.ts';
-import type { FindWebhookState } from './webhook-state.ts';
+import type { ProcessRecord } from '../worker/batch-consumer.ts';
+import { receiveCountOf } from '../worker/message-visibility.ts';
+import type { MessageInHand, ProcessDelivery } from '../worker/process-delivery.ts';
+import type { FindWebhookState } from '../worker/webhook-state.ts';
+import type { SendToDeadLetters } from './dead-letters.ts';
+import { type BusinessEvent, haveSameContent, parseEventMessage } from './event.ts';
+import { originOfRecord } from './origin.ts';
 
 /**
  * Returns the function that makes the first attempt of an event: parse its message, admit it, find the webhook, process the

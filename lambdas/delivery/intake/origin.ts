@@ -1,6 +1,6 @@
 import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
-import { isoTime } from '../platform/clock.ts';
+import { isoTime } from '../../platform/clock.ts';
 
 /** The id and time of a message when it was first published. A redrive gives it others. */
 export interface Origin {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { EVENT_NAMES, type EventName } from '../webhooks/webhook.ts';
+import { EVENT_NAMES, type EventName } from '../../webhooks/webhook.ts';
 
 /** The ids that an event carries. */
 interface EventIds {

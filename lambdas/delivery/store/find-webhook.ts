@@ -1,19 +1,22 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { batchGet } from '../platform/batch-get.ts';
-import { type EventName, type Webhook, webhookIn, webhookKey } from '../webhooks/webhook.ts';
-import type { Delivery } from './delivery.ts';
+import { batchGet } from '../../platform/batch-get.ts';
+import { type EventName, type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
+import type { Delivery } from '../delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 
 /** Reads a delivery and the webhook that is registered now, in one consistent, uncached round trip. */
-export type Lookup = (
+export type FindDeliveryWithWebhook = (
   id: string,
   accountId: string,
   eventName: EventName,
 ) => Promise<{ readonly delivery: Delivery | undefined; readonly webhook: Webhook | undefined }>;
 
-/** Makes the lookup over the tables `Deliveries` and `Webhooks`. */
-export function makeLookup(store: Pick<DeliveryStore, 'readWith'>, webhooksTable: string): Lookup {
-  return async function lookup(id, accountId, eventName) {
+/** Returns the function that reads both from the tables `Deliveries` and `Webhooks`. */
+export function makeFindDeliveryWithWebhook(
+  store: Pick<DeliveryStore, 'readWith'>,
+  webhooksTable: string,
+): FindDeliveryWithWebhook {
+  return async function findDeliveryWithWebhook(id, accountId, eventName) {
     const [delivery, webhook] = await store.readWith(id, [
       { table: webhooksTable, key: webhookKey(accountId, eventName) },
     ]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findOccurrences } from '../../../../lambdas/delivery/worker/occurrences.ts';
+import { findOccurrences } from '../../../../lambdas/delivery/worker/find-occurrences.ts';
 import { adversarialPair, counted } from './counted-characters.ts';
 
 /** The same by trying every place. */

@@ -1,10 +1,10 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { isoTime } from '../platform/clock.ts';
-import type { EventName, Webhook } from '../webhooks/webhook.ts';
-import type { Delivery, DeliveryState } from './delivery.ts';
+import { isoTime } from '../../platform/clock.ts';
+import type { EventName, Webhook } from '../../webhooks/webhook.ts';
+import type { Delivery, DeliveryState } from '../delivery.ts';
+import { asShown } from '../representation.ts';
 import { listShardsOf, stateShardsOf, type UndeliveredState } from './delivery-item.ts';
 import type { DeliveryStore } from './delivery-store.ts';
-import { asShown } from './representation.ts';
 
 /** Reads a page of the history of an account's deliveries for an event. */
 export type ReadHistory = (query: HistoryQuery) => Promise<HistoryPage>;

@@ -1,0 +1,15 @@
+/** Returns the cursor of the next page, which begins after that range key of index `byWebhook`. */
+export function encodeCursor(listKey: string): string {
+  return Buffer.from(listKey).toString('base64url');
+}
+
+/**
+ * Returns the range key in a cursor; `undefined` when the cursor is not one of ours. It is neither secret nor signed: it is a
+ * position in a list, and the list is always the caller's own.
+ */
+export function decodeCursor(text: string): string | undefined {
+  const listKey = Buffer.from(text, 'base64url').toString('latin1');
+  return listKeyPattern.test(listKey) && encodeCursor(listKey) === text ? listKey : undefined;
+}
+
+const listKeyPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#(?:evt|teste)_[A-Za-z0-9_-]{22,27}$/;
