@@ -7,9 +7,9 @@ import { cleanUpAt, taskAttributes } from '../store/delivery-item.ts';
 import { type PastReplay, progressAt, type Replay } from './replay.ts';
 
 /*
- * Table `Deliveries`, item `reenvios#<accountId>#<eventName>`: a webhook's latest replay. It is one item, so that one
+ * Table `Deliveries`, item `replays#<accountId>#<eventName>`: a webhook's latest replay. It is one item, so that one
  * conditional write keeps replays of a webhook from running at the same time. Before the next replay begins, what is kept of
- * the last one is put into an item of its own, `reenvios#<accountId>#<eventName>#<replayId>`, and shown as long as the latest.
+ * the last one is put into an item of its own, `replays#<accountId>#<eventName>#<replayId>`, and shown as long as the latest.
  *
  * While the replay is running its item is in index `due`, where the sweeper finds it every minute. A process claims the replay
  * before it works on it: `claim` grows (a fencing token), and what an earlier claimant saves is refused. Before deliveries are
@@ -22,7 +22,7 @@ import { type PastReplay, progressAt, type Replay } from './replay.ts';
  */
 
 /** The prefix of the items' ids, by which the sweeper finds the task. */
-export const replaysPrefix = 'reenvios';
+export const replaysPrefix = 'replays';
 
 /** A replay of a webhook, and the webhook's latest replay. */
 export interface FoundReplay {

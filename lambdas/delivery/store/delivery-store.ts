@@ -47,7 +47,7 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
  * Every write of an outcome is conditional on the attempt it is the outcome of.
  *
  * Beside deliveries the table holds what belongs to a webhook's deliveries, under ids that begin with its kind and `#`:
- * `reenvios` (replays, `replay-store.ts`), `limit` (counts of tests and resends, `request-limits.ts`), `slowness`
+ * `replays` (`replay-store.ts`), `limit` (counts of tests and resends, `request-limits.ts`), `slowness`
  * (`slowness-store.ts`). Besides, it holds `refusals`, the counts of refused events (`refusal-counts.ts`). Those that are a due
  * task of the sweeper stand in index `due` too.
  */

@@ -393,7 +393,7 @@ export const simulate = async (database: Database, page = replayPage) => {
     ...shared,
     queues,
     tasks: {
-      reenvios: makeReplayTask({ replays, run, now }),
+      replays: makeReplayTask({ replays, run, now }),
       slowness: makeSlowBacklogTask({ ...shared, slownessStore, queues, slowRate }),
       refusals: makeSuppressedRefusalsTask({ ...telemetry, counts, publish: publishNotice, now }),
     },

@@ -325,7 +325,7 @@ describe('GET …/entregas', () => {
   });
 
   it.each([
-    ['another place of the table', `2026-11-20T12:00:00.000Z#reenvios#conta-1#demanda.criada`],
+    ['another place of the table', `2026-11-20T12:00:00.000Z#replays#conta-1#demanda.criada`],
     ['no time', 'x#evt_000000000000000000000000000'],
     ['bytes that are not text', Buffer.from([0xff, 0xfe])],
     ['something added', `2026-11-20T12:00:00.000Z#${eventId}\n`],
@@ -390,7 +390,7 @@ describe('GET …/entregas/{id}', () => {
     `teste_${'0'.repeat(22)}`,
     'x',
     'x'.repeat(5_000),
-    'reenvios#conta-1#demanda.criada',
+    'replays#conta-1#demanda.criada',
     'testes#conta-1#demanda.criada',
     '%00',
     '..',

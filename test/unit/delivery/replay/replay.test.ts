@@ -348,7 +348,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     await goOnToo();
     expect(watched.restarts).toHaveLength(600);
     expect(shortestGap(watched.restarts)).toBe(100);
-    const [replay] = (await world.items()).filter(({ id }) => id.startsWith('reenvios#'));
+    const [replay] = (await world.items()).filter(({ id }) => id.startsWith('replays#'));
     expect(replay).toMatchObject({ state: 'completed', total: 600, sent: 600 });
   });
 
