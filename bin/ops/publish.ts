@@ -1,6 +1,13 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { deliveryIdOf, parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
-import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import {
+  type EventValues,
+  eventCatalogue,
+  eventFields,
+  eventMessage,
+  type FieldName,
+} from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { eventName, ordinaryAccountId, wholeNumber } from './option-values.ts';
 import { fields, type Report } from './report.ts';
 import type { Run } from './run.ts';
@@ -8,13 +15,13 @@ import type { Target } from './target.ts';
 
 /** Adds `publish`. */
 export function addPublish(program: Command, run: Run): void {
-  program
+  const publishing = program
     .command('publish')
     .description('publish a business event for real, as the components of the house do')
     .requiredOption('--account <id>', 'the account the event belongs to', ordinaryAccountId)
-    .requiredOption('--event <name>', 'the name of the event, such as demanda.criada', eventName)
-    .requiredOption('--demand <n>', 'id_demanda', wholeNumber(1))
-    .option('--proposal <n>', 'id_proposta, for the events that have one', wholeNumber(1))
+    .requiredOption('--event <name>', 'the name of the event, such as demanda.criada', eventName);
+  for (const name of fieldNames) publishing.addOption(optionFor(name));
+  publishing
     .option('--id <id>', 'your own id: events with the same one are delivered once')
     .addHelpText('after', examples)
     .action(async (options: PublishOptions, command: Command) => {
@@ -39,19 +46,26 @@ Examples:
 interface PublishOptions {
   readonly account: string;
   readonly event: EventName;
-  readonly demand: number;
-  readonly proposal?: number;
   readonly id?: string;
+  /** The values of the event's fields, by the names of their options. */
+  readonly [option: string]: string | number | undefined;
 }
 
-function messageOf(options: PublishOptions): string {
-  return JSON.stringify({
-    id_conta: options.account,
-    event: options.event,
-    id_demanda: options.demand,
-    ...(options.proposal === undefined ? {} : { id_proposta: options.proposal }),
-    ...(options.id === undefined ? {} : { id: options.id }),
-  });
+const fieldNames = Object.keys(eventFields) as FieldName[];
+
+/** The option of a field. It is required where every event has the field. */
+function optionFor(name: FieldName): Option {
+  const { option, example } = eventFields[name];
+  const isInAll = EVENT_NAMES.every(event => eventCatalogue[event].fields.includes(name));
+  const about = isInAll ? name : `${name}, for the events that have one`;
+  const made = new Option(`--${option} ${typeof example === 'number' ? '<n>' : '<text>'}`, about);
+  if (typeof example === 'number') made.argParser(wholeNumber(1));
+  return made.makeOptionMandatory(isInAll);
+}
+
+function messageOf({ account, event, id, ...options }: PublishOptions): string {
+  const values = Object.fromEntries(fieldNames.map(name => [name, options[eventFields[name].option]])) as EventValues;
+  return JSON.stringify(eventMessage(event, { id_conta: account, id }, values));
 }
 
 /** Parses the message as the delivery function will. Only the outcome matters, not the message id and the URL of links. */
@@ -88,7 +102,6 @@ function reportPublished({ messageId, deliveryId }: Published): Report {
 const optionOf: Readonly<Record<string, string>> = {
   id_conta: '--account',
   event: '--event',
-  id_demanda: '--demand',
-  id_proposta: '--proposal',
+  ...Object.fromEntries(fieldNames.map(name => [name, `--${eventFields[name].option}`])),
   id: '--id',
 };

@@ -1,5 +1,6 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
+import { exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { unique } from '../../tools/support/accounts.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { createClient, newAccount } from '../support/e2e-accounts.ts';
@@ -22,8 +23,7 @@ const deadLetter = (body: string): Promise<Message> =>
 const valid = () => ({
   id_conta: newAccount(),
   event: 'proposta.recebida',
-  id_demanda: 1,
-  id_proposta: 2,
+  ...exampleValues,
   marker: unique(),
 });
 

@@ -1,5 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { type Client, unique } from '../../tools/support/accounts.ts';
 import { createClient, newAccount } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
@@ -7,47 +9,22 @@ import { deliveryId, type PublishedEvent, publish, send } from '../support/e2e-q
 import { type Received, type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { demandsUrl, describeWith, plant } from '../support/e2e-target.ts';
 import { callApi, openSession, register, type Session } from '../support/e2e-webhooks.ts';
+import { blocksOf, readPage } from '../support/markdown-page.ts';
 
 interface Sample {
   readonly published: PublishedEvent;
   readonly body: string;
 }
 
-/** Every event of the interface, and the very bytes its receiver gets. */
-const samples: readonly Sample[] = [
-  {
-    published: { event: 'demanda.criada', id_demanda: 101 },
-    body: '{"event":"demanda.criada","id_demanda":101}',
-  },
-  {
-    published: { event: 'demanda.cancelada', id_demanda: 102 },
-    body: '{"event":"demanda.cancelada","id_demanda":102}',
-  },
-  {
-    published: { event: 'demanda.finalizada', id_demanda: 9_007_199_254_740_991 },
-    body: '{"event":"demanda.finalizada","id_demanda":9007199254740991}',
-  },
-  {
-    published: { event: 'proposta.recebida', id_demanda: 104, id_proposta: 7 },
-    body: `{"event":"proposta.recebida","id_proposta":7,"id_demanda":104,"link":"${demandsUrl}/propostas/104/7"}`,
-  },
-  {
-    published: { event: 'proposta.alteracao_valor_solicitado', id_demanda: 105, id_proposta: 8 },
-    body: `{"event":"proposta.alteracao_valor_solicitado","id_proposta":8,"id_demanda":105,"link":"${demandsUrl}/propostas/105"}`,
-  },
-  {
-    published: { event: 'proposta.contratada', id_demanda: 106, id_proposta: 9 },
-    body: `{"event":"proposta.contratada","id_proposta":9,"id_demanda":106,"link":"${demandsUrl}/propostas/106/9"}`,
-  },
-  {
-    published: { event: 'mensagem.recebida', id_demanda: 107, id_proposta: 10 },
-    body: `{"event":"mensagem.recebida","id_proposta":10,"id_demanda":107,"link":"${demandsUrl}/propostas/107"}`,
-  },
-  {
-    published: { event: 'reembolso.solicitado', id_demanda: 108, id_proposta: 11 },
-    body: `{"event":"reembolso.solicitado","id_proposta":11,"id_demanda":108,"link":"${demandsUrl}/propostas/108"}`,
-  },
-];
+const page = readPage('docs/en/events.md');
+
+/** Every event of the interface, and the very bytes its receiver gets: those that integrators read of, and the greatest id. */
+const samples: readonly Sample[] = EVENT_NAMES.map(event => {
+  const [body = ''] = blocksOf(page, event).map(block => block.replace('https://demandas.example.com', demandsUrl));
+  if (event !== 'demanda.finalizada') return { published: { event, ...exampleValues }, body };
+  const id_demanda = Number.MAX_SAFE_INTEGER;
+  return { published: { event, id_demanda }, body: body.replace(`${exampleValues.id_demanda}`, `${id_demanda}`) };
+});
 
 const headersOf = ({ headers }: Received) => headers as Record<string, string>;
 

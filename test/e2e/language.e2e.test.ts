@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { type ApiRequest, passwordGrant } from '../../tools/support/service-client.ts';
 import { createClient, getTokens } from '../support/e2e-accounts.ts';
 import { callApi, expectProblem, openSession, publicHost, type Session } from '../support/e2e-webhooks.ts';
@@ -161,9 +162,7 @@ describe('Accept-Language (RFC 9110 section 12.5.4)', () => {
       title: 'Conteúdo não processável',
       detail: 'A requisição não pode ser aceita: errors lista todos os motivos.',
     });
-    const events =
-      'demanda.criada, demanda.cancelada, demanda.finalizada, proposta.recebida, ' +
-      'proposta.alteracao_valor_solicitado, proposta.contratada, mensagem.recebida, reembolso.solicitado';
+    const events = EVENT_NAMES.join(', ');
     const findings = (details: readonly string[]) => [
       { pointer: '/evento', code: 'unknown_event', detail: details[0] },
       { pointer: '/autorizacao', code: 'invalid_value', detail: details[1] },

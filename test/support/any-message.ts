@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { type EventValues, exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 
 /** Texts of all characters, also those that SQS does not take and surrogates that are alone, and values that are no texts. */
@@ -16,12 +17,15 @@ export const anyMessage = fc.record(
   {
     id_conta: oftenGood(fc.constantFrom('acme', 'conta_1-A')),
     event: oftenGood(fc.constantFrom(...EVENT_NAMES)),
-    id_demanda: oftenGood(fc.maxSafeNat()),
-    id_proposta: oftenGood(fc.maxSafeNat()),
+    ...fieldsWith(example => oftenGood(typeof example === 'number' ? fc.maxSafeNat() : fc.constant(example))),
     id: anything,
   },
   { requiredKeys: ['event'] },
 );
+
+function fieldsWith(arbitraryLike: (example: EventValues[keyof EventValues]) => fc.Arbitrary<unknown>) {
+  return Object.fromEntries(Object.entries(exampleValues).map(([name, example]) => [name, arbitraryLike(example)]));
+}
 
 function oftenGood<Value>(good: fc.Arbitrary<Value>) {
   return fc.oneof({ arbitrary: good, weight: 6 }, { arbitrary: anything, weight: 1 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import type { EventValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { sqsClientOf } from '../../tools/support/engines.ts';
 import { output, outputs } from './e2e-target.ts';
 
@@ -25,10 +26,8 @@ export async function sendDeadLetter(body: string): Promise<string> {
 }
 
 /** An event as publishers describe it. */
-export interface PublishedEvent {
+export interface PublishedEvent extends EventValues {
   readonly event: string;
-  readonly id_demanda: number;
-  readonly id_proposta?: number;
   readonly id?: string;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import { eventBodySchema, eventMessage, exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { blocksOf, firstCells, inlineCode, readPage } from '../support/markdown-page.ts';
 
@@ -15,7 +16,7 @@ describe('the events', () => {
   });
 
   it.each(EVENT_NAMES)('%s: its fields and the sample are what is sent', name => {
-    const message = { id_conta: 'acme', event: name, id_demanda: 10, id_proposta: 20 };
+    const message = eventMessage(name, { id_conta: 'acme' }, exampleValues);
     const parsed = parseEventMessage(JSON.stringify(message), 'm1', 'https://demandas.example.com');
     if (parsed.outcome !== 'event') throw new Error(parsed.detail);
     expect(blocksOf(events, name)).toEqual([parsed.event.body]);
@@ -28,11 +29,13 @@ describe('the events', () => {
     expect(row?.[2]).toBe(kind ?? 'none');
     const formats = events.tables.find(({ heading }) => heading === 'Link formats')?.rows ?? [];
     const format = formats.find(([cell]) => cell === kind)?.[1];
-    const filled = format?.replaceAll('`', '').replace('<id_demanda>', '10').replace('<id_proposta>', '20');
+    const filled = format?.replaceAll('`', '').replaceAll(/<(\w+)>/g, (_, field) => `${body[field]}`);
     expect(filled?.replace('{demands_url}', 'https://demandas.example.com')).toBe(body.link);
   });
 
   it('have all their fields described', () => {
-    expect(firstCells(events, 'Fields')).toEqual([['event', 'id_proposta', 'id_demanda', 'link']]);
+    const described = firstCells(events, 'Fields').flat();
+    const delivered = EVENT_NAMES.flatMap(name => Object.keys(eventBodySchema(name).shape));
+    expect(described.toSorted()).toEqual([...new Set(delivered)].sort());
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import { eventFields, eventMessageSchemas } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { refusalNotice, suppressedRefusals } from '../../lambdas/delivery/refusals/refusal-notice.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { stageConfiguration } from '../../lib/config.ts';
@@ -11,13 +12,21 @@ const parse = (message: object) => parseEventMessage(JSON.stringify(message), 'm
 const examples = page.blocks.filter(({ language }) => language === 'json').map(block => JSON.parse(block.text));
 
 describe('the page for publishers', () => {
-  it('lists the events, and says which have an id_proposta', () => {
-    const [, value = ''] = page.tables[0]?.rows.find(([field]) => field === '`event`')?.slice(1) ?? [];
-    expect(inlineCode(value)).toEqual([...EVENT_NAMES]);
-    for (const event of EVENT_NAMES) {
-      const { outcome } = parse({ id_conta: 'c', event, id_demanda: 1 });
-      expect([event, outcome]).toEqual([event, event.startsWith('demanda.') ? 'event' : 'rejected']);
-    }
+  it('lists the fields of a message, and the events', () => {
+    const rows = page.tables[0]?.rows ?? [];
+    const fields = rows.map(([field = '']) => inlineCode(field)[0]);
+    expect(fields).toEqual(['id_conta', 'event', ...Object.keys(eventFields), 'id']);
+    expect(inlineCode(rows[1]?.[2] ?? '')).toEqual([...EVENT_NAMES]);
+  });
+
+  it.each(Object.keys(eventFields))('says which events have the field %s', field => {
+    const [, required = ''] = page.tables[0]?.rows.find(([name]) => name === `\`${field}\``) ?? [];
+    const isNamed = (event: string) => inlineCode(required).some(name => event.startsWith(name.replace('…', '')));
+    const isTold = { yes: () => true, 'for all': (event: string) => !isNamed(event) }[
+      /^(?:yes|for all)/.exec(required)?.[0] ?? ''
+    ];
+    const having = EVENT_NAMES.filter(event => field in eventMessageSchemas[event].shape);
+    expect(EVENT_NAMES.filter(isTold ?? isNamed)).toEqual(having);
   });
 
   it('sends messages that are events', () => {

@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { eventCatalogue } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { refusalNotice, suppressedRefusals } from '../../lambdas/delivery/refusals/refusal-notice.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
-import { deliverySchema, eventSummaries, messageSchema } from './event-schemas.ts';
+import { deliverySchema, messageSchema } from './event-schemas.ts';
 import { deliveryHeaders } from './event-webhooks.ts';
 
 /** The AsyncAPI 3.0 document: how events come in, how they are delivered, and how publishers hear of those that are refused. */
@@ -150,7 +151,7 @@ function about(event: EventName, how: string) {
   return {
     name: event,
     title: `${event}, as it ${how}`,
-    summary: eventSummaries[event],
+    summary: eventCatalogue[event].tells,
     contentType: 'application/json',
   };
 }

@@ -1,6 +1,13 @@
 import * as z from 'zod';
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
-import { eventBodySchemas, eventMessageSchemas } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import {
+  eventBodySchema,
+  eventCatalogue,
+  eventFields,
+  eventMessage,
+  eventMessageSchemas,
+  exampleValues,
+} from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 
 /** A JSON Schema (draft 2020-12) of an object, made of the keywords that the events need. */
@@ -27,18 +34,6 @@ export interface FieldSchema {
   readonly maximum?: number;
 }
 
-/** What each event tells, in a sentence. */
-export const eventSummaries: Readonly<Record<EventName, string>> = {
-  'demanda.criada': 'A demand was created.',
-  'demanda.cancelada': 'A demand was cancelled.',
-  'demanda.finalizada': 'A demand was finished.',
-  'proposta.recebida': 'A demand received a proposal.',
-  'proposta.alteracao_valor_solicitado': 'A change of the value of a proposal was requested.',
-  'proposta.contratada': 'A proposal was contracted.',
-  'mensagem.recebida': 'A message about a proposal was received.',
-  'reembolso.solicitado': 'A refund was requested for a proposal.',
-};
-
 /** The two schemas of each event as files of their own: file -> document. */
 export function eventSchemaFiles(): readonly (readonly [file: string, document: object])[] {
   const file = (event: EventName, kind: string, schema: ObjectSchema) =>
@@ -56,11 +51,10 @@ export function eventSchemaFiles(): readonly (readonly [file: string, document: 
 export function messageSchema(event: EventName): ObjectSchema {
   return {
     title: `${event}: message to the events queue`,
-    description: `${eventSummaries[event]} What a publisher sends; the service ignores fields that are not listed here.`,
-    ...converted(eventMessageSchemas[event], ['id_conta', 'event', 'id_demanda', 'id_proposta', 'id'], {
+    description: `${eventCatalogue[event].tells} What a publisher sends; the service ignores fields that are not listed here.`,
+    ...converted(eventMessageSchemas[event], ['id_conta', 'event', ...Object.keys(eventFields), 'id'], {
       ...fieldDescriptions,
-      id_demanda: 'The demand.',
-      id_proposta: 'The proposal.',
+      ...describedFields(({ about }) => `${about}.`),
     }),
     additionalProperties: true,
     examples: [exampleMessage(event)],
@@ -69,13 +63,13 @@ export function messageSchema(event: EventName): ObjectSchema {
 
 /** The body of an event's delivery, as receivers get it. */
 export function deliverySchema(event: EventName): ObjectSchema {
+  const schema = eventBodySchema(event);
   return {
     title: `${event}: body of the delivery`,
-    description: `${eventSummaries[event]} What the registered URL gets by POST. In a test, whose webhook-id begins with teste_, the ids are 0.`,
-    ...converted(eventBodySchemas[event], Object.keys(eventBodySchemas[event].shape), {
+    description: `${eventCatalogue[event].tells} What the registered URL gets by POST. In a test, whose webhook-id begins with teste_, the ids are 0.`,
+    ...converted(schema, Object.keys(schema.shape), {
       ...fieldDescriptions,
-      id_demanda: 'The demand; 0 in a test.',
-      id_proposta: 'The proposal; 0 in a test.',
+      ...describedFields(({ about, sample }) => `${about}; ${sample} in a test.`),
     }),
     additionalProperties: false,
     examples: [exampleBody(event)],
@@ -83,17 +77,19 @@ export function deliverySchema(event: EventName): ObjectSchema {
 }
 
 /** A message that the service accepts. */
-function exampleMessage(event: EventName): Readonly<Record<string, string | number>> {
-  const values = { id_conta: 'acme', event, id_demanda: 10, id_proposta: 20, id: 'example-1' };
-  const { shape } = eventMessageSchemas[event];
-  return Object.fromEntries(Object.entries(values).filter(([field]) => field in shape));
+function exampleMessage(event: EventName): object {
+  return eventMessage(event, { id_conta: 'acme', id: 'example-1' }, exampleValues);
 }
 
-/** The body with which `exampleMessage` is delivered. */
-function exampleBody(event: EventName): Readonly<Record<string, string | number>> {
+/** The body with which its example is delivered. */
+export function exampleBody(event: EventName): Readonly<Record<string, string | number>> {
   const parsed = parseEventMessage(JSON.stringify(exampleMessage(event)), '', 'https://demandas.example.com');
   if (parsed.outcome === 'rejected') throw new Error(`${event}: the example is no message of it: ${parsed.detail}`);
   return JSON.parse(parsed.event.body);
+}
+
+function describedFields(describe: (field: (typeof eventFields)[keyof typeof eventFields]) => string) {
+  return Object.fromEntries(Object.entries(eventFields).map(([name, field]) => [name, describe(field)]));
 }
 
 const fieldDescriptions: Readonly<Record<string, string>> = {

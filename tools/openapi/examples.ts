@@ -1,3 +1,5 @@
+import { exampleBody } from './event-schemas.ts';
+
 /* Bodies that several examples show. */
 
 /** The secret that is shown in examples. It opens nothing. */
@@ -29,8 +31,7 @@ export const delivery = {
 /** The same with its attempts. */
 export const deliveryDetail = {
   ...delivery,
-  corpo:
-    '{"event":"proposta.recebida","id_proposta":20,"id_demanda":10,"link":"https://demandas.example.com/propostas/10/20"}',
+  corpo: JSON.stringify(exampleBody('proposta.recebida')),
   tentativas: [
     {
       numero: 1,

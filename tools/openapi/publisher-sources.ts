@@ -1,7 +1,7 @@
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
-import { eventMessageSchemas } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { eventCatalogue, eventMessageSchemas } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
-import { eventSummaries, type FieldSchema, messageSchema, type ObjectSchema } from './event-schemas.ts';
+import { type FieldSchema, messageSchema, type ObjectSchema } from './event-schemas.ts';
 
 /** What the publishers know of the service's schemas: a source file in TypeScript and one in Python, path -> content. */
 export function publisherSources(): readonly (readonly [file: string, source: string])[] {
@@ -47,7 +47,7 @@ function typescriptEvent(event: EventName): string {
     const name = required.includes(field) ? `${field}: ${type}` : `${field}?: ${type} | undefined`;
     return `  /** ${descriptionOf(field, schema)} */\n  readonly ${name};\n`;
   });
-  return `\n/** ${eventSummaries[event]} */\nexport interface ${typeName(event)} {\n${fields.join('')}}\n`;
+  return `\n/** ${eventCatalogue[event].tells} */\nexport interface ${typeName(event)} {\n${fields.join('')}}\n`;
 }
 
 function pythonSource(): string {
@@ -55,6 +55,8 @@ function pythonSource(): string {
 """The events, as the service defines them."""
 
 from typing import Literal, TypedDict, Union
+
+__all__ = ${literal(['BusinessEvent', 'EventName', ...EVENT_NAMES.map(typeName)])}
 
 
 class _Optional(TypedDict, total=False):
@@ -98,7 +100,7 @@ EVENT_REASONS = ${literal(eventReasons())}
 function pythonEvent(event: EventName): string {
   const schema = messageSchema(event);
   const fields = pythonFields(schema, field => schema.required.includes(field));
-  return `\n\nclass ${typeName(event)}(_Optional):\n    """${eventSummaries[event]}"""\n\n${fields}\n`;
+  return `\n\nclass ${typeName(event)}(_Optional):\n    """${eventCatalogue[event].tells}"""\n\n${fields}\n`;
 }
 
 function pythonFields({ properties }: ObjectSchema, wanted: (field: string) => boolean): string {

@@ -1,22 +1,122 @@
 import * as z from 'zod/mini';
 import { EVENT_NAMES, type EventName } from '../../webhooks/webhook.ts';
 
-/** The ids that an event carries. */
-interface EventIds {
-  readonly id_demanda: number;
-  readonly id_proposta?: number;
+/** Returns the body of an event's delivery: its fields in the order of its row. `demandsUrl` has no slash at its end. */
+export function eventBody(eventName: EventName, values: EventValues, demandsUrl: string): string {
+  const { fields, link } = eventCatalogue[eventName];
+  const own = Object.fromEntries(fields.map(name => [name, values[name]]));
+  return JSON.stringify({ event: eventName, ...own, link: link?.build(demandsUrl, values) });
 }
 
-/** The body of an event's delivery, in the order of its schema. `demandsUrl` has no slash at its end. */
-export function eventBody(eventName: EventName, ids: EventIds, demandsUrl: string): string {
-  const values = { event: eventName, ...ids, link: catalogue[eventName].link?.build(demandsUrl, ids) };
-  const names = Object.keys(eventBodySchemas[eventName].shape) as (keyof typeof values)[];
-  return JSON.stringify(Object.fromEntries(names.map(name => [name, values[name]])));
+/** Returns the message of an event, as publishers send it: of the values those that the event has. */
+export function eventMessage(
+  event: EventName,
+  { id_conta, id }: { readonly id_conta: string; readonly id?: string | undefined },
+  values: EventValues,
+) {
+  const names: readonly string[] = eventCatalogue[event].fields;
+  const own = Object.entries(values).filter(([name]) => names.includes(name));
+  return { id_conta, event, ...Object.fromEntries(own), ...(id !== undefined && { id }) };
+}
+
+/** Returns the schema of an event's body: these fields in this order, nothing else. A sample fits it, too. */
+export function eventBodySchema(event: EventName) {
+  const { fields, link } = eventCatalogue[event];
+  const own = Object.fromEntries(fields.map(name => [name, eventFields[name].body]));
+  return z.strictObject({ event: z.literal(event), ...own, ...(link && { link: link.schema }) });
+}
+
+const notPositiveInteger = 'must be a whole number from 1 to 2^53 - 1';
+
+/** A positive whole number, which is 0 in a test: no event has that. */
+const number = {
+  message: z.int(notPositiveInteger).check(z.gte(1, notPositiveInteger)),
+  body: z.int().check(z.gte(0)),
+  sample: 0,
+};
+
+/**
+ * The fields that events may have beside their envelope, in the order in which documents list them. A row is all that is told
+ * of a field: schemas, documents, publishers, tests and the command line are made of it.
+ */
+export const eventFields = {
+  id_demanda: { ...number, example: 10, about: 'The demand', option: 'demand' },
+  id_proposta: { ...number, example: 20, about: 'The proposal', option: 'proposal' },
+} satisfies Readonly<Record<string, EventField<number>>>;
+
+/** What is told of a field. */
+interface EventField<Value> {
+  /** The value as publishers send it. Its error says what it must be. */
+  readonly message: z.ZodMiniType<Value>;
+  /** The value as receivers get it. */
+  readonly body: z.ZodMiniType<Value>;
+  /** The value in tests. */
+  readonly sample: Value;
+  /** The value in documents. */
+  readonly example: Value;
+  /** What it is: a sentence without its full stop. */
+  readonly about: string;
+  /** The name of its option of `ops publish`. */
+  readonly option: string;
+}
+
+/** The name of a field. */
+export type FieldName = keyof typeof eventFields;
+
+/** Values of fields, by name. */
+export type EventValues = { readonly [Name in FieldName]?: (typeof eventFields)[Name]['sample'] | undefined };
+
+/** The values in tests. */
+export const sampleValues = valuesOf('sample');
+
+/** The values in documents. */
+export const exampleValues = valuesOf('example');
+
+function valuesOf(column: 'sample' | 'example'): EventValues {
+  return Object.fromEntries(Object.entries(eventFields).map(([name, field]) => [name, field[column]]));
+}
+
+const demand = ['id_demanda'] as const;
+const proposal = ['id_proposta', 'id_demanda'] as const;
+
+const linkToProposal: Link = {
+  build: (demandsUrl, { id_demanda, id_proposta }) => `${demandsUrl}/propostas/${id_demanda}/${id_proposta}`,
+  schema: z.string().check(z.regex(/\/propostas\/[0-9]+\/[0-9]+$/), z.meta({ format: 'uri' })),
+};
+const linkToDemand: Link = {
+  build: (demandsUrl, { id_demanda }) => `${demandsUrl}/propostas/${id_demanda}`,
+  schema: z.string().check(z.regex(/\/propostas\/[0-9]+$/), z.meta({ format: 'uri' })),
+};
+
+interface Link {
+  readonly build: (demandsUrl: string, values: EventValues) => string;
+  readonly schema: z.ZodMiniString;
+}
+
+/** The events: what each tells, its fields in the order in which they are delivered, and its link. */
+export const eventCatalogue: Readonly<Record<EventName, EventRow>> = {
+  'demanda.criada': { tells: 'A demand was created.', fields: demand },
+  'demanda.cancelada': { tells: 'A demand was cancelled.', fields: demand },
+  'demanda.finalizada': { tells: 'A demand was finished.', fields: demand },
+  'proposta.recebida': { tells: 'A demand received a proposal.', fields: proposal, link: linkToProposal },
+  'proposta.alteracao_valor_solicitado': {
+    tells: 'A change of the value of a proposal was requested.',
+    fields: proposal,
+    link: linkToDemand,
+  },
+  'proposta.contratada': { tells: 'A proposal was contracted.', fields: proposal, link: linkToProposal },
+  'mensagem.recebida': { tells: 'A message about a proposal was received.', fields: proposal, link: linkToDemand },
+  'reembolso.solicitado': { tells: 'A refund was requested for a proposal.', fields: proposal, link: linkToDemand },
+};
+
+interface EventRow {
+  readonly tells: string;
+  readonly fields: readonly FieldName[];
+  readonly link?: Link;
 }
 
 const notAccount = 'must be 1 to 64 letters, digits, _ or -';
 const notText = 'must be 1 to 128 characters';
-const notPositiveInteger = 'must be a whole number from 1 to 2^53 - 1';
 
 const envelope = {
   id_conta: z.string(notAccount).check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, notAccount)),
@@ -29,58 +129,16 @@ const envelope = {
   ),
 };
 
-const positiveInteger = z.int(notPositiveInteger).check(z.gte(1, notPositiveInteger));
-const deliveredInteger = z.int().check(z.gte(0));
-
-const demandFields = { message: { id_demanda: positiveInteger }, body: { id_demanda: deliveredInteger } };
-const proposalFields = {
-  message: { id_proposta: positiveInteger, id_demanda: positiveInteger },
-  body: { id_proposta: deliveredInteger, id_demanda: deliveredInteger },
-};
-
-const linkToProposal: Link = {
-  build: (demandsUrl, ids) => `${demandsUrl}/propostas/${ids.id_demanda}/${ids.id_proposta}`,
-  schema: z.string().check(z.regex(/\/propostas\/[0-9]+\/[0-9]+$/), z.meta({ format: 'uri' })),
-};
-const linkToDemand: Link = {
-  build: (demandsUrl, ids) => `${demandsUrl}/propostas/${ids.id_demanda}`,
-  schema: z.string().check(z.regex(/\/propostas\/[0-9]+$/), z.meta({ format: 'uri' })),
-};
-
-interface Link {
-  readonly build: (demandsUrl: string, ids: EventIds) => string;
-  readonly schema: z.ZodMiniString;
-}
-
-/**
- * The events and what each carries: the ids its message must have, in the order they are delivered, and its link.
- * `id_proposta` is validated and delivered only where the event has it.
- */
-const catalogue: Record<EventName, { fields: typeof demandFields | typeof proposalFields; link?: Link }> = {
-  'demanda.criada': { fields: demandFields },
-  'demanda.cancelada': { fields: demandFields },
-  'demanda.finalizada': { fields: demandFields },
-  'proposta.recebida': { fields: proposalFields, link: linkToProposal },
-  'proposta.alteracao_valor_solicitado': { fields: proposalFields, link: linkToDemand },
-  'proposta.contratada': { fields: proposalFields, link: linkToProposal },
-  'mensagem.recebida': { fields: proposalFields, link: linkToDemand },
-  'reembolso.solicitado': { fields: proposalFields, link: linkToDemand },
-};
-
 /** The message of each event, as publishers send it to the events queue. Fields that it does not name are ignored. */
-export const eventMessageSchemas = byEvent(event =>
-  z.object({ ...envelope, event: z.literal(event), ...catalogue[event].fields.message }),
-);
+export const eventMessageSchemas = Object.fromEntries(
+  EVENT_NAMES.map(event => [event, messageSchemaOf(event)]),
+) as Readonly<Record<EventName, ReturnType<typeof messageSchemaOf>>>;
 
-/**
- * The body of each event, as it is delivered: these fields in this order, nothing else. The ids of a test, whose
- * `webhook-id` begins with `teste_`, are 0; those of an event never are.
- */
-export const eventBodySchemas = byEvent(event => {
-  const { fields, link } = catalogue[event];
-  return z.strictObject({ event: z.literal(event), ...fields.body, ...(link && { link: link.schema }) });
-});
-
-function byEvent<Schema>(schemaOf: (event: EventName) => Schema): Readonly<Record<EventName, Schema>> {
-  return Object.fromEntries(EVENT_NAMES.map(event => [event, schemaOf(event)])) as Record<EventName, Schema>;
+function messageSchemaOf(event: EventName) {
+  const { fields } = eventCatalogue[event];
+  const own: Record<string, z.ZodMiniType> = Object.fromEntries(fields.map(name => [name, eventFields[name].message]));
+  return z.object({ ...envelope, event: z.literal(event), ...(own as OwnFields) });
 }
+
+/** An event has some of them. */
+type OwnFields = { readonly [Name in FieldName]: z.ZodMiniOptional<(typeof eventFields)[Name]['message']> };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { EVENT_NAMES, type EventName, isEventName } from '../../webhooks/webhook.ts';
-import { eventBody, eventMessageSchemas } from './event-catalogue.ts';
+import { eventBody, eventMessageSchemas, sampleValues } from './event-catalogue.ts';
 
 /** Why a queue message is no event. `detail` tells the publisher what to mend and never repeats the message. */
 export interface RejectedMessage {
@@ -29,9 +29,9 @@ export function deliveryIdOf(accountId: string, eventName: string, id: string): 
   return `evt_${digest.slice(0, 27)}`;
 }
 
-/** The body of a test: that of an event whose ids are 0, which no demand has. `demandsUrl` has no slash at its end. */
+/** Returns the body of a test. `demandsUrl` has no slash at its end. */
 export function sampleBody(eventName: EventName, demandsUrl: string): string {
-  return eventBody(eventName, { id_demanda: 0, id_proposta: 0 }, demandsUrl);
+  return eventBody(eventName, sampleValues, demandsUrl);
 }
 
 /**
@@ -83,7 +83,7 @@ export interface BusinessEvent {
   readonly deliveryId: string;
   readonly accountId: string;
   readonly eventName: EventName;
-  /** The request body: `event` and the event's fields in the order of the interface's table, nothing else. */
+  /** The request body: `event` and the event's fields in the order of the catalogue, nothing else. */
   readonly body: string;
 }
 

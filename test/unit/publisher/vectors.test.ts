@@ -3,7 +3,8 @@ import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseEventMessage } from '../../../lambdas/delivery/intake/event.ts';
-import { isEventName } from '../../../lambdas/webhooks/webhook.ts';
+import { eventMessage, exampleValues } from '../../../lambdas/delivery/intake/event-catalogue.ts';
+import { EVENT_NAMES, isEventName } from '../../../lambdas/webhooks/webhook.ts';
 import { eventReasons, fieldRules } from '../../../packages/publisher/src/events.ts';
 import { findingsOf, webhookIdOf } from '../../../packages/publisher/src/index.ts';
 import { messageOf } from '../../../packages/publisher/src/message.ts';
@@ -11,7 +12,13 @@ import { eventSchemaFiles } from '../../../tools/openapi/event-schemas.ts';
 import { anyMessage } from '../../support/any-message.ts';
 import { vectors } from '../../support/event-vectors.ts';
 
-const { accepted, refused, unknownFields } = vectors;
+const { refused, unknownFields } = vectors;
+const examples = EVENT_NAMES.map(event => ({
+  case: event,
+  message: eventMessage(event, { id_conta: 'acme', id: 'example-1' }, exampleValues),
+  webhookId: undefined,
+}));
+const accepted = [...examples, ...vectors.accepted];
 const named = <Vector extends { readonly case: string }>(list: readonly Vector[]) =>
   list.map(vector => [vector.case, vector] as const);
 const service = (message: unknown) =>

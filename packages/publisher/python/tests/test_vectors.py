@@ -6,10 +6,14 @@ from pathlib import Path
 
 import emissor_publisher
 from emissor_publisher import findings_of, webhook_id_of
-from emissor_publisher.events import EVENT_FIELDS
+from emissor_publisher.events import EVENT_FIELDS, EVENT_REASONS
 from emissor_publisher.message import message_of
 
 VECTORS = json.loads((Path(__file__).parents[2] / "test-vectors.json").read_text())
+for vector in VECTORS["refused"]:
+    for finding in vector["findings"]:
+        if finding["reason"] == "is unknown":
+            finding["reason"] = EVENT_REASONS["unknown"]
 
 
 def told(message):

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
+import { sampleBody } from '../../../../lambdas/delivery/intake/event.ts';
 import { deliveryDetail, deliveryRecord } from '../../../../lambdas/delivery/representation.ts';
+import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { answer, secret } from '../builders.ts';
 import { type Answered, type Sent, schedule, simulate } from '../simulation.ts';
@@ -519,17 +521,8 @@ describe('POST …/entregas/{id}/reenvio', () => {
 describe('POST …/teste', () => {
   const test = (sent: Sent = {}) => request('POST', `${base}/teste`, sent);
 
-  it.each([
-    ['demanda.criada', '{"event":"demanda.criada","id_demanda":0}'],
-    [
-      'proposta.recebida',
-      '{"event":"proposta.recebida","id_proposta":0,"id_demanda":0,"link":"https://demandas.com.br/propostas/0/0"}',
-    ],
-    [
-      'mensagem.recebida',
-      '{"event":"mensagem.recebida","id_proposta":0,"id_demanda":0,"link":"https://demandas.com.br/propostas/0"}',
-    ],
-  ] as const)('sends a sample of %s, and shows its outcome', async (evento, body) => {
+  it.each(EVENT_NAMES)('sends a sample of %s, and shows its outcome', async evento => {
+    const body = sampleBody(evento, 'https://demandas.com.br');
     await world.register({ eventName: evento, sealedAuthorization: undefined });
     world.answers.push(answer(200, {}, 'thanks'));
     const { status, json } = await request('POST', `/v1/webhooks/${evento}/teste`);

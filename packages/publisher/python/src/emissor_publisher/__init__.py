@@ -1,39 +1,19 @@
 """Publishes business events to Emissor's events queue."""
 
+from . import events
 from .errors import InterruptedPublishError, RefusedEventError, SendError
-from .events import (
-    BusinessEvent,
-    DemandaCancelada,
-    DemandaCriada,
-    DemandaFinalizada,
-    EventName,
-    MensagemRecebida,
-    PropostaAlteracaoValorSolicitado,
-    PropostaContratada,
-    PropostaRecebida,
-    ReembolsoSolicitado,
-)
+from .events import *
 from .findings import Finding, findings_of
 from .message import webhook_id_of
 from .outcome import FailedEvent, Outcome, RefusedEvent, SentEvent
 from .publisher import Publisher, create_publisher
 
 __all__ = [
-    "BusinessEvent",
-    "DemandaCancelada",
-    "DemandaCriada",
-    "DemandaFinalizada",
-    "EventName",
     "FailedEvent",
     "Finding",
     "InterruptedPublishError",
-    "MensagemRecebida",
     "Outcome",
-    "PropostaAlteracaoValorSolicitado",
-    "PropostaContratada",
-    "PropostaRecebida",
     "Publisher",
-    "ReembolsoSolicitado",
     "RefusedEvent",
     "RefusedEventError",
     "SendError",
@@ -42,3 +22,4 @@ __all__ = [
     "findings_of",
     "webhook_id_of",
 ]
+__all__ += events.__all__

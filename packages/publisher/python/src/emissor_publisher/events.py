@@ -3,6 +3,19 @@
 
 from typing import Literal, TypedDict, Union
 
+__all__ = [
+  "BusinessEvent",
+  "EventName",
+  "DemandaCriada",
+  "DemandaCancelada",
+  "DemandaFinalizada",
+  "PropostaRecebida",
+  "PropostaAlteracaoValorSolicitado",
+  "PropostaContratada",
+  "MensagemRecebida",
+  "ReembolsoSolicitado"
+]
+
 
 class _Optional(TypedDict, total=False):
     id: str
