@@ -62,19 +62,21 @@ export class AuthStack extends Stack {
 
   #addToken() {
     const { configuration, data } = this.#props;
-    const token = new NodeFunction<TokenEnvironment>(this, 'Token', {
+    return new NodeFunction<TokenEnvironment>(this, 'Token', {
       configuration,
       entry: 'lambdas/auth/endpoints/token.handler.ts',
       timeout: Duration.seconds(15),
       memorySize: 1769, // one full vCPU: with less, the password hash makes every login slower
       reservedConcurrentExecutions: configuration.tokenConcurrency,
+      tables: {
+        CLIENTS_TABLE: data.clients.may('BatchGetItem'),
+        USERS_TABLE: data.users.may('BatchGetItem'),
+        CREDENTIALS_TABLE: data.credentials.may('BatchGetItem', 'UpdateItem'),
+        SESSIONS_TABLE: data.sessions.may('BatchGetItem', 'DeleteItem', 'PutItem', 'Query', 'UpdateItem'),
+        LOCKOUTS_TABLE: data.lockouts.may('BatchGetItem', 'UpdateItem'),
+        KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'mac'], unwrap: ['signing', 'mac'] }),
+      },
       environment: {
-        CLIENTS_TABLE: data.clients.tableName,
-        USERS_TABLE: data.users.tableName,
-        CREDENTIALS_TABLE: data.credentials.tableName,
-        SESSIONS_TABLE: data.sessions.tableName,
-        LOCKOUTS_TABLE: data.lockouts.tableName,
-        KEYRING_TABLE: data.keyring.tableName,
         ISSUER: data.auth.url,
         AUDIENCE: data.base.url,
         ACCESS_TOKEN_SECONDS: seconds(configuration.accessTokenLifetime),
@@ -84,57 +86,47 @@ export class AuthStack extends Stack {
         CLIENT_FAILURE_LIMIT: String(configuration.clientFailureLimit),
       },
     });
-    data.clients.grantActions(token, 'BatchGetItem');
-    data.users.grantActions(token, 'BatchGetItem');
-    data.credentials.grantActions(token, 'BatchGetItem', 'UpdateItem');
-    data.sessions.grantActions(token, 'BatchGetItem', 'DeleteItem', 'PutItem', 'Query', 'UpdateItem');
-    data.lockouts.grantActions(token, 'BatchGetItem', 'UpdateItem');
-    data.keyring.grantList(token, 'signing', 'mac');
-    data.keyring.grantUnwrap(token, 'signing', 'mac');
-    return token;
   }
 
   #addRevoke() {
     const { configuration, data } = this.#props;
-    const revoke = new NodeFunction<RevokeEnvironment>(this, 'Revoke', {
+    return new NodeFunction<RevokeEnvironment>(this, 'Revoke', {
       configuration,
       entry: 'lambdas/auth/endpoints/revoke.handler.ts',
       timeout: Duration.seconds(10),
       memorySize: 512,
+      tables: {
+        CLIENTS_TABLE: data.clients.may('BatchGetItem'),
+        SESSIONS_TABLE: data.sessions.may('BatchGetItem', 'UpdateItem'),
+        LOCKOUTS_TABLE: data.lockouts.may('BatchGetItem', 'UpdateItem'),
+        KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'mac'], unwrap: ['mac'] }),
+      },
       environment: this.#tokenReaderEnvironment(),
     });
-    data.clients.grantActions(revoke, 'BatchGetItem');
-    data.sessions.grantActions(revoke, 'BatchGetItem', 'UpdateItem');
-    data.lockouts.grantActions(revoke, 'BatchGetItem', 'UpdateItem');
-    data.keyring.grantList(revoke, 'signing', 'mac');
-    data.keyring.grantUnwrap(revoke, 'mac');
-    return revoke;
   }
 
   #addIntrospect() {
     const { configuration, data } = this.#props;
-    const introspect = new NodeFunction<IntrospectEnvironment>(this, 'Introspect', {
+    return new NodeFunction<IntrospectEnvironment>(this, 'Introspect', {
       configuration,
       entry: 'lambdas/auth/endpoints/introspect.handler.ts',
       timeout: Duration.seconds(10),
       memorySize: 512,
-      environment: { ...this.#tokenReaderEnvironment(), USERS_TABLE: data.users.tableName },
+      tables: {
+        CLIENTS_TABLE: data.clients.may('BatchGetItem'),
+        USERS_TABLE: data.users.may('BatchGetItem'),
+        SESSIONS_TABLE: data.sessions.may('BatchGetItem'),
+        LOCKOUTS_TABLE: data.lockouts.may('BatchGetItem', 'UpdateItem'),
+        KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'mac'], unwrap: ['mac'] }),
+      },
+      environment: this.#tokenReaderEnvironment(),
     });
-    for (const table of [data.clients, data.users, data.sessions]) table.grantActions(introspect, 'BatchGetItem');
-    data.lockouts.grantActions(introspect, 'BatchGetItem', 'UpdateItem');
-    data.keyring.grantList(introspect, 'signing', 'mac');
-    data.keyring.grantUnwrap(introspect, 'mac');
-    return introspect;
   }
 
-  /** What revocation and introspection both read: they recognise the tokens of this issuer. */
+  /** Returns what revocation and introspection both read: they recognise the tokens of this issuer. */
   #tokenReaderEnvironment() {
     const { configuration, data } = this.#props;
     return {
-      CLIENTS_TABLE: data.clients.tableName,
-      SESSIONS_TABLE: data.sessions.tableName,
-      LOCKOUTS_TABLE: data.lockouts.tableName,
-      KEYRING_TABLE: data.keyring.tableName,
       ISSUER: data.auth.url,
       AUDIENCE: data.base.url,
       IP_FAILURE_LIMIT: String(configuration.addressFailureLimit),
@@ -143,15 +135,14 @@ export class AuthStack extends Stack {
 
   #addDiscovery() {
     const { configuration, data } = this.#props;
-    const discovery = new NodeFunction<DiscoveryEnvironment>(this, 'Discovery', {
+    return new NodeFunction<DiscoveryEnvironment>(this, 'Discovery', {
       configuration,
       entry: 'lambdas/auth/endpoints/discovery.handler.ts',
       timeout: Duration.seconds(5),
       memorySize: 512,
-      environment: { KEYRING_TABLE: data.keyring.tableName, ISSUER: data.auth.url },
+      tables: { KEYRING_TABLE: data.keyring.mayUse({ list: ['signing'] }) },
+      environment: { ISSUER: data.auth.url },
     });
-    data.keyring.grantList(discovery, 'signing');
-    return discovery;
   }
 
   /** The rotation of keys runs once a day, and when a deployment changes it: the first deployment makes the first keys. */
@@ -162,8 +153,8 @@ export class AuthStack extends Stack {
       entry: 'lambdas/auth/keys/rotate-keys.handler.ts',
       timeout: Duration.seconds(60),
       memorySize: 512,
+      tables: { KEYRING_TABLE: data.keyring.mayRotate() },
       environment: {
-        KEYRING_TABLE: data.keyring.tableName,
         KEY_ARN: data.keyring.key.keyArn,
         SIGNING_ALGORITHM: configuration.signingAlgorithm,
         KEY_ROTATION_SECONDS: seconds(configuration.keyRotationPeriod),
@@ -171,7 +162,6 @@ export class AuthStack extends Stack {
         REFRESH_ABSOLUTE_SECONDS: seconds(configuration.refreshAbsoluteLifetime),
       },
     });
-    data.keyring.grantRotate(rotateKeys);
     new events.Rule(this, 'RotateKeysDaily', {
       description: 'Makes the keys that are due and deletes those past their time',
       schedule: events.Schedule.rate(Duration.days(1)),

@@ -110,12 +110,14 @@ function addConsumer(
     queue: queues[lane],
     maxConcurrency: configuration[`${lane}Concurrency`],
     memorySize: 1024,
+    tables: {
+      WEBHOOKS_TABLE: data.webhooks.may('BatchGetItem', 'UpdateItem'),
+      DELIVERIES_TABLE: data.deliveries.may('BatchGetItem', 'PutItem', 'UpdateItem'),
+      KEYRING_TABLE: data.keyring.mayUse({ list: ['sealing'], unwrap: ['sealing'] }),
+    },
     environment: {
       LANE: lane,
       QUEUE_URL: queues[lane].queueUrl,
-      WEBHOOKS_TABLE: data.webhooks.tableName,
-      DELIVERIES_TABLE: data.deliveries.tableName,
-      KEYRING_TABLE: data.keyring.tableName,
       RETRY_QUEUE_URL: retry.queueUrl,
       SLOW_QUEUE_URL: slow.queueUrl,
       DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
@@ -131,10 +133,6 @@ function addConsumer(
     },
     recursiveLoop,
   });
-  data.webhooks.grantActions(deliver, 'BatchGetItem', 'UpdateItem');
-  data.deliveries.grantActions(deliver, 'BatchGetItem', 'PutItem', 'UpdateItem');
-  data.keyring.grantList(deliver, 'sealing');
-  data.keyring.grantUnwrap(deliver, 'sealing');
   for (const queue of [retry, slow, deadLetterQueue]) queue.grant(deliver, 'sqs:SendMessage');
   return deliver;
 }

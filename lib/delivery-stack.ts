@@ -82,9 +82,11 @@ export class DeliveryStack extends Stack {
       entry: 'lambdas/delivery/sweeper/sweep.handler.ts',
       timeout: Duration.seconds(55),
       memorySize: 1024,
+      tables: {
+        DELIVERIES_TABLE: data.deliveries.may('BatchGetItem', 'PutItem', 'UpdateItem').andQuery('due', 'undelivered'),
+        WEBHOOKS_TABLE: data.webhooks.may('BatchGetItem', 'UpdateItem').andQuery('announcements'),
+      },
       environment: {
-        DELIVERIES_TABLE: data.deliveries.tableName,
-        WEBHOOKS_TABLE: data.webhooks.tableName,
         RETRY_QUEUE_URL: retry.queueUrl,
         SLOW_QUEUE_URL: slow.queueUrl,
         SLOW_RATE: String(configuration.slowRate),
@@ -93,11 +95,6 @@ export class DeliveryStack extends Stack {
         HISTORY_DAYS: this.#historyDays,
       },
     });
-    data.deliveries.grantActions(sweep, 'BatchGetItem', 'PutItem', 'UpdateItem');
-    data.deliveries.grantQueryIndex(sweep, 'due');
-    data.deliveries.grantQueryIndex(sweep, 'undelivered');
-    data.webhooks.grantActions(sweep, 'BatchGetItem', 'UpdateItem');
-    data.webhooks.grantQueryIndex(sweep, 'announcements');
     data.operations.grants.publish(sweep);
     this.#refusedEvents.grants.publish(sweep);
     for (const queue of [retry, slow]) queue.grant(sweep, 'sqs:SendMessage');
@@ -118,13 +115,17 @@ export class DeliveryStack extends Stack {
       entry: 'lambdas/delivery/api/deliveries-api.handler.ts',
       timeout: Duration.seconds(20),
       memorySize: 1024,
+      tables: {
+        CLIENTS_TABLE: data.clients.may('BatchGetItem'),
+        USERS_TABLE: data.users.may('BatchGetItem'),
+        SESSIONS_TABLE: data.sessions.may('BatchGetItem'),
+        KEYRING_TABLE: data.keyring.mayUse({ list: ['signing'] }),
+        WEBHOOKS_TABLE: data.webhooks.may('BatchGetItem', 'GetItem', 'UpdateItem'),
+        DELIVERIES_TABLE: data.deliveries
+          .may('BatchGetItem', 'PutItem', 'UpdateItem')
+          .andQuery('byWebhook', 'undelivered'),
+      },
       environment: {
-        CLIENTS_TABLE: data.clients.tableName,
-        USERS_TABLE: data.users.tableName,
-        SESSIONS_TABLE: data.sessions.tableName,
-        KEYRING_TABLE: data.keyring.tableName,
-        WEBHOOKS_TABLE: data.webhooks.tableName,
-        DELIVERIES_TABLE: data.deliveries.tableName,
         RETRY_QUEUE_URL: retry.queueUrl,
         ISSUER: data.auth.url,
         AUDIENCE: data.base.url,
@@ -135,12 +136,6 @@ export class DeliveryStack extends Stack {
         DOCS_URL: configuration.docsUrl ?? '',
       },
     });
-    for (const table of [data.clients, data.users, data.sessions]) table.grantActions(api, 'BatchGetItem');
-    data.keyring.grantList(api, 'signing');
-    data.webhooks.grantActions(api, 'BatchGetItem', 'GetItem', 'UpdateItem');
-    data.deliveries.grantActions(api, 'BatchGetItem', 'PutItem', 'UpdateItem');
-    data.deliveries.grantQueryIndex(api, 'byWebhook');
-    data.deliveries.grantQueryIndex(api, 'undelivered');
     retry.grant(api, 'sqs:SendMessage');
     data.base.addRoute(this, 'TestRoute', '/v1/webhooks/{evento}/teste', 'management', api);
     data.base.addRoute(this, 'DeliveriesRoute', '/v1/webhooks/{evento}/entregas', 'management', api);

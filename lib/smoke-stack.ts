@@ -42,6 +42,7 @@ export class SmokeStack extends Stack {
       memorySize: 256,
       reservedConcurrentExecutions: receiverConcurrency(configuration),
       systemLogLevel: lambda.SystemLogLevel.WARN, // requests of strangers leave no line
+      tables: {},
       environment: { RECEIVER_KEY_PARAMETER: key.parameterName },
     });
     key.grantRead(receiver);
@@ -59,6 +60,7 @@ export class SmokeStack extends Stack {
       entry: 'lambdas/smoke/scheduled-test.handler.ts',
       timeout: Duration.seconds(170), // the steps and tidying up; less than `longestTestMs` of `lambdas/smoke/ending.ts`
       memorySize: 512,
+      tables: {},
       environment: {
         AUTH_URL: data.auth.url,
         BASE_URL: data.base.url,

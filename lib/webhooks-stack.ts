@@ -23,22 +23,20 @@ export class WebhooksStack extends Stack {
       memorySize: 1024,
       configuration,
       reservedConcurrentExecutions: configuration.apiConcurrency,
+      tables: {
+        CLIENTS_TABLE: data.clients.may('BatchGetItem'),
+        USERS_TABLE: data.users.may('BatchGetItem'),
+        SESSIONS_TABLE: data.sessions.may('BatchGetItem'),
+        WEBHOOKS_TABLE: data.webhooks.may('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+        KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'sealing'], unwrap: ['sealing'] }),
+      },
       environment: {
-        CLIENTS_TABLE: data.clients.tableName,
-        USERS_TABLE: data.users.tableName,
-        SESSIONS_TABLE: data.sessions.tableName,
-        WEBHOOKS_TABLE: data.webhooks.tableName,
-        KEYRING_TABLE: data.keyring.tableName,
         ISSUER: data.auth.url,
         AUDIENCE: data.base.url,
         OWN_HOSTS: `${data.auth.host},${data.base.host}`,
         DOCS_URL: configuration.docsUrl ?? '',
       },
     });
-    for (const table of [data.clients, data.users, data.sessions]) table.grantActions(api, 'BatchGetItem');
-    data.webhooks.grantActions(api, 'GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
-    data.keyring.grantList(api, 'signing', 'sealing');
-    data.keyring.grantUnwrap(api, 'sealing');
 
     new Alarms(this, 'Alarms', {
       topic: data.operations,

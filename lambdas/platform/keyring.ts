@@ -55,7 +55,7 @@ export interface Keyring {
   find(kind: KeyKind, keyId: string): Promise<KeyringKey | undefined>;
   /**
    * Opens a key; the private half for `signing`. It is unwrapped by `kms:Decrypt` when it is first opened, and cached as long
-   * as this keyring lives. `grantUnwrap` allows that for a kind of key.
+   * as this keyring lives. Infrastructure allows that for each kind of key (`mayUse`).
    */
   open(key: KeyringKey): Promise<KeyObject>;
 }

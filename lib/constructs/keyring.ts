@@ -1,13 +1,20 @@
-import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import type { KeyKind } from '../../lambdas/platform/keyring.ts';
-import { number, Table, type TableProps, text } from './table.ts';
+import { number, type Permission, Table, TableAccess, type TableProps, text } from './table.ts';
 
 /** The properties of the keyring. */
 export interface KeyringProps extends Omit<TableProps, 'partitionKey' | 'sortKey'> {
   /** Wraps the keys, each kind under an encryption context of its own. */
   readonly key: kms.IKey;
+}
+
+/** The kinds of keys that a function may use, and for what. */
+export interface KeyUse {
+  /** It may read the keys of these kinds and no others. Their secret halves stay wrapped. */
+  readonly list: readonly KeyKind[];
+  /** It may also unwrap those of these kinds. @default - none */
+  readonly unwrap?: readonly KeyKind[];
 }
 
 /** The table of signing, MAC and sealing keys, whose secret halves are wrapped by a KMS key. */
@@ -19,34 +26,30 @@ export class Keyring extends Table {
     this.key = key;
   }
 
-  /** Allows listing the keys of these kinds and no others. Their secret halves stay wrapped. */
-  grantList(grantee: iam.IGrantable, ...kinds: readonly KeyKind[]): iam.Grant {
-    return iam.Grant.addToPrincipal({
-      grantee,
+  /** Returns the keyring with permission to use keys of some kinds. */
+  mayUse({ list, unwrap = [] }: KeyUse): TableAccess {
+    const listing: Permission = {
       actions: ['dynamodb:Query'],
       resourceArns: [this.tableArn],
-      conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': kinds } },
-    });
+      conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': list } },
+    };
+    return new TableAccess(this, [listing, ...(unwrap.length > 0 ? [this.#keyPermission('kms:Decrypt', unwrap)] : [])]);
   }
 
-  /** Allows unwrapping the keys of these kinds. */
-  grantUnwrap(grantee: iam.IGrantable, ...kinds: readonly KeyKind[]): iam.Grant {
-    return this.#grantKeyUse(grantee, 'kms:Decrypt', kinds);
+  /** Returns the keyring with permission to make wrapped keys of all kinds, and to delete them. It opens none. */
+  mayRotate(): TableAccess {
+    return new TableAccess(this, [
+      ...this.may('Query', 'PutItem', 'DeleteItem').permissions,
+      this.#keyPermission('kms:GenerateDataKeyPairWithoutPlaintext', ['signing']),
+      this.#keyPermission('kms:GenerateDataKeyWithoutPlaintext', ['mac', 'sealing']),
+    ]);
   }
 
-  /** Allows making wrapped keys of all kinds, and deleting them. It opens none. */
-  grantRotate(grantee: iam.IGrantable): void {
-    this.grantActions(grantee, 'Query', 'PutItem', 'DeleteItem');
-    this.#grantKeyUse(grantee, 'kms:GenerateDataKeyPairWithoutPlaintext', ['signing']);
-    this.#grantKeyUse(grantee, 'kms:GenerateDataKeyWithoutPlaintext', ['mac', 'sealing']);
-  }
-
-  #grantKeyUse(grantee: iam.IGrantable, action: string, kinds: readonly KeyKind[]): iam.Grant {
-    return iam.Grant.addToPrincipal({
-      grantee,
+  #keyPermission(action: string, kinds: readonly KeyKind[]): Permission {
+    return {
       actions: [action],
       resourceArns: [this.key.keyArn],
       conditions: { StringEquals: { 'kms:EncryptionContext:purpose': kinds } },
-    });
+    };
   }
 }

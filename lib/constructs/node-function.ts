@@ -7,14 +7,17 @@ import type { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 import { metricsNamespace, retentionOf } from '../stage-props.ts';
 import { bundleHandler } from './bundle.ts';
+import type { TableAccess } from './table.ts';
 
 /** The properties of a function. */
 export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly configuration: StageConfiguration;
   /** Path of the `*.handler.ts`, from the project's root. */
   readonly entry: string;
-  /** Exactly the variables that the handler reads; the handler's side declares the type. */
-  readonly environment: Environment;
+  /** The tables by the variables that the handler reads their names from: each sets the variable and grants the permissions. */
+  readonly tables: Readonly<Record<TableVariable<Environment>, TableAccess>>;
+  /** Exactly the other variables that the handler reads; the handler's side declares the type. */
+  readonly environment: Omit<Environment, TableVariable<Environment>>;
   readonly timeout: Duration;
   /** In MiB. CPU grows with it: 1,769 MiB are one full vCPU. */
   readonly memorySize: number;
@@ -26,13 +29,17 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly systemLogLevel?: lambda.SystemLogLevel | undefined;
 }
 
+/** The variables of an environment that name tables. */
+type TableVariable<Environment> = Extract<keyof Environment, `${string}_TABLE`>;
+
 /**
  * A Lambda function: Node.js 24 on arm64, one ES module bundle with the SDK inside, JSON logs in a log group of its own,
- * and a role of its own that may write to that log group. Whatever else it may do is granted by the owners of resources.
+ * and a role of its own that may write to that log group. It may do with its tables what they are passed with. Whatever else it
+ * may do is granted by the owners of resources.
  */
 export class NodeFunction<Environment extends Record<string, string>> extends lambda.Function {
   readonly entry: string;
-  readonly variables: Environment;
+  readonly variables: Readonly<Record<string, string>>;
   /**
    * The alias that everything calls which calls this function: it leads to the version of the latest deployment that succeeded.
    * A version is published when the template of the function changes, not when only a value does that it refers to.
@@ -47,6 +54,9 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
       path: rolePath(scope, props.configuration),
     });
     logGroup.grantWrite(role);
+    const tables = Object.entries<TableAccess>(props.tables);
+    const tableNames = Object.fromEntries(tables.map(([variable, { table }]) => [variable, table.tableName]));
+    const variables = { ...tableNames, ...props.environment };
     super(scope, id, {
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
@@ -59,7 +69,7 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
       environment: {
         POWERTOOLS_LOG_LEVEL: 'INFO',
         POWERTOOLS_METRICS_NAMESPACE: metricsNamespace(props.configuration),
-        ...props.environment,
+        ...variables,
       },
       timeout: props.timeout,
       memorySize: props.memorySize,
@@ -70,8 +80,9 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
       ...(props.systemLogLevel ? { systemLogLevelV2: props.systemLogLevel } : {}),
     });
     this.entry = props.entry;
-    this.variables = props.environment;
+    this.variables = variables;
     this.live = new lambda.Alias(this, 'Live', { aliasName: 'live', version: this.currentVersion });
+    for (const [, access] of tables) access.grant(this);
   }
 }
 

@@ -19,8 +19,6 @@ export type TableAction = 'BatchGetItem' | 'GetItem' | 'Query' | 'PutItem' | 'Up
 /**
  * A table that is paid per request and can be restored to any second of the last 35 days. Its items expire by their
  * attribute `ttl`.
- *
- * Its grants allow exactly what they name: the CDK's own ones include the table's indexes.
  */
 export class Table extends dynamodb.TableV2 {
   constructor(scope: Construct, id: string, { dataKey, ...props }: TableProps) {
@@ -33,24 +31,41 @@ export class Table extends dynamodb.TableV2 {
     });
   }
 
-  /** Allows these actions on the table itself, not on its indexes. */
-  grantActions(grantee: iam.IGrantable, ...actions: readonly TableAction[]): iam.Grant {
-    return iam.Grant.addToPrincipal({
-      grantee,
-      actions: actions.map(action => `dynamodb:${action}`),
-      resourceArns: [this.tableArn],
-    });
-  }
-
-  /** Allows queries of one index. */
-  grantQueryIndex(grantee: iam.IGrantable, indexName: string): iam.Grant {
-    return iam.Grant.addToPrincipal({
-      grantee,
-      actions: ['dynamodb:Query'],
-      resourceArns: [`${this.tableArn}/index/${indexName}`],
-    });
+  /** Returns the table with permission for these actions on the table itself, not on its indexes. */
+  may(...actions: readonly TableAction[]): TableAccess {
+    return new TableAccess(this, [
+      { actions: actions.map(action => `dynamodb:${action}`), resourceArns: [this.tableArn] },
+    ]);
   }
 }
+
+/**
+ * A table and what a function may do with it. Functions take both together. The permissions are exactly those that are named: the
+ * CDK's own grants include the table's indexes.
+ */
+export class TableAccess {
+  readonly table: dynamodb.ITable;
+  readonly permissions: readonly Permission[];
+
+  constructor(table: dynamodb.ITable, permissions: readonly Permission[]) {
+    this.table = table;
+    this.permissions = permissions;
+  }
+
+  /** Adds permission to query these indexes. */
+  andQuery(...indexNames: readonly string[]): TableAccess {
+    const resourceArns = indexNames.map(name => `${this.table.tableArn}/index/${name}`);
+    return new TableAccess(this.table, [...this.permissions, { actions: ['dynamodb:Query'], resourceArns }]);
+  }
+
+  /** Grants the permissions. */
+  grant(grantee: iam.IGrantable): void {
+    for (const permission of this.permissions) iam.Grant.addToPrincipal({ grantee, ...permission });
+  }
+}
+
+/** Actions on resources, with conditions if there are any. */
+export type Permission = Pick<iam.GrantOnPrincipalOptions, 'actions' | 'resourceArns' | 'conditions'>;
 
 /** A key attribute that holds text. */
 export function text(name: string): dynamodb.Attribute {
