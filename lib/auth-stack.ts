@@ -9,7 +9,7 @@ import type {
   RotateKeysEnvironment,
   TokenEnvironment,
 } from '../lambdas/auth/environment.ts';
-import { authAlarms } from './auth-alarms.ts';
+import { authAlarms } from './alarms.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { DeploymentTrigger } from './constructs/deployment-trigger.ts';
 import { GradualReleases } from './constructs/gradual-releases.ts';
@@ -41,7 +41,7 @@ export class AuthStack extends Stack {
     const rotateKeys = this.#addRotateKeys();
     new Alarms(this, 'Alarms', {
       topic: data.operations,
-      rules: authAlarms({ configuration, token, rotateKeys }),
+      rules: authAlarms(configuration, { token, rotateKeys }),
     });
     if (configuration.gradual) {
       const services = { token, revoke, introspect, discovery };

@@ -3,13 +3,13 @@ import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
 import type { DeliveriesApiEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
+import { deliveryAlarms } from './alarms.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import { RefusedEventsTopic } from './constructs/refused-events-topic.ts';
 import type { WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
-import { deliveryAlarms } from './delivery-alarms.ts';
 import { addDeliveryLanes, type DeliveryLanes } from './delivery-lanes.ts';
 import { addPublishers } from './publishers.ts';
 import type { StageProps } from './stage-props.ts';
@@ -48,7 +48,7 @@ export class DeliveryStack extends Stack {
     const deliveriesApi = this.#addDeliveriesApi();
     new Alarms(this, 'Alarms', {
       topic: data.operations,
-      rules: deliveryAlarms({ ...this.#lanes, configuration, sweep, deliveriesApi }),
+      rules: deliveryAlarms(configuration, { ...this.#lanes, sweep, deliveriesApi }),
     });
     if (configuration.gradual) {
       const services = { history: deliveriesApi };

@@ -1,17 +1,17 @@
 import { CfnOutput, Duration, Fn, Stack } from 'aws-cdk-lib';
-import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { ReceiverEnvironment, ScheduledTestEnvironment } from '../lambdas/smoke/environment.ts';
+import { smokeAlarms } from './alarms.ts';
 import { receiverConcurrency } from './config.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import { SecretParameter } from './constructs/secret-parameter.ts';
 import type { WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
-import { metricsNamespace, type StageProps } from './stage-props.ts';
+import type { StageProps } from './stage-props.ts';
 
 /** The properties of the stack for smoke tests. */
 export interface SmokeStackProps extends StageProps {
@@ -78,23 +78,7 @@ export class SmokeStack extends Stack {
       schedule: events.Schedule.rate(interval),
       targets: [new targets.LambdaFunction(test.live)],
     });
-    new Alarms(this, 'Alarms', {
-      topic: data.operations,
-      rules: {
-        SmokeFailed: {
-          description:
-            'The scheduled smoke test failed, or did not run: smoke.failed in its log tells the step. Try npm run smoke.',
-          metric: new cloudwatch.Metric({
-            namespace: metricsNamespace(configuration),
-            metricName: 'SmokePassed',
-            dimensionsMap: { service: 'smoke-test' },
-            statistic: 'Minimum',
-            period: Duration.seconds(interval.toSeconds() * 2), // a test is in each, however late it begins
-          }),
-          below: 1,
-        },
-      },
-    });
+    new Alarms(this, 'Alarms', { topic: data.operations, rules: smokeAlarms(configuration, interval) });
     new CfnOutput(this, 'SmokeCredentialsParameter', { value: credentials.parameterName });
   }
 

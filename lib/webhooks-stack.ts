@@ -1,6 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { WebhooksApiEnvironment } from '../lambdas/webhooks/environment.ts';
+import { webhooksAlarms } from './alarms.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
@@ -38,19 +39,7 @@ export class WebhooksStack extends Stack {
       },
     });
 
-    new Alarms(this, 'Alarms', {
-      topic: data.operations,
-      rules: {
-        WebhooksApiCrashes: {
-          description: 'The webhooks API fails or times out.',
-          metric: api.metricErrors(),
-        },
-        WebhooksApiThrottles: {
-          description: 'Requests to the webhooks API are throttled: its function has reached its concurrency.',
-          metric: api.metricThrottles(),
-        },
-      },
-    });
+    new Alarms(this, 'Alarms', { topic: data.operations, rules: webhooksAlarms(api) });
     if (configuration.gradual) {
       new GradualReleases(this, 'Releases', { configuration, topic: data.operations, services: { webhooks: api } });
     }

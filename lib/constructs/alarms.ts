@@ -1,23 +1,20 @@
-import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import type { StageConfiguration } from '../config.ts';
-import { metricsNamespace } from '../stage-props.ts';
 
 /** When an alarm goes off, and what it says then. */
 export interface AlarmRule {
   /** What is wrong and where to look, in one line. An operator reads it first. */
   readonly description: string;
   readonly metric: cloudwatch.IMetric;
-  /** Goes off above this value. @default 0 */
-  readonly above?: number;
-  /** Goes off below this value instead; missing data counts as below. */
-  readonly below?: number;
+  /** @default 0 */
+  readonly threshold?: number;
+  /** The side of the threshold on which it goes off; missing data counts as below. @default above */
+  readonly comparison?: 'above' | 'below';
   /** Number of breaching periods. @default 1 */
   readonly periods?: number;
-  /** The breaching periods may be any of so many latest ones. @default - they are consecutive */
+  /** The breaching periods may be any of this many latest ones. @default - they are consecutive */
   readonly among?: number;
 }
 
@@ -42,34 +39,26 @@ export class Alarms extends Construct {
     }
   }
 
-  #addAlarm(id: string, { description, metric, above = 0, below, periods = 1, among = periods }: AlarmRule) {
+  #addAlarm(id: string, rule: AlarmRule) {
+    const { description, metric, threshold = 0, comparison = 'above', periods = 1, among = periods } = rule;
     return new cloudwatch.Alarm(this, id, {
       alarmDescription: description,
       metric,
-      threshold: below ?? above,
+      threshold,
       evaluationPeriods: among,
       datapointsToAlarm: periods,
-      comparisonOperator:
-        below === undefined
-          ? cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD
-          : cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
-      treatMissingData:
-        below === undefined ? cloudwatch.TreatMissingData.NOT_BREACHING : cloudwatch.TreatMissingData.BREACHING,
+      ...comparisons[comparison],
     });
   }
 }
 
-/** A count that functions write themselves, summed over five minutes; `service` is the name that they write it under. */
-export function serviceCount(
-  configuration: StageConfiguration,
-  service: string,
-  metricName: string,
-): cloudwatch.Metric {
-  return new cloudwatch.Metric({
-    namespace: metricsNamespace(configuration),
-    metricName,
-    dimensionsMap: { service },
-    statistic: 'Sum',
-    period: Duration.minutes(5),
-  });
-}
+const comparisons = {
+  above: {
+    comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+    treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+  },
+  below: {
+    comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+    treatMissingData: cloudwatch.TreatMissingData.BREACHING,
+  },
+};

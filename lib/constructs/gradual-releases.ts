@@ -1,12 +1,12 @@
-import { type CfnResource, Duration, Lazy, Stack, Validations } from 'aws-cdk-lib';
-import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { type CfnResource, Lazy, Stack, Validations } from 'aws-cdk-lib';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import { releaseAlarms } from '../alarms.ts';
 import type { StageConfiguration } from '../config.ts';
-import { metricsNamespace } from '../stage-props.ts';
-import { type AlarmRule, Alarms } from './alarms.ts';
+import { Alarms } from './alarms.ts';
 import type { NodeFunction } from './node-function.ts';
 
 /** The properties of a stack's gradual releases. */
@@ -33,7 +33,10 @@ export class GradualReleases extends Construct {
     const role = this.#addRole();
     for (const [service, target] of Object.entries(services)) {
       const name = target.node.id;
-      const { alarms } = new Alarms(this, `${name}Alarms`, { topic, rules: failures(configuration, service, target) });
+      const { alarms } = new Alarms(this, `${name}Alarms`, {
+        topic,
+        rules: releaseAlarms(configuration, service, target),
+      });
       new LambdaDeploymentGroup(this, name, {
         application,
         alias: target.live,
@@ -76,41 +79,3 @@ function makeAnewWithVersion(alarm: cloudwatch.Alarm, { currentVersion }: NodeFu
 
 /** The logical id of a version ends in a hash of the function. */
 const versionHashLength = 32;
-
-/**
- * How a function's new version fails: invocations that throw, run out of memory or time out, and answers with status 500, which are
- * no errors to Lambda. Lambda tells versions apart while an alias leads to two of them.
- */
-function failures(
-  configuration: StageConfiguration,
-  service: string,
-  { node, live, functionName, currentVersion }: NodeFunction<Record<string, string>>,
-): Record<string, AlarmRule> {
-  const sum = { statistic: 'Sum', period: Duration.minutes(1) };
-  const { version } = currentVersion;
-  const consequence = 'A release that is under way is taken back: look at the function’s log.';
-  return {
-    Crashes: {
-      description: `The new version of ${node.id} fails or times out. ${consequence}`,
-      metric: new cloudwatch.Metric({
-        ...sum,
-        namespace: 'AWS/Lambda',
-        metricName: 'Errors',
-        dimensionsMap: {
-          FunctionName: functionName,
-          Resource: `${functionName}:${live.aliasName}`,
-          ExecutedVersion: version,
-        },
-      }),
-    },
-    ServerErrors: {
-      description: `The new version of ${node.id} answers 500. ${consequence}`,
-      metric: new cloudwatch.Metric({
-        ...sum,
-        namespace: metricsNamespace(configuration),
-        metricName: 'ServerError',
-        dimensionsMap: { service, version },
-      }),
-    },
-  };
-}
