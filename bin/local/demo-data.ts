@@ -18,7 +18,7 @@ export type DemoCredentials = Readonly<z.output<typeof credentialsSchema>>;
  * @throws {StartError} when the stacks lack a table
  */
 export async function provisionDemo(outputs: RunOutputs, file?: string): Promise<DemoCredentials> {
-  const tableName = requiredOutput(outputs, 'ClientsTable');
+  const table = requiredOutput(outputs, 'ClientsTable');
   const tables = {
     users: requiredOutput(outputs, 'UsersTable'),
     credentials: requiredOutput(outputs, 'CredentialsTable'),
@@ -31,7 +31,7 @@ export async function provisionDemo(outputs: RunOutputs, file?: string): Promise
   const dynamo = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   const common = { dynamo, now: systemClock, makeId: randomId };
   try {
-    return await ensureDemo(makeClientStore({ ...common, tableName }), makeUserStore({ ...common, tables }), file);
+    return await ensureDemo(makeClientStore({ ...common, table }), makeUserStore({ ...common, tables }), file);
   } finally {
     client.destroy();
   }

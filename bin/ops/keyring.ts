@@ -13,7 +13,7 @@ import { connectionSettings, requireOutput, type Target } from './target.ts';
 export function openKeyring(target: Target): Pick<Keyring, 'list'> {
   return makeKeyring({
     dynamo: connectDynamo(target),
-    tableName: requireOutput(target, 'KeyringTable'),
+    table: requireOutput(target, 'KeyringTable'),
     now: systemClock,
   });
 }
@@ -25,10 +25,10 @@ export function openLockout(target: Target): Pick<Lockout, 'unlock'> {
   const keyring = makeKeyring({
     dynamo,
     kms,
-    tableName: requireOutput(target, 'KeyringTable'),
+    table: requireOutput(target, 'KeyringTable'),
     now: systemClock,
   });
-  return makeLockout({ dynamo, keyring, tableName: requireOutput(target, 'LockoutsTable'), now: systemClock });
+  return makeLockout({ dynamo, keyring, table: requireOutput(target, 'LockoutsTable'), now: systemClock });
 }
 
 /** The target's key rotation, with the settings of its scheduled function. */

@@ -28,7 +28,7 @@ export function connectDynamo(target: Target): DynamoDBDocumentClient {
 
 /** The target's clients. */
 export function openClients(target: Target) {
-  return makeClientStore({ ...connect(target), tableName: requireOutput(target, 'ClientsTable') });
+  return makeClientStore({ ...connect(target), table: requireOutput(target, 'ClientsTable') });
 }
 
 /** The target's users. */
@@ -42,13 +42,13 @@ export function openUsers(target: Target) {
 /** The target's sessions. */
 export function openSessions(target: Target) {
   const { dynamo } = connect(target);
-  const tableName = requireOutput(target, 'SessionsTable');
-  return { ...makeSessionList({ dynamo, tableName }), ...makeSessionStore({ dynamo, tableName }) };
+  const table = requireOutput(target, 'SessionsTable');
+  return { ...makeSessionList({ dynamo, table }), ...makeSessionStore({ dynamo, table }) };
 }
 
 /** The target's webhooks. */
 export function openWebhooks(target: Target) {
-  return makeOperatorStore({ ...connect(target), tableName: requireOutput(target, 'WebhooksTable') });
+  return makeOperatorStore({ ...connect(target), table: requireOutput(target, 'WebhooksTable') });
 }
 
 /** The target's deliveries. They are read and begun anew here; only the service writes final states, which set how long

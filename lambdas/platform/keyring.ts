@@ -73,10 +73,10 @@ export function keyringContext(kind: KeyKind): Record<string, string> {
 export function makeKeyring(dependencies: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly kms?: Pick<KMSClient, 'send'>;
-  readonly tableName: string;
+  readonly table: string;
   readonly now: Clock;
 }): Keyring {
-  const { dynamo, kms, tableName, now } = dependencies;
+  const { dynamo, kms, table, now } = dependencies;
   const cached = new Map<KeyKind, { readAt: number; keys: Promise<readonly KeyringKey[]> }>();
   const lookedUpAt = new Map<KeyKind, number>();
   const opened = new Map<string, Promise<KeyObject>>();
@@ -134,7 +134,7 @@ export function makeKeyring(dependencies: {
   async function readKeys(kind: KeyKind): Promise<readonly KeyringKey[]> {
     const answer = await dynamo.send(
       new QueryCommand({
-        TableName: tableName,
+        TableName: table,
         ConsistentRead: true,
         KeyConditionExpression: 'kind = :kind',
         ExpressionAttributeValues: { ':kind': kind },

@@ -37,13 +37,13 @@ export interface OperatorStore {
 /** The dependencies of the store. */
 export interface OperatorStoreDependencies {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly tableName: string;
+  readonly table: string;
   readonly now: Clock;
 }
 
 /** Makes the operators' store over table `Webhooks`; only the ops tool uses it. `webhook-store.ts` explains suspensions. */
-export function makeOperatorStore({ dynamo, tableName, now }: OperatorStoreDependencies): OperatorStore {
-  const { find: findWebhook } = makeWebhookStore({ dynamo, tableName });
+export function makeOperatorStore({ dynamo, table, now }: OperatorStoreDependencies): OperatorStore {
+  const { find: findWebhook } = makeWebhookStore({ dynamo, table });
 
   /** Gives the item after the update; `undefined` when the condition does not hold. */
   const update = (
@@ -53,7 +53,7 @@ export function makeOperatorStore({ dynamo, tableName, now }: OperatorStoreDepen
   ): Promise<Item | undefined> =>
     updateWebhook(dynamo, {
       ...change,
-      table: tableName,
+      table,
       key: webhookKey(accountId, eventName),
       names: { '#status': 'status' },
     });
@@ -63,7 +63,7 @@ export function makeOperatorStore({ dynamo, tableName, now }: OperatorStoreDepen
     let from: Item | undefined;
     do {
       const page = await dynamo.send(
-        new ScanCommand({ TableName: tableName, ConsistentRead: true, ExclusiveStartKey: from }),
+        new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: from }),
       );
       items.push(...(page.Items ?? []));
       from = page.LastEvaluatedKey;
@@ -79,7 +79,7 @@ export function makeOperatorStore({ dynamo, tableName, now }: OperatorStoreDepen
     for (let page = 0; page < mostTroubledPages; page++) {
       const answer = await dynamo.send(
         new ScanCommand({
-          TableName: tableName,
+          TableName: table,
           FilterExpression: '#status = :suspended OR attribute_exists(failingSince)',
           ExpressionAttributeNames: { '#status': 'status' },
           ExpressionAttributeValues: { ':suspended': 'suspended' },
@@ -131,7 +131,7 @@ export function makeOperatorStore({ dynamo, tableName, now }: OperatorStoreDepen
     const found = await findWebhook(accountId, eventName);
     if (found) return found.status === 'active' ? { outcome: 'changed', webhook: found } : 'retry';
     const endHold = new DeleteCommand({
-      TableName: tableName,
+      TableName: table,
       Key: webhookKey(accountId, eventName),
       ConditionExpression: 'attribute_exists(eventName) AND attribute_not_exists(webhookId)',
     });
@@ -142,7 +142,7 @@ export function makeOperatorStore({ dynamo, tableName, now }: OperatorStoreDepen
   return {
     find: async (accountId, eventName) => {
       const Key = webhookKey(accountId, eventName);
-      const { Item } = await dynamo.send(new GetCommand({ TableName: tableName, Key, ConsistentRead: true }));
+      const { Item } = await dynamo.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
       return webhookIn(Item) ?? (Item && holdIn(Item));
     },
     listAll,

@@ -45,10 +45,10 @@ export interface WebhookStore {
  */
 export function makeWebhookStore({
   dynamo,
-  tableName: TableName,
+  table: TableName,
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly tableName: string;
+  readonly table: string;
 }): WebhookStore {
   const find = async (accountId: string, eventName: EventName): Promise<Webhook | undefined> => {
     const { Item } = await dynamo.send(

@@ -27,7 +27,7 @@ const dynamo = makeDynamo();
 const keyring = makeKeyring({
   dynamo,
   kms: new KMSClient(clientSettings),
-  tableName: environment.KEYRING_TABLE,
+  table: environment.KEYRING_TABLE,
   now: systemClock,
 });
 
@@ -55,7 +55,7 @@ export const handler = middy<HttpRequest, HttpResponse>()
       resources: [
         makeProtectedResource({ audience: environment.AUDIENCE, issuer: environment.ISSUER }),
         ...makeWebhookResources({
-          store: makeWebhookStore({ dynamo, tableName: environment.WEBHOOKS_TABLE }),
+          store: makeWebhookStore({ dynamo, table: environment.WEBHOOKS_TABLE }),
           sealing: makeSealing(keyring),
           validateUrl: makeValidateUrl({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
           makeSecret: makeSigningSecret,

@@ -97,7 +97,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
   const count = (name: string) => void metrics.push(name);
 
   const makeId = randomId;
-  const clients = makeClientStore({ dynamo, tableName: 'Clients', now, makeId });
+  const clients = makeClientStore({ dynamo, table: 'Clients', now, makeId });
   const users = makeUserStore({ dynamo, tables: { users: 'Users', credentials: 'Credentials' }, now, makeId });
   const rotation = makeKeyRotation({
     environment: {
@@ -150,18 +150,18 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     return readAnswer(await endpoints[endpoint](request));
   };
 
-  const keyring = makeKeyring({ dynamo, kms: kms.client, tableName: 'Keyring', now });
+  const keyring = makeKeyring({ dynamo, kms: kms.client, table: 'Keyring', now });
   return {
     clock,
     database,
     kms,
     keyring,
-    sessionList: makeSessionList({ dynamo, tableName: 'Sessions' }),
-    lockout: makeLockout({ dynamo, tableName: 'Lockouts', keyring, now }),
+    sessionList: makeSessionList({ dynamo, table: 'Sessions' }),
+    lockout: makeLockout({ dynamo, table: 'Lockouts', keyring, now }),
     rotation,
     clients,
     users,
-    sessions: makeSessionStore({ dynamo, tableName: 'Sessions' }),
+    sessions: makeSessionStore({ dynamo, table: 'Sessions' }),
     logs,
     metrics,
     hashes,

@@ -37,7 +37,7 @@ export function makeClientAuthentication({
 }): ClientAuthentication {
   const ipRateLimit = makeIpRateLimit({
     dynamo,
-    tableName: environment.LOCKOUTS_TABLE,
+    table: environment.LOCKOUTS_TABLE,
     limit: environment.IP_FAILURE_LIMIT,
     now,
   });

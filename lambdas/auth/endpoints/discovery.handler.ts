@@ -14,7 +14,7 @@ const environment = readEnvironment(discoveryEnvironment);
 const { logger, metrics } = makeTelemetry('discovery');
 const keyring = makeKeyring({
   dynamo: makeDynamo(),
-  tableName: environment.KEYRING_TABLE,
+  table: environment.KEYRING_TABLE,
   now: systemClock,
 });
 

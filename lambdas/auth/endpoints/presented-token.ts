@@ -32,7 +32,7 @@ export function makePresentedTokenReader(
   { environment, dynamo, kms, now }: EndpointDependencies<RevokeEnvironmentValues>,
   options: VerificationOptions = {},
 ) {
-  const keyring = makeKeyring({ dynamo, kms, tableName: environment.KEYRING_TABLE, now });
+  const keyring = makeKeyring({ dynamo, kms, table: environment.KEYRING_TABLE, now });
   const clientAuthentication = makeClientAuthentication({ environment, dynamo, now });
   const verifyRefreshToken = makeRefreshTokenVerification(keyring);
   const verifyAccessToken = makeAccessTokenVerification({

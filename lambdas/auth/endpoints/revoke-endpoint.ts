@@ -15,7 +15,7 @@ import { makePresentedTokenReader } from './presented-token.ts';
 export function makeRevokeEndpoint(dependencies: EndpointDependencies<RevokeEnvironmentValues>) {
   const { environment, dynamo, log, count, now } = dependencies;
   const readPresentedToken = makePresentedTokenReader(dependencies, { mayBeExpired: true });
-  const sessions = makeSessionStore({ dynamo, tableName: environment.SESSIONS_TABLE });
+  const sessions = makeSessionStore({ dynamo, table: environment.SESSIONS_TABLE });
   return makeOAuthEndpoint({ endpoint: 'revoke', log, count, answer: revokeToken });
 
   async function revokeToken(request: HttpRequest, auditContext: AuditContext): Promise<Revocation> {

@@ -64,8 +64,8 @@ interface TokenEndpointDependencies extends EndpointDependencies<TokenEnvironmen
 function composeParts(dependencies: TokenEndpointDependencies) {
   const { environment, dynamo, kms, passwords, log, now, makeId, random } = dependencies;
   const userTables = { users: environment.USERS_TABLE, credentials: environment.CREDENTIALS_TABLE };
-  const lockouts = { dynamo, tableName: environment.LOCKOUTS_TABLE, now };
-  const keyring = makeKeyring({ dynamo, kms, tableName: environment.KEYRING_TABLE, now });
+  const lockouts = { dynamo, table: environment.LOCKOUTS_TABLE, now };
+  const keyring = makeKeyring({ dynamo, kms, table: environment.KEYRING_TABLE, now });
   const mintAccessToken = makeAccessTokenMint({
     keyring,
     issuer: environment.ISSUER,
@@ -77,7 +77,7 @@ function composeParts(dependencies: TokenEndpointDependencies) {
   const sessionsTable = environment.SESSIONS_TABLE;
   const shared = {
     userTables,
-    sessions: makeSessionStore({ dynamo, tableName: sessionsTable }),
+    sessions: makeSessionStore({ dynamo, table: sessionsTable }),
     lockout: makeLockout({ ...lockouts, keyring }),
     prepareTokens: makeTokenPreparation({
       keyring,
@@ -90,7 +90,7 @@ function composeParts(dependencies: TokenEndpointDependencies) {
   };
   const beginSession = makeSessionBeginning({
     ...shared,
-    sessionLimit: makeSessionLimit({ dynamo, tableName: sessionsTable, log, now, random }),
+    sessionLimit: makeSessionLimit({ dynamo, table: sessionsTable, log, now, random }),
     accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
     refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
   });
@@ -98,7 +98,7 @@ function composeParts(dependencies: TokenEndpointDependencies) {
     password: makePasswordGrant({
       ...shared,
       dynamo,
-      credentials: makeCredentialStore({ dynamo, tableName: userTables.credentials, now }),
+      credentials: makeCredentialStore({ dynamo, table: userTables.credentials, now }),
       passwords,
       clientRateLimit: makeClientRateLimit({ ...lockouts, limit: environment.CLIENT_FAILURE_LIMIT }),
       beginSession,

@@ -48,7 +48,7 @@ export function makeKeyRotation({
   readonly now: Clock;
   readonly makeId: MakeId;
 }): KeyRotation {
-  const { KEYRING_TABLE: tableName, SIGNING_ALGORITHM: algorithm } = environment;
+  const { KEYRING_TABLE: table, SIGNING_ALGORITHM: algorithm } = environment;
   const policies = rotationPolicies({
     periodSeconds: environment.KEY_ROTATION_SECONDS,
     accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
@@ -80,7 +80,7 @@ export function makeKeyRotation({
 
   /** Lists by a fresh keyring, which has nothing cached. */
   function list(kind: KeyKind): Promise<readonly KeyringKey[]> {
-    return makeKeyring({ dynamo, tableName, now }).list(kind);
+    return makeKeyring({ dynamo, table, now }).list(kind);
   }
 
   /** Whether this run created the generation, and not a concurrent one. */
@@ -94,7 +94,7 @@ export function makeKeyRotation({
       ...(await generate(kind)),
     };
     const command = new PutCommand({
-      TableName: tableName,
+      TableName: table,
       Item: key,
       ConditionExpression: 'attribute_not_exists(kind)',
     });
@@ -121,7 +121,7 @@ export function makeKeyRotation({
   }
 
   async function remove({ kind, generation }: KeyringKey): Promise<number> {
-    await dynamo.send(new DeleteCommand({ TableName: tableName, Key: { kind, generation } }));
+    await dynamo.send(new DeleteCommand({ TableName: table, Key: { kind, generation } }));
     return generation;
   }
 }

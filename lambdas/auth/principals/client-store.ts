@@ -65,12 +65,12 @@ export interface ClientStore {
 /** Makes the store of table `Clients`: partition `clientId`, one item per client. */
 export function makeClientStore({
   dynamo,
-  tableName,
+  table,
   now,
   makeId,
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly tableName: string;
+  readonly table: string;
   readonly now: Clock;
   readonly makeId: MakeId;
 }): ClientStore {
@@ -104,19 +104,19 @@ export function makeClientStore({
       updatedAt: moment,
     };
     await dynamo.send(
-      new PutCommand({ TableName: tableName, Item: client, ConditionExpression: 'attribute_not_exists(clientId)' }),
+      new PutCommand({ TableName: table, Item: client, ConditionExpression: 'attribute_not_exists(clientId)' }),
     );
     return { client, clientSecret };
   }
 
   async function findClient(clientId: string): Promise<Client | undefined> {
     if (!isPossibleKey({ clientId })) return undefined;
-    const answer = await dynamo.send(new GetCommand({ TableName: tableName, Key: { clientId }, ConsistentRead: true }));
+    const answer = await dynamo.send(new GetCommand({ TableName: table, Key: { clientId }, ConsistentRead: true }));
     return parseClient(answer.Item);
   }
 
   async function listClients(page: PageRequest = {}): Promise<Client[]> {
-    const clients = await scanTable(dynamo, { tableName, partitionKey: 'clientId', parse: parseClient, ...page });
+    const clients = await scanTable(dynamo, { table, partitionKey: 'clientId', parse: parseClient, ...page });
     if (page.limit !== undefined || page.after !== undefined) return clients;
     return clients.sort((one, other) => one.name.localeCompare(other.name));
   }
@@ -154,7 +154,7 @@ export function makeClientStore({
 
   async function deleteClient(clientId: string): Promise<Client | undefined> {
     if (!isPossibleKey({ clientId })) return undefined;
-    const command = new DeleteCommand({ TableName: tableName, Key: { clientId }, ReturnValues: 'ALL_OLD' });
+    const command = new DeleteCommand({ TableName: table, Key: { clientId }, ReturnValues: 'ALL_OLD' });
     return parseClient((await dynamo.send(command)).Attributes);
   }
 
@@ -192,7 +192,7 @@ export function makeClientStore({
     const removal = removed.length === 0 ? '' : ` REMOVE ${removed.map(name => `#${name}`).join(', ')}`;
     const names = [...assigned.map(([name]) => name), ...removed, ...(endsSessions ? ['version'] : [])];
     const command = new UpdateCommand({
-      TableName: tableName,
+      TableName: table,
       Key: { clientId },
       ConditionExpression: ['attribute_exists(clientId)', condition].filter(Boolean).join(' AND '),
       UpdateExpression: `SET ${sets.join(', ')}${removal}`,

@@ -31,11 +31,11 @@ export interface CredentialStore {
 /** Makes the store of table `Credentials`: partition `email`, which makes e-mail addresses unique. */
 export function makeCredentialStore({
   dynamo,
-  tableName,
+  table,
   now,
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly tableName: string;
+  readonly table: string;
   readonly now: Clock;
 }): CredentialStore {
   return {
@@ -49,13 +49,13 @@ export function makeCredentialStore({
 
   async function findCredential(email: string): Promise<Credential | undefined> {
     if (!isPossibleKey({ email })) return undefined;
-    const command = new GetCommand({ TableName: tableName, Key: keyOf(email), ConsistentRead: true });
+    const command = new GetCommand({ TableName: table, Key: keyOf(email), ConsistentRead: true });
     return parseCredential((await dynamo.send(command)).Item);
   }
 
   function addCredential(credential: Credential): Promise<boolean> {
     const ConditionExpression = 'attribute_not_exists(email)';
-    return isWritten(dynamo.send(new PutCommand({ TableName: tableName, Item: credential, ConditionExpression })));
+    return isWritten(dynamo.send(new PutCommand({ TableName: table, Item: credential, ConditionExpression })));
   }
 
   function takeOverCredential(left: Credential, credential: Credential): Promise<boolean> {
@@ -94,7 +94,7 @@ export function makeCredentialStore({
 
   function deleteCredential(email: string, userId: string): Promise<boolean> {
     const command = new DeleteCommand({
-      TableName: tableName,
+      TableName: table,
       Key: keyOf(email),
       ConditionExpression: 'userId = :userId',
       ExpressionAttributeValues: { ':userId': userId },
@@ -104,7 +104,7 @@ export function makeCredentialStore({
 
   function update(email: string, condition: string, set: string, values: Item): Promise<boolean> {
     const command = new UpdateCommand({
-      TableName: tableName,
+      TableName: table,
       Key: keyOf(email),
       ConditionExpression: condition,
       UpdateExpression: `SET ${set}`,
@@ -114,7 +114,7 @@ export function makeCredentialStore({
   }
 
   function keyOf(email: string): Item {
-    return credentialKey(tableName, email).key;
+    return credentialKey(table, email).key;
   }
 }
 

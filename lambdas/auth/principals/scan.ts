@@ -11,13 +11,13 @@ export interface PageRequest {
 /** Scans a table for operators, in its own order; the functions never scan. */
 export async function scanTable<Parsed>(
   dynamo: Pick<DynamoDBDocumentClient, 'send'>,
-  { tableName, partitionKey, limit, after, parse }: ScanRequest<Parsed>,
+  { table, partitionKey, limit, after, parse }: ScanRequest<Parsed>,
 ): Promise<Parsed[]> {
   const found: Parsed[] = [];
   let from: Item | undefined = after === undefined ? undefined : { [partitionKey]: after };
   do {
     const page = await dynamo.send(
-      new ScanCommand({ TableName: tableName, ConsistentRead: true, ExclusiveStartKey: from, Limit: limit }),
+      new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: from, Limit: limit }),
     );
     found.push(...(page.Items ?? []).map(parse).filter(item => item !== undefined));
     from = page.LastEvaluatedKey;
@@ -26,7 +26,7 @@ export async function scanTable<Parsed>(
 }
 
 interface ScanRequest<Parsed> extends PageRequest {
-  readonly tableName: string;
+  readonly table: string;
   readonly partitionKey: string;
   readonly parse: (item: Item) => Parsed | undefined;
 }

@@ -62,7 +62,7 @@ export function makeUserStore({
 }): UserStore {
   const { findCredential, addCredential, takeOverCredential, setPasswordHash, deleteCredential } = makeCredentialStore({
     dynamo,
-    tableName: tables.credentials,
+    table: tables.credentials,
     now,
   });
   return {
@@ -140,7 +140,7 @@ export function makeUserStore({
 
   async function listUsers(page: PageRequest = {}): Promise<User[]> {
     const users = await scanTable(dynamo, {
-      tableName: tables.users,
+      table: tables.users,
       partitionKey: 'userId',
       parse: parseUser,
       ...page,

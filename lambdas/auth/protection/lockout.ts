@@ -54,12 +54,12 @@ export interface LockoutKey extends ItemKey {
  */
 export function makeLockout({
   dynamo,
-  tableName,
+  table,
   keyring,
   now,
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly tableName: string;
+  readonly table: string;
   /** Must be able to open MAC keys. */
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
   readonly now: Clock;
@@ -71,7 +71,7 @@ export function makeLockout({
   }
 
   async function itemKeyOf(email: string): Promise<ItemKey> {
-    return { table: tableName, key: { pk: `lock#${await macOf('everyone', email)}` } };
+    return { table, key: { pk: `lock#${await macOf('everyone', email)}` } };
   }
 
   async function macOf(...parts: string[]): Promise<string> {

@@ -20,13 +20,13 @@ export function makeClientRateLimit(settings: RateLimitSettings): ClientRateLimi
 
 interface RateLimitSettings {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly tableName: string;
+  readonly table: string;
   readonly now: Clock;
   /** Failures per minute; successes are never counted. */
   readonly limit: number;
 }
 
-function makeFailureLimit(kind: string, { dynamo, tableName, now, limit }: RateLimitSettings): FixedWindow {
-  const keyOf = (subject: string) => ({ table: tableName, key: { pk: `${kind}#${subject}` } });
+function makeFailureLimit(kind: string, { dynamo, table, now, limit }: RateLimitSettings): FixedWindow {
+  const keyOf = (subject: string) => ({ table, key: { pk: `${kind}#${subject}` } });
   return makeFixedWindow({ dynamo, now, limit, keyOf });
 }

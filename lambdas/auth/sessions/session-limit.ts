@@ -25,13 +25,13 @@ export const sessionsPerClient = 200;
 /** Makes the limit over table `Sessions`: partition `userId`, range `sessionId`. */
 export function makeSessionLimit({
   dynamo,
-  tableName,
+  table,
   log,
   now,
   random,
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly tableName: string;
+  readonly table: string;
   readonly log: Log;
   readonly now: Clock;
   /** Draws from [0, 1). */
@@ -63,7 +63,7 @@ export function makeSessionLimit({
     let start: Item | undefined;
     for (let page = 0; page < maxPages && found.length < enough; page++) {
       const command = new QueryCommand({
-        TableName: tableName,
+        TableName: table,
         ConsistentRead: true,
         KeyConditionExpression: 'userId = :user',
         FilterExpression: 'clientId = :client',
@@ -82,8 +82,8 @@ export function makeSessionLimit({
   /** Deletes a session unless it was used since it was read. */
   async function deleteUnused({ sessionId, counter }: Session, abortSignal: AbortSignal): Promise<void> {
     const command = new DeleteCommand({
-      TableName: tableName,
-      Key: sessionKey(tableName, sessionId).key,
+      TableName: table,
+      Key: sessionKey(table, sessionId).key,
       ConditionExpression: '#counter = :counter',
       ExpressionAttributeNames: { '#counter': 'counter' },
       ExpressionAttributeValues: { ':counter': counter },

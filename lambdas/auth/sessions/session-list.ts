@@ -17,17 +17,17 @@ export interface SessionList {
 /** Makes the lists over table `Sessions`, by query and never by scan. */
 export function makeSessionList({
   dynamo,
-  tableName,
+  table,
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly tableName: string;
+  readonly table: string;
 }): SessionList {
   return { listSessions, deleteSessions };
 
   async function listSessions(owner: SessionOwner, limit: number, after?: string): Promise<SessionPage> {
     const { items, next } = await query(owner, limit, after);
     if ('userId' in owner) return { sessions: parseAll(items), next };
-    const keys = items.map(({ sessionId }) => sessionKey(tableName, String(sessionId)));
+    const keys = items.map(({ sessionId }) => sessionKey(table, String(sessionId)));
     return { sessions: parseAll(await batchGet(dynamo, keys)), next };
   }
 
@@ -45,8 +45,8 @@ export function makeSessionList({
     for (let tries = 0; pending.length > 0; tries++) {
       if (tries === maxTries)
         throw new Error('DynamoDB is busy: repeat the command to delete the rest of the sessions.');
-      const answer = await dynamo.send(new BatchWriteCommand({ RequestItems: { [tableName]: pending } }));
-      pending = answer.UnprocessedItems?.[tableName] ?? [];
+      const answer = await dynamo.send(new BatchWriteCommand({ RequestItems: { [table]: pending } }));
+      pending = answer.UnprocessedItems?.[table] ?? [];
     }
   }
 
@@ -54,10 +54,10 @@ export function makeSessionList({
     const [[name = '', id = ''] = []] = Object.entries(owner);
     if (!isPossibleKey({ id })) return { items: [], next: undefined };
     const isOfUser = name === 'userId';
-    const start = after === undefined ? undefined : { ...sessionKey(tableName, after).key, [name]: id };
+    const start = after === undefined ? undefined : { ...sessionKey(table, after).key, [name]: id };
     const answer = await dynamo.send(
       new QueryCommand({
-        TableName: tableName,
+        TableName: table,
         ...(isOfUser ? { ConsistentRead: true } : { IndexName: byClient }),
         KeyConditionExpression: '#owner = :owner',
         ExpressionAttributeNames: { '#owner': name },

@@ -20,26 +20,26 @@ export interface SessionStore {
 /** Makes the store of table `Sessions`: partition `userId`, range `sessionId`, one item per session. */
 export function makeSessionStore({
   dynamo,
-  tableName,
+  table,
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly tableName: string;
+  readonly table: string;
 }): SessionStore {
   return { createSession, findSession, rotateSession, revokeSession };
 
   async function createSession(session: Session): Promise<void> {
-    await dynamo.send(new PutCommand({ TableName: tableName, Item: { ...session, ttl: ttl(session) } }));
+    await dynamo.send(new PutCommand({ TableName: table, Item: { ...session, ttl: ttl(session) } }));
   }
 
   async function findSession(sessionId: string): Promise<Session | undefined> {
-    const [item] = await batchGet(dynamo, [sessionKey(tableName, sessionId)]);
+    const [item] = await batchGet(dynamo, [sessionKey(table, sessionId)]);
     return parseSession(item);
   }
 
   async function rotateSession(session: Session, rotation: Rotation): Promise<Session | undefined> {
     const command = new UpdateCommand({
-      TableName: tableName,
-      Key: sessionKey(tableName, session.sessionId).key,
+      TableName: table,
+      Key: sessionKey(table, session.sessionId).key,
       ConditionExpression: '#counter = :presented AND attribute_not_exists(revokedAt)',
       UpdateExpression:
         'SET #counter = :next, keyId = :keyId, rotationId = :rotationId, rotatedAt = :now, idleExpiresAt = :idle, #ttl = :ttl',
@@ -60,8 +60,8 @@ export function makeSessionStore({
 
   async function revokeSession(sessionId: string, reason: RevocationReason, now: number): Promise<void> {
     const command = new UpdateCommand({
-      TableName: tableName,
-      Key: sessionKey(tableName, sessionId).key,
+      TableName: table,
+      Key: sessionKey(table, sessionId).key,
       ConditionExpression: 'attribute_exists(sessionId) AND attribute_not_exists(revokedAt)',
       UpdateExpression: 'SET revokedAt = :now, revokedFor = :reason',
       ExpressionAttributeValues: { ':now': now, ':reason': reason },

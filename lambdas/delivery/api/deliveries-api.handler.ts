@@ -39,7 +39,7 @@ const replays = makeReplayStore(stored);
 const retryQueue = makeAttemptQueue({ sqs: makeSqs(), queueUrl: environment.RETRY_QUEUE_URL, now });
 const findWebhook = makeFindWebhook(dynamo, environment.WEBHOOKS_TABLE);
 
-const webhooks = makeWebhookStore({ dynamo, tableName: environment.WEBHOOKS_TABLE });
+const webhooks = makeWebhookStore({ dynamo, table: environment.WEBHOOKS_TABLE });
 
 const findDeliveryWithWebhook = makeFindDeliveryWithWebhook(store, environment.WEBHOOKS_TABLE);
 const readHistory = makeReadHistory({ dynamo, table, store });
@@ -67,7 +67,7 @@ export const handler = middy<HttpRequest, HttpResponse>()
       resourceMetadata: resourceMetadataUrl(environment.AUDIENCE),
       authenticate: makeBearerAuthentication({
         dynamo,
-        keyring: makeKeyring({ dynamo, tableName: environment.KEYRING_TABLE, now }),
+        keyring: makeKeyring({ dynamo, table: environment.KEYRING_TABLE, now }),
         tables: {
           clients: environment.CLIENTS_TABLE,
           users: environment.USERS_TABLE,

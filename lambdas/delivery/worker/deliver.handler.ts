@@ -78,7 +78,7 @@ const attempt = makeAttempt({
     now,
     random,
   }),
-  sealing: makeSealing(makeKeyring({ dynamo, kms, tableName: environment.KEYRING_TABLE, now })),
+  sealing: makeSealing(makeKeyring({ dynamo, kms, table: environment.KEYRING_TABLE, now })),
   eventLoopLag,
   now,
   attemptTimeoutMs,

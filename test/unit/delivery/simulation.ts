@@ -399,7 +399,7 @@ export const simulate = async (database: Database, page = replayPage) => {
     },
   });
   const announce = makePublishAnnouncements({ ...telemetry, dynamo, table: 'Webhooks', publish });
-  const webhooks = makeWebhookStore({ dynamo, tableName: 'Webhooks' });
+  const webhooks = makeWebhookStore({ dynamo, table: 'Webhooks' });
   const limits = makeRequestLimits({ dynamo, table: 'Deliveries', now, testLimit: 10, resendLimit: 60 });
   const api = makeApi({
     log: telemetry.log,

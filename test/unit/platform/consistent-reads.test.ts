@@ -16,10 +16,10 @@ describe('every store', () => {
       },
     } as never;
     const now = () => 0;
-    await makeWebhookStore({ dynamo, tableName: 'W' }).find('a', 'demanda.criada');
-    await makeWebhookStore({ dynamo, tableName: 'W' }).list('a');
-    await makeKeyring({ dynamo, tableName: 'K', now }).list('mac');
-    await makeClientStore({ dynamo, tableName: 'C', now, makeId: randomId }).findClient('c');
+    await makeWebhookStore({ dynamo, table: 'W' }).find('a', 'demanda.criada');
+    await makeWebhookStore({ dynamo, table: 'W' }).list('a');
+    await makeKeyring({ dynamo, table: 'K', now }).list('mac');
+    await makeClientStore({ dynamo, table: 'C', now, makeId: randomId }).findClient('c');
     await makeUserStore({ dynamo, tables: { users: 'U', credentials: 'L' }, now, makeId: randomId }).findUser('u');
     expect(reads.map(({ name }) => name)).toHaveLength(5);
     for (const { name, input } of reads) expect(input.ConsistentRead, name).toBe(true);

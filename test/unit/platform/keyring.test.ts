@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.stop());
 
-const ring = () => makeKeyring({ dynamo: database.dynamo, kms: kms.client, tableName: 'Keyring', now: clock.now });
+const ring = () => makeKeyring({ dynamo: database.dynamo, kms: kms.client, table: 'Keyring', now: clock.now });
 const wrap = async (purpose: string): Promise<Uint8Array> => {
   const { GenerateDataKeyWithoutPlaintextCommand } = await import('@aws-sdk/client-kms');
   const command = new GenerateDataKeyWithoutPlaintextCommand({
@@ -54,7 +54,7 @@ describe('the keyring', () => {
     const keyring = makeKeyring({
       dynamo: database.dynamo,
       kms: { send } as unknown as FakeKms['client'],
-      tableName: 'Keyring',
+      table: 'Keyring',
       now: clock.now,
     });
     await expect(keyring.open(key)).rejects.toMatchObject({ name: 'KeyNotFoundError' });
@@ -113,7 +113,7 @@ describe('the keyring', () => {
 
   it('only lists keys without KMS', async () => {
     const key = await put(1, clock.now());
-    const keyring = makeKeyring({ dynamo: database.dynamo, tableName: 'Keyring', now: clock.now });
+    const keyring = makeKeyring({ dynamo: database.dynamo, table: 'Keyring', now: clock.now });
     expect(await keyring.list('mac')).toHaveLength(1);
     expect(() => keyring.open(key)).toThrow('no usable mac key');
   });
@@ -126,7 +126,7 @@ describe('a keyring that could not be read', () => {
       if (isDown) throw new Error('throttled');
       return { Items: [{ kind: 'mac', generation: 1, keyId: 'k1', createdAt: 0, activeFrom: 0 }] };
     };
-    const keyring = makeKeyring({ dynamo: { send } as never, tableName: 'K', now: () => 1 });
+    const keyring = makeKeyring({ dynamo: { send } as never, table: 'K', now: () => 1 });
     await expect(keyring.list('mac')).rejects.toThrow('throttled');
     isDown = false;
     expect(await keyring.list('mac')).toHaveLength(1);

@@ -18,7 +18,7 @@ let accountId = '';
 
 beforeAll(async () => {
   database = await startDatabase('Webhooks');
-  const here = { dynamo: database.dynamo, tableName: 'Webhooks' };
+  const here = { dynamo: database.dynamo, table: 'Webhooks' };
   store = makeWebhookStore(here);
   operator = makeOperatorStore({ ...here, now: () => 2_000 });
 });
@@ -92,7 +92,7 @@ describe('an operator', () => {
       return database.dynamo.send(command);
     };
     const dynamo = { send } as unknown as OperatorStoreDependencies['dynamo'];
-    const racing = makeOperatorStore({ dynamo, tableName: 'Webhooks', now: () => 2_000 });
+    const racing = makeOperatorStore({ dynamo, table: 'Webhooks', now: () => 2_000 });
     expect(await racing.suspend(accountId, 'demanda.criada')).toEqual(changed({ ...hold, updatedAt: 2_000 }));
     expect(await announced()).toMatchObject([{ reason: 'operator' }]);
   });
@@ -175,7 +175,7 @@ const endless = (pages: number) => {
       ...(page + 1 < pages && { LastEvaluatedKey: { page: page + 1 } }),
     };
   };
-  const store = makeOperatorStore({ dynamo: { send } as never, tableName: 'Webhooks', now: () => 0 });
+  const store = makeOperatorStore({ dynamo: { send } as never, table: 'Webhooks', now: () => 0 });
   return { list: store.listTroubled, pagesRead: () => read };
 };
 

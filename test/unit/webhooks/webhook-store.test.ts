@@ -11,7 +11,7 @@ let accounts = 0;
 
 beforeAll(async () => {
   database = await startDatabase('Webhooks');
-  store = makeWebhookStore({ dynamo: database.dynamo, tableName: 'Webhooks' });
+  store = makeWebhookStore({ dynamo: database.dynamo, table: 'Webhooks' });
 });
 afterAll(() => database.stop());
 beforeEach(() => {
@@ -171,7 +171,7 @@ describe('remove', () => {
         return database.dynamo.send(command as GetCommand);
       },
     } as Pick<DynamoDBDocumentClient, 'send'>;
-    const contended = makeWebhookStore({ dynamo, tableName: 'Webhooks' });
+    const contended = makeWebhookStore({ dynamo, table: 'Webhooks' });
     expect(await contended.remove(accountId, 'demanda.criada', 2_000)).toBe('contended');
   });
 });

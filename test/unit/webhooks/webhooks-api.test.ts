@@ -58,7 +58,7 @@ const log = {
 
 beforeAll(async () => {
   database = await startDatabase('Webhooks');
-  store = makeWebhookStore({ dynamo: database.dynamo, tableName: 'Webhooks' });
+  store = makeWebhookStore({ dynamo: database.dynamo, table: 'Webhooks' });
 });
 afterAll(() => database.stop());
 beforeEach(() => {

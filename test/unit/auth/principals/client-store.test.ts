@@ -10,7 +10,7 @@ let database: Database;
 let store: ClientStore;
 beforeAll(async () => {
   database = await startDatabase('Clients');
-  store = makeClientStore({ dynamo: database.dynamo, tableName: 'Clients', now: clock.now, makeId: randomId });
+  store = makeClientStore({ dynamo: database.dynamo, table: 'Clients', now: clock.now, makeId: randomId });
 });
 afterAll(() => database.stop());
 

@@ -15,7 +15,7 @@ let credentials: CredentialStore;
 beforeAll(async () => {
   database = await startDatabase('Users', 'Credentials');
   const tables = { users: 'Users', credentials: 'Credentials' };
-  credentials = makeCredentialStore({ dynamo: database.dynamo, tableName: 'Credentials', now: clock.now });
+  credentials = makeCredentialStore({ dynamo: database.dynamo, table: 'Credentials', now: clock.now });
   store = makeUserStore({ dynamo: database.dynamo, tables, now: clock.now, makeId: randomId });
 });
 afterAll(() => database.stop());

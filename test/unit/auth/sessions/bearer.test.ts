@@ -17,7 +17,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
     const { dynamo } = service.database;
     const { now } = service.clock;
     authenticate = makeBearerAuthentication({
-      keyring: makeKeyring({ dynamo, tableName: 'Keyring', now }), // without KMS: it only lists keys
+      keyring: makeKeyring({ dynamo, table: 'Keyring', now }), // without KMS: it only lists keys
       issuer,
       audience,
       dynamo,

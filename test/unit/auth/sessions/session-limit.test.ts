@@ -266,7 +266,7 @@ it('a login does not wait for sessions that cannot be counted because nobody ans
   );
   const lines: unknown[] = [];
   const log = { info: () => {}, warn: () => {}, error: (...line: unknown[]) => void lines.push(line[0]) };
-  const limit = makeSessionLimit({ dynamo, tableName: 'Sessions', log, now: service.clock.now, random: () => 0 });
+  const limit = makeSessionLimit({ dynamo, table: 'Sessions', log, now: service.clock.now, random: () => 0 });
   // the client itself would wait for ever
   await limit.apply(20, { client: client.client, user: user.user, session: earlier(1) });
   expect(lines).toEqual(['sessions.not_limited']);

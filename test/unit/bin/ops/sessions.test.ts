@@ -34,7 +34,7 @@ const createClient = async (): Promise<string> =>
 /** Stores a session that began through a client; its user does not exist. */
 const begin = async (clientId: string, sessionId: string) => {
   const now = Date.now();
-  await makeSessionStore({ dynamo: database.dynamo, tableName: 'Sessions' }).createSession({
+  await makeSessionStore({ dynamo: database.dynamo, table: 'Sessions' }).createSession({
     sessionId,
     clientId,
     userId: sessionId.split('-')[0] ?? '',

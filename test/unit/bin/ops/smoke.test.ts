@@ -57,7 +57,7 @@ beforeEach(async () => {
 });
 
 const at = (ago: number) => ({ dynamo: database.dynamo, now: () => Date.now() - ago, makeId: randomId });
-const clients = (ago = 0) => makeClientStore({ ...at(ago), tableName: 'Clients' });
+const clients = (ago = 0) => makeClientStore({ ...at(ago), table: 'Clients' });
 const users = (ago = 0) => makeUserStore({ ...at(ago), tables: { users: 'Users', credentials: 'Credentials' } });
 
 const ops = (...args: string[]) => {

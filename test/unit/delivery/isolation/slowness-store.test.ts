@@ -142,8 +142,8 @@ describe('what is known of how slowly a receiver answers', () => {
   });
 
   it('outlives every change of the webhook: PUT, suspension and reactivation, deletion, a new registration', async () => {
-    const webhooks = makeWebhookStore({ dynamo: database.dynamo, tableName: 'Webhooks' });
-    const operator = makeOperatorStore({ dynamo: database.dynamo, tableName: 'Webhooks', now: clock.now });
+    const webhooks = makeWebhookStore({ dynamo: database.dynamo, table: 'Webhooks' });
+    const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: clock.now });
     const { accountId, eventName } = owner;
     await webhooks.create(aWebhook(owner));
     await storeAt().change(owner, slowness => withSlowAttempts(slowness, { slow: 3, quick: 0 }, noon));

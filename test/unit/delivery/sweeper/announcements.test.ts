@@ -98,7 +98,7 @@ describe('a suspension', () => {
 
   it('without a registered webhook is not announced, and its announcement is removed', async () => {
     await world.remove();
-    const operator = makeOperatorStore({ dynamo: database.dynamo, tableName: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
     await operator.suspend('conta-1', 'demanda.criada');
     await world.announce();
     expect(world.announced).toEqual([]);
@@ -206,7 +206,7 @@ describe('an account that toggles its suspension', () => {
   });
 
   it('cannot keep an operator’s suspension from being announced', async () => {
-    const operator = makeOperatorStore({ dynamo: database.dynamo, tableName: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
     for (let round = 0; round < 10; round++) await toggle();
     expect(await operator.suspend('conta-1', 'demanda.criada')).toMatchObject({ outcome: 'changed', webhook: hold });
     const announcements = (await world.webhook())?.announcements;
@@ -216,7 +216,7 @@ describe('an account that toggles its suspension', () => {
   });
 
   it('cannot keep it from being announced when it takes the last place just as that is published', async () => {
-    const operator = makeOperatorStore({ dynamo: database.dynamo, tableName: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
     for (let round = 0; round < 10; round++) await toggle();
     const told: (string | null)[] = [];
     const publish = async ({ reason }: { reason: string | null }) => {
@@ -232,7 +232,7 @@ describe('an account that toggles its suspension', () => {
   });
 
   it('cannot keep it from being announced in a race with the operator and the sweeper', async () => {
-    const operator = makeOperatorStore({ dynamo: database.dynamo, tableName: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
     for (let round = 0; round < 5; round++) {
       for (let filled = 0; filled < 3; filled++) await toggle();
       world.clock.advance(1_000);
