@@ -1,7 +1,8 @@
-import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandOutput } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { isoTime } from '../platform/clock.ts';
-import { conditionalWrite, type Item, isConditionFailed } from '../platform/dynamo.ts';
+import type { Item } from '../platform/dynamo.ts';
+import { attribute, type Expression, expression, updateItem } from '../platform/update-item.ts';
 
 /*
  * A transactional outbox: an announcement for the operators' topic is written into the webhook's own item, in the same write
@@ -37,39 +38,25 @@ export const mostAnnouncements = 5;
 export interface WebhookUpdate {
   readonly table: string;
   readonly key: { readonly accountId: string; readonly eventName: string };
-  /** The update expression; with an announcement it begins with `SET`. */
-  readonly update: string;
-  /** The condition expression. */
-  readonly when: string;
-  readonly names?: Record<string, string> | undefined;
-  readonly values: Item;
+  /** Attributes with their new values; `undefined` removes. */
+  readonly set: Item;
+  readonly when: Expression;
   readonly announcement?: Announcement | undefined;
   /** When it is announced, in milliseconds since the epoch; by default the announcement's `since`. */
   readonly announcedAt?: number;
 }
 
 /**
- * Updates a webhook and adds the announcement, if there is one, in the same write. Gives the item after that; `undefined` when
+ * Updates a webhook and adds the announcement, if there is one, in the same write. Returns the item after that; `undefined` when
  * the condition does not hold.
  */
-export async function updateWebhook(
+export function updateWebhook(
   dynamo: Pick<DynamoDBDocumentClient, 'send'>,
   { announcement, announcedAt = announcement?.since ?? 0, ...change }: WebhookUpdate,
 ): Promise<Item | undefined> {
-  const write = announcement
+  return announcement
     ? updateAnnouncing(dynamo, { ...change, announcement, announcedAt })
-    : dynamo.send(
-        new UpdateCommand({
-          TableName: change.table,
-          Key: change.key,
-          UpdateExpression: change.update,
-          ConditionExpression: change.when,
-          ...(change.names && { ExpressionAttributeNames: change.names }),
-          ExpressionAttributeValues: change.values,
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-  return (await conditionalWrite(write))?.Attributes;
+    : updateItem(dynamo, change, { ...change, returns: 'ALL_NEW' });
 }
 
 const announcement = z.object({
@@ -94,44 +81,48 @@ const announcedItem = z.object({
 type AnnouncedUpdate = WebhookUpdate & { readonly announcement: Announcement; readonly announcedAt: number };
 
 /**
- * When the list is full, the newest announcement replaces the last one: the first failure and the latest state stay, and a full
- * list never refuses a change.
- *
- * @throws {ConditionalCheckFailedException} when the change's own condition does not hold.
+ * Adds the announcement to the list. When the list is full, the newest announcement replaces the last one: the first failure and
+ * the latest state stay, and a full list never refuses a change.
  */
 async function updateAnnouncing(
   dynamo: Pick<DynamoDBDocumentClient, 'send'>,
   change: AnnouncedUpdate,
-): Promise<UpdateCommandOutput> {
+): Promise<Item | undefined> {
   for (let tries = 1; ; tries++) {
+    const appended = await append(dynamo, change);
+    if (appended) return appended; // otherwise the list is full, or the change's own condition does not hold
     try {
-      return await dynamo.send(appending(change));
-    } catch (error) {
-      if (!isConditionFailed(error)) throw error; // otherwise the list is full, or the change's own condition does not hold
-    }
-    try {
-      return await dynamo.send(replacingLast(change));
+      return await replaceLast(dynamo, change);
     } catch (error) {
       if (tries === maxTries || !isInvalid(error)) throw error; // otherwise the full list was removed meanwhile
     }
   }
 }
 
-function appending(change: AnnouncedUpdate): UpdateCommand {
-  return announcing(change, {
-    set: 'announcements = list_append(if_not_exists(announcements, :noAnnouncements), :announcements)',
-    when: `(${change.when}) AND attribute_not_exists(${last})`,
-    values: { ':noAnnouncements': [], ':announcements': [change.announcement] },
+function append(dynamo: Pick<DynamoDBDocumentClient, 'send'>, change: AnnouncedUpdate): Promise<Item | undefined> {
+  const list = expression`list_append(if_not_exists(announcements, ${[]}), ${[change.announcement]})`;
+  return updateItem(dynamo, change, {
+    set: { ...change.set, ...indexKeys(change), announcements: list },
+    when: expression`(${change.when}) AND attribute_not_exists(${attribute(last)})`,
+    returns: 'ALL_NEW',
   });
 }
 
-/** In a list that has become shorter this appends. */
-function replacingLast(change: AnnouncedUpdate): UpdateCommand {
-  return announcing(change, {
-    set: `${last} = :announcement`,
+/** Replaces the last announcement of a full list. In a list that has become shorter this appends. */
+function replaceLast(dynamo: Pick<DynamoDBDocumentClient, 'send'>, change: AnnouncedUpdate): Promise<Item | undefined> {
+  return updateItem(dynamo, change, {
+    set: { ...change.set, ...indexKeys(change), [last]: change.announcement },
     when: change.when,
-    values: { ':announcement': change.announcement },
+    returns: 'ALL_NEW',
   });
+}
+
+const last = `announcements[${mostAnnouncements - 1}]`;
+
+/** Returns the place in the index. An item keeps it until all is published, so that a sweep does not read it twice. */
+function indexKeys({ key, announcedAt }: AnnouncedUpdate): Item {
+  const announcementAt = `${isoTime(announcedAt)}#${key.accountId}#${key.eventName}`;
+  return { announcementShard, announcementAt: expression`if_not_exists(announcementAt, ${announcementAt})` };
 }
 
 /** How often a change is tried while the sweeper publishes and removes a full list. */
@@ -140,28 +131,3 @@ const maxTries = 3;
 function isInvalid(error: unknown): boolean {
   return error instanceof Error && error.name === 'ValidationException';
 }
-
-/** An item keeps its place in the index until all is published, so that a sweep does not read it twice. */
-function announcing(
-  { table, key, update, names, values, announcedAt }: AnnouncedUpdate,
-  list: { readonly set: string; readonly when: string; readonly values: Item },
-): UpdateCommand {
-  const indexKeys =
-    'announcementShard = :announcementShard, announcementAt = if_not_exists(announcementAt, :announcementAt)';
-  return new UpdateCommand({
-    TableName: table,
-    Key: key,
-    UpdateExpression: update.replace(/^SET /, () => `SET ${list.set}, ${indexKeys}, `),
-    ConditionExpression: list.when,
-    ...(names && { ExpressionAttributeNames: names }),
-    ExpressionAttributeValues: {
-      ...values,
-      ...list.values,
-      ':announcementShard': announcementShard,
-      ':announcementAt': `${isoTime(announcedAt)}#${key.accountId}#${key.eventName}`,
-    },
-    ReturnValues: 'ALL_NEW',
-  });
-}
-
-const last = `announcements[${mostAnnouncements - 1}]`;

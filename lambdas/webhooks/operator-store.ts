@@ -1,6 +1,13 @@
-import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  ScanCommand,
+  type ScanCommandOutput,
+} from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../platform/clock.ts';
 import { conditionalWrite, type Item } from '../platform/dynamo.ts';
+import { expression } from '../platform/update-item.ts';
 import { updateWebhook, type WebhookUpdate } from './announcement.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 import { makeWebhookStore } from './webhook-store.ts';
@@ -21,63 +28,55 @@ interface TroubledWebhooks {
   readonly isCutOff: boolean;
 }
 
-/** What operators do with webhooks of any account. */
-export interface OperatorStore {
-  find(accountId: string, eventName: EventName): Promise<Webhook | Hold | undefined>;
-  /** All webhooks, and suspensions without one, by account and event. */
-  listAll(): Promise<readonly (Webhook | Hold)[]>;
-  /** The suspended and the failing ones among those that a bounded read of the table finds. */
-  listTroubled(): Promise<TroubledWebhooks>;
-  /** Suspends a webhook in any state, or the next one to be registered: only an operator ends that. */
-  suspend(accountId: string, eventName: EventName): Promise<OperatorChange>;
-  /** Ends any suspension and forgets the receiver's failures. `undefined`: there is neither a webhook nor a suspension. */
-  reactivate(accountId: string, eventName: EventName): Promise<OperatorChange | undefined>;
-}
-
-/** The dependencies of the store. */
-export interface OperatorStoreDependencies {
+/** Makes the operators' store over table `Webhooks`; only the ops tool uses it. `webhook-store.ts` explains suspensions. */
+export function makeOperatorStore({
+  dynamo,
+  table,
+  now,
+}: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
   readonly now: Clock;
-}
+}) {
+  const webhooks = makeWebhookStore({ dynamo, table });
+  return { find, listAll, listTroubled, suspend, reactivate };
 
-/** Makes the operators' store over table `Webhooks`; only the ops tool uses it. `webhook-store.ts` explains suspensions. */
-export function makeOperatorStore({ dynamo, table, now }: OperatorStoreDependencies): OperatorStore {
-  const { find: findWebhook } = makeWebhookStore({ dynamo, table });
+  async function find(accountId: string, eventName: EventName): Promise<Webhook | Hold | undefined> {
+    const Key = webhookKey(accountId, eventName);
+    const { Item } = await dynamo.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
+    return webhookIn(Item) ?? (Item && holdIn(Item));
+  }
 
-  /** Gives the item after the update; `undefined` when the condition does not hold. */
-  const update = (
-    accountId: string,
-    eventName: EventName,
-    change: Pick<WebhookUpdate, 'update' | 'when' | 'values' | 'announcement'>,
-  ): Promise<Item | undefined> =>
-    updateWebhook(dynamo, {
-      ...change,
-      table,
-      key: webhookKey(accountId, eventName),
-      names: { '#status': 'status' },
-    });
+  /** Lists all webhooks, and suspensions without one, by account and event. */
+  async function listAll(): Promise<readonly (Webhook | Hold)[]> {
+    const all = (await scan()).map(item => webhookIn(item) ?? holdIn(item));
+    const keyOf = ({ accountId, eventName }: Webhook | Hold) => `${accountId} ${eventName}`;
+    return all.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  }
 
-  const scan = async (): Promise<Item[]> => {
+  async function scan(): Promise<Item[]> {
     const items: Item[] = [];
     let from: Item | undefined;
     do {
-      const page = await dynamo.send(
+      const page: ScanCommandOutput = await dynamo.send(
         new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: from }),
       );
       items.push(...(page.Items ?? []));
       from = page.LastEvaluatedKey;
     } while (from);
     return items;
-  };
+  }
 
-  /** Nothing but a scan finds them: an index would be written with every attempt at a receiver that fails now and then. */
-  const listTroubled: OperatorStore['listTroubled'] = async () => {
+  /**
+   * Lists the suspended and the failing webhooks among those that a bounded read of the table finds. Nothing but a scan finds
+   * them: an index would be written with every attempt at a receiver that fails now and then.
+   */
+  async function listTroubled(): Promise<TroubledWebhooks> {
     const found: (Webhook | Hold)[] = [];
     let read = 0;
     let from: Item | undefined;
     for (let page = 0; page < mostTroubledPages; page++) {
-      const answer = await dynamo.send(
+      const answer: ScanCommandOutput = await dynamo.send(
         new ScanCommand({
           TableName: table,
           FilterExpression: '#status = :suspended OR attribute_exists(failingSince)',
@@ -92,43 +91,51 @@ export function makeOperatorStore({ dynamo, table, now }: OperatorStoreDependenc
       if (!from) break;
     }
     return { found, read, isCutOff: from !== undefined };
-  };
+  }
 
-  const listAll: OperatorStore['listAll'] = async () => {
-    const all = (await scan()).map(item => webhookIn(item) ?? holdIn(item));
-    const keyOf = ({ accountId, eventName }: Webhook | Hold) => `${accountId} ${eventName}`;
-    return all.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
-  };
-
-  /** One write, whatever is registered: an account cannot evade it by deleting and registering meanwhile. */
-  const suspend: OperatorStore['suspend'] = async (accountId, eventName) => {
+  /**
+   * Suspends a webhook in any state, or the next one to be registered: only an operator ends that. One write, so that an account
+   * cannot evade it by deleting and registering meanwhile.
+   */
+  async function suspend(accountId: string, eventName: EventName): Promise<OperatorChange> {
     const moment = now();
-    const announcement = { type: 'webhook.suspended', since: moment, reason: 'operator', lastResult: null } as const;
     const suspended = await update(accountId, eventName, {
-      update: 'SET #status = :suspended, suspensionReason = :operator, updatedAt = :now',
-      when: 'attribute_not_exists(suspensionReason) OR suspensionReason <> :operator',
-      values: { ':suspended': 'suspended', ':operator': 'operator', ':now': moment },
-      announcement,
+      set: { status: 'suspended', suspensionReason: 'operator', updatedAt: moment },
+      when: expression`attribute_not_exists(suspensionReason) OR suspensionReason <> ${'operator'}`,
+      announcement: { type: 'webhook.suspended', since: moment, reason: 'operator', lastResult: null },
     });
-    const webhook = suspended ? webhookIn(suspended) : await findWebhook(accountId, eventName);
+    const webhook = suspended ? webhookIn(suspended) : await webhooks.find(accountId, eventName);
     return webhook ? { outcome: 'changed', webhook } : { outcome: 'not_registered' };
-  };
+  }
 
-  const reactivateOnce = async (
+  /** Ends any suspension and forgets the receiver's failures. `undefined`: there is neither a webhook nor a suspension. */
+  async function reactivate(accountId: string, eventName: EventName): Promise<OperatorChange | undefined> {
+    for (let tries = 0; tries < maxReactivationTries; tries++) {
+      const result = await reactivateOnce(accountId, eventName);
+      if (result !== 'retry') return result === 'nothing' ? undefined : result;
+    }
+    throw new Error('The webhook changes too often just now: try again.');
+  }
+
+  async function reactivateOnce(
     accountId: string,
     eventName: EventName,
-  ): Promise<OperatorChange | 'nothing' | 'retry'> => {
+  ): Promise<OperatorChange | 'nothing' | 'retry'> {
     const moment = now();
-    const announcement = { type: 'webhook.reactivated', since: moment, reason: null, lastResult: null } as const;
     const reactivated = await update(accountId, eventName, {
-      update: 'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince, failingMark',
-      when: 'attribute_exists(webhookId) AND #status = :suspended',
-      values: { ':active': 'active', ':none': null, ':suspended': 'suspended', ':now': moment },
-      announcement,
+      set: {
+        status: 'active',
+        suspensionReason: null,
+        updatedAt: moment,
+        failingSince: undefined,
+        failingMark: undefined,
+      },
+      when: expression`attribute_exists(webhookId) AND status = ${'suspended'}`,
+      announcement: { type: 'webhook.reactivated', since: moment, reason: null, lastResult: null },
     });
     const webhook = webhookIn(reactivated);
     if (webhook) return { outcome: 'changed', webhook };
-    const found = await findWebhook(accountId, eventName);
+    const found = await webhooks.find(accountId, eventName);
     if (found) return found.status === 'active' ? { outcome: 'changed', webhook: found } : 'retry';
     const endHold = new DeleteCommand({
       TableName: table,
@@ -136,26 +143,17 @@ export function makeOperatorStore({ dynamo, table, now }: OperatorStoreDependenc
       ConditionExpression: 'attribute_exists(eventName) AND attribute_not_exists(webhookId)',
     });
     if (await conditionalWrite(dynamo.send(endHold))) return { outcome: 'not_registered' };
-    return (await findWebhook(accountId, eventName)) ? 'retry' : 'nothing';
-  };
+    return (await webhooks.find(accountId, eventName)) ? 'retry' : 'nothing';
+  }
 
-  return {
-    find: async (accountId, eventName) => {
-      const Key = webhookKey(accountId, eventName);
-      const { Item } = await dynamo.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
-      return webhookIn(Item) ?? (Item && holdIn(Item));
-    },
-    listAll,
-    listTroubled,
-    suspend,
-    reactivate: async (accountId, eventName) => {
-      for (let tries = 0; tries < maxReactivationTries; tries++) {
-        const result = await reactivateOnce(accountId, eventName);
-        if (result !== 'retry') return result === 'nothing' ? undefined : result;
-      }
-      throw new Error('The webhook changes too often just now: try again.');
-    },
-  };
+  /** Returns the item after the update; `undefined` when the condition does not hold. */
+  function update(
+    accountId: string,
+    eventName: EventName,
+    change: Pick<WebhookUpdate, 'set' | 'when' | 'announcement'>,
+  ): Promise<Item | undefined> {
+    return updateWebhook(dynamo, { ...change, table, key: webhookKey(accountId, eventName) });
+  }
 }
 
 /** The outcome of an operator's command: the webhook after that, or that none is registered. */

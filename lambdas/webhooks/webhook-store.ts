@@ -7,33 +7,12 @@ import {
   type QueryCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
 import { conditionalWrite, type Item } from '../platform/dynamo.ts';
-import { updateWebhook, type WebhookUpdate } from './announcement.ts';
+import { conditionOf, expression } from '../platform/update-item.ts';
+import { type Announcement, updateWebhook, type WebhookUpdate } from './announcement.ts';
 import { type EventName, type SigningSecret, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 
-/** The registrations of all accounts. Reads are consistent; `undefined` means that there is no such webhook. */
-export interface WebhookStore {
-  /**
-   * Gives the webhook as stored: suspended, if an operator suspended an earlier one and did not reactivate it. Gives
-   * `undefined` when the account already has a webhook for this event.
-   */
-  create(webhook: Webhook): Promise<Webhook | undefined>;
-  find(accountId: string, eventName: EventName): Promise<Webhook | undefined>;
-  /** An account's webhooks, by event name. */
-  list(accountId: string): Promise<readonly Webhook[]>;
-  /**
-   * Sets the URL and authorization of the webhook that was read, and forgets that it was failing. A different URL also ends a
-   * suspension, unless it is an operator's. Gives `undefined` when its registration, URL or state has changed since.
-   */
-  replace(read: Webhook, replacement: Replacement): Promise<Webhook | undefined>;
-  /** Removes a registration; an operator's suspension stays for the next one. */
-  remove(accountId: string, eventName: EventName, now: number): Promise<Removal>;
-  /** Sets the secrets of the webhook that was read; gives `false` when its registration or secrets have changed since. */
-  replaceSecrets(read: Webhook, secrets: readonly SigningSecret[], updatedAt: number): Promise<boolean>;
-  /** Ends a suspension, unless it is an operator's, and forgets the receiver's failures; gives the webhook after that. */
-  reactivate(accountId: string, eventName: EventName, updatedAt: number): Promise<Webhook | undefined>;
-  /** Stores the time of a test, unless an operator suspended; gives the webhook after that. */
-  noteTest(accountId: string, eventName: EventName, testedAt: number): Promise<Webhook | undefined>;
-}
+/** The registrations of all accounts. */
+export type WebhookStore = ReturnType<typeof makeWebhookStore>;
 
 /**
  * Makes the store over the table `Webhooks`: partition `accountId`, range `eventName`, one item per registration.
@@ -42,172 +21,161 @@ export interface WebhookStore {
  * An operator's suspension outlives the registration: without a registration the item holds `status` and `suspensionReason`
  * only. That is no webhook (`webhookIn`), and the next registration keeps both. Since it is one item, one condition decides
  * races between an operator, a removal and a registration.
+ *
+ * Reads are consistent; `undefined` means that there is no such webhook.
  */
 export function makeWebhookStore({
   dynamo,
-  table: TableName,
+  table,
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
-}): WebhookStore {
-  const find = async (accountId: string, eventName: EventName): Promise<Webhook | undefined> => {
+}) {
+  return { create, find, list, replace, remove, replaceSecrets, reactivate, noteTest };
+
+  /**
+   * Returns the webhook as stored: suspended, if an operator suspended an earlier one and did not reactivate it. Returns
+   * `undefined` when the account already has a webhook for this event.
+   */
+  async function create(webhook: Webhook): Promise<Webhook | undefined> {
+    const { accountId, eventName, status, suspensionReason, ...others } = webhook;
+    const created = await update(accountId, eventName, {
+      set: {
+        ...others,
+        status: expression`if_not_exists(status, ${status})`,
+        suspensionReason: expression`if_not_exists(suspensionReason, ${suspensionReason})`,
+      },
+      when: expression`attribute_not_exists(webhookId)`,
+    });
+    if (created) return created;
+    // The SDK repeats a write whose answer was lost: the stored webhook may be our own.
+    const found = await find(accountId, eventName);
+    return found?.webhookId === webhook.webhookId ? found : undefined;
+  }
+
+  async function find(accountId: string, eventName: EventName): Promise<Webhook | undefined> {
     const { Item } = await dynamo.send(
-      new GetCommand({ TableName, Key: webhookKey(accountId, eventName), ConsistentRead: true }),
+      new GetCommand({ TableName: table, Key: webhookKey(accountId, eventName), ConsistentRead: true }),
     );
     return webhookIn(Item);
-  };
+  }
 
-  /** Gives the webhook after the update; `undefined` when the condition does not hold. */
-  const update = async (
+  /** Lists an account's webhooks, by event name. */
+  async function list(accountId: string): Promise<readonly Webhook[]> {
+    const webhooks: Webhook[] = [];
+    let from: Item | undefined;
+    do {
+      const page: QueryCommandOutput = await dynamo.send(
+        new QueryCommand({
+          TableName: table,
+          ConsistentRead: true,
+          KeyConditionExpression: 'accountId = :accountId',
+          ExpressionAttributeValues: { ':accountId': accountId },
+          ExclusiveStartKey: from,
+        }),
+      );
+      webhooks.push(...(page.Items ?? []).map(webhookIn).filter(webhook => webhook !== undefined));
+      from = page.LastEvaluatedKey;
+    } while (from);
+    return webhooks;
+  }
+
+  /**
+   * Sets the URL and authorization of the webhook that was read, and forgets that it was failing. A different URL also ends a
+   * suspension, unless it is an operator's. Returns `undefined` when its registration, URL or state has changed since.
+   */
+  async function replace(
+    read: Webhook,
+    { url, sealedAuthorization, updatedAt }: Replacement,
+  ): Promise<Webhook | undefined> {
+    const { accountId, eventName, webhookId, status, suspensionReason } = read;
+    const isOtherUrl = !isSameUrl(read.url, url);
+    const endsSuspension = isOtherUrl && status === 'suspended' && suspensionReason !== 'operator';
+    return update(accountId, eventName, {
+      set: {
+        url,
+        sealedAuthorization,
+        updatedAt,
+        failingSince: undefined,
+        failingMark: undefined,
+        ...(endsSuspension && active),
+      },
+      when: expression`webhookId = ${webhookId} AND url = ${read.url} AND status = ${status}
+        AND suspensionReason = ${suspensionReason}`,
+      ...(endsSuspension && { announcement: reactivation(updatedAt) }),
+    });
+  }
+
+  /** Removes a registration; an operator's suspension stays for the next one. */
+  async function remove(accountId: string, eventName: EventName, now: number): Promise<Removal> {
+    for (let tries = 0; tries < maxRemovalTries; tries++) {
+      const removal = new DeleteCommand({
+        TableName: table,
+        Key: webhookKey(accountId, eventName),
+        ...conditionOf(expression`attribute_exists(webhookId) AND suspensionReason <> ${'operator'}`),
+      });
+      if (await conditionalWrite(dynamo.send(removal))) return 'removed';
+      const hold = new PutCommand({
+        TableName: table,
+        Item: operatorHold(accountId, eventName, now),
+        ...conditionOf(expression`attribute_exists(webhookId) AND suspensionReason = ${'operator'}`),
+      });
+      if (await conditionalWrite(dynamo.send(hold))) return 'removed';
+      if (!(await find(accountId, eventName))) return 'not_registered';
+    }
+    return 'contended';
+  }
+
+  /** Sets the secrets of the webhook that was read; false when its registration or secrets have changed since. */
+  async function replaceSecrets(
+    { accountId, eventName, webhookId, secrets: [current] }: Webhook,
+    secrets: readonly SigningSecret[],
+    updatedAt: number,
+  ): Promise<boolean> {
+    const isReplaced = await update(accountId, eventName, {
+      set: { secrets, updatedAt },
+      // Sealing never gives the same text twice: the current one identifies the list that was read.
+      when: expression`webhookId = ${webhookId} AND secrets[0].sealed = ${current?.sealed ?? ''}`,
+    });
+    if (isReplaced) return true;
+    const found = await find(accountId, eventName);
+    return found?.webhookId === webhookId && found.secrets[0]?.sealed === secrets[0]?.sealed;
+  }
+
+  /** Ends a suspension, unless it is an operator's, and forgets the receiver's failures; returns the webhook after that. */
+  async function reactivate(accountId: string, eventName: EventName, updatedAt: number): Promise<Webhook | undefined> {
+    const reactivated = await update(accountId, eventName, {
+      set: { ...active, updatedAt, failingSince: undefined, failingMark: undefined },
+      when: expression`attribute_exists(webhookId) AND status = ${'suspended'} AND suspensionReason <> ${'operator'}`,
+      announcement: reactivation(updatedAt),
+    });
+    return reactivated ?? find(accountId, eventName);
+  }
+
+  /** Stores the time of a test, unless an operator suspended; returns the webhook after that. */
+  async function noteTest(accountId: string, eventName: EventName, testedAt: number): Promise<Webhook | undefined> {
+    const noted = await update(accountId, eventName, {
+      set: { testedAt },
+      when: expression`attribute_exists(webhookId) AND suspensionReason <> ${'operator'}`,
+    });
+    return noted ?? find(accountId, eventName);
+  }
+
+  /** Returns the webhook after the update; `undefined` when the condition does not hold. */
+  async function update(
     accountId: string,
     eventName: EventName,
-    change: Pick<WebhookUpdate, 'update' | 'when' | 'names' | 'values' | 'announcement'>,
-  ): Promise<Webhook | undefined> =>
-    webhookIn(await updateWebhook(dynamo, { ...change, table: TableName, key: webhookKey(accountId, eventName) }));
+    change: Pick<WebhookUpdate, 'set' | 'when' | 'announcement'>,
+  ): Promise<Webhook | undefined> {
+    return webhookIn(await updateWebhook(dynamo, { ...change, table, key: webhookKey(accountId, eventName) }));
+  }
+}
 
-  return {
-    find,
+/** The state of a webhook that is not suspended. */
+const active = { status: 'active', suspensionReason: null } as const;
 
-    create: async webhook => {
-      const { accountId, eventName, webhookId, status, suspensionReason, ...rest } = webhook;
-      const given = Object.entries({ webhookId, ...rest }).filter(([, value]) => value !== undefined);
-      const sets = given.map((_, at) => `#n${at} = :v${at}`);
-      const created = await update(accountId, eventName, {
-        update: `SET ${sets.join(', ')}, #status = if_not_exists(#status, :status), suspensionReason = if_not_exists(suspensionReason, :reason)`,
-        when: 'attribute_not_exists(webhookId)',
-        names: { '#status': 'status', ...Object.fromEntries(given.map(([name], at) => [`#n${at}`, name])) },
-        values: {
-          ':status': status,
-          ':reason': suspensionReason,
-          ...Object.fromEntries(given.map(([, value], at) => [`:v${at}`, value])),
-        },
-      });
-      if (created) return created;
-      // The SDK repeats a write whose answer was lost: the stored webhook may be our own.
-      const found = await find(accountId, eventName);
-      return found?.webhookId === webhookId ? found : undefined;
-    },
-
-    list: async accountId => {
-      const webhooks: Webhook[] = [];
-      let from: Item | undefined;
-      do {
-        const page: QueryCommandOutput = await dynamo.send(
-          new QueryCommand({
-            TableName,
-            ConsistentRead: true,
-            KeyConditionExpression: 'accountId = :accountId',
-            ExpressionAttributeValues: { ':accountId': accountId },
-            ExclusiveStartKey: from,
-          }),
-        );
-        webhooks.push(...(page.Items ?? []).map(webhookIn).filter(webhook => webhook !== undefined));
-        from = page.LastEvaluatedKey;
-      } while (from);
-      return webhooks;
-    },
-
-    replace: async (read, { url, sealedAuthorization, updatedAt }) => {
-      const { accountId, eventName, webhookId, status, suspensionReason } = read;
-      const isOtherUrl = !isSameUrl(read.url, url);
-      const endsSuspension = isOtherUrl && status === 'suspended' && suspensionReason !== 'operator';
-      const announcement = { type: 'webhook.reactivated', since: updatedAt, reason: null, lastResult: null } as const;
-      const sets = [
-        '#url = :url',
-        'updatedAt = :now',
-        ...(sealedAuthorization === undefined ? [] : ['sealedAuthorization = :authorization']),
-        ...(endsSuspension ? ['#status = :active, suspensionReason = :none'] : []),
-      ];
-      const removed = [
-        'failingSince',
-        'failingMark',
-        ...(sealedAuthorization === undefined ? ['sealedAuthorization'] : []),
-      ];
-      return update(accountId, eventName, {
-        update: `SET ${sets.join(', ')} REMOVE ${removed.join(', ')}`,
-        when: 'webhookId = :webhookId AND #url = :seenUrl AND #status = :seen AND suspensionReason = :seenReason',
-        names: { '#url': 'url', '#status': 'status' },
-        values: {
-          ':url': url,
-          ':now': updatedAt,
-          ':webhookId': webhookId,
-          ':seenUrl': read.url,
-          ':seen': status,
-          ':seenReason': suspensionReason,
-          ...(sealedAuthorization !== undefined && { ':authorization': sealedAuthorization }),
-          ...(endsSuspension && { ':active': 'active', ':none': null }),
-        },
-        ...(endsSuspension && { announcement }),
-      });
-    },
-
-    remove: async (accountId, eventName, now) => {
-      const Key = webhookKey(accountId, eventName);
-      const values = { ':operator': 'operator' };
-      for (let tries = 0; tries < maxRemovalTries; tries++) {
-        const remove = new DeleteCommand({
-          TableName,
-          Key,
-          ConditionExpression: 'attribute_exists(webhookId) AND suspensionReason <> :operator',
-          ExpressionAttributeValues: values,
-        });
-        if (await conditionalWrite(dynamo.send(remove))) return 'removed';
-        const hold = new PutCommand({
-          TableName,
-          Item: operatorHold(accountId, eventName, now),
-          ConditionExpression: 'attribute_exists(webhookId) AND suspensionReason = :operator',
-          ExpressionAttributeValues: values,
-        });
-        if (await conditionalWrite(dynamo.send(hold))) return 'removed';
-        if (!(await find(accountId, eventName))) return 'not_registered';
-      }
-      return 'contended';
-    },
-
-    replaceSecrets: async ({ accountId, eventName, webhookId, secrets: [current] }, secrets, updatedAt) => {
-      const isReplaced = await update(accountId, eventName, {
-        update: 'SET secrets = :secrets, updatedAt = :now',
-        // Sealing never gives the same text twice: the current one identifies the list that was read.
-        when: 'webhookId = :webhookId AND secrets[0].sealed = :current',
-        values: {
-          ':secrets': secrets,
-          ':now': updatedAt,
-          ':webhookId': webhookId,
-          ':current': current?.sealed ?? '',
-        },
-      });
-      if (isReplaced) return true;
-      const found = await find(accountId, eventName);
-      return found?.webhookId === webhookId && found.secrets[0]?.sealed === secrets[0]?.sealed;
-    },
-
-    reactivate: async (accountId, eventName, updatedAt) => {
-      const announcement = { type: 'webhook.reactivated', since: updatedAt, reason: null, lastResult: null } as const;
-      const reactivated = await update(accountId, eventName, {
-        update: 'SET #status = :active, suspensionReason = :none, updatedAt = :now REMOVE failingSince, failingMark',
-        when: 'attribute_exists(webhookId) AND #status = :suspended AND suspensionReason <> :operator',
-        names: { '#status': 'status' },
-        values: {
-          ':active': 'active',
-          ':suspended': 'suspended',
-          ':operator': 'operator',
-          ':none': null,
-          ':now': updatedAt,
-        },
-        announcement,
-      });
-      return reactivated ?? find(accountId, eventName);
-    },
-
-    noteTest: async (accountId, eventName, testedAt) => {
-      const noted = await update(accountId, eventName, {
-        update: 'SET testedAt = :now',
-        when: 'attribute_exists(webhookId) AND suspensionReason <> :operator',
-        values: { ':now': testedAt, ':operator': 'operator' },
-      });
-      return noted ?? find(accountId, eventName);
-    },
-  };
+function reactivation(since: number): Announcement {
+  return { type: 'webhook.reactivated', since, reason: null, lastResult: null };
 }
 
 /** The new values of a replacement; times in milliseconds since the epoch. */
@@ -221,7 +189,7 @@ interface Replacement {
 /** The outcome of a removal. `contended`: nothing was removed, since others changed the webhook at each try. */
 type Removal = 'removed' | 'not_registered' | 'contended';
 
-/** Whether two URLs are equal (WHATWG URL section 4.6). */
+/** Returns whether two URLs are equal (WHATWG URL section 4.6). */
 function isSameUrl(one: string, other: string): boolean {
   return URL.parse(one)?.href === URL.parse(other)?.href;
 }

@@ -1,16 +1,14 @@
-import {
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
-import { conditionalWrite, type Item, isPossibleKey } from '../../platform/dynamo.ts';
+import { isPossibleKey } from '../../platform/dynamo.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import { type Client, type GrantType, hashClientSecret, isLiveSecret, parseClient } from './client.ts';
+import { type Expression, expression, updateItem } from '../../platform/update-item.ts';
+import { type Client, clientKey, type GrantType, hashClientSecret, isLiveSecret, parseClient } from './client.ts';
 import { type PageRequest, scanTable } from './scan.ts';
 import { scopes as allScopes, type Scope } from './scope.ts';
+
+/** The operations on clients; all but reading are for operators. */
+export type ClientStore = ReturnType<typeof makeClientStore>;
 
 /** A new client as an operator describes it. */
 export interface NewClient {
@@ -40,29 +38,10 @@ export interface SecretRotation {
   readonly dropOldest?: boolean;
 }
 
-/** The operations on clients; all but reading are for operators. */
-export interface ClientStore {
-  createClient(description: NewClient): Promise<ClientWithSecret>;
-  findClient(clientId: string): Promise<Client | undefined>;
-  /** All clients by name; a page in the order of the table. */
-  listClients(page?: PageRequest): Promise<Client[]>;
-  /** `undefined` when there is no such client; the same below. Disabling ends every session of the client, for good. */
-  setClientStatus(clientId: string, status: Client['status']): Promise<Client | undefined>;
-  /** @throws {ClientConflictError} */
-  updateClient(clientId: string, changes: ClientChanges): Promise<Client | undefined>;
-  endClientSessions(clientId: string): Promise<Client | undefined>;
-  /** The client as it was. */
-  deleteClient(clientId: string): Promise<Client | undefined>;
-  /**
-   * Adds a new secret beside the newest one so far.
-   *
-   * @throws {TwoSecretsError} when two are valid already, and neither is to be ended.
-   * @throws {ClientConflictError}
-   */
-  rotateClientSecret(clientId: string, rotation?: SecretRotation): Promise<ClientWithSecret | undefined>;
-}
-
-/** Makes the store of table `Clients`: partition `clientId`, one item per client. */
+/**
+ * Makes the store of table `Clients`: partition `clientId`, one item per client. Operations on a client that does not exist return
+ * `undefined`.
+ */
 export function makeClientStore({
   dynamo,
   table,
@@ -73,7 +52,7 @@ export function makeClientStore({
   readonly table: string;
   readonly now: Clock;
   readonly makeId: MakeId;
-}): ClientStore {
+}) {
   return {
     createClient,
     findClient,
@@ -115,16 +94,19 @@ export function makeClientStore({
     return parseClient(answer.Item);
   }
 
+  /** Lists all clients by name; a page in the order of the table. */
   async function listClients(page: PageRequest = {}): Promise<Client[]> {
     const clients = await scanTable(dynamo, { table, partitionKey: 'clientId', parse: parseClient, ...page });
     if (page.limit !== undefined || page.after !== undefined) return clients;
     return clients.sort((one, other) => one.name.localeCompare(other.name));
   }
 
+  /** Enables or disables a client. Disabling ends every session of the client, for good. */
   function setClientStatus(clientId: string, status: Client['status']): Promise<Client | undefined> {
-    return update(clientId, { changes: { status }, endsSessions: status === 'disabled' });
+    return update(clientId, { status, ...(status === 'disabled' && endedSessions) });
   }
 
+  /** @throws {ClientConflictError} */
   async function updateClient(
     clientId: string,
     { accountId, scopes, grants, ...others }: ClientChanges,
@@ -132,32 +114,34 @@ export function makeClientStore({
     const client = await findClient(clientId);
     if (!client) return undefined;
     const isRebound = accountId !== undefined && (accountId ?? undefined) !== client.accountId;
-    const changed = await update(clientId, {
-      changes: {
-        ...others,
-        ...(grants ? { grants: [...grants] } : {}),
-        ...(scopes ? { scopes: [...scopes] } : {}),
-        ...(isRebound && accountId !== null ? { accountId } : {}),
-      },
-      removed: isRebound && accountId === null ? ['accountId'] : [],
-      endsSessions: isRebound,
-      condition: 'updatedAt = :seen',
-      values: { ':seen': client.updatedAt },
-    });
+    const changes = {
+      ...others,
+      ...(grants && { grants: [...grants] }),
+      ...(scopes && { scopes: [...scopes] }),
+      ...(isRebound && { accountId: accountId ?? undefined, ...endedSessions }),
+    };
+    const changed = await update(clientId, changes, expression`updatedAt = ${client.updatedAt}`);
     if (!changed) throw new ClientConflictError();
     return changed;
   }
 
   function endClientSessions(clientId: string): Promise<Client | undefined> {
-    return update(clientId, { changes: {}, endsSessions: true });
+    return update(clientId, endedSessions);
   }
 
+  /** Deletes the client, and returns it as it was. */
   async function deleteClient(clientId: string): Promise<Client | undefined> {
     if (!isPossibleKey({ clientId })) return undefined;
     const command = new DeleteCommand({ TableName: table, Key: { clientId }, ReturnValues: 'ALL_OLD' });
     return parseClient((await dynamo.send(command)).Attributes);
   }
 
+  /**
+   * Adds a new secret beside the newest one so far.
+   *
+   * @throws {TwoSecretsError} when two are valid already, and neither is to be ended.
+   * @throws {ClientConflictError}
+   */
   async function rotateClientSecret(
     clientId: string,
     { overlapSeconds = defaultOverlapSeconds, dropOldest = false }: SecretRotation = {},
@@ -172,44 +156,30 @@ export function makeClientStore({
     const outgoing = live
       .slice(0, overlapSeconds > 0 ? 1 : 0)
       .map(secret => ({ ...secret, expiresAt: Math.min(secret.expiresAt ?? overlapEnd, overlapEnd) }));
-    const rotated = await update(clientId, {
-      changes: { secrets: [{ hash: hashClientSecret(clientSecret), createdAt: moment }, ...outgoing] },
-      condition: '#secrets[0].#hash = :newest',
-      names: { '#hash': 'hash' },
-      values: { ':newest': client.secrets[0]?.hash },
-    });
+    const secrets = [{ hash: hashClientSecret(clientSecret), createdAt: moment }, ...outgoing];
+    const rotated = await update(clientId, { secrets }, expression`secrets[0].hash = ${client.secrets[0]?.hash}`);
     if (!rotated) throw new ClientConflictError();
     return { client: rotated, clientSecret };
   }
 
-  /** The client as it is after the update; `undefined` when there is none, or the condition does not hold. */
-  async function update(clientId: string, wanted: Update): Promise<Client | undefined> {
+  /** Returns the client as it is after the update; `undefined` when there is none, or the condition does not hold. */
+  async function update(clientId: string, changes: Changes, condition?: Expression): Promise<Client | undefined> {
     if (!isPossibleKey({ clientId })) return undefined;
-    const { changes, removed = [], endsSessions = false, condition, values } = wanted;
-    const assigned = Object.entries({ ...changes, updatedAt: now() });
-    const sets = assigned.map(([name]) => `#${name} = :${name}`);
-    if (endsSessions) sets.push('#version = if_not_exists(#version, :one) + :one');
-    const removal = removed.length === 0 ? '' : ` REMOVE ${removed.map(name => `#${name}`).join(', ')}`;
-    const names = [...assigned.map(([name]) => name), ...removed, ...(endsSessions ? ['version'] : [])];
-    const command = new UpdateCommand({
-      TableName: table,
-      Key: { clientId },
-      ConditionExpression: ['attribute_exists(clientId)', condition].filter(Boolean).join(' AND '),
-      UpdateExpression: `SET ${sets.join(', ')}${removal}`,
-      ExpressionAttributeNames: {
-        ...Object.fromEntries(names.map(name => [`#${name}`, name])),
-        ...wanted.names,
-      },
-      ExpressionAttributeValues: {
-        ...Object.fromEntries(assigned.map(([name, value]) => [`:${name}`, value])),
-        ...(endsSessions ? { ':one': 1 } : {}),
-        ...values,
-      },
-      ReturnValues: 'ALL_NEW',
+    const exists = expression`attribute_exists(clientId)`;
+    const updated = await updateItem(dynamo, clientKey(table, clientId), {
+      set: { ...changes, updatedAt: now() },
+      when: condition ? expression`${exists} AND ${condition}` : exists,
+      returns: 'ALL_NEW',
     });
-    return parseClient((await conditionalWrite(dynamo.send(command)))?.Attributes);
+    return parseClient(updated);
   }
 }
+
+/** New values of attributes; `undefined` removes. */
+type Changes = { readonly [Name in keyof Client]?: Client[Name] | Expression | undefined };
+
+/** The change that ends every session of the client. */
+const endedSessions: Changes = { version: expression`if_not_exists(version, ${1}) + ${1}` };
 
 /** A client with a secret that is shown this once: only its hash is stored. */
 interface ClientWithSecret {
@@ -238,14 +208,4 @@ class TwoSecretsError extends Error {
   constructor() {
     super('Two secrets of this client work already.');
   }
-}
-
-interface Update {
-  readonly changes: Partial<Client>;
-  /** Attributes to remove. */
-  readonly removed?: readonly string[];
-  readonly endsSessions?: boolean;
-  readonly condition?: string;
-  readonly names?: Record<string, string>;
-  readonly values?: Item;
 }

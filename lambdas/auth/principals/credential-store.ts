@@ -1,34 +1,16 @@
-import {
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
 import { conditionalWrite, type Item, isPossibleKey } from '../../platform/dynamo.ts';
+import { type Expression, expression, updateItem } from '../../platform/update-item.ts';
 import { type Credential, credentialKey, parseCredential } from './user.ts';
 
-/**
- * Reads and writes credentials. Each write is one write of one item, and tells whether its condition held. E-mail addresses
- * are normalised by the caller.
- */
-export interface CredentialStore {
-  findCredential(email: string): Promise<Credential | undefined>;
-  /** False if the e-mail address is taken. */
-  addCredential(credential: Credential): Promise<boolean>;
-  /** Replaces a credential that was left behind by that of another user. False if it has changed since it was read. */
-  takeOverCredential(left: Credential, credential: Credential): Promise<boolean>;
-  /** Sets a new password of the same user; a newer version is never replaced by an older one. */
-  setPasswordHash(
-    credential: Pick<Credential, 'email' | 'userId' | 'passwordHash' | 'credentialVersion'>,
-  ): Promise<boolean>;
-  /** Replaces the hash of the same password. False if another one was stored meanwhile. Ends no session. */
-  replacePasswordHash(email: string, oldHash: string, newHash: string): Promise<boolean>;
-  deleteCredential(email: string, userId: string): Promise<boolean>;
-}
+/** Reads and writes credentials. */
+export type CredentialStore = ReturnType<typeof makeCredentialStore>;
 
-/** Makes the store of table `Credentials`: partition `email`, which makes e-mail addresses unique. */
+/**
+ * Makes the store of table `Credentials`: partition `email`, which makes e-mail addresses unique. Each write is one write of one
+ * item, and tells whether its condition held. E-mail addresses are normalised by the caller.
+ */
 export function makeCredentialStore({
   dynamo,
   table,
@@ -37,7 +19,7 @@ export function makeCredentialStore({
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
   readonly now: Clock;
-}): CredentialStore {
+}) {
   return {
     findCredential,
     addCredential,
@@ -53,27 +35,23 @@ export function makeCredentialStore({
     return parseCredential((await dynamo.send(command)).Item);
   }
 
+  /** Adds a credential. False if the e-mail address is taken. */
   function addCredential(credential: Credential): Promise<boolean> {
     const ConditionExpression = 'attribute_not_exists(email)';
     return isWritten(dynamo.send(new PutCommand({ TableName: table, Item: credential, ConditionExpression })));
   }
 
+  /** Replaces a credential that was left behind by that of another user. False if it has changed since it was read. */
   function takeOverCredential(left: Credential, credential: Credential): Promise<boolean> {
+    const { userId, passwordHash, credentialVersion } = credential;
     return update(
       left.email,
-      'userId = :left AND passwordHash = :leftHash',
-      'userId = :userId, passwordHash = :hash, credentialVersion = :version, createdAt = :now',
-      {
-        ':left': left.userId,
-        ':leftHash': left.passwordHash,
-        ':userId': credential.userId,
-        ':hash': credential.passwordHash,
-        ':version': credential.credentialVersion,
-        ':now': now(),
-      },
+      { userId, passwordHash, credentialVersion, createdAt: now() },
+      expression`userId = ${left.userId} AND passwordHash = ${left.passwordHash}`,
     );
   }
 
+  /** Sets a new password of the same user; a newer version is never replaced by an older one. */
   function setPasswordHash({
     email,
     userId,
@@ -82,14 +60,14 @@ export function makeCredentialStore({
   }: Pick<Credential, 'email' | 'userId' | 'passwordHash' | 'credentialVersion'>): Promise<boolean> {
     return update(
       email,
-      'userId = :userId AND credentialVersion <= :version',
-      'passwordHash = :hash, credentialVersion = :version',
-      { ':userId': userId, ':hash': passwordHash, ':version': credentialVersion },
+      { passwordHash, credentialVersion },
+      expression`userId = ${userId} AND credentialVersion <= ${credentialVersion}`,
     );
   }
 
+  /** Replaces the hash of the same password. False if another one was stored meanwhile. Ends no session. */
   function replacePasswordHash(email: string, oldHash: string, newHash: string): Promise<boolean> {
-    return update(email, 'passwordHash = :old', 'passwordHash = :hash', { ':old': oldHash, ':hash': newHash });
+    return update(email, { passwordHash: newHash }, expression`passwordHash = ${oldHash}`);
   }
 
   function deleteCredential(email: string, userId: string): Promise<boolean> {
@@ -102,15 +80,8 @@ export function makeCredentialStore({
     return isWritten(dynamo.send(command));
   }
 
-  function update(email: string, condition: string, set: string, values: Item): Promise<boolean> {
-    const command = new UpdateCommand({
-      TableName: table,
-      Key: keyOf(email),
-      ConditionExpression: condition,
-      UpdateExpression: `SET ${set}`,
-      ExpressionAttributeValues: values,
-    });
-    return isWritten(dynamo.send(command));
+  function update(email: string, set: Partial<Credential>, when: Expression): Promise<boolean> {
+    return isWritten(updateItem(dynamo, credentialKey(table, email), { set, when }));
   }
 
   function keyOf(email: string): Item {
@@ -118,7 +89,7 @@ export function makeCredentialStore({
   }
 }
 
-/** Whether a write's condition held. */
+/** Returns whether a write's condition held. */
 async function isWritten(write: Promise<unknown>): Promise<boolean> {
   return (await conditionalWrite(write)) !== undefined;
 }

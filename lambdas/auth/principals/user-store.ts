@@ -1,41 +1,15 @@
-import {
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../platform/clock.ts';
-import { conditionalWrite, type Item, isPossibleKey } from '../../platform/dynamo.ts';
+import { isPossibleKey } from '../../platform/dynamo.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
+import { type Expression, expression, updateItem } from '../../platform/update-item.ts';
 import { makeCredentialStore } from './credential-store.ts';
 import { hashPassword } from './password-hash.ts';
 import { type PageRequest, scanTable } from './scan.ts';
 import { type Credential, normaliseEmail, parseUser, type Role, type User, userKey } from './user.ts';
 
-/** The operations on users, for operators. Changes hold at once, also for tokens that are issued already. */
-export interface UserStore {
-  /** @throws {EmailTakenError} */
-  createUser(description: NewUser): Promise<User>;
-  findUser(userId: string): Promise<User | undefined>;
-  findUserByEmail(email: string): Promise<User | undefined>;
-  /** The user id in the credential of an e-mail address, even if that user is gone or has another address by now. */
-  findOwner(email: string): Promise<string | undefined>;
-  /** All users by e-mail address; a page in the order of the table. */
-  listUsers(page?: PageRequest): Promise<User[]>;
-  /** `undefined` when there is no such user; the same below. Disabling ends every session of the user, for good. */
-  setUserStatus(userId: string, status: User['status']): Promise<User | undefined>;
-  setUserRole(userId: string, role: Role): Promise<User | undefined>;
-  /** Also ends every session of the user. */
-  setUserPassword(userId: string, password: string): Promise<User | undefined>;
-  endUserSessions(userId: string): Promise<User | undefined>;
-  /** Ends no session. May be repeated after a crash. @throws {EmailTakenError} */
-  setUserEmail(userId: string, email: string): Promise<User | undefined>;
-  /** Deletes the user, which ends every session and every login. The e-mail address stays taken until it is released. */
-  deleteUser(userId: string): Promise<void>;
-  /** Releases an e-mail address and deletes its credential, unless the user exists and has that address. */
-  releaseEmail(userId: string, email: string): Promise<void>;
-}
+/** The operations on users, for operators. */
+export type UserStore = ReturnType<typeof makeUserStore>;
 
 /** The tables of users and their credentials. */
 export interface UserTables {
@@ -48,6 +22,8 @@ export interface UserTables {
  * unique). A credential is valid only if its user has its e-mail address. It is written before the user gets the address,
  * and deleted after the user has lost it, so that a change may crash anywhere: a credential that was left behind goes to
  * the next user who claims its address.
+ *
+ * Changes hold at once, also for tokens that are issued already. They return `undefined` when there is no such user.
  */
 export function makeUserStore({
   dynamo,
@@ -59,7 +35,7 @@ export function makeUserStore({
   readonly tables: UserTables;
   readonly now: Clock;
   readonly makeId: MakeId;
-}): UserStore {
+}) {
   const { findCredential, addCredential, takeOverCredential, setPasswordHash, deleteCredential } = makeCredentialStore({
     dynamo,
     table: tables.credentials,
@@ -80,6 +56,7 @@ export function makeUserStore({
     releaseEmail,
   };
 
+  /** @throws {EmailTakenError} */
   async function createUser({ email: given, password, accountId, role }: NewUser): Promise<User> {
     const email = normaliseEmail(given);
     const passwordHash = await hashPassword(password);
@@ -134,10 +111,12 @@ export function makeUserStore({
     return user?.email === email ? user : undefined;
   }
 
+  /** Returns the user id in the credential of an e-mail address, even if that user is gone or has another address by now. */
   async function findOwner(email: string): Promise<string | undefined> {
     return (await findCredential(normaliseEmail(email)))?.userId;
   }
 
+  /** Lists all users by e-mail address; a page in the order of the table. */
   async function listUsers(page: PageRequest = {}): Promise<User[]> {
     const users = await scanTable(dynamo, {
       table: tables.users,
@@ -149,24 +128,22 @@ export function makeUserStore({
     return users.sort((one, other) => one.email.localeCompare(other.email));
   }
 
+  /** Enables or disables a user. Disabling ends every session of the user, for good. */
   function setUserStatus(userId: string, status: User['status']): Promise<User | undefined> {
-    return updateUser(userId, {
-      set: `#status = :status${status === 'disabled' ? `, ${endsSessions}` : ''}`,
-      names: { '#status': 'status' },
-      values: { ':status': status, ...(status === 'disabled' ? { ':one': 1 } : {}) },
-    });
+    return updateUser(userId, { status, ...(status === 'disabled' && endedSessions) });
   }
 
   function setUserRole(userId: string, role: Role): Promise<User | undefined> {
-    return updateUser(userId, { set: '#role = :role', names: { '#role': 'role' }, values: { ':role': role } });
+    return updateUser(userId, { role });
   }
 
+  /** Sets a password, which ends every session of the user. */
   async function setUserPassword(userId: string, password: string): Promise<User | undefined> {
     const passwordHash = await hashPassword(password);
     // the user first: after a crash every session has ended, and no password is valid until it is set again
     const user = await updateUser(userId, {
-      set: `credentialVersion = credentialVersion + :one, ${endsSessions}`,
-      values: { ':one': 1 },
+      credentialVersion: expression`credentialVersion + ${1}`,
+      ...endedSessions,
     });
     if (!user) return undefined;
     const { email, credentialVersion } = user;
@@ -175,9 +152,10 @@ export function makeUserStore({
   }
 
   function endUserSessions(userId: string): Promise<User | undefined> {
-    return updateUser(userId, { set: endsSessions, values: { ':one': 1 } });
+    return updateUser(userId, endedSessions);
   }
 
+  /** Ends no session. May be repeated after a crash. @throws {EmailTakenError} */
   async function setUserEmail(userId: string, given: string): Promise<User | undefined> {
     const email = normaliseEmail(given);
     for (let tries = 0; tries < maxTries; tries++) {
@@ -187,11 +165,12 @@ export function makeUserStore({
       const current = await findCredential(user.email);
       if (!current) throw new Error('The login of this user is gone: delete the user and create them again.');
       await claimEmail({ ...current, email, createdAt: now() });
-      const changed = await updateUser(userId, {
-        set: 'email = :email, formerEmail = :old',
-        condition: 'email = :old AND credentialVersion = :version', // otherwise the new credential has an old password
-        values: { ':email': email, ':old': user.email, ':version': current.credentialVersion },
-      });
+      const changed = await updateUser(
+        userId,
+        { email, formerEmail: user.email },
+        // otherwise the new credential has an old password
+        expression`email = ${user.email} AND credentialVersion = ${current.credentialVersion}`,
+      );
       if (changed) return releaseFormerEmail(changed);
     }
     throw new Error('The user was changed by somebody else at the same moment: look at the user, then try again.');
@@ -201,38 +180,33 @@ export function makeUserStore({
   async function releaseFormerEmail(user: User): Promise<User | undefined> {
     if (user.formerEmail === undefined) return user;
     await releaseEmail(user.userId, user.formerEmail);
-    return updateUser(user.userId, {
-      remove: 'formerEmail',
-      condition: 'formerEmail = :former',
-      values: { ':former': user.formerEmail },
-    });
+    return updateUser(user.userId, { formerEmail: undefined }, expression`formerEmail = ${user.formerEmail}`);
   }
 
+  /** Releases an e-mail address and deletes its credential, unless the user exists and has that address. */
   async function releaseEmail(userId: string, given: string): Promise<void> {
     const email = normaliseEmail(given);
     if ((await findUser(userId))?.email === email) return;
     await deleteCredential(email, userId);
   }
 
+  /** Deletes the user, which ends every session and every login. The e-mail address stays taken until it is released. */
   async function deleteUser(userId: string): Promise<void> {
     const { table, key } = userKey(tables.users, userId);
     if (isPossibleKey(key)) await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
   }
 
-  /** The user as they are after the update; `undefined` when there is none, or the condition does not hold. */
-  async function updateUser(userId: string, change: Change): Promise<User | undefined> {
-    const { key } = userKey(tables.users, userId);
-    if (!isPossibleKey(key)) return undefined;
-    const command = new UpdateCommand({
-      TableName: tables.users,
-      Key: key,
-      ConditionExpression: ['attribute_exists(userId)', change.condition].filter(Boolean).join(' AND '),
-      UpdateExpression: `SET ${['updatedAt = :now', change.set].filter(Boolean).join(', ')}${change.remove ? ` REMOVE ${change.remove}` : ''}`,
-      ExpressionAttributeNames: change.names,
-      ExpressionAttributeValues: { ':now': now(), ...change.values },
-      ReturnValues: 'ALL_NEW',
+  /** Returns the user as they are after the update; `undefined` when there is none, or the condition does not hold. */
+  async function updateUser(userId: string, changes: Changes, condition?: Expression): Promise<User | undefined> {
+    const itemKey = userKey(tables.users, userId);
+    if (!isPossibleKey(itemKey.key)) return undefined;
+    const exists = expression`attribute_exists(userId)`;
+    const updated = await updateItem(dynamo, itemKey, {
+      set: { ...changes, updatedAt: now() },
+      when: condition ? expression`${exists} AND ${condition}` : exists,
+      returns: 'ALL_NEW',
     });
-    return parseUser((await conditionalWrite(dynamo.send(command)))?.Attributes);
+    return parseUser(updated);
   }
 }
 
@@ -255,18 +229,11 @@ class EmailTakenError extends Error {
   }
 }
 
-/** The assignment that ends every session of the user. */
-const endsSessions = 'version = if_not_exists(version, :one) + :one';
+/** New values of attributes; `undefined` removes. */
+type Changes = { readonly [Name in keyof User]?: User[Name] | Expression | undefined };
+
+/** The change that ends every session of the user. */
+const endedSessions: Changes = { version: expression`if_not_exists(version, ${1}) + ${1}` };
 
 /** A change of the e-mail address starts again this often when the password is changed at the same moment. */
 const maxTries = 3;
-
-interface Change {
-  readonly set?: string;
-  readonly remove?: string;
-  readonly values?: Item;
-  /** For attributes whose names are reserved words. */
-  readonly names?: Record<string, string>;
-  /** Besides the existence of the user. */
-  readonly condition?: string;
-}

@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { DeleteCommand, type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { conditionalWrite, type Item, type ItemKey } from '../../platform/dynamo.ts';
+import type { Item, ItemKey } from '../../platform/dynamo.ts';
 import type { Keyring } from '../../platform/keyring.ts';
+import { attribute, type Expression, expression, updateItem } from '../../platform/update-item.ts';
 import { normaliseEmail } from '../principals/user.ts';
 import {
   type FailureRecord,
@@ -14,30 +15,8 @@ import {
   parseFailures,
 } from './lockout-rule.ts';
 
-/**
- * The login lockout against password guessing: a doubling lock, which never keeps a user out for long, and never makes logins
- * wait for each other. This file counts failures and commits successes; `lockout-rule.ts` says when a lock is on.
- */
-export interface Lockout {
-  /** The key for a client and a normalised e-mail address, whether or not a user has that address. */
-  keyOf(clientId: string, email: string): Promise<LockoutKey>;
-  /** The failures in the item of a key, as of now. */
-  failuresIn(key: LockoutKey, item: Item | undefined): FailureRecord;
-  /** Counts a refused login in one unconditional write, whatever others count at the same moment. */
-  countFailure(key: LockoutKey, failures: FailureRecord): Promise<void>;
-  /**
-   * Commits a success. Resets the client's failures. The same write fails if a lock has begun since they were read, which
-   * gives false: of many guesses at once, the right one succeeds only if it comes before the lock.
-   */
-  commit(key: LockoutKey, failures: FailureRecord): Promise<boolean>;
-  /**
-   * As `commit`, and the same write numbers the login: one more than the last through the client, `first` where none is known.
-   * Gives the number; `undefined` where a lock has begun.
-   */
-  commitLogin(key: LockoutKey, failures: FailureRecord, first: number): Promise<number | undefined>;
-  /** Resets the failures of all clients against an e-mail address. */
-  unlock(email: string): Promise<void>;
-}
+/** The login lockout against password guessing. */
+export type Lockout = ReturnType<typeof makeLockout>;
 
 /** The item that counts the failures against an e-mail address, and a client's attributes in it. */
 export interface LockoutKey extends ItemKey {
@@ -46,7 +25,10 @@ export interface LockoutKey extends ItemKey {
 }
 
 /**
- * Makes the lockout over table `Lockouts`: partition `pk`, here `lock#<MAC of the e-mail address>`, so that the table does
+ * Makes the login lockout: a doubling lock, which never keeps a user out for long, and never makes logins wait for each other. This
+ * file counts failures and commits successes; `lockout-rule.ts` says when a lock is on.
+ *
+ * Table `Lockouts`: partition `pk`, here `lock#<MAC of the e-mail address>`, so that the table does
  * not tell whose accounts were tried. The item holds `totalOfAll`, `sharedAt`, `ttl`, and for each MAC of a client
  * `total_…`, `base_…`, `last_…` and `logins_…`. Totals only grow, and a lock follows from them when they are read: therefore
  * every failure is one unconditional write, and a success can tell from a total that no lock has begun. A new MAC key starts
@@ -63,9 +45,10 @@ export function makeLockout({
   /** Must be able to open MAC keys. */
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
   readonly now: Clock;
-}): Lockout {
+}) {
   return { keyOf, failuresIn, countFailure, commit, commitLogin, unlock };
 
+  /** Returns the key for a client and a normalised e-mail address, whether or not a user has that address. */
   async function keyOf(clientId: string, email: string): Promise<LockoutKey> {
     return { ...(await itemKeyOf(email)), client: (await macOf('client', clientId, email)).slice(0, 22) };
   }
@@ -82,40 +65,40 @@ export function makeLockout({
       .digest('base64url');
   }
 
+  /** Returns the failures in the item of a key, as of now. */
   function failuresIn({ client }: LockoutKey, item: Item | undefined): FailureRecord {
     return parseFailures(item, client, now());
   }
 
+  /** Counts a refused login in one unconditional write, whatever others count at the same moment. */
   async function countFailure(key: LockoutKey, failures: FailureRecord): Promise<void> {
     const { total, base, last } = failureAttributes(key.client);
-    const sets = [
-      '#last = :now',
-      '#ttl = :ttl',
-      ...(failures.isSharing ? ['sharedAt = :now'] : []),
-      ...(failures.isStale ? ['#base = :base'] : []), // concurrent failures that start again write the same value
-    ];
-    await update(key, {
-      UpdateExpression: `ADD totalOfAll :one, #total :one SET ${sets.join(', ')}`,
-      ExpressionAttributeNames: {
-        '#total': total,
-        '#last': last,
-        '#ttl': 'ttl',
-        ...(failures.isStale ? { '#base': base } : {}),
-      },
-      ExpressionAttributeValues: {
-        ':one': 1,
-        ':now': now(),
-        ':ttl': ttl(),
-        ...(failures.isStale ? { ':base': failures.total } : {}),
+    const moment = now();
+    await updateItem(dynamo, key, {
+      set: {
+        totalOfAll: increment('totalOfAll'),
+        [total]: increment(total),
+        [last]: moment,
+        ttl: ttl(),
+        ...(failures.isSharing && { sharedAt: moment }),
+        ...(failures.isStale && { [base]: failures.total }), // concurrent failures that start again write the same value
       },
     });
     if (failures.staleClients.length > 0) await removeStale(key, failures);
   }
 
+  /**
+   * Commits a success. Resets the client's failures. The same write fails if a lock has begun since they were read, which returns
+   * false: of many guesses at once, the right one succeeds only if it comes before the lock.
+   */
   async function commit(key: LockoutKey, failures: FailureRecord): Promise<boolean> {
     return (await commitNumbered(key, failures, undefined)) !== undefined;
   }
 
+  /**
+   * Commits as `commit` does, and numbers the login by the same write: one more than the last through the client, `first` where
+   * none is known. Returns the number; `undefined` where a lock has begun.
+   */
   async function commitLogin(key: LockoutKey, failures: FailureRecord, first: number): Promise<number | undefined> {
     const written = await commitNumbered(key, failures, first);
     return written && Number(written[loginsAttribute(key.client)]);
@@ -138,6 +121,7 @@ export function makeLockout({
     return undefined;
   }
 
+  /** Resets the failures of all clients against an e-mail address. */
   async function unlock(email: string): Promise<void> {
     const { table, key } = await itemKeyOf(normaliseEmail(email));
     await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
@@ -146,50 +130,28 @@ export function makeLockout({
   /** The attributes that were written; `undefined` where a lock may have begun. */
   function tryCommit(key: LockoutKey, failures: FailureRecord, first: number | undefined): Promise<Item | undefined> {
     const { total, base } = failureAttributes(key.client);
-    const isCounted = failures.total > 0;
-    const sets = [
-      '#ttl = :ttl',
-      ...(isCounted ? ['#base = if_not_exists(#total, :zero)'] : []),
-      ...(first === undefined ? [] : ['#logins = if_not_exists(#logins, :before) + :one']),
-    ];
-    return update(key, {
-      UpdateExpression: `SET ${sets.join(', ')}`,
-      ExpressionAttributeNames: {
-        '#ttl': 'ttl',
-        '#total': total,
-        '#all': 'totalOfAll',
-        ...(isCounted ? { '#base': base } : {}),
-        ...(first === undefined ? {} : { '#logins': loginsAttribute(key.client) }),
+    const [ofClient, logins] = [attribute(total), attribute(loginsAttribute(key.client))];
+    return updateItem(dynamo, key, {
+      set: {
+        ttl: ttl(),
+        ...(failures.total > 0 && { [base]: expression`if_not_exists(${ofClient}, ${0})` }),
+        ...(first !== undefined && {
+          [loginsAttribute(key.client)]: expression`if_not_exists(${logins}, ${first - 1}) + ${1}`,
+        }),
       },
-      ExpressionAttributeValues: {
-        ':ttl': ttl(),
-        ':nextLock': failures.nextLock,
-        ':nextLockOfAll': failures.nextLockOfAll,
-        ...(isCounted ? { ':zero': 0 } : {}),
-        ...(first === undefined ? {} : { ':before': first - 1, ':one': 1 }),
-      },
-      ConditionExpression:
-        '(attribute_not_exists(#total) OR #total < :nextLock) AND (attribute_not_exists(#all) OR #all < :nextLockOfAll)',
+      when: expression`(attribute_not_exists(${ofClient}) OR ${ofClient} < ${failures.nextLock})
+        AND (attribute_not_exists(totalOfAll) OR totalOfAll < ${failures.nextLockOfAll})`,
+      returns: 'UPDATED_NEW',
     });
   }
 
   /** Best effort: keeps the item from growing with every client that ever failed. */
   async function removeStale(key: LockoutKey, failures: FailureRecord): Promise<void> {
     const names = failures.staleClients.slice(0, 20).flatMap(client => Object.values(failureAttributes(client)));
-    const placeholders = Object.fromEntries(names.map((name, position) => [`#n${position}`, name]));
-    await update(key, {
-      UpdateExpression: `REMOVE ${Object.keys(placeholders).join(', ')}`,
-      ExpressionAttributeNames: { ...placeholders, '#all': 'totalOfAll' },
-      ExpressionAttributeValues: { ':all': failures.totalOfAll + 1 },
-      ConditionExpression: '#all = :all', // no other failure since the reading
+    await updateItem(dynamo, key, {
+      set: Object.fromEntries(names.map(name => [name, undefined])),
+      when: expression`totalOfAll = ${failures.totalOfAll + 1}`, // no other failure since the reading
     });
-  }
-
-  /** The attributes that were written; `undefined` where the condition did not hold. */
-  async function update({ table, key }: ItemKey, expressions: UpdateExpressions): Promise<Item | undefined> {
-    const command = new UpdateCommand({ TableName: table, Key: key, ...expressions, ReturnValues: 'UPDATED_NEW' });
-    const output = await conditionalWrite(dynamo.send(command));
-    return output && (output.Attributes ?? {});
   }
 
   /** Deletion only cleans up: `parseFailures` ignores what is too old. */
@@ -201,9 +163,6 @@ export function makeLockout({
 /** A commit is repeated only while others fail by the dozen at the same moment without a lock. */
 const maxTries = 5;
 
-interface UpdateExpressions {
-  readonly UpdateExpression: string;
-  readonly ConditionExpression?: string;
-  readonly ExpressionAttributeNames: Record<string, string>;
-  readonly ExpressionAttributeValues: Item;
+function increment(name: string): Expression {
+  return expression`if_not_exists(${attribute(name)}, ${0}) + ${1}`;
 }

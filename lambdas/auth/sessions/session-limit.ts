@@ -2,27 +2,20 @@ import { DeleteCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws-s
 import type { Clock } from '../../platform/clock.ts';
 import { conditionalWrite, type Item } from '../../platform/dynamo.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
+import { conditionOf, expression } from '../../platform/update-item.ts';
 import { type ActiveSession, asActiveSession } from './active-session.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
-/**
- * Keeps a user's sessions at one client to about 200: a client that logs in for each request must not fill the table. One
- * login in twenty counts them, so that the others make no further call.
- */
-export interface SessionLimit {
-  /** Draws the number of a user's first login through a client: which of each twenty logins counts depends on it. */
-  drawFirstNumber(): number;
-  /**
-   * Counts the user's sessions at the client, if the login of that number has to, and ends those beyond the limit: the longest
-   * unused first, never the new one. Best effort: a login neither fails by it nor waits long.
-   */
-  apply(loginNumber: number, login: ActiveSession): Promise<void>;
-}
+/** Keeps a user's sessions at one client to about 200. */
+export type SessionLimit = ReturnType<typeof makeSessionLimit>;
 
 /** How many sessions of a user at a client stay, the new one among them. */
 export const sessionsPerClient = 200;
 
-/** Makes the limit over table `Sessions`: partition `userId`, range `sessionId`. */
+/**
+ * Makes the limit of a user's sessions at one client, over table `Sessions` (partition `userId`, range `sessionId`): a client that
+ * logs in for each request must not fill the table. One login in twenty counts them, so that the others make no further call.
+ */
 export function makeSessionLimit({
   dynamo,
   table,
@@ -36,13 +29,18 @@ export function makeSessionLimit({
   readonly now: Clock;
   /** Draws from [0, 1). */
   readonly random: () => number;
-}): SessionLimit {
+}) {
   return { drawFirstNumber, apply };
 
+  /** Draws the number of a user's first login through a client: which of each twenty logins counts depends on it. */
   function drawFirstNumber(): number {
     return Math.floor(random() * loginsPerCount) + 1;
   }
 
+  /**
+   * Counts the user's sessions at the client, if the login of that number has to, and ends those beyond the limit: the longest
+   * unused first, never the new one. Best effort: a login neither fails by it nor waits long.
+   */
   async function apply(loginNumber: number, login: ActiveSession): Promise<void> {
     if (loginNumber % loginsPerCount !== 0) return;
     const { clientId, userId } = login.session;
@@ -84,9 +82,7 @@ export function makeSessionLimit({
     const command = new DeleteCommand({
       TableName: table,
       Key: sessionKey(table, sessionId).key,
-      ConditionExpression: '#counter = :counter',
-      ExpressionAttributeNames: { '#counter': 'counter' },
-      ExpressionAttributeValues: { ':counter': counter },
+      ...conditionOf(expression`counter = ${counter}`),
     });
     await conditionalWrite(dynamo.send(command, { abortSignal }));
   }

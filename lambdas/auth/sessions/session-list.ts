@@ -7,12 +7,7 @@ import { parseSession, type Session, sessionKey } from './session.ts';
 export type SessionOwner = { readonly userId: string } | { readonly clientId: string };
 
 /** Lists sessions for operators, and deletes those of a user. */
-export interface SessionList {
-  /** By id. @param after - the last session id of the page before. */
-  listSessions(owner: SessionOwner, limit: number, after?: string): Promise<SessionPage>;
-  /** Deletes all sessions of a user. @throws {Error} when DynamoDB leaves deletions unprocessed five times in a row. */
-  deleteSessions(userId: string): Promise<void>;
-}
+export type SessionList = ReturnType<typeof makeSessionList>;
 
 /** Makes the lists over table `Sessions`, by query and never by scan. */
 export function makeSessionList({
@@ -21,9 +16,10 @@ export function makeSessionList({
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
-}): SessionList {
+}) {
   return { listSessions, deleteSessions };
 
+  /** Lists sessions by id. @param after - the last session id of the page before. */
   async function listSessions(owner: SessionOwner, limit: number, after?: string): Promise<SessionPage> {
     const { items, next } = await query(owner, limit, after);
     if ('userId' in owner) return { sessions: parseAll(items), next };
@@ -31,6 +27,7 @@ export function makeSessionList({
     return { sessions: parseAll(await batchGet(dynamo, keys)), next };
   }
 
+  /** Deletes all sessions of a user. @throws {Error} when DynamoDB leaves deletions unprocessed five times in a row. */
   async function deleteSessions(userId: string): Promise<void> {
     let after: string | undefined;
     do {

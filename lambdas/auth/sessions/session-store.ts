@@ -1,32 +1,25 @@
-import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/batch-get.ts';
-import { conditionalWrite } from '../../platform/dynamo.ts';
+import { expression, updateItem } from '../../platform/update-item.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
-/**
- * Reads and writes sessions. Each write is one write of one item, and idempotent, since the SDK repeats a write whose answer
- * got lost.
- */
-export interface SessionStore {
-  /** Unconditional: the id is random, so that only a repeated write can find it taken. */
-  createSession(session: Session): Promise<void>;
-  findSession(sessionId: string): Promise<Session | undefined>;
-  /** The session as it is after the rotation; `undefined` when another rotation or a revocation came first. */
-  rotateSession(session: Session, rotation: Rotation): Promise<Session | undefined>;
-  /** Ends the session. A session that is gone or revoked already stays as it is. */
-  revokeSession(sessionId: string, reason: RevocationReason, now: number): Promise<void>;
-}
+/** Reads and writes sessions. */
+export type SessionStore = ReturnType<typeof makeSessionStore>;
 
-/** Makes the store of table `Sessions`: partition `userId`, range `sessionId`, one item per session. */
+/**
+ * Makes the store of table `Sessions`: partition `userId`, range `sessionId`, one item per session. Each write is one write of one
+ * item, and idempotent, since the SDK repeats a write whose answer got lost.
+ */
 export function makeSessionStore({
   dynamo,
   table,
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
-}): SessionStore {
+}) {
   return { createSession, findSession, rotateSession, revokeSession };
 
+  /** Stores a new session. Unconditional: the id is random, so that only a repeated write can find it taken. */
   async function createSession(session: Session): Promise<void> {
     await dynamo.send(new PutCommand({ TableName: table, Item: { ...session, ttl: ttl(session) } }));
   }
@@ -36,37 +29,22 @@ export function makeSessionStore({
     return parseSession(item);
   }
 
+  /** Returns the session as it is after the rotation; `undefined` when another rotation or a revocation came first. */
   async function rotateSession(session: Session, rotation: Rotation): Promise<Session | undefined> {
-    const command = new UpdateCommand({
-      TableName: table,
-      Key: sessionKey(table, session.sessionId).key,
-      ConditionExpression: '#counter = :presented AND attribute_not_exists(revokedAt)',
-      UpdateExpression:
-        'SET #counter = :next, keyId = :keyId, rotationId = :rotationId, rotatedAt = :now, idleExpiresAt = :idle, #ttl = :ttl',
-      ExpressionAttributeNames: { '#counter': 'counter', '#ttl': 'ttl' },
-      ExpressionAttributeValues: {
-        ':presented': session.counter,
-        ':next': session.counter + 1,
-        ':keyId': rotation.keyId,
-        ':rotationId': rotation.rotationId,
-        ':now': rotation.rotatedAt,
-        ':idle': rotation.idleExpiresAt,
-        ':ttl': ttl({ ...session, ...rotation }),
-      },
-      ReturnValues: 'ALL_NEW',
+    const rotated = await updateItem(dynamo, sessionKey(table, session.sessionId), {
+      set: { ...rotation, counter: session.counter + 1, ttl: ttl({ ...session, ...rotation }) },
+      when: expression`counter = ${session.counter} AND attribute_not_exists(revokedAt)`,
+      returns: 'ALL_NEW',
     });
-    return parseSession((await conditionalWrite(dynamo.send(command)))?.Attributes);
+    return parseSession(rotated);
   }
 
+  /** Ends the session. A session that is gone or revoked already stays as it is. */
   async function revokeSession(sessionId: string, reason: RevocationReason, now: number): Promise<void> {
-    const command = new UpdateCommand({
-      TableName: table,
-      Key: sessionKey(table, sessionId).key,
-      ConditionExpression: 'attribute_exists(sessionId) AND attribute_not_exists(revokedAt)',
-      UpdateExpression: 'SET revokedAt = :now, revokedFor = :reason',
-      ExpressionAttributeValues: { ':now': now, ':reason': reason },
+    await updateItem(dynamo, sessionKey(table, sessionId), {
+      set: { revokedAt: now, revokedFor: reason },
+      when: expression`attribute_exists(sessionId) AND attribute_not_exists(revokedAt)`,
     });
-    await conditionalWrite(dynamo.send(command)); // a failed condition: gone or revoked already
   }
 }
 

@@ -1,8 +1,9 @@
-import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { batchGet } from '../../platform/batch-get.ts';
 import { type Clock, isoTime } from '../../platform/clock.ts';
-import { conditionalWrite } from '../../platform/dynamo.ts';
+import type { ItemKey } from '../../platform/dynamo.ts';
+import { expression, updateItem } from '../../platform/update-item.ts';
 import { countedAfter, refusalsKept, refusalWindow } from '../limits.ts';
 import { taskAttributes } from '../store/delivery-item.ts';
 import { type RefusalReason, refusalReason } from './refusal-notice.ts';
@@ -29,17 +30,7 @@ export interface RefusedGroup {
 type CountedRefusals = Readonly<z.infer<typeof countedRefusals>>;
 
 /** The counts of refused events. */
-export interface RefusalCounts {
-  /**
-   * Counts so many more in the present minute. Gives how many were counted before. A try that is repeated because its answer was
-   * lost may count twice.
-   */
-  add(group: RefusedGroup, refused: number): Promise<number>;
-  /** Reads consistently, by the item's id. */
-  read(id: string): Promise<CountedRefusals | undefined>;
-  /** Stores how many over the limit are told by now. The sweeper's task ends unless more were counted since it was read. */
-  settle(counted: CountedRefusals, told: number): Promise<void>;
-}
+export type RefusalCounts = ReturnType<typeof makeRefusalCounts>;
 
 /** Makes the store over the table `Deliveries`. */
 export function makeRefusalCounts({
@@ -50,55 +41,50 @@ export function makeRefusalCounts({
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
   readonly now: Clock;
-}): RefusalCounts {
-  return {
-    async add({ principal, reason }, refused) {
-      const beganAt = Math.floor(now() / refusalWindow) * refusalWindow;
-      const endsAt = beganAt + refusalWindow;
-      const id = `${refusalsPrefix}#${isoTime(beganAt)}#${reason}#${principal}`;
-      const { dueShard, dueAt } = taskAttributes(id, endsAt + countedAfter);
-      const { Attributes } = await update(id, {
-        UpdateExpression: `SET principal = :principal, reason = :reason, beganAt = :beganAt, #ttl = :ttl,
-          dueShard = if_not_exists(dueShard, :dueShard), dueAt = if_not_exists(dueAt, :dueAt) ADD refused :refused`,
-        ExpressionAttributeNames: { '#ttl': 'ttl' },
-        ExpressionAttributeValues: {
-          ':principal': principal,
-          ':reason': reason,
-          ':beganAt': beganAt,
-          ':ttl': Math.ceil((endsAt + refusalsKept) / 1_000),
-          ':dueShard': dueShard,
-          ':dueAt': dueAt,
-          ':refused': refused,
-        },
-        ReturnValues: 'UPDATED_NEW',
-      });
-      return Number(Attributes?.refused) - refused;
-    },
+}) {
+  return { add, read, settle };
 
-    async read(id) {
-      const [item] = await batchGet(dynamo, [{ table, key: { id } }]);
-      return item && countedRefusals.parse(item);
-    },
+  /**
+   * Counts more refused events in the present minute. Returns how many were counted before. A try that is repeated because its
+   * answer was lost may count twice.
+   */
+  async function add({ principal, reason }: RefusedGroup, refused: number): Promise<number> {
+    const beganAt = Math.floor(now() / refusalWindow) * refusalWindow;
+    const endsAt = beganAt + refusalWindow;
+    const id = `${refusalsPrefix}#${isoTime(beganAt)}#${reason}#${principal}`;
+    const { dueShard, dueAt } = taskAttributes(id, endsAt + countedAfter);
+    const counted = await updateItem(dynamo, keyOf(id), {
+      set: {
+        principal,
+        reason,
+        beganAt,
+        ttl: Math.ceil((endsAt + refusalsKept) / 1_000),
+        dueShard: expression`if_not_exists(dueShard, ${dueShard})`,
+        dueAt: expression`if_not_exists(dueAt, ${dueAt})`,
+        refused: expression`if_not_exists(refused, ${0}) + ${refused}`,
+      },
+      returns: 'UPDATED_NEW',
+    });
+    return Number(counted?.refused) - refused;
+  }
 
-    async settle({ id, refused }, told) {
-      const values = { ':told': told };
-      const ended = update(id, {
-        UpdateExpression: 'SET told = :told REMOVE dueShard, dueAt',
-        ConditionExpression: 'refused = :refused',
-        ExpressionAttributeValues: { ...values, ':refused': refused },
-      });
-      if (await conditionalWrite(ended)) return;
-      const noted = update(id, {
-        UpdateExpression: 'SET told = :told',
-        ConditionExpression: 'attribute_exists(id)',
-        ExpressionAttributeValues: values,
-      });
-      await conditionalWrite(noted);
-    },
-  };
+  /** Reads consistently, by the item's id. */
+  async function read(id: string): Promise<CountedRefusals | undefined> {
+    const [item] = await batchGet(dynamo, [keyOf(id)]);
+    return item && countedRefusals.parse(item);
+  }
 
-  function update(id: string, change: Omit<UpdateCommandInput, 'TableName' | 'Key'>) {
-    return dynamo.send(new UpdateCommand({ TableName: table, Key: { id }, ...change }));
+  /** Stores how many over the limit are told by now. The sweeper's task ends unless more were counted since it was read. */
+  async function settle({ id, refused }: CountedRefusals, told: number): Promise<void> {
+    const ended = await updateItem(dynamo, keyOf(id), {
+      set: { told, dueShard: undefined, dueAt: undefined },
+      when: expression`refused = ${refused}`,
+    });
+    if (!ended) await updateItem(dynamo, keyOf(id), { set: { told }, when: expression`attribute_exists(id)` });
+  }
+
+  function keyOf(id: string): ItemKey {
+    return { table, key: { id } };
   }
 }
 

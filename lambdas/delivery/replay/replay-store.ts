@@ -1,7 +1,8 @@
-import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { conditionalWrite, type Item } from '../../platform/dynamo.ts';
+import { conditionalWrite, type Item, type ItemKey } from '../../platform/dynamo.ts';
+import { conditionOf, type Expression, expression, updateItem } from '../../platform/update-item.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
 import { cleanUpAt, taskAttributes } from '../store/delivery-item.ts';
 import { type PastReplay, progressAt, type Replay } from './replay.ts';
@@ -30,33 +31,13 @@ export interface FoundReplay {
   readonly latest: Replay;
 }
 
-/** Reads the replays of all webhooks, consistently. */
-interface ReplayReader {
-  /** A webhook's latest replay. */
-  findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
-  /** One of a webhook's replays. */
-  find(accountId: string, eventName: EventName, replayId: string): Promise<FoundReplay | undefined>;
-  /** Reads by the item's id, as index `due` gives it. */
-  read(itemId: string): Promise<Replay | undefined>;
-}
+/** Reads the replays of all webhooks. */
+export type ReplayReader = ReturnType<typeof makeReplayReader>;
 
 /** The replays of all webhooks. */
-export interface ReplayStore extends ReplayReader {
-  /** Starts a replay in place of the latest that was read. False: that has changed, or there is another. */
-  start(replay: Replay, latest: Replay | undefined): Promise<boolean>;
-  /** Claims a replay until `lookAt`. `undefined`: another process has claimed it, or it has ended. */
-  claim(replay: Replay, lookAt: number): Promise<Replay | undefined>;
-  /** Saves the progress of a claimed replay, and gives it after that. `undefined`: another process has claimed it. */
-  save(replay: Replay): Promise<Replay | undefined>;
-  /** Ends a claimed replay. False: another process has claimed it, or it has ended. */
-  end(replay: Replay, state: 'completed' | 'cancelled'): Promise<boolean>;
-  /** Cancels a replay, claimed or not: deliveries before their slots are not sent. False: it has ended. */
-  cancel(replay: Replay): Promise<boolean>;
-  /** Hides a replay that has ended. False: it is running, or was replaced by another. */
-  hide(found: FoundReplay): Promise<boolean>;
-}
+export type ReplayStore = ReturnType<typeof makeReplayStore>;
 
-/** Makes the reader of replays over the table `Deliveries`: all that an attempt needs of them. */
+/** Makes the reader of replays over the table `Deliveries`: all that an attempt needs of them. It reads consistently. */
 export function makeReplayReader({
   dynamo,
   table,
@@ -65,24 +46,25 @@ export function makeReplayReader({
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
   readonly now: Clock;
-}): ReplayReader {
-  return {
-    findLatest(accountId, eventName) {
-      return read(idOf(accountId, eventName));
-    },
+}) {
+  return { findLatest, find, read };
 
-    async find(accountId, eventName, replayId) {
-      const ids = [idOf(accountId, eventName), pastIdOf(accountId, eventName, replayId)];
-      const [latestItem, pastItem] = await readAlive(ids);
-      if (!latestItem) return undefined;
-      const latest = replayFromItem(latestItem);
-      if (latest.id === replayId) return { replay: latest, latest };
-      return pastItem && { replay: replayFromItem(pastItem), latest };
-    },
+  /** Finds a webhook's latest replay. */
+  function findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined> {
+    return read(idOf(accountId, eventName));
+  }
 
-    read,
-  };
+  /** Finds one of a webhook's replays. */
+  async function find(accountId: string, eventName: EventName, replayId: string): Promise<FoundReplay | undefined> {
+    const ids = [idOf(accountId, eventName), pastIdOf(accountId, eventName, replayId)];
+    const [latestItem, pastItem] = await readAlive(ids);
+    if (!latestItem) return undefined;
+    const latest = replayFromItem(latestItem);
+    if (latest.id === replayId) return { replay: latest, latest };
+    return pastItem && { replay: replayFromItem(pastItem), latest };
+  }
 
+  /** Reads by the item's id, as index `due` has it. */
   async function read(itemId: string): Promise<Replay | undefined> {
     const [item] = await readAlive([itemId]);
     return item && replayFromItem(item);
@@ -99,55 +81,39 @@ export function makeReplayReader({
   }
 }
 
-/**
- * Makes the store of replays.
- *
- * @param dependencies - `table`: the table `Deliveries`; `historyDays`: how long a replay is shown after its end.
- */
-export function makeReplayStore(dependencies: {
+/** Makes the store of replays over the table `Deliveries`. */
+export function makeReplayStore({
+  dynamo,
+  table,
+  now,
+  historyDays,
+}: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
   readonly now: Clock;
+  /** How long a replay is shown after its end. */
   readonly historyDays: number;
-}): ReplayStore {
-  const { dynamo, table, now, historyDays } = dependencies;
-  const reader = makeReplayReader(dependencies);
+}) {
+  const reader = makeReplayReader({ dynamo, table, now });
+  return { ...reader, start, claim, save, end, hide, cancel };
 
-  /** Gives the replay after the update; `undefined` when the condition does not hold. */
-  const update = async (
-    { accountId, eventName, id }: Replay,
-    change: { set: string; remove?: string; when: string; values: Item; names?: Record<string, string> },
-  ): Promise<Replay | undefined> => {
-    const command = new UpdateCommand({
-      TableName: table,
-      Key: { id: idOf(accountId, eventName) },
-      UpdateExpression: `SET ${change.set}${change.remove ? ` REMOVE ${change.remove}` : ''}`,
-      ConditionExpression: `#replay = :replay AND ${change.when}`,
-      ExpressionAttributeNames: { '#replay': 'replayId', ...change.names },
-      ExpressionAttributeValues: { ':replay': id, ...change.values },
-      ReturnValues: 'ALL_NEW',
-    });
-    const item = (await conditionalWrite(dynamo.send(command)))?.Attributes;
-    return item && replayFromItem(item);
-  };
-
-  const finish = (replay: Replay, state: 'completed' | 'cancelled', when: string, values: Item) =>
-    update(replay, {
-      set: '#state = :ended, endedAt = :now, #ttl = :ttl',
-      remove: 'dueShard, dueAt',
-      when,
-      names: { '#state': 'state', '#ttl': 'ttl' },
-      values: {
-        ':ended': state,
-        ':running': 'running',
-        ':now': now(),
-        ':ttl': cleanUpAt(now(), historyDays),
-        ...values,
-      },
-    });
+  /** Starts a replay in place of the latest that was read. False: that has changed, or there is another. */
+  async function start(replay: Replay, latest: Replay | undefined): Promise<boolean> {
+    const { id: replayId, accountId, eventName } = replay;
+    if (latest) await archive(latest);
+    const id = idOf(accountId, eventName);
+    const condition = latest
+      ? isAsRead(latest)
+      : expression`attribute_not_exists(id) OR ttl <= ${Math.floor(now() / 1_000)}`;
+    const Item = { ...replay, id, replayId, ...taskAttributes(id, replay.lookAt) };
+    const put = new PutCommand({ TableName: table, Item, ...conditionOf(condition) });
+    if (await conditionalWrite(dynamo.send(put))) return true;
+    // The SDK repeats a write whose answer was lost: the stored replay may be our own.
+    return (await reader.findLatest(accountId, eventName))?.id === replayId;
+  }
 
   /** Puts what is kept of a replay into its own item. It can be repeated: a hidden replay stays hidden. */
-  const archive = async (latest: Replay) => {
+  async function archive(latest: Replay): Promise<void> {
     const { id: replayId, ...past } = pastReplayOf(latest, now());
     const id = pastIdOf(latest.accountId, latest.eventName, replayId);
     const ttl = cleanUpAt(past.endedAt ?? now(), historyDays);
@@ -157,85 +123,75 @@ export function makeReplayStore(dependencies: {
       ConditionExpression: 'attribute_not_exists(isHidden)',
     });
     await conditionalWrite(dynamo.send(put));
-  };
+  }
 
-  return {
-    ...reader,
+  /** Claims a replay until `lookAt`. `undefined`: another process has claimed it, or it has ended. */
+  function claim(replay: Replay, lookAt: number): Promise<Replay | undefined> {
+    const { dueAt } = taskAttributes(idOf(replay.accountId, replay.eventName), lookAt);
+    return update(replay, {
+      set: { claim: replay.claim + 1, lookAt, dueAt },
+      when: expression`state = ${'running'} AND claim = ${replay.claim}`,
+    });
+  }
 
-    start: async (replay, latest) => {
-      const { id: replayId, accountId, eventName } = replay;
-      if (latest) await archive(latest);
-      const id = idOf(accountId, eventName);
-      const condition = latest
-        ? {
-            ConditionExpression: `#replay = :seen AND #state = :state AND claim = :claim AND ${isHiddenAsIn(latest)}`,
-            ExpressionAttributeNames: names,
-            ExpressionAttributeValues: { ':seen': latest.id, ':state': latest.state, ':claim': latest.claim },
-          }
-        : {
-            ConditionExpression: 'attribute_not_exists(id) OR #ttl <= :now',
-            ExpressionAttributeNames: { '#ttl': 'ttl' },
-            ExpressionAttributeValues: { ':now': Math.floor(now() / 1_000) },
-          };
-      const Item = { ...replay, id, replayId, ...taskAttributes(id, replay.lookAt) };
-      if (await conditionalWrite(dynamo.send(new PutCommand({ TableName: table, Item, ...condition })))) return true;
-      // The SDK repeats a write whose answer was lost: the stored replay may be our own.
-      return (await reader.findLatest(accountId, eventName))?.id === replayId;
-    },
+  /**
+   * Saves the progress of a claimed replay, and returns it after that. `undefined`: another process has claimed it. A cancelled
+   * replay is saved too: what was sent before that was noticed still counts.
+   */
+  function save(replay: Replay): Promise<Replay | undefined> {
+    const { total, countCursor, sent, lastSlotAt, sendCursor, inFlight, nextSlotAt } = replay;
+    return update(replay, {
+      set: { total, countCursor, sent, lastSlotAt, sendCursor, inFlight, nextSlotAt },
+      when: expression`claim = ${replay.claim}`,
+    });
+  }
 
-    claim: (replay, lookAt) =>
-      update(replay, {
-        set: 'claim = :next, lookAt = :lookAt, dueAt = :dueAt',
-        when: '#state = :running AND claim = :claim',
-        names: { '#state': 'state' },
-        values: {
-          ':running': 'running',
-          ':claim': replay.claim,
-          ':next': replay.claim + 1,
-          ':lookAt': lookAt,
-          ':dueAt': taskAttributes(idOf(replay.accountId, replay.eventName), lookAt).dueAt,
-        },
-      }),
+  /** Ends a claimed replay. False: another process has claimed it, or it has ended. */
+  function end(replay: Replay, state: 'completed' | 'cancelled'): Promise<boolean> {
+    return finish(replay, state, expression`state = ${'running'} AND claim = ${replay.claim}`);
+  }
 
-    // A cancelled replay is saved too: what was sent before that was noticed still counts.
-    save: replay =>
-      update(replay, {
-        set: '#total = :total, countCursor = :countCursor, sent = :sent, lastSlotAt = :lastSlotAt, sendCursor = :sendCursor, inFlight = :inFlight, nextSlotAt = :nextSlotAt',
-        when: 'claim = :claim',
-        names: { '#total': 'total' },
-        values: {
-          ':total': replay.total,
-          ':countCursor': replay.countCursor,
-          ':sent': replay.sent,
-          ':lastSlotAt': replay.lastSlotAt,
-          ':sendCursor': replay.sendCursor,
-          ':inFlight': replay.inFlight,
-          ':nextSlotAt': replay.nextSlotAt,
-          ':claim': replay.claim,
-        },
-      }),
+  /** Cancels a replay, claimed or not: deliveries before their slots are not sent. False: it has ended. */
+  function cancel(replay: Replay): Promise<boolean> {
+    const isDone = expression`state = ${'completed'} AND lastSlotAt > ${now()}`;
+    return finish(replay, 'cancelled', expression`(state = ${'running'} OR (${isDone}))`);
+  }
 
-    end: async (replay, state) =>
-      (await finish(replay, state, '#state = :running AND claim = :claim', { ':claim': replay.claim })) !== undefined,
+  async function finish(replay: Replay, state: 'completed' | 'cancelled', when: Expression): Promise<boolean> {
+    const moment = now();
+    const finished = await update(replay, {
+      set: { state, endedAt: moment, ttl: cleanUpAt(moment, historyDays), dueShard: undefined, dueAt: undefined },
+      when,
+    });
+    return finished !== undefined;
+  }
 
-    hide: async ({ replay, latest: { id: latestId, accountId, eventName } }) => {
-      const isLatest = replay.id === latestId;
-      const command = new UpdateCommand({
-        TableName: table,
-        Key: { id: isLatest ? idOf(accountId, eventName) : pastIdOf(accountId, eventName, replay.id) },
-        UpdateExpression: 'SET isHidden = :yes',
-        ConditionExpression: '#replay = :replay AND #state <> :running',
-        ExpressionAttributeNames: names,
-        ExpressionAttributeValues: { ':yes': true, ':replay': replay.id, ':running': 'running' },
-      });
-      return (await conditionalWrite(dynamo.send(command))) !== undefined;
-    },
+  /** Hides a replay that has ended. False: it is running, or was replaced by another. */
+  async function hide({ replay, latest: { id: latestId, accountId, eventName } }: FoundReplay): Promise<boolean> {
+    const id = replay.id === latestId ? idOf(accountId, eventName) : pastIdOf(accountId, eventName, replay.id);
+    const hidden = await updateItem(dynamo, keyOf(id), {
+      set: { isHidden: true },
+      when: expression`replayId = ${replay.id} AND state <> ${'running'}`,
+    });
+    return hidden !== undefined;
+  }
 
-    cancel: async replay => {
-      const isCancellable = '(#state = :running OR (#state = :done AND lastSlotAt > :now))';
-      return (await finish(replay, 'cancelled', isCancellable, { ':done': 'completed' })) !== undefined;
-    },
-  };
+  /** Returns the replay after the update; `undefined` when the condition does not hold. */
+  async function update(
+    { accountId, eventName, id }: Replay,
+    { set, when }: { readonly set: Item; readonly when: Expression },
+  ): Promise<Replay | undefined> {
+    const item = await updateItem(dynamo, keyOf(idOf(accountId, eventName)), {
+      set,
+      when: expression`replayId = ${id} AND ${when}`,
+      returns: 'ALL_NEW',
+    });
+    return item && replayFromItem(item);
+  }
+
+  function keyOf(id: string): ItemKey {
+    return { table, key: { id } };
+  }
 }
 
 function idOf(accountId: string, eventName: EventName): string {
@@ -249,8 +205,6 @@ function replayFromItem({ id: _, dueShard, dueAt, ttl, replayId, ...replay }: It
 function pastIdOf(accountId: string, eventName: EventName, replayId: string): string {
   return `${idOf(accountId, eventName)}#${replayId}`;
 }
-
-const names = { '#replay': 'replayId', '#state': 'state' };
 
 /** A replay that is still running counts as cancelled when the next one begins. */
 function pastReplayOf(replay: Replay, now: number): PastReplay {
@@ -268,7 +222,8 @@ function pastReplayOf(replay: Replay, now: number): PastReplay {
   };
 }
 
-/** The condition that `isHidden` has not changed since the replay was read. */
-function isHiddenAsIn({ isHidden }: Replay): string {
-  return isHidden ? 'attribute_exists(isHidden)' : 'attribute_not_exists(isHidden)';
+/** The condition that the latest replay has not changed since it was read. */
+function isAsRead({ id, state, claim, isHidden }: Replay): Expression {
+  const isHiddenAsRead = isHidden ? expression`attribute_exists(isHidden)` : expression`attribute_not_exists(isHidden)`;
+  return expression`replayId = ${id} AND state = ${state} AND claim = ${claim} AND ${isHiddenAsRead}`;
 }

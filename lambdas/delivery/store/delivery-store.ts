@@ -1,22 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import {
-  type DynamoDBDocumentClient,
-  PutCommand,
-  type PutCommandInput,
-  QueryCommand,
-  UpdateCommand,
-  type UpdateCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet, batchGetLimit, type ReadItems } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
-import {
-  conditionalWrite,
-  type Item,
-  type ItemKey,
-  isConditionFailed,
-  isUnavailable,
-  wasRepeated,
-} from '../../platform/dynamo.ts';
+import { type Item, type ItemKey, isConditionFailed, isUnavailable, wasRepeated } from '../../platform/dynamo.ts';
+import { conditionOf, type Expression, expression, updateItem } from '../../platform/update-item.ts';
 import type { Delivery, Wait, WaitingDelivery } from '../delivery.ts';
 import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
 
@@ -63,33 +50,10 @@ export interface DueEntry {
 /** Does the work that an entry of index `due` stands for, other than a delivery, for as long as `hasTime` gives true. */
 export type DueTask = (entry: DueEntry, hasTime: () => boolean) => Promise<void>;
 
-/** Deliveries as the consumers and the sweeper use them. All reads are consistent but for the index. */
-export interface DeliveryStore {
-  /** Reads a delivery together with other items, in one round trip. */
-  readWith(id: string, others: readonly ItemKey[]): Promise<[Delivery | undefined, ...(Item | undefined)[]]>;
-  /** Reads up to 100 deliveries; those that are not there are left out. */
-  read(ids: readonly string[]): Promise<Delivery[]>;
-  /**
-   * Stores a new delivery, with what came first: an attempt's outcome, a move, a slot or a hold; a test is stored before its
-   * attempt. False: a copy was quicker, nothing is changed.
-   */
-  create(delivery: Delivery): Promise<boolean>;
-  /**
-   * Stores a change of a stored delivery: an attempt's outcome, a move, a slot, a hold, a resend or a replay. False: its state
-   * or its attempt has changed since it was read, nothing is changed.
-   */
-  update(before: Delivery, after: Delivery): Promise<boolean>;
-  /** Claims a pending delivery for the sweeper and moves its `sweepAt`. False: another sweeper or attempt was quicker. */
-  claim(delivery: Delivery & { readonly wait: Wait }, next: Wait): Promise<boolean>;
-  /** Takes a held delivery that expires out of index `due`. False: it was sent again, or somebody else was quicker. */
-  expire(entry: DueEntry): Promise<boolean>;
-  /** The deliveries that have waited longest for a slot of their slow webhook; whether those are all. */
-  waitingForSlot(shards: readonly string[], most: number): Promise<{ deliveries: WaitingDelivery[]; isAll: boolean }>;
-  /** A page of the entries of a shard that the sweeper must look at by now, the oldest first, after one of them. */
-  due(shard: string, after?: DueEntry): Promise<DueEntry[]>;
-}
+/** Deliveries as the consumers and the sweeper use them. */
+export type DeliveryStore = ReturnType<typeof makeDeliveryStore>;
 
-/** Makes the store of table `Deliveries`. */
+/** Makes the store of table `Deliveries`. All reads are consistent but for the index. */
 export function makeDeliveryStore({
   dynamo,
   table,
@@ -109,87 +73,89 @@ export function makeDeliveryStore({
   readonly pause?: (milliseconds: number) => Promise<unknown>;
   /** Reads for `readWith`; by default each reading is a call of its own. */
   readonly readItems?: ReadItems;
-}): DeliveryStore {
-  return {
-    async readWith(id, others) {
-      const [delivery, ...items] = await readItems([keyOf(id), ...others]);
-      return [alive(delivery), ...items];
-    },
+}) {
+  return { readWith, read, create, update, claim, expire, waitingForSlot, due };
 
-    async read(ids) {
-      const items = await batchGet(dynamo, [...new Set(ids)].map(keyOf));
-      return items.map(alive).filter(delivery => delivery !== undefined);
-    },
+  /** Reads a delivery together with other items, in one round trip. */
+  async function readWith(
+    id: string,
+    others: readonly ItemKey[],
+  ): Promise<[Delivery | undefined, ...(Item | undefined)[]]> {
+    const [delivery, ...items] = await readItems([keyOf(id), ...others]);
+    return [alive(delivery), ...items];
+  }
 
-    create(delivery) {
-      return put(delivery, {
-        ConditionExpression: 'attribute_not_exists(id) OR #ttl <= :now',
-        ExpressionAttributeNames: { '#ttl': 'ttl' },
-        ExpressionAttributeValues: { ':now': nowInSeconds() },
-      });
-    },
+  /** Reads up to 100 deliveries; those that are not there are left out. */
+  async function read(ids: readonly string[]): Promise<Delivery[]> {
+    const items = await batchGet(dynamo, [...new Set(ids)].map(keyOf));
+    return items.map(alive).filter(delivery => delivery !== undefined);
+  }
 
-    update(before, after) {
-      return put(after, {
-        ConditionExpression: '#state = :state AND attempt = :attempt',
-        ExpressionAttributeNames: { '#state': 'state' },
-        ExpressionAttributeValues: { ':state': before.state, ':attempt': before.attempt },
-      });
-    },
+  /**
+   * Stores a new delivery, with what came first: an attempt's outcome, a move, a slot or a hold; a test is stored before its
+   * attempt. False: a copy was quicker, nothing is changed.
+   */
+  function create(delivery: Delivery): Promise<boolean> {
+    return put(delivery, expression`attribute_not_exists(id) OR ttl <= ${nowInSeconds()}`);
+  }
 
-    claim({ id, wait, attempt }, next) {
-      return change(id, {
-        UpdateExpression: 'SET dueAt = :next, sweepAt = :sweepAt, overdueCount = :overdueCount',
-        ConditionExpression: 'dueAt = :seen AND attempt = :attempt',
-        ExpressionAttributeValues: {
-          ':next': dueKey(next.sweepAt, id),
-          ':sweepAt': next.sweepAt,
-          ':overdueCount': next.overdueCount,
-          ':seen': dueKey(wait.sweepAt, id),
-          ':attempt': attempt,
-        },
-      });
-    },
+  /**
+   * Stores a change of a stored delivery: an attempt's outcome, a move, a slot, a hold, a resend or a replay. False: its state
+   * or its attempt has changed since it was read, nothing is changed.
+   */
+  function update(before: Delivery, after: Delivery): Promise<boolean> {
+    return put(after, expression`state = ${before.state} AND attempt = ${before.attempt}`);
+  }
 
-    expire({ id, dueAt }) {
-      return change(id, {
-        UpdateExpression: 'REMOVE dueShard, dueAt',
-        ConditionExpression: 'dueAt = :seen AND #state = :held',
-        ExpressionAttributeNames: { '#state': 'state' },
-        ExpressionAttributeValues: { ':seen': dueAt, ':held': 'held' },
-      });
-    },
+  /** Claims a pending delivery for the sweeper and moves its `sweepAt`. False: another sweeper or attempt was quicker. */
+  function claim({ id, wait, attempt }: Delivery & { readonly wait: Wait }, next: Wait): Promise<boolean> {
+    const { sweepAt, overdueCount } = next;
+    return change(
+      id,
+      { dueAt: dueKey(sweepAt, id), sweepAt, overdueCount },
+      expression`dueAt = ${dueKey(wait.sweepAt, id)} AND attempt = ${attempt}`,
+    );
+  }
 
-    async waitingForSlot(shards, most) {
-      if (most <= 0) return { deliveries: [], isAll: false };
-      const limit = Math.ceil(most / shards.length) + backlogSlack;
-      const pages = await Promise.all(shards.map(shard => longestWaiting(shard, limit)));
-      const waiting = (await readMany(pages.flatMap(({ ids }) => ids))).filter(isWaitingForSlot);
-      waiting.sort((one, other) => one.wait.nextAttemptAt - other.wait.nextAttemptAt);
-      const isAll = pages.every(page => page.isAll) && waiting.length <= most;
-      return { deliveries: waiting.slice(0, most), isAll };
-    },
+  /** Takes a held delivery that expires out of index `due`. False: it was sent again, or somebody else was quicker. */
+  function expire({ id, dueAt }: DueEntry): Promise<boolean> {
+    return change(id, { dueShard: undefined, dueAt: undefined }, expression`dueAt = ${dueAt} AND state = ${'held'}`);
+  }
 
-    async due(shard, after) {
-      const answer = await dynamo.send(
-        new QueryCommand({
-          TableName: table,
-          IndexName: 'due',
-          KeyConditionExpression: 'dueShard = :shard AND dueAt <= :now',
-          ExpressionAttributeValues: { ':shard': shard, ':now': keysUntil(now()) },
-          Limit: duePage,
-          ...(after && { ExclusiveStartKey: { ...after } }),
-        }),
-      );
-      return (answer.Items ?? []) as unknown as DueEntry[];
-    },
-  };
+  /** Reads the deliveries that have waited longest for a slot of their slow webhook, and tells whether those are all. */
+  async function waitingForSlot(
+    shards: readonly string[],
+    most: number,
+  ): Promise<{ deliveries: WaitingDelivery[]; isAll: boolean }> {
+    if (most <= 0) return { deliveries: [], isAll: false };
+    const limit = Math.ceil(most / shards.length) + backlogSlack;
+    const pages = await Promise.all(shards.map(shard => longestWaiting(shard, limit)));
+    const waiting = (await readMany(pages.flatMap(({ ids }) => ids))).filter(isWaitingForSlot);
+    waiting.sort((one, other) => one.wait.nextAttemptAt - other.wait.nextAttemptAt);
+    const isAll = pages.every(page => page.isAll) && waiting.length <= most;
+    return { deliveries: waiting.slice(0, most), isAll };
+  }
+
+  /** Reads a page of the entries of a shard that the sweeper must look at by now, the oldest first, after one of them. */
+  async function due(shard: string, after?: DueEntry): Promise<DueEntry[]> {
+    const answer = await dynamo.send(
+      new QueryCommand({
+        TableName: table,
+        IndexName: 'due',
+        KeyConditionExpression: 'dueShard = :shard AND dueAt <= :now',
+        ExpressionAttributeValues: { ':shard': shard, ':now': keysUntil(now()) },
+        Limit: duePage,
+        ...(after && { ExclusiveStartKey: { ...after } }),
+      }),
+    );
+    return (answer.Items ?? []) as unknown as DueEntry[];
+  }
 
   function keyOf(id: string): ItemKey {
     return { table, key: { id } };
   }
 
-  /** The delivery that an item is, unless its time is over. */
+  /** Returns the delivery that an item is, unless its time is over. */
   function alive(item: Item | undefined): Delivery | undefined {
     if (!item || (typeof item.ttl === 'number' && item.ttl <= nowInSeconds())) return undefined;
     return deliveryFromItem(item);
@@ -203,7 +169,8 @@ export function makeDeliveryStore({
    * Stores an outcome where a condition holds. An outcome that is not stored is a second POST: a write without an answer is
    * repeated with backoff, and one that was repeated and is refused then may have met its own first try.
    */
-  async function put(delivery: Delivery, condition: Pick<PutCommandInput, ConditionParts>): Promise<boolean> {
+  async function put(delivery: Delivery, when: Expression): Promise<boolean> {
+    const condition = conditionOf(when);
     const item = itemFromDelivery(delivery, historyDays);
     const begun = now();
     for (let wait = firstPause; ; wait *= 2) {
@@ -219,7 +186,7 @@ export function makeDeliveryStore({
     }
   }
 
-  /** Whether what stands in the table is what was to be written. */
+  /** Returns whether what stands in the table is what was to be written. */
   async function isStored(item: Item): Promise<boolean> {
     const [stored] = await batchGet(dynamo, [keyOf(String(item.id))]);
     // Asked for here: importing it costs every cold start more milliseconds than most of the bundle.
@@ -227,10 +194,9 @@ export function makeDeliveryStore({
     return isDeepStrictEqual(stored, JSON.parse(JSON.stringify(item)));
   }
 
-  /** Gives whether the condition held. */
-  async function change(id: string, update: Omit<UpdateCommandInput, 'TableName' | 'Key'>): Promise<boolean> {
-    const write = dynamo.send(new UpdateCommand({ TableName: table, Key: { id }, ...update }));
-    return (await conditionalWrite(write)) !== undefined;
+  /** Returns whether the condition held. */
+  async function change(id: string, set: Item, when: Expression): Promise<boolean> {
+    return (await updateItem(dynamo, keyOf(id), { set, when })) !== undefined;
   }
 
   async function longestWaiting(shard: string, limit: number): Promise<{ ids: string[]; isAll: boolean }> {
@@ -254,8 +220,6 @@ export function makeDeliveryStore({
     return items.flat().map(alive);
   }
 }
-
-type ConditionParts = 'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues';
 
 /** Before a write without an answer is repeated, in milliseconds; doubling. */
 const firstPause = 100;

@@ -1,14 +1,10 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
-import {
-  type DynamoDBDocumentClient,
-  QueryCommand,
-  UpdateCommand,
-  type UpdateCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/batch-get.ts';
 import { clientSettings } from '../../platform/client-settings.ts';
 import { isoTime } from '../../platform/clock.ts';
-import { conditionalWrite, type Item } from '../../platform/dynamo.ts';
+import type { Item, ItemKey } from '../../platform/dynamo.ts';
+import { expression, updateItem } from '../../platform/update-item.ts';
 import {
   type AnnouncedItem,
   type Announcement,
@@ -118,31 +114,25 @@ export function makePublishAnnouncements(dependencies: {
   }
 
   /** Removes the first announcement, whatever was added meanwhile. False: the first is another one by now. */
-  function removeFirst(item: AnnouncedItem, { type, since, reason }: Announcement): Promise<boolean> {
-    return update(item, {
-      UpdateExpression: 'REMOVE announcements[0]',
-      ConditionExpression:
-        'announcements[0].#type = :type AND announcements[0].since = :since AND announcements[0].reason = :reason',
-      ExpressionAttributeNames: { '#type': 'type' },
-      ExpressionAttributeValues: { ':type': type, ':since': since, ':reason': reason },
+  async function removeFirst(item: AnnouncedItem, { type, since, reason }: Announcement): Promise<boolean> {
+    const removed = await updateItem(dynamo, keyOf(item), {
+      set: { 'announcements[0]': undefined },
+      when: expression`announcements[0].type = ${type} AND announcements[0].since = ${since}
+        AND announcements[0].reason = ${reason}`,
     });
+    return removed !== undefined;
   }
 
   /** Does nothing when there is more to announce by now: the next sweep publishes that. */
-  function removeFromIndex(item: AnnouncedItem): Promise<boolean> {
-    return update(item, {
-      UpdateExpression: 'REMOVE announcements, announcementShard, announcementAt',
-      ConditionExpression: 'attribute_exists(announcements) AND attribute_not_exists(announcements[0])',
+  async function removeFromIndex(item: AnnouncedItem): Promise<void> {
+    await updateItem(dynamo, keyOf(item), {
+      set: { announcements: undefined, announcementShard: undefined, announcementAt: undefined },
+      when: expression`attribute_exists(announcements) AND attribute_not_exists(announcements[0])`,
     });
   }
 
-  /** Whether the condition held. */
-  async function update(
-    { accountId, eventName }: AnnouncedItem,
-    change: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
-  ): Promise<boolean> {
-    const command = new UpdateCommand({ TableName: table, Key: { accountId, eventName }, ...change });
-    return (await conditionalWrite(dynamo.send(command))) !== undefined;
+  function keyOf({ accountId, eventName }: AnnouncedItem): ItemKey {
+    return { table, key: { accountId, eventName } };
   }
 }
 

@@ -1,18 +1,14 @@
 import { GetCommand, PutCommand, type ScanCommand, type UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mostAnnouncements } from '../../../lambdas/webhooks/announcement.ts';
-import {
-  makeOperatorStore,
-  type OperatorStore,
-  type OperatorStoreDependencies,
-} from '../../../lambdas/webhooks/operator-store.ts';
+import { makeOperatorStore } from '../../../lambdas/webhooks/operator-store.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';
 
 let database: Database;
 let store: WebhookStore;
-let operator: OperatorStore;
+let operator: ReturnType<typeof makeOperatorStore>;
 let accounts = 0;
 let accountId = '';
 
@@ -91,7 +87,7 @@ describe('an operator', () => {
       if (++writes === 2) await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: webhook() }));
       return database.dynamo.send(command);
     };
-    const dynamo = { send } as unknown as OperatorStoreDependencies['dynamo'];
+    const dynamo = { send } as never;
     const racing = makeOperatorStore({ dynamo, table: 'Webhooks', now: () => 2_000 });
     expect(await racing.suspend(accountId, 'demanda.criada')).toEqual(changed({ ...hold, updatedAt: 2_000 }));
     expect(await announced()).toMatchObject([{ reason: 'operator' }]);

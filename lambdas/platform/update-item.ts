@@ -1,0 +1,101 @@
+import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { conditionalWrite, type Item, type ItemKey } from './dynamo.ts';
+
+/** A part of an expression of DynamoDB. Its names and values become placeholders when it is sent: no word is reserved. */
+export type Expression = (placeholders: Placeholders) => string;
+
+/** A change of one item. */
+export interface ItemUpdate {
+  /** Attributes, or elements of lists, with their new values. A value may be an expression; `undefined` removes. */
+  readonly set: Item;
+  /** The condition of the change. @default - none */
+  readonly when?: Expression | undefined;
+  /** The attributes to return. @default none */
+  readonly returns?: UpdateCommandInput['ReturnValues'];
+}
+
+/**
+ * Updates an item, or creates it. Returns the attributes that were asked for; `undefined` when the condition did not hold.
+ */
+export async function updateItem(
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  { table, key }: ItemKey,
+  { set, when, returns }: ItemUpdate,
+): Promise<Item | undefined> {
+  const placeholders: Placeholders = { names: new Map(), values: new Map() };
+  const assignments: string[] = [];
+  const removals: string[] = [];
+  for (const [path, value] of Object.entries(set)) {
+    const target = attribute(path)(placeholders);
+    if (value === undefined) removals.push(target);
+    else assignments.push(`${target} = ${render(value, placeholders)}`);
+  }
+  const command = new UpdateCommand({
+    TableName: table,
+    Key: key,
+    UpdateExpression: [clause('SET', assignments), clause('REMOVE', removals)].join(' ').trim(),
+    ConditionExpression: when?.(placeholders),
+    ...placeholderFields(placeholders),
+    ReturnValues: returns,
+  });
+  const output = await conditionalWrite(dynamo.send(command));
+  return output && (output.Attributes ?? {});
+}
+
+/**
+ * Writes an expression as DynamoDB has it, with attributes in plain words: `expression`counter = ${3}``. An inserted value is
+ * passed as a value; an inserted expression becomes a part of this one. A word before a parenthesis is a function, one in upper
+ * case an operator.
+ */
+export function expression(texts: TemplateStringsArray, ...inserted: readonly unknown[]): Expression {
+  return function renderExpression(placeholders) {
+    const parts = texts.map(text => text.replace(attributeName, name => attribute(name)(placeholders)));
+    return parts.map((part, at) => (at === 0 ? part : `${render(inserted[at - 1], placeholders)}${part}`)).join('');
+  };
+}
+
+/** Names an attribute that has no plain name, or an element of a list: `announcements[0]`. */
+export function attribute(path: string): Expression {
+  return function renderAttribute({ names }) {
+    const [, name = path, element = ''] = /^(\w+)(\[\d+\])$/.exec(path) ?? [];
+    const known = names.get(name);
+    const placeholder = known ?? `#n${names.size}`;
+    if (known === undefined) names.set(name, placeholder);
+    return `${placeholder}${element}`;
+  };
+}
+
+/** Returns the fields of a conditional PutItem or DeleteItem. */
+export function conditionOf(when: Expression) {
+  const placeholders: Placeholders = { names: new Map(), values: new Map() };
+  return { ConditionExpression: when(placeholders), ...placeholderFields(placeholders) };
+}
+
+/** The placeholders of one call: those of names by name, and the values by placeholder. */
+interface Placeholders {
+  readonly names: Map<string, string>;
+  readonly values: Map<string, unknown>;
+}
+
+/** A word in lower case that no parenthesis follows. */
+const attributeName = /\b[a-z]\w*\b(?!\()/g;
+
+function render(inserted: unknown, placeholders: Placeholders): string {
+  if (typeof inserted === 'function') return (inserted as Expression)(placeholders);
+  const placeholder = `:v${placeholders.values.size}`;
+  placeholders.values.set(placeholder, inserted);
+  return placeholder;
+}
+
+function clause(keyword: string, actions: readonly string[]): string {
+  return actions.length === 0 ? '' : `${keyword} ${actions.join(', ')}`;
+}
+
+function placeholderFields({ names, values }: Placeholders) {
+  return {
+    ...(names.size > 0 && {
+      ExpressionAttributeNames: Object.fromEntries([...names].map(([name, placeholder]) => [placeholder, name])),
+    }),
+    ...(values.size > 0 && { ExpressionAttributeValues: Object.fromEntries(values) }),
+  };
+}

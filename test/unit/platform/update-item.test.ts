@@ -1,0 +1,80 @@
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  attribute,
+  conditionOf,
+  expression,
+  type ItemUpdate,
+  updateItem,
+} from '../../../lambdas/platform/update-item.ts';
+import { type Database, startDatabase } from '../../support/database/database.ts';
+
+let database: Database;
+beforeAll(async () => {
+  database = await startDatabase('Lockouts');
+});
+afterAll(() => database.stop());
+
+const item = { table: 'Lockouts', key: { pk: 'one' } };
+const update = (change: ItemUpdate) => updateItem(database.dynamo, item, change);
+const stored = async () =>
+  (await database.dynamo.send(new GetCommand({ TableName: item.table, Key: item.key, ConsistentRead: true }))).Item;
+const put = (attributes: object) =>
+  database.dynamo.send(new PutCommand({ TableName: item.table, Item: { ...item.key, ...attributes } }));
+
+beforeEach(() => put({ count: 1, status: 'new', list: ['a', 'b'], gone: true }));
+
+describe('an update of an item', () => {
+  it('sets attributes, reserved words among them, and removes those that are undefined', async () => {
+    await update({ set: { count: 2, status: null, ttl: 5, gone: undefined } });
+    expect(await stored()).toEqual({ pk: 'one', count: 2, status: null, ttl: 5, list: ['a', 'b'] });
+  });
+
+  it('only removes', async () => {
+    await update({ set: { gone: undefined, status: undefined } });
+    expect(await stored()).toEqual({ pk: 'one', count: 1, list: ['a', 'b'] });
+  });
+
+  it('sets attributes to expressions, and elements of lists', async () => {
+    await update({
+      set: {
+        count: expression`if_not_exists(count, ${0}) + ${5}`,
+        other: expression`if_not_exists(other, ${10}) + ${5}`,
+        'list[1]': 'c',
+        'list[0]': undefined,
+      },
+    });
+    expect(await stored()).toMatchObject({ count: 6, other: 15, list: ['c'] });
+  });
+
+  it.each([
+    ['holds', expression`count = ${1} AND attribute_not_exists(ttl)`, true],
+    ['does not hold', expression`count = ${1} AND attribute_exists(ttl)`, false],
+    ['holds in one of its parts', expression`(${expression`count > ${5}`} OR ${expression`status = ${'new'}`})`, true],
+    ['holds between two values', expression`count BETWEEN ${0} AND ${1}`, true],
+    ['names an element', expression`list[1] = ${'b'}`, true],
+    ['names an attribute that has no plain name', expression`attribute_not_exists(${attribute('a-b')})`, true],
+  ])('is made where its condition %s', async (_what, when, isMade) => {
+    expect(await update({ set: { 'a-b': 2 }, when })).toEqual(isMade ? {} : undefined);
+    expect((await stored())?.['a-b']).toBe(isMade ? 2 : undefined);
+  });
+
+  it('returns the attributes that are asked for', async () => {
+    expect(await update({ set: { count: 2 }, returns: 'UPDATED_OLD' })).toEqual({ count: 1 });
+    expect(await update({ set: { count: 3 }, returns: 'UPDATED_NEW' })).toEqual({ count: 3 });
+  });
+
+  it('makes the same placeholders for a conditional write of another kind', async () => {
+    const write = (state: string) =>
+      database.dynamo.send(
+        new PutCommand({
+          TableName: item.table,
+          Item: item.key,
+          ...conditionOf(expression`status = ${state} AND count = ${1}`),
+        }),
+      );
+    await expect(write('old')).rejects.toMatchObject({ name: 'ConditionalCheckFailedException' });
+    await write('new');
+    expect(await stored()).toEqual(item.key);
+  });
+});
