@@ -35,15 +35,10 @@ export const attemptMessage = z.object({
 /** What such a message says. */
 export type AttemptMessage = z.infer<typeof attemptMessage>;
 
-/** An attempt queue, to send to: the retry queue or the slow queue. Each message arrives when its attempt is due. */
-export interface AttemptQueue {
-  /** Sends one. Throws where the queue does not take it. */
-  send(delivery: WaitingDelivery): Promise<void>;
-  /** Sends up to 10, which is what SQS takes in one call. Gives how many of them the queue did not take; throws where it does not answer. */
-  sendAll(deliveries: readonly WaitingDelivery[]): Promise<number>;
-}
+/** An attempt queue, to send to: the retry queue or the slow queue. */
+export type AttemptQueue = ReturnType<typeof makeAttemptQueue>;
 
-/** Makes the sender to one of the two queues. */
+/** Makes the sender to one of the two queues. Each message arrives when its attempt is due. */
 export function makeAttemptQueue({
   sqs,
   queueUrl,
@@ -52,18 +47,24 @@ export function makeAttemptQueue({
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
   readonly now: Clock;
-}): AttemptQueue {
-  return {
-    async send(delivery) {
-      await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, ...messageOf(delivery, now()) }));
-    },
-    async sendAll(deliveries) {
-      const moment = now();
-      const Entries = deliveries.map((delivery, index) => ({ Id: String(index), ...messageOf(delivery, moment) }));
-      const answer = await sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-      return answer.Failed?.length ?? 0;
-    },
-  };
+}) {
+  return { send, sendAll };
+
+  /** Sends one. Throws where the queue does not take it. */
+  async function send(delivery: WaitingDelivery): Promise<void> {
+    await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, ...messageOf(delivery, now()) }));
+  }
+
+  /**
+   * Sends up to 10, which is what SQS takes in one call. Returns how many of them the queue did not take; throws where it does not
+   * answer.
+   */
+  async function sendAll(deliveries: readonly WaitingDelivery[]): Promise<number> {
+    const moment = now();
+    const Entries = deliveries.map((delivery, index) => ({ Id: String(index), ...messageOf(delivery, moment) }));
+    const answer = await sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+    return answer.Failed?.length ?? 0;
+  }
 }
 
 /**

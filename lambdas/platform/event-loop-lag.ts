@@ -1,31 +1,35 @@
 /** Measures by how much the timers of this process are late. */
-export interface EventLoopLag {
-  /** Begins to watch. `end` must be called. */
-  begin(): LagWatch;
-}
+export type EventLoopLag = ReturnType<typeof makeEventLoopLag>;
 
 /** Makes the measure. Its timer runs only while somebody watches, so that a frozen process counts for nothing. */
-export function makeEventLoopLag(clock: () => number = () => performance.now()): EventLoopLag {
+export function makeEventLoopLag(clock: () => number = () => performance.now()) {
   const watches = new Set<{ readonly begunAt: number; lateness: number }>();
   let timer: NodeJS.Timeout | undefined;
   let expectedAt = 0;
+  return { begin };
 
-  return {
-    begin() {
-      const watch = { begunAt: clock(), lateness: 0 };
-      if (watches.size === 0) startTimer(watch.begunAt);
-      watches.add(watch);
-      return {
-        // Another timer may run before the overdue one.
-        lateness: () => watch.lateness + latenessSince(watch.begunAt, clock()),
-        elapsed: () => Math.min(clock(), dueAfter(watch.begunAt)) - watch.begunAt - watch.lateness,
-        end() {
-          watches.delete(watch);
-          if (watches.size === 0) clearTimeout(timer);
-        },
-      };
-    },
-  };
+  /** Begins to watch. `end` must be called. What was measured since then is in milliseconds. */
+  function begin() {
+    const watch = { begunAt: clock(), lateness: 0 };
+    if (watches.size === 0) startTimer(watch.begunAt);
+    watches.add(watch);
+    return { lateness, elapsed, end };
+
+    /** Returns the time by which timers were late: this process heard no receiver then. Another timer may run before the overdue one. */
+    function lateness(): number {
+      return watch.lateness + latenessSince(watch.begunAt, clock());
+    }
+
+    /** Returns all other time: a clock that stands still while this process does. */
+    function elapsed(): number {
+      return Math.min(clock(), dueAfter(watch.begunAt)) - watch.begunAt - watch.lateness;
+    }
+
+    function end(): void {
+      watches.delete(watch);
+      if (watches.size === 0) clearTimeout(timer);
+    }
+  }
 
   function startTimer(now: number): void {
     expectedAt = now + interval;
@@ -45,15 +49,6 @@ export function makeEventLoopLag(clock: () => number = () => performance.now()):
   function dueAfter(moment: number): number {
     return Math.max(expectedAt, moment);
   }
-}
-
-/** What was measured since the watch began, in milliseconds. */
-interface LagWatch {
-  /** The time by which timers were late: this process heard no receiver then. */
-  lateness(): number;
-  /** All other time: a clock that stands still while this process does. */
-  elapsed(): number;
-  end(): void;
 }
 
 /** How often the timer fires, in milliseconds. */

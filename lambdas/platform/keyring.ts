@@ -45,48 +45,39 @@ export class KeyNotFoundError extends Error {
   }
 }
 
-/** Read access to the keyring, cached for at most 30 s. */
-export interface Keyring {
-  /** All keys of a kind, oldest first. */
-  list(kind: KeyKind): Promise<readonly KeyringKey[]>;
-  /** The key to sign, authenticate or seal with now. @throws {KeyNotFoundError} */
-  active(kind: KeyKind): Promise<KeyringKey>;
-  /** The key of that id, also one published a moment ago; `undefined` if there is none. */
-  find(kind: KeyKind, keyId: string): Promise<KeyringKey | undefined>;
-  /**
-   * Opens a key; the private half for `signing`. It is unwrapped by `kms:Decrypt` when it is first opened, and cached as long
-   * as this keyring lives. Infrastructure allows that for each kind of key (`mayUse`).
-   */
-  open(key: KeyringKey): Promise<KeyObject>;
-}
+/** Read access to the keyring. */
+export type Keyring = ReturnType<typeof makeKeyring>;
 
 /** The keyring's encryption context in KMS: policies grant `kms:Decrypt` on exactly this. */
 export function keyringContext(kind: KeyKind): Record<string, string> {
   return { purpose: kind };
 }
 
-/**
- * Makes a keyring over the `Keyring` table; one per function instance.
- *
- * @param dependencies - `kms` may be left out where keys are only listed.
- */
-export function makeKeyring(dependencies: {
+/** Makes a keyring over the `Keyring` table, cached for at most 30 s; one per function instance. */
+export function makeKeyring({
+  dynamo,
+  kms,
+  table,
+  now,
+}: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  /** May be left out where keys are only listed. */
   readonly kms?: Pick<KMSClient, 'send'>;
   readonly table: string;
   readonly now: Clock;
-}): Keyring {
-  const { dynamo, kms, table, now } = dependencies;
+}) {
   const cached = new Map<KeyKind, { readAt: number; keys: Promise<readonly KeyringKey[]> }>();
   const lookedUpAt = new Map<KeyKind, number>();
   const opened = new Map<string, Promise<KeyObject>>();
 
   return { list, active, find, open };
 
+  /** Lists all keys of a kind, oldest first. */
   function list(kind: KeyKind): Promise<readonly KeyringKey[]> {
     return keysOf(kind, cacheLifetime);
   }
 
+  /** Returns the key to sign, authenticate or seal with now. @throws {KeyNotFoundError} */
   async function active(kind: KeyKind): Promise<KeyringKey> {
     const moment = now();
     const latest = (await list(kind)).filter(key => key.activeFrom <= moment).at(-1);
@@ -97,6 +88,7 @@ export function makeKeyring(dependencies: {
     return latest;
   }
 
+  /** Finds the key of an id, also one published a moment ago; `undefined` if there is none. */
   async function find(kind: KeyKind, keyId: string): Promise<KeyringKey | undefined> {
     const isWanted = (key: KeyringKey) => key.keyId === keyId;
     const known = (await list(kind)).find(isWanted);
@@ -106,6 +98,10 @@ export function makeKeyring(dependencies: {
     return (await keysOf(kind, isPauseOver ? 0 : cacheLifetime)).find(isWanted); // during the pause the last result stands
   }
 
+  /**
+   * Opens a key; the private half for `signing`. It is unwrapped by `kms:Decrypt` when it is first opened, and cached as long
+   * as this keyring lives. Infrastructure allows that for each kind of key (`mayUse`).
+   */
   function open(key: KeyringKey): Promise<KeyObject> {
     const known = opened.get(key.keyId);
     if (known) return known;

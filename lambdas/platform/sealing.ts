@@ -1,44 +1,42 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { KeyNotFoundError, type Keyring } from './keyring.ts';
 
+/** Encrypts small secrets for storage. */
+export type Sealing = ReturnType<typeof makeSealing>;
+
 /**
- * Encrypts small secrets for storage: AES-256-GCM (NIST SP 800-38D) under the keyring's sealing key.
+ * Makes the encryption of small secrets for storage: AES-256-GCM (NIST SP 800-38D) under the keyring's sealing key.
  * The binding names the secret's place (account, event, field) and is authenticated: a value copied to another record does
  * not open there. Sealed form: `keyId.base64url(nonce ‖ ciphertext ‖ tag)`.
  */
-export interface Sealing {
-  seal(plaintext: string, binding: string): Promise<string>;
-  /** @throws {SealBrokenError | KeyNotFoundError} */
-  open(sealed: string, binding: string): Promise<string>;
-}
+export function makeSealing(keyring: Pick<Keyring, 'active' | 'find' | 'open'>) {
+  return { seal, open };
 
-/** Makes the sealing over a keyring that can open `sealing` keys. */
-export function makeSealing(keyring: Keyring): Sealing {
-  return {
-    seal: async (plaintext, binding) => {
-      const key = await keyring.active('sealing');
-      const nonce = randomBytes(nonceLength);
-      const cipher = createCipheriv('aes-256-gcm', await keyring.open(key), nonce).setAAD(Buffer.from(binding));
-      const sealed = Buffer.concat([nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-      return `${key.keyId}.${sealed.toString('base64url')}`;
-    },
-    open: async (sealed, binding) => {
-      const [keyId = '', encoded = ''] = sealed.split('.');
-      const key = await keyring.find('sealing', keyId);
-      if (!key) throw new KeyNotFoundError('sealing');
-      const bytes = Buffer.from(encoded, 'base64url');
-      if (bytes.length < nonceLength + tagLength) throw new SealBrokenError();
-      const decipher = createDecipheriv('aes-256-gcm', await keyring.open(key), bytes.subarray(0, nonceLength))
-        .setAAD(Buffer.from(binding))
-        .setAuthTag(bytes.subarray(-tagLength));
-      try {
-        const plaintext = [decipher.update(bytes.subarray(nonceLength, -tagLength)), decipher.final()];
-        return Buffer.concat(plaintext).toString('utf8');
-      } catch {
-        throw new SealBrokenError();
-      }
-    },
-  };
+  async function seal(plaintext: string, binding: string): Promise<string> {
+    const key = await keyring.active('sealing');
+    const nonce = randomBytes(nonceLength);
+    const cipher = createCipheriv('aes-256-gcm', await keyring.open(key), nonce).setAAD(Buffer.from(binding));
+    const sealed = Buffer.concat([nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `${key.keyId}.${sealed.toString('base64url')}`;
+  }
+
+  /** @throws {SealBrokenError | KeyNotFoundError} */
+  async function open(sealed: string, binding: string): Promise<string> {
+    const [keyId = '', encoded = ''] = sealed.split('.');
+    const key = await keyring.find('sealing', keyId);
+    if (!key) throw new KeyNotFoundError('sealing');
+    const bytes = Buffer.from(encoded, 'base64url');
+    if (bytes.length < nonceLength + tagLength) throw new SealBrokenError();
+    const decipher = createDecipheriv('aes-256-gcm', await keyring.open(key), bytes.subarray(0, nonceLength))
+      .setAAD(Buffer.from(binding))
+      .setAuthTag(bytes.subarray(-tagLength));
+    try {
+      const plaintext = [decipher.update(bytes.subarray(nonceLength, -tagLength)), decipher.final()];
+      return Buffer.concat(plaintext).toString('utf8');
+    } catch {
+      throw new SealBrokenError();
+    }
+  }
 }
 
 const nonceLength = 12;

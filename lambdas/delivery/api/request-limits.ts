@@ -3,14 +3,17 @@ import type { Clock } from '../../platform/clock.ts';
 import { makeFixedWindow } from '../../platform/fixed-window.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
 
-/** Limits per minute. Each counts a request, or gives the whole seconds to wait when the limit is reached. */
-export interface RequestLimits {
-  countTest(accountId: string): Promise<number | undefined>;
-  countResend(accountId: string, eventName: EventName): Promise<number | undefined>;
-}
+/** Limits per minute. */
+export type RequestLimits = ReturnType<typeof makeRequestLimits>;
 
-/** Makes the limits. */
-export function makeRequestLimits(dependencies: {
+/** Makes the limits. Each counts a request, or returns the whole seconds to wait when the limit is reached. */
+export function makeRequestLimits({
+  dynamo,
+  table,
+  now,
+  testLimit,
+  resendLimit,
+}: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   /** The table `Deliveries`: items `limit#tests#<account>` and `limit#resends#<account>#<event>`. */
   readonly table: string;
@@ -19,8 +22,7 @@ export function makeRequestLimits(dependencies: {
   readonly testLimit: number;
   /** Resends per account, event and minute: a new registration does not reset the count. */
   readonly resendLimit: number;
-}): RequestLimits {
-  const { dynamo, table, now, testLimit, resendLimit } = dependencies;
+}) {
   const tests = makeFixedWindow({
     dynamo,
     now,
@@ -33,8 +35,13 @@ export function makeRequestLimits(dependencies: {
     limit: resendLimit,
     keyOf: registration => ({ table, key: { id: `limit#resends#${registration}` } }),
   });
-  return {
-    countTest: tests.countWithinLimit,
-    countResend: (accountId, eventName) => resends.countWithinLimit(`${accountId}#${eventName}`),
-  };
+  return { countTest, countResend };
+
+  function countTest(accountId: string): Promise<number | undefined> {
+    return tests.countWithinLimit(accountId);
+  }
+
+  function countResend(accountId: string, eventName: EventName): Promise<number | undefined> {
+    return resends.countWithinLimit(`${accountId}#${eventName}`);
+  }
 }

@@ -1,43 +1,40 @@
 import { otherDomainsUnanswered, slowAfter, unansweredWindow } from '../limits.ts';
 
 /** Tells whether it is a receiver's name server that does not answer, or the resolver of this process. */
-export interface DnsTimeouts {
-  /** Begins a resolution for an account. Gives what ends it. */
-  begin(host: string, accountId: string): () => void;
+export type DnsTimeouts = ReturnType<typeof makeDnsTimeouts>;
+
+/** Makes an empty memory of timeouts. It lives as long as the process; each timeout counts for ten seconds. */
+export function makeDnsTimeouts(now: () => number) {
+  const pending = new Map<symbol, Resolution & { readonly since: number }>();
+  const unanswered = new Map<string, Resolution & { readonly at: number }>();
+  return { begin, recordTimeout };
+
+  /** Begins a resolution for an account. Returns what ends it. */
+  function begin(host: string, accountId: string): () => void {
+    const key = Symbol(host);
+    const begun = { domain: domainOf(host), accountId, since: now() };
+    pending.set(key, begun);
+    return function end() {
+      if (pending.delete(key) && now() - begun.since > slowAfter) remember(begun);
+    };
+  }
+
   /**
-   * Records that a name was not resolved in time. Gives whether the resolver must be slow: names of enough other domains go
+   * Records that a name was not resolved in time. Returns whether the resolver must be slow: names of enough other domains go
    * unanswered, too. Those of the same account prove nothing: it may own several domains whose name servers fall silent
    * together.
    */
-  recordTimeout(host: string, accountId: string): boolean;
-}
-
-/** Makes an empty memory of timeouts. It lives as long as the process; each timeout counts for ten seconds. */
-export function makeDnsTimeouts(now: () => number): DnsTimeouts {
-  const pending = new Map<symbol, Resolution & { readonly since: number }>();
-  const unanswered = new Map<string, Resolution & { readonly at: number }>();
-
-  return {
-    begin(host, accountId) {
-      const key = Symbol(host);
-      const begun = { domain: domainOf(host), accountId, since: now() };
-      pending.set(key, begun);
-      return function end() {
-        if (pending.delete(key) && now() - begun.since > slowAfter) remember(begun);
-      };
-    },
-    recordTimeout(host, accountId) {
-      const moment = now();
-      const own = { domain: domainOf(host), accountId };
-      remember(own);
-      const slow = [
-        ...[...unanswered.values()].filter(({ at }) => moment - at <= unansweredWindow),
-        ...[...pending.values()].filter(({ since }) => moment - since >= almostSlow),
-      ];
-      const others = slow.filter(other => other.accountId !== accountId && other.domain !== own.domain);
-      return new Set(others.map(({ domain }) => domain)).size >= otherDomainsUnanswered;
-    },
-  };
+  function recordTimeout(host: string, accountId: string): boolean {
+    const moment = now();
+    const own = { domain: domainOf(host), accountId };
+    remember(own);
+    const slow = [
+      ...[...unanswered.values()].filter(({ at }) => moment - at <= unansweredWindow),
+      ...[...pending.values()].filter(({ since }) => moment - since >= almostSlow),
+    ];
+    const others = slow.filter(other => other.accountId !== accountId && other.domain !== own.domain);
+    return new Set(others.map(({ domain }) => domain)).size >= otherDomainsUnanswered;
+  }
 
   function remember({ domain, accountId }: Resolution): void {
     const key = `${accountId} ${domain}`;

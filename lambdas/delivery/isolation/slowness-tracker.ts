@@ -6,21 +6,10 @@ import { makeRecentCounts, type RecentCounts } from './recent-counts.ts';
 import { isSlow, mayRecover, recovered, withDuration, withSlowAttempts, withSlowDns } from './slowness.ts';
 import { type SlownessOwner, type SlownessStore, slownessId } from './slowness-store.ts';
 
-/** Records what attempts show of how slowly receivers answer. Never throws: what is not stored now, a later attempt shows. */
-export interface SlownessTracker {
-  /** An attempt was over in time: counted in memory, and stored with the next slow one. */
-  recordQuick(owner: SlownessOwner): void;
-  /** An attempt is not over in time. */
-  recordSlow(owner: SlownessOwner): Promise<void>;
-  /** A name did not resolve in time. */
-  recordSlowDns(owner: SlownessOwner): Promise<void>;
-  /** How long an attempt took or is expected to take. It decides how many a slow webhook has in flight. */
-  recordDuration(owner: SlownessOwner, milliseconds: number): Promise<void>;
-  /** A quick success: it ends the slowness where its hold is over. */
-  recordQuickSuccess(owner: SlownessOwner): Promise<void>;
-}
+/** Records what attempts show of how slowly receivers answer. */
+export type SlownessTracker = ReturnType<typeof makeSlownessTracker>;
 
-/** Makes the tracker of one process. */
+/** Makes the tracker of one process. It never throws: what is not stored now, a later attempt shows. */
 export function makeSlownessTracker({
   store,
   quickCounts,
@@ -32,35 +21,44 @@ export function makeSlownessTracker({
   /** Quick attempts of this process. */
   readonly quickCounts: RecentCounts;
   readonly now: Clock;
-} & DeliveryTelemetry): SlownessTracker {
+} & DeliveryTelemetry) {
   const known = new Map<string, KnownWebhook>();
   /** Slow attempts that are not stored yet: after a minute they count no more. */
   const slowCounts = makeRecentCounts();
 
-  return {
-    recordQuick(owner) {
-      quickCounts.add(slownessId(owner), now());
-    },
-    async recordSlow(owner) {
-      const webhook = knownOf(owner);
-      slowCounts.add(slownessId(owner), now());
-      if (!webhook.storingSlow && now() - webhook.slowAt < slownessRenewal) return;
-      webhook.storingSlow ??= storeSlow(owner, webhook);
-      await webhook.storingSlow;
-    },
-    async recordSlowDns(owner) {
-      const webhook = knownOf(owner);
-      if (!webhook.storingSlowDns && now() - webhook.slowAt < slownessRenewal) return;
-      webhook.storingSlowDns ??= storeSlowDns(owner, webhook);
-      await webhook.storingSlowDns;
-    },
-    async recordDuration(owner, milliseconds) {
-      await change(owner, slowness => withDuration(slowness, milliseconds, now()));
-    },
-    async recordQuickSuccess(owner) {
-      await change(owner, slowness => (mayRecover(slowness, now()) ? recovered(slowness, now()) : undefined));
-    },
-  };
+  return { recordQuick, recordSlow, recordSlowDns, recordDuration, recordQuickSuccess };
+
+  /** Counts in memory an attempt that was over in time; it is stored with the next slow one. */
+  function recordQuick(owner: SlownessOwner): void {
+    quickCounts.add(slownessId(owner), now());
+  }
+
+  /** Records an attempt that is not over in time. */
+  async function recordSlow(owner: SlownessOwner): Promise<void> {
+    const webhook = knownOf(owner);
+    slowCounts.add(slownessId(owner), now());
+    if (!webhook.storingSlow && now() - webhook.slowAt < slownessRenewal) return;
+    webhook.storingSlow ??= storeSlow(owner, webhook);
+    await webhook.storingSlow;
+  }
+
+  /** Records a name that did not resolve in time. */
+  async function recordSlowDns(owner: SlownessOwner): Promise<void> {
+    const webhook = knownOf(owner);
+    if (!webhook.storingSlowDns && now() - webhook.slowAt < slownessRenewal) return;
+    webhook.storingSlowDns ??= storeSlowDns(owner, webhook);
+    await webhook.storingSlowDns;
+  }
+
+  /** Records how long an attempt took or is expected to take. It decides how many a slow webhook has in flight. */
+  async function recordDuration(owner: SlownessOwner, milliseconds: number): Promise<void> {
+    await change(owner, slowness => withDuration(slowness, milliseconds, now()));
+  }
+
+  /** Records a quick success: it ends the slowness where its hold is over. */
+  async function recordQuickSuccess(owner: SlownessOwner): Promise<void> {
+    await change(owner, slowness => (mayRecover(slowness, now()) ? recovered(slowness, now()) : undefined));
+  }
 
   function knownOf(owner: SlownessOwner): KnownWebhook {
     const id = slownessId(owner);
@@ -92,7 +90,7 @@ export function makeSlownessTracker({
   }
 
   /**
-   * Changes what is stored, and reports where that makes the webhook slow or quick. Gives what is stored afterwards, which may
+   * Changes what is stored, and reports where that makes the webhook slow or quick. Returns what is stored afterwards, which may
    * lack the change (`SlownessStore.change`). `undefined`: the store was out of reach.
    */
   async function change(owner: SlownessOwner, apply: Parameters<SlownessStore['change']>[1]) {

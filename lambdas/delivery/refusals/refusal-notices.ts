@@ -6,18 +6,15 @@ import type { RefusalCounts, RefusedGroup } from './refusal-counts.ts';
 import { principalOf, type RefusalNotice } from './refusal-notice.ts';
 import type { PublishNotice } from './refused-events-topic.ts';
 
-/** Tells publishers of refused events, at best effort: no message waits for it, and none fails for it. */
-export interface RefusalNotices {
-  /** Takes a refused event. Returns at once. */
-  add(notice: RefusalNotice): void;
-  /** Resolves when all that was taken is told or counted, or has failed. Until then an invocation must not end. */
-  settled(): Promise<void>;
-}
+/** Tells publishers of refused events, at best effort. */
+export type RefusalNotices = ReturnType<typeof makeRefusalNotices>;
 
 /**
- * Makes the notices of one process. Refused events of a group that come while a count is being stored are counted together by the
- * next one. Once a group has had its notices of the minute, its count is stored once a second at most, by whatever invocation comes
- * then: all processes write to one item, and a flood must not take that partition's writes from deliveries.
+ * Makes the notices of one process, at best effort: no message waits for them, and none fails for them.
+ *
+ * Refused events of a group that come while a count is being stored are counted together by the next one. Once a group has had its
+ * notices of the minute, its count is stored once a second at most, by the invocation that comes then: all processes write to one
+ * item, and a flood must not take that partition's writes from deliveries.
  */
 export function makeRefusalNotices(
   dependencies: {
@@ -25,32 +22,34 @@ export function makeRefusalNotices(
     readonly publish: PublishNotice;
     readonly now: Clock;
   } & DeliveryTelemetry,
-): RefusalNotices {
+) {
   const { counts, publish, now, log, count } = dependencies;
   const groups = new Map<string, Group>();
   const underWay = new Set<Promise<void>>();
 
-  return {
-    add(notice) {
-      const { reason } = notice;
-      const principal = principalOf(notice.sender);
-      const key = `${reason}#${principal}`;
-      const group = groups.get(key) ?? { principal, reason, refused: 0, notices: [], isStoring: false, storeAt: 0 };
-      groups.set(key, group);
-      group.refused += 1;
-      if (group.notices.length < noticesPerMinute) group.notices.push(notice);
-      if (isDue(group)) begin(store(group));
-    },
+  return { add, settled };
 
-    async settled() {
-      for (const [key, group] of groups) {
-        if (!isDue(group)) continue;
-        if (group.refused > 0) begin(store(group));
-        else groups.delete(key);
-      }
-      while (underWay.size > 0) await Promise.all(underWay);
-    },
-  };
+  /** Takes a refused event. Returns at once. */
+  function add(notice: RefusalNotice): void {
+    const { reason } = notice;
+    const principal = principalOf(notice.sender);
+    const key = `${reason}#${principal}`;
+    const group = groups.get(key) ?? { principal, reason, refused: 0, notices: [], isStoring: false, storeAt: 0 };
+    groups.set(key, group);
+    group.refused += 1;
+    if (group.notices.length < noticesPerMinute) group.notices.push(notice);
+    if (isDue(group)) begin(store(group));
+  }
+
+  /** Resolves when all that was taken is told or counted, or has failed. Until then an invocation must not end. */
+  async function settled(): Promise<void> {
+    for (const [key, group] of groups) {
+      if (!isDue(group)) continue;
+      if (group.refused > 0) begin(store(group));
+      else groups.delete(key);
+    }
+    while (underWay.size > 0) await Promise.all(underWay);
+  }
 
   function isDue({ isStoring, storeAt }: Group): boolean {
     return !isStoring && now() >= storeAt;
@@ -73,7 +72,7 @@ export function makeRefusalNotices(
     }
   }
 
-  /** Gives how many were counted before; `undefined` where these could not be counted. */
+  /** Returns how many were counted before; `undefined` where these could not be counted. */
   async function countAndTell(group: Group, refused: number, notices: readonly RefusalNotice[]) {
     const { principal, reason } = group;
     try {

@@ -6,30 +6,26 @@ import { failingMarks, suspendAfter } from '../limits.ts';
 import type { WebhookHealthStore } from '../store/webhook-health-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 
-/** What attempts show of a webhook's health, and what follows from it: who keeps failing, or wants no more, is suspended. */
-export interface WebhookHealth {
-  /**
-   * Suspends the webhook of a receiver that answered 410. Where the URL or the registration has changed since the attempt
-   * began, the 410 says nothing about the webhook: the outcome is then an ordinary failure. Every other outcome stays as it
-   * is. Throws where the suspension cannot be stored: nobody would ask the receiver again.
-   */
-  suspendIfGone(webhook: Webhook, outcome: AttemptOutcome): Promise<AttemptOutcome>;
-  /**
-   * Records a success or a failure. Suspends the webhook when a delivery is exhausted and all has failed for five days. Never
-   * throws: what cannot be recorded now, the next attempt records.
-   */
-  record(webhook: Webhook, outcome: AttemptOutcome, after: Delivery): Promise<void>;
-}
+/** Keeps what attempts show of webhooks' health. */
+export type WebhookHealth = ReturnType<typeof makeWebhookHealth>;
 
-/** Makes the keeper of webhooks' health. It writes changes only: a busy webhook would otherwise throttle its own item. */
+/**
+ * Makes the keeper of webhooks' health: a webhook that keeps failing, or wants no more, is suspended. It writes changes only: a busy
+ * webhook would otherwise throttle its own item.
+ */
 export function makeWebhookHealth({
   store,
   now,
   log,
   count,
-}: { readonly store: WebhookHealthStore; readonly now: Clock } & DeliveryTelemetry): WebhookHealth {
+}: { readonly store: WebhookHealthStore; readonly now: Clock } & DeliveryTelemetry) {
   return { suspendIfGone, record };
 
+  /**
+   * Suspends the webhook of a receiver that answered 410. Where the URL or the registration has changed since the attempt
+   * began, the 410 says nothing about the webhook: the outcome is then an ordinary failure. Every other outcome stays as it
+   * is. Throws where the suspension cannot be stored: nobody would ask the receiver again.
+   */
   async function suspendIfGone(webhook: Webhook, outcome: AttemptOutcome): Promise<AttemptOutcome> {
     if (outcome.outcome !== 'gone') return outcome;
     const { record } = outcome;
@@ -42,6 +38,10 @@ export function makeWebhookHealth({
     return outcome;
   }
 
+  /**
+   * Records a success or a failure. Suspends the webhook when a delivery is exhausted and all has failed for five days. Never
+   * throws: what cannot be recorded now, the next attempt records.
+   */
   async function record(webhook: Webhook, outcome: AttemptOutcome, after: Delivery): Promise<void> {
     try {
       if (outcome.outcome === 'delivered') await recordSuccess(webhook);

@@ -4,31 +4,6 @@ import { makeRecordCounter } from './record-counter.ts';
 /** What a connection is at: each has limits of its own. */
 export type ConnectionPhase = keyof typeof limits;
 
-/** Counts what a receiver sends over one connection, and tells when that is more than any needs to. */
-export interface ConnectionMeter {
-  /** Counts anew, by the limits of this phase. A connection begins with the handshake. */
-  enter(phase: ConnectionPhase): void;
-  /**
-   * Counts a part of what came, from the offset `start` on: as many records as may be handed to TLS at once. Returns the offset
-   * behind it.
-   *
-   * @throws {ExcessError} where that is too much. TLS must not see it.
-   */
-  countReceived(data: Uint8Array, start: number): number;
-  /**
-   * Counts what TLS sends.
-   *
-   * @throws {ExcessError} where that answers a request to renegotiate.
-   */
-  countSent(data: Uint8Array): void;
-  /**
-   * Counts a session ticket (RFC 8446 section 4.6.1), of which hundreds fit in one record.
-   *
-   * @throws {ExcessError} where it is one too many.
-   */
-  countTicket(): void;
-}
-
 /** What may come in each phase of a connection. */
 export const limits = {
   handshake: { bytes: 128 * 1_024, records: 256 },
@@ -38,8 +13,8 @@ export const limits = {
   idle: { bytes: 32 * 1_024, records: 16 },
 } as const;
 
-/** Makes the meter of a new connection. */
-export function makeConnectionMeter(cost: ConnectionCost): ConnectionMeter {
+/** Makes the meter of a new connection. It counts what a receiver sends, and tells when that is more than any needs to. */
+export function makeConnectionMeter(cost: ConnectionCost) {
   const received = makeRecordCounter();
   let handshakesSinceCipher = Number.NEGATIVE_INFINITY;
   const sent = makeRecordCounter(type => {
@@ -50,35 +25,54 @@ export function makeConnectionMeter(cost: ConnectionCost): ConnectionMeter {
   let bytes = 0;
   let recordsBefore = 0;
   let tickets = 0;
+  return { enter, countReceived, countSent, countTicket };
 
-  return {
-    enter(next) {
-      if (next === 'body') cost.answered();
-      if (next === 'idle') cost.next();
-      phase = next;
-      bytes = 0;
-      recordsBefore = received.records();
-      tickets = 0;
-    },
-    countReceived(data, start) {
-      if (phase === 'handshake' && cost.isTooMuch()) throw new ExcessError('COSTLY_RECEIVER');
-      const end = received.count(data, start, recordsAtOnce);
-      bytes += end - start;
-      if (bytes > limits[phase].bytes) throw new ExcessError('TOO_MANY_BYTES');
-      if (received.records() - recordsBefore > limits[phase].records) throw new ExcessError('TOO_MANY_RECORDS');
-      return end;
-    },
-    countSent(data) {
-      sent.count(data);
-      // Under TLS 1.2 the second handshake record after the change of ciphers begins another handshake. OpenSSL's own refusal
-      // (SSL_OP_NO_RENEGOTIATION) is an alert for each request, of which a receiver packs thousands in one record.
-      if (handshakesSinceCipher > 1) throw new ExcessError('RENEGOTIATION');
-    },
-    countTicket() {
-      tickets += 1;
-      if (tickets > maximumTickets) throw new ExcessError('TOO_MANY_TICKETS');
-    },
-  };
+  /** Counts anew, by the limits of this phase. A connection begins with the handshake. */
+  function enter(next: ConnectionPhase): void {
+    if (next === 'body') cost.answered();
+    if (next === 'idle') cost.next();
+    phase = next;
+    bytes = 0;
+    recordsBefore = received.records();
+    tickets = 0;
+  }
+
+  /**
+   * Counts a part of what came, from the offset `start` on: as many records as may be handed to TLS at once. Returns the offset
+   * behind it.
+   *
+   * @throws {ExcessError} where that is too much. TLS must not see it.
+   */
+  function countReceived(data: Uint8Array, start: number): number {
+    if (phase === 'handshake' && cost.isTooMuch()) throw new ExcessError('COSTLY_RECEIVER');
+    const end = received.count(data, start, recordsAtOnce);
+    bytes += end - start;
+    if (bytes > limits[phase].bytes) throw new ExcessError('TOO_MANY_BYTES');
+    if (received.records() - recordsBefore > limits[phase].records) throw new ExcessError('TOO_MANY_RECORDS');
+    return end;
+  }
+
+  /**
+   * Counts what TLS sends.
+   *
+   * @throws {ExcessError} where that answers a request to renegotiate.
+   */
+  function countSent(data: Uint8Array): void {
+    sent.count(data);
+    // Under TLS 1.2 the second handshake record after the change of ciphers begins another handshake. OpenSSL's own refusal
+    // (SSL_OP_NO_RENEGOTIATION) is an alert for each request, of which a receiver packs thousands in one record.
+    if (handshakesSinceCipher > 1) throw new ExcessError('RENEGOTIATION');
+  }
+
+  /**
+   * Counts a session ticket (RFC 8446 section 4.6.1), of which hundreds fit in one record.
+   *
+   * @throws {ExcessError} where it is one too many.
+   */
+  function countTicket(): void {
+    tickets += 1;
+    if (tickets > maximumTickets) throw new ExcessError('TOO_MANY_TICKETS');
+  }
 }
 
 /** A receiver sent more than any needs to. `code` says of what. */

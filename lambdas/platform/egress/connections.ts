@@ -15,18 +15,13 @@ export interface Network {
 }
 
 /** The pools that connections come from. */
-export interface Connections {
-  /** Keeps connections for a while, for the next request to the same address under the same name. */
-  readonly kept: Agent;
-  /** Opens a connection for one request. */
-  readonly fresh: Agent;
-}
+export type Connections = ReturnType<typeof makeConnections>;
 
 /**
  * Makes both pools. Agents key their connections by address *and* name, so a kept one is reused only when the SSRF guard has
  * just allowed the same address again.
  */
-export function makeConnections({ connect = netConnect, ca }: Network = {}): Connections {
+export function makeConnections({ connect = netConnect, ca }: Network = {}) {
   const secure = {
     ...(ca !== undefined && { ca }),
     rejectUnauthorized: true,
@@ -35,7 +30,9 @@ export function makeConnections({ connect = netConnect, ca }: Network = {}): Con
   };
   const costs = makeReceiverCosts(systemClock);
   return {
+    /** Keeps connections for a while, for the next request to the same address under the same name. */
     kept: limitIdle(makeMeteredAgent({ ...secure, keepAlive: true, timeout: idleMs }, connect, costs)),
+    /** Opens a connection for one request. */
     fresh: makeMeteredAgent({ ...secure, keepAlive: false }, connect, costs),
   };
 }

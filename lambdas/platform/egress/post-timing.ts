@@ -21,13 +21,7 @@ export interface PostTimes {
 }
 
 /** Records the steps of one POST. */
-export interface PostTiming {
-  resolved(): void;
-  connecting(): void;
-  answered(): void;
-  /** The times up to the last header, or up to now without one. */
-  times(): PostTimes;
-}
+export type PostTiming = ReturnType<typeof startPostTiming>;
 
 /**
  * Starts the timing of a POST that begins now. Each step is told to the listeners. `elapsed` is a clock that stands still while
@@ -37,35 +31,39 @@ export function startPostTiming(
   { onResolved, onConnecting, onAnswered }: PostListeners,
   now: Clock,
   elapsed: () => number,
-): PostTiming {
+) {
   const startedAt = now();
   let resolvedAt: number | undefined;
   let connectingAt: number | undefined;
   let answeredAt: number | undefined;
   let answeredElapsed: number | undefined;
-  return {
-    resolved() {
-      resolvedAt = now();
-      onResolved?.(resolvedAt - startedAt);
-    },
-    connecting() {
-      connectingAt = elapsed();
-      onConnecting?.();
-    },
-    answered() {
-      answeredAt = now();
-      answeredElapsed = elapsed();
-      onAnswered?.();
-    },
-    times() {
-      const endedAt = answeredAt ?? now();
-      return {
-        durationMs: endedAt - startedAt,
-        resolutionMs: (resolvedAt ?? endedAt) - startedAt,
-        ...(connectingAt !== undefined && {
-          sinceConnectingMs: Math.round((answeredElapsed ?? elapsed()) - connectingAt),
-        }),
-      };
-    },
-  };
+  return { resolved, connecting, answered, times };
+
+  function resolved(): void {
+    resolvedAt = now();
+    onResolved?.(resolvedAt - startedAt);
+  }
+
+  function connecting(): void {
+    connectingAt = elapsed();
+    onConnecting?.();
+  }
+
+  function answered(): void {
+    answeredAt = now();
+    answeredElapsed = elapsed();
+    onAnswered?.();
+  }
+
+  /** Returns the times up to the last header, or up to now without one. */
+  function times(): PostTimes {
+    const endedAt = answeredAt ?? now();
+    return {
+      durationMs: endedAt - startedAt,
+      resolutionMs: (resolvedAt ?? endedAt) - startedAt,
+      ...(connectingAt !== undefined && {
+        sinceConnectingMs: Math.round((answeredElapsed ?? elapsed()) - connectingAt),
+      }),
+    };
+  }
 }

@@ -1,60 +1,55 @@
 import type { Clock } from '../clock.ts';
 
-/**
- * Tells which receivers cost this process too much. To check a chain of certificates may take most of a second of processor
- * time in one go: OpenSSL checks each signature, also of a chain that it will refuse, and the receiver chooses the keys. Such
- * a cost cannot be limited, but it need not be paid again and again.
- */
-export interface ReceiverCosts {
-  /** A connection to a host is opened. */
-  open(host: string): ConnectionCost;
-}
+/** Tells which receivers cost this process too much. */
+export type ReceiverCosts = ReturnType<typeof makeReceiverCosts>;
 
 /** The cost of one connection. */
-export interface ConnectionCost {
-  /** Whether the host has cost too much: then it gets no new connection for a while. */
-  isTooMuch(): boolean;
-  /** Does a part of the work for this connection, and counts what that costs. */
-  of(part: () => void): void;
-  /** The host has answered. */
-  answered(): void;
-  /** What comes from now on belongs to the next attempt. */
-  next(): void;
-}
+export type ConnectionCost = ReturnType<ReceiverCosts['open']>;
 
-/** Makes the memory of one process. Only hosts that were costly are in it. */
-export function makeReceiverCosts(now: Clock, processorTime = threadTime): ReceiverCosts {
+/**
+ * Makes the memory of one process: which receivers cost it too much. To check a chain of certificates may take most of a second of
+ * processor time in one go: OpenSSL checks each signature, also of a chain that it will refuse, and the receiver chooses the keys.
+ * Such a cost cannot be limited, but it need not be paid again and again. Only hosts that were costly are remembered.
+ */
+export function makeReceiverCosts(now: Clock, processorTime = threadTime) {
   const hosts = new Map<string, { excess: number; at: number }>();
+  return { open };
 
-  return {
-    open(host) {
-      let left = ordinaryCost;
-      let isAnswered = false;
-      return {
-        isTooMuch() {
-          const known = hosts.get(host);
-          if (known && now() - known.at >= rememberedFor) hosts.delete(host);
-          return (hosts.get(host)?.excess ?? 0) > mostExcess;
-        },
-        of(part) {
-          const before = processorTime();
-          part();
-          left -= processorTime() - before;
-          if (left < 0 || (isAnswered && hosts.has(host))) {
-            addExcess(host, -left);
-            left = 0;
-          }
-        },
-        answered() {
-          isAnswered = true;
-        },
-        next() {
-          left = ordinaryCost;
-          isAnswered = false;
-        },
-      };
-    },
-  };
+  /** Begins to count the cost of a new connection to a host. */
+  function open(host: string) {
+    let left = ordinaryCost;
+    let isAnswered = false;
+    return { isTooMuch, of, answered, next };
+
+    /** Returns whether the host has cost too much: then it gets no new connection for a while. */
+    function isTooMuch(): boolean {
+      const known = hosts.get(host);
+      if (known && now() - known.at >= rememberedFor) hosts.delete(host);
+      return (hosts.get(host)?.excess ?? 0) > mostExcess;
+    }
+
+    /** Does a part of the work for this connection, and counts what that costs. */
+    function of(part: () => void): void {
+      const before = processorTime();
+      part();
+      left -= processorTime() - before;
+      if (left < 0 || (isAnswered && hosts.has(host))) {
+        addExcess(host, -left);
+        left = 0;
+      }
+    }
+
+    /** Notes that the host has answered. */
+    function answered(): void {
+      isAnswered = true;
+    }
+
+    /** Counts what comes from now on to the next attempt. */
+    function next(): void {
+      left = ordinaryCost;
+      isAnswered = false;
+    }
+  }
 
   function addExcess(host: string, milliseconds: number): void {
     const excess = (hosts.get(host)?.excess ?? 0) + milliseconds;
