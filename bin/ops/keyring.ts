@@ -1,6 +1,7 @@
 import { KMSClient } from '@aws-sdk/client-kms';
-import { type RotateKeysEnvironmentValues, rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
-import { type KeyRotation, makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
+import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
+import { type KeyRotation, makeKeyRotation, type RotationSettings } from '../../lambdas/auth/keys/key-rotation.ts';
+import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type Lockout, makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
@@ -34,7 +35,7 @@ export function openLockout(target: Target): Pick<Lockout, 'unlock'> {
 /** The target's key rotation, with the settings of its scheduled function. */
 export function openRotation(target: Target): KeyRotation {
   return makeKeyRotation({
-    environment: rotationSettings(target),
+    ...rotationSettings(target),
     dynamo: connectDynamo(target),
     kms: new KMSClient(connectionSettings(target, target.outputs.KmsEndpoint)),
     now: systemClock,
@@ -43,9 +44,19 @@ export function openRotation(target: Target): KeyRotation {
 }
 
 /** The settings that the target's rotation of keys has. */
-export function rotationSettings(target: Target): RotateKeysEnvironmentValues {
+export function rotationSettings(target: Target): RotationSettings {
   try {
-    return rotateKeysEnvironment.parse(JSON.parse(requireOutput(target, 'RotateKeysSettings')));
+    const environment = rotateKeysEnvironment.parse(JSON.parse(requireOutput(target, 'RotateKeysSettings')));
+    return {
+      table: environment.KEYRING_TABLE,
+      keyArn: environment.KEY_ARN,
+      algorithm: environment.SIGNING_ALGORITHM,
+      policies: rotationPolicies({
+        periodSeconds: environment.KEY_ROTATION_SECONDS,
+        accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
+        refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
+      }),
+    };
   } catch (error) {
     if (error instanceof CliError) throw error;
     throw new CliError(`${target.label} has key settings of another version: deploy or start this version first.`);

@@ -1,5 +1,5 @@
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { keyState, nextRotation, rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
+import { keyState, nextRotation } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { keyKinds } from '../../lambdas/platform/keyring.ts';
 import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
@@ -124,12 +124,7 @@ async function readWebhooks(target: Target): Promise<WebhooksView> {
 }
 
 async function readKeys(target: Target): Promise<readonly KeysView[]> {
-  const settings = rotationSettings(target);
-  const policies = rotationPolicies({
-    periodSeconds: settings.KEY_ROTATION_SECONDS,
-    accessTokenSeconds: settings.ACCESS_TOKEN_SECONDS,
-    refreshAbsoluteSeconds: settings.REFRESH_ABSOLUTE_SECONDS,
-  });
+  const { policies } = rotationSettings(target);
   const keyring = openKeyring(target);
   const now = Date.now();
   return Promise.all(

@@ -21,9 +21,6 @@ export const tokenEnvironment = z.object({
 /** As infrastructure sets it. */
 export type TokenEnvironment = z.input<typeof tokenEnvironment>;
 
-/** As the function reads it. */
-export type TokenEnvironmentValues = z.output<typeof tokenEnvironment>;
-
 /** The environment of the discovery function. */
 export const discoveryEnvironment = z.object({ KEYRING_TABLE: text, ISSUER: text });
 
@@ -43,9 +40,6 @@ export const rotateKeysEnvironment = z.object({
 /** As infrastructure sets it. */
 export type RotateKeysEnvironment = z.input<typeof rotateKeysEnvironment>;
 
-/** As the function reads it. */
-export type RotateKeysEnvironmentValues = z.output<typeof rotateKeysEnvironment>;
-
 /** The environment of the revocation function. */
 export const revokeEnvironment = z.object({
   CLIENTS_TABLE: text,
@@ -60,14 +54,8 @@ export const revokeEnvironment = z.object({
 /** As infrastructure sets it. */
 export type RevokeEnvironment = z.input<typeof revokeEnvironment>;
 
-/** As the function reads it. */
-export type RevokeEnvironmentValues = z.output<typeof revokeEnvironment>;
-
 /** The environment of the introspection function. */
 export const introspectEnvironment = z.extend(revokeEnvironment, { USERS_TABLE: text });
 
 /** As infrastructure sets it. */
 export type IntrospectEnvironment = z.input<typeof introspectEnvironment>;
-
-/** As the function reads it. */
-export type IntrospectEnvironmentValues = z.output<typeof introspectEnvironment>;

@@ -1,4 +1,3 @@
-import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type Log, makeTelemetry, type Telemetry } from '../platform/telemetry.ts';
 import type { AttemptRecord, Delivery } from './delivery.ts';
 
@@ -57,9 +56,7 @@ export interface DeliveryTelemetry {
 
 /** Makes the log and the metrics of a delivery function; the middleware of its handler flushes both. */
 export function makeDeliveryTelemetry(serviceName: string): Telemetry & DeliveryTelemetry {
-  const telemetry = makeTelemetry(serviceName);
-  const { logger, metrics } = telemetry;
-  return { ...telemetry, log: logger, count: (metric, by = 1) => metrics.addMetric(metric, MetricUnit.Count, by) };
+  return makeTelemetry(serviceName);
 }
 
 /** What a log line may say of a delivery: never its body, its webhook's URL or what a receiver answered. */

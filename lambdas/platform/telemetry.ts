@@ -1,23 +1,25 @@
 import { Logger } from '@aws-lambda-powertools/logger';
-import { Metrics } from '@aws-lambda-powertools/metrics';
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { failedCall } from './aws-call.ts';
 import { stackFrames } from './stack-frames.ts';
 
 /** The logger and metrics of a function. */
-export interface Telemetry {
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-}
+export type Telemetry = ReturnType<typeof makeTelemetry>;
 
 /**
  * Structured logs (one JSON line each) and metrics (CloudWatch embedded metric format) of one function.
  * Neither is ever given a request's or a message's body: what is logged is named field by field.
  */
-export function makeTelemetry(serviceName: string): Telemetry {
-  return {
-    logger: new Logger({ serviceName }),
-    metrics: new Metrics({ serviceName, logger: quiet }), // its namespace, one per stage, is in the environment
-  };
+export function makeTelemetry(serviceName: string) {
+  const logger = new Logger({ serviceName });
+  const metrics = new Metrics({ serviceName, logger: quiet }); // its namespace, one per stage, is in the environment
+  const log: Log = logger;
+  return { logger, metrics, log, count };
+
+  /** Adds one, or another number, to a metric; the middleware of the handler writes it out. */
+  function count(metric: string, by = 1): void {
+    metrics.addMetric(metric, MetricUnit.Count, by);
+  }
 }
 
 /** The part of the logger that code below the handlers gets. */

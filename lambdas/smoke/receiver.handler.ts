@@ -1,20 +1,18 @@
-import middy from '@middy/core';
 import { systemClock } from '../platform/clock.ts';
 import { readEnvironment } from '../platform/environment.ts';
-import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
 import { receiverEnvironment } from './environment.ts';
 import { makeReadParameter, makeReadSecret } from './parameters.ts';
 import { makeReceiver } from './receiver.ts';
 
 const environment = readEnvironment(receiverEnvironment);
-const { logger } = makeTelemetry('smoke-receiver');
+const { log } = makeTelemetry('smoke-receiver');
 const readSecret = makeReadSecret({
   readParameter: makeReadParameter(),
   name: environment.RECEIVER_KEY_PARAMETER,
-  log: logger,
+  log,
   now: systemClock,
 });
 
 /** Receives the events of smoke tests at a function URL that anybody may call. */
-export const handler = middy<HttpRequest, HttpResponse>().handler(makeReceiver({ readSecret, now: systemClock }));
+export const handler = makeReceiver({ readSecret, now: systemClock });

@@ -1,12 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import middy from '@middy/core';
 import { makeSqs } from '../delivery/queues.ts';
 import { systemClock } from '../platform/clock.ts';
 import { readEnvironment } from '../platform/environment.ts';
 import { randomId } from '../platform/identifiers.ts';
+import { makeHandler } from '../platform/lambda-handler.ts';
 import { describeError, makeTelemetry } from '../platform/telemetry.ts';
 import { scheduledTestEnvironment } from './environment.ts';
 import { makeReadParameter } from './parameters.ts';
@@ -14,15 +12,14 @@ import { otherReceiver, ownReceiver } from './receivers.ts';
 import { makeScheduledTest, standingIdentity } from './scheduled-test.ts';
 
 const environment = readEnvironment(scheduledTestEnvironment);
-const { logger, metrics } = makeTelemetry('smoke-test');
+const telemetry = makeTelemetry('smoke-test');
 const readParameter = makeReadParameter();
 const sqs = makeSqs();
 const { RECEIVER_URL: url, RECEIVER_KEY_PARAMETER: keyParameter } = environment;
 const [now, makeId] = [systemClock, randomId];
 
 const runScheduledTest = makeScheduledTest({
-  log: logger,
-  metrics,
+  ...telemetry,
   effects: {
     authUrl: environment.AUTH_URL,
     baseUrl: environment.BASE_URL,
@@ -44,9 +41,4 @@ const runScheduledTest = makeScheduledTest({
 });
 
 /** Runs the smoke test on a schedule. */
-export const handler = middy()
-  .use(injectLambdaContext(logger))
-  .use(logMetrics(metrics))
-  .handler(async () => {
-    await runScheduledTest();
-  });
+export const handler = makeHandler(telemetry, runScheduledTest);

@@ -117,7 +117,7 @@ describe('a gradual release', () => {
     const root = join(import.meta.dirname, '../..');
     const counting = globSync('lambdas/**/*.handler.ts', { cwd: root })
       .map(file => readFileSync(join(root, file), 'utf8'))
-      .filter(code => code.includes('.use(countServerErrors('))
+      .filter(code => code.includes('makeHttpHandler('))
       .map(code => /make\w*Telemetry\('([\w-]+)'\)/.exec(code)?.[1]);
     expect(counting.sort()).toEqual(watched.map(([, service]) => service).sort());
   });

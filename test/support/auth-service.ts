@@ -1,13 +1,21 @@
+import { makeClientAuthentication } from '../../lambdas/auth/endpoints/client-authentication.ts';
 import { makeIntrospectEndpoint } from '../../lambdas/auth/endpoints/introspect-endpoint.ts';
+import { makePresentedTokenReader } from '../../lambdas/auth/endpoints/presented-token.ts';
 import { makeRevokeEndpoint } from '../../lambdas/auth/endpoints/revoke-endpoint.ts';
 import { makeTokenEndpoint } from '../../lambdas/auth/endpoints/token-endpoint.ts';
+import { makeGrants } from '../../lambdas/auth/grants/grants.ts';
 import { type KeyRotation, makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
+import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/principals/client.ts';
 import { type ClientStore, makeClientStore, type NewClient } from '../../lambdas/auth/principals/client-store.ts';
 import { type PasswordHashing, passwordHashing } from '../../lambdas/auth/principals/password-hash.ts';
 import type { User } from '../../lambdas/auth/principals/user.ts';
 import { makeUserStore, type UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { type Lockout, makeLockout } from '../../lambdas/auth/protection/lockout.ts';
+import { makeIpRateLimit } from '../../lambdas/auth/protection/rate-limit.ts';
+import { makeAccessTokenVerification } from '../../lambdas/auth/sessions/access-token.ts';
+import { makeActiveSessionReader } from '../../lambdas/auth/sessions/active-session.ts';
+import { makeRefreshTokenVerification } from '../../lambdas/auth/sessions/refresh-token.ts';
 import { makeSessionList, type SessionList } from '../../lambdas/auth/sessions/session-list.ts';
 import { makeSessionStore, type SessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import type { HttpRequest, HttpResponse } from '../../lambdas/platform/http.ts';
@@ -100,45 +108,66 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
   const clients = makeClientStore({ dynamo, table: 'Clients', now, makeId });
   const users = makeUserStore({ dynamo, tables: { users: 'Users', credentials: 'Credentials' }, now, makeId });
   const rotation = makeKeyRotation({
-    environment: {
-      KEYRING_TABLE: 'Keyring',
-      KEY_ARN: 'arn:aws:kms:sa-east-1:000000000000:key/test',
-      SIGNING_ALGORITHM: options.algorithm ?? 'ES256',
-      KEY_ROTATION_SECONDS: 90 * 86_400,
-      ACCESS_TOKEN_SECONDS: 900,
-      REFRESH_ABSOLUTE_SECONDS: 90 * 86_400,
-    },
     dynamo,
     kms: kms.client,
+    table: 'Keyring',
+    keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
+    algorithm: options.algorithm ?? 'ES256',
+    policies: rotationPolicies({
+      periodSeconds: 90 * 86_400,
+      accessTokenSeconds: 900,
+      refreshAbsoluteSeconds: 90 * 86_400,
+    }),
     now,
     makeId,
   });
   await rotation.rotateKeys();
 
-  const environment = {
-    CLIENTS_TABLE: 'Clients',
-    USERS_TABLE: 'Users',
-    CREDENTIALS_TABLE: 'Credentials',
-    SESSIONS_TABLE: 'Sessions',
-    LOCKOUTS_TABLE: 'Lockouts',
-    KEYRING_TABLE: 'Keyring',
-    ISSUER: issuer,
-    AUDIENCE: audience,
-    ACCESS_TOKEN_SECONDS: 900,
-    REFRESH_IDLE_SECONDS: 14 * 86_400,
-    REFRESH_ABSOLUTE_SECONDS: 90 * 86_400,
-    IP_FAILURE_LIMIT: options.ipFailureLimit ?? 100_000,
-    CLIENT_FAILURE_LIMIT: options.clientFailureLimit ?? 100_000,
+  const newKeyring = () => makeKeyring({ dynamo, kms: kms.client, table: 'Keyring', now });
+  const sessions = makeSessionStore({ dynamo, table: 'Sessions' });
+  const tables = {
+    clients: 'Clients',
+    users: 'Users',
+    credentials: 'Credentials',
+    sessions: 'Sessions',
+    lockouts: 'Lockouts',
   };
-  const world = { environment, dynamo, kms: kms.client, log, count, now, makeId };
+  const ipFailureLimit = options.ipFailureLimit ?? 100_000;
+  const clientAuthentication = makeClientAuthentication({
+    table: 'Clients',
+    ipRateLimit: makeIpRateLimit({ dynamo, table: 'Lockouts', limit: ipFailureLimit, now }),
+    now,
+  });
+  const newPresentedTokenReader = (keyring = newKeyring()) =>
+    makePresentedTokenReader({
+      dynamo,
+      clientAuthentication,
+      verifyRefreshToken: makeRefreshTokenVerification(keyring),
+      verifyAccessToken: makeAccessTokenVerification({ keyring, issuer, audience, now }),
+    });
+  const world = { dynamo, tables, issuer, audience, log, count, now };
   const endpoints: Record<Endpoint, (request: HttpRequest) => Promise<HttpResponse>> = {
     token: makeTokenEndpoint({
       ...world,
-      passwords: countHashes(options.passwords ?? passwordHashing, hashes),
-      random: options.random ?? (() => 0),
+      clientAuthentication,
+      grants: makeGrants({
+        ...world,
+        keyring: newKeyring(),
+        passwords: countHashes(options.passwords ?? passwordHashing, hashes),
+        accessTokenSeconds: 900,
+        refreshIdleSeconds: 14 * 86_400,
+        refreshAbsoluteSeconds: 90 * 86_400,
+        clientFailureLimit: options.clientFailureLimit ?? 100_000,
+        makeId,
+        random: options.random ?? (() => 0),
+      }),
     }),
-    revoke: makeRevokeEndpoint(world),
-    introspect: makeIntrospectEndpoint(world),
+    revoke: makeRevokeEndpoint({ ...world, readPresentedToken: newPresentedTokenReader(), sessions }),
+    introspect: makeIntrospectEndpoint({
+      ...world,
+      readPresentedToken: newPresentedTokenReader(),
+      readActiveSession: makeActiveSessionReader(world),
+    }),
   };
   const send: AuthService['send'] = async (endpoint, description) => {
     const request = httpRequest({
@@ -150,7 +179,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     return readAnswer(await endpoints[endpoint](request));
   };
 
-  const keyring = makeKeyring({ dynamo, kms: kms.client, table: 'Keyring', now });
+  const keyring = newKeyring();
   return {
     clock,
     database,
@@ -161,7 +190,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     rotation,
     clients,
     users,
-    sessions: makeSessionStore({ dynamo, table: 'Sessions' }),
+    sessions,
     logs,
     metrics,
     hashes,

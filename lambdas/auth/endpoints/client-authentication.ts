@@ -1,56 +1,45 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { RecordKeys } from '../../platform/batch-get.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Item, ItemKey } from '../../platform/dynamo.ts';
-import type { TokenEnvironmentValues } from '../environment.ts';
+import type { Item } from '../../platform/dynamo.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { type Client, clientKey, matchesClientSecret, parseClient } from '../principals/client.ts';
 import type { AuditContext } from '../protection/audit.ts';
-import { makeIpRateLimit } from '../protection/rate-limit.ts';
+import type { IpRateLimit } from '../protection/rate-limit.ts';
 import { type ClientCredentials, claimedClientId } from './client-credentials.ts';
 
+/** Authenticates the clients of all endpoints. */
+export type ClientAuthentication = ReturnType<typeof makeClientAuthentication>;
+
 /**
- * Authenticates clients. The limit of an IP address only changes how a failure is told: it never refuses right credentials, since
- * strangers may share the address.
+ * Makes the client authentication that all endpoints share (RFC 6749 section 2.3, RFC 7009 section 2.1, RFC 7662 section 2.1). The
+ * limit of an IP address only changes how a failure is told: it never refuses right credentials, since strangers may share the
+ * address.
  */
-export interface ClientAuthentication {
-  /** The keys of the records to read, in one call with whatever else the request needs. */
-  keysToRead(
-    credentials: ClientCredentials,
-    auditContext: AuditContext,
-  ): Record<keyof ClientRecords, ItemKey | undefined>;
+export function makeClientAuthentication({
+  table,
+  ipRateLimit,
+  now,
+}: {
+  /** The table `Clients`. */
+  readonly table: string;
+  readonly ipRateLimit: IpRateLimit;
+  readonly now: Clock;
+}) {
+  return { keysToRead, authenticate };
+
+  /** Returns the keys of the records to read, in one call with what else the request needs. */
+  function keysToRead(credentials: ClientCredentials, { ip }: AuditContext): RecordKeys<keyof ClientRecords> {
+    const clientId = claimedClientId(credentials);
+    return {
+      ipFailures: ipRateLimit.keyOf(ip),
+      client: clientId === undefined ? undefined : clientKey(table, clientId),
+    };
+  }
+
   /**
    * @throws {OAuthError} 400 or 401; a 401 counts as a failure of the caller's IP address. Beyond its limit what would be a
    * 401 is a 429, and nothing is written.
    */
-  authenticate(credentials: ClientCredentials, records: ClientRecords, auditContext: AuditContext): Promise<Client>;
-}
-
-/** Makes the client authentication all endpoints share (RFC 6749 section 2.3, RFC 7009 section 2.1, RFC 7662 section 2.1). */
-export function makeClientAuthentication({
-  environment,
-  dynamo,
-  now,
-}: {
-  readonly environment: Pick<TokenEnvironmentValues, 'CLIENTS_TABLE' | 'LOCKOUTS_TABLE' | 'IP_FAILURE_LIMIT'>;
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly now: Clock;
-}): ClientAuthentication {
-  const ipRateLimit = makeIpRateLimit({
-    dynamo,
-    table: environment.LOCKOUTS_TABLE,
-    limit: environment.IP_FAILURE_LIMIT,
-    now,
-  });
-  return { keysToRead, authenticate };
-
-  function keysToRead(credentials: ClientCredentials, { ip }: AuditContext) {
-    const clientId = claimedClientId(credentials);
-    return {
-      ipFailures: ipRateLimit.keyOf(ip),
-      client: clientId === undefined ? undefined : clientKey(environment.CLIENTS_TABLE, clientId),
-    };
-  }
-
   async function authenticate(credentials: ClientCredentials, records: ClientRecords, auditContext: AuditContext) {
     try {
       return requireClient(credentials, records, auditContext);

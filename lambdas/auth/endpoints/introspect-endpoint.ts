@@ -1,29 +1,22 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { readRecords } from '../../platform/batch-get.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import type { Introspection } from '../answers.ts';
-import type { IntrospectEnvironmentValues } from '../environment.ts';
 import { type Client, clientKey, mayRefresh, parseClient } from '../principals/client.ts';
 import { commonScopes, formatScope, scopesAllowed, storedScope } from '../principals/scope.ts';
 import { parseUser, userKey } from '../principals/user.ts';
 import type { AuditContext } from '../protection/audit.ts';
 import type { AccessTokenClaims } from '../sessions/access-token.ts';
-import { asActiveSession, makeActiveSessionReader } from '../sessions/active-session.ts';
+import { asActiveSession, type ReadActiveSession, type SessionTables } from '../sessions/active-session.ts';
 import type { PresentedRefreshToken } from '../sessions/refresh-token.ts';
 import { parseSession, sessionKey } from '../sessions/session.ts';
-import { type EndpointDependencies, makeOAuthEndpoint } from './oauth-endpoint.ts';
-import { makePresentedTokenReader, type PresentedToken } from './presented-token.ts';
+import { type EndpointParts, makeOAuthEndpoint } from './oauth-endpoint.ts';
+import type { PresentedToken, ReadPresentedToken } from './presented-token.ts';
 
 /** Makes the token introspection endpoint (RFC 7662), for access tokens and refresh tokens alike. */
-export function makeIntrospectEndpoint(dependencies: EndpointDependencies<IntrospectEnvironmentValues>) {
-  const { environment, dynamo, log, count, now } = dependencies;
-  const { ISSUER: issuer, AUDIENCE: audience } = environment;
-  const tables = {
-    clients: environment.CLIENTS_TABLE,
-    users: environment.USERS_TABLE,
-    sessions: environment.SESSIONS_TABLE,
-  };
-  const readPresentedToken = makePresentedTokenReader(dependencies);
-  const readActiveSession = makeActiveSessionReader({ dynamo, tables, now });
+export function makeIntrospectEndpoint(parts: IntrospectEndpointParts) {
+  const { readPresentedToken, readActiveSession, dynamo, tables, issuer, audience, log, count, now } = parts;
   return makeOAuthEndpoint({ endpoint: 'introspect', log, count, answer: introspectToken });
 
   async function introspectToken(request: HttpRequest, auditContext: AuditContext): Promise<Introspection> {
@@ -81,6 +74,16 @@ export function makeIntrospectEndpoint(dependencies: EndpointDependencies<Intros
       aud: audience,
     };
   }
+}
+
+interface IntrospectEndpointParts extends EndpointParts {
+  readonly readPresentedToken: ReadPresentedToken;
+  readonly readActiveSession: ReadActiveSession;
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly tables: SessionTables;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly now: Clock;
 }
 
 /** The whole answer for a token that is expired, revoked, malformed or not the caller's to see (RFC 7662 section 2.2). */

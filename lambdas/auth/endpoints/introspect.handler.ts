@@ -1,30 +1,53 @@
-import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
-import { KMSClient } from '@aws-sdk/client-kms';
-import middy from '@middy/core';
-import { clientSettings } from '../../platform/client-settings.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
-import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
-import { countServerErrors } from '../../platform/server-errors.ts';
+import { makeKeyring } from '../../platform/keyring.ts';
+import { makeKms } from '../../platform/kms.ts';
+import { makeHttpHandler } from '../../platform/lambda-handler.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { introspectEnvironment } from '../environment.ts';
+import { makeIpRateLimit } from '../protection/rate-limit.ts';
+import { makeAccessTokenVerification } from '../sessions/access-token.ts';
+import { makeActiveSessionReader } from '../sessions/active-session.ts';
+import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
+import { makeClientAuthentication } from './client-authentication.ts';
 import { makeIntrospectEndpoint } from './introspect-endpoint.ts';
+import { makePresentedTokenReader } from './presented-token.ts';
 
-const { logger, metrics } = makeTelemetry('introspect');
-const introspectEndpoint = makeIntrospectEndpoint({
-  environment: readEnvironment(introspectEnvironment),
-  dynamo: makeDynamo(),
-  kms: new KMSClient(clientSettings),
-  log: logger,
-  count: name => metrics.addMetric(name, 'Count', 1),
-  now: systemClock,
+const environment = readEnvironment(introspectEnvironment);
+const telemetry = makeTelemetry('introspect');
+const dynamo = makeDynamo();
+const now = systemClock;
+const { ISSUER: issuer, AUDIENCE: audience, LOCKOUTS_TABLE: lockouts, IP_FAILURE_LIMIT: limit } = environment;
+const tables = {
+  clients: environment.CLIENTS_TABLE,
+  users: environment.USERS_TABLE,
+  sessions: environment.SESSIONS_TABLE,
+};
+const keyring = makeKeyring({ dynamo, kms: makeKms(), table: environment.KEYRING_TABLE, now });
+
+const readPresentedToken = makePresentedTokenReader({
+  dynamo,
+  clientAuthentication: makeClientAuthentication({
+    table: tables.clients,
+    ipRateLimit: makeIpRateLimit({ dynamo, table: lockouts, limit, now }),
+    now,
+  }),
+  verifyRefreshToken: makeRefreshTokenVerification(keyring),
+  verifyAccessToken: makeAccessTokenVerification({ keyring, issuer, audience, now }),
 });
 
-/** POST {auth_url}/oauth/v1/introspect. Events carry tokens: they are never logged, whatever the environment asks for. */
-export const handler = middy<HttpRequest, HttpResponse>()
-  .use(injectLambdaContext(logger, { logEvent: false }))
-  .use(countServerErrors(metrics))
-  .use(logMetrics(metrics))
-  .handler(introspectEndpoint);
+/** POST {auth_url}/oauth/v1/introspect. */
+export const handler = makeHttpHandler(
+  telemetry,
+  makeIntrospectEndpoint({
+    ...telemetry,
+    readPresentedToken,
+    readActiveSession: makeActiveSessionReader({ dynamo, tables, now }),
+    dynamo,
+    tables,
+    issuer,
+    audience,
+    now,
+  }),
+);

@@ -1,20 +1,14 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { readRecords } from '../../platform/batch-get.ts';
 import type { HttpRequest } from '../../platform/http.ts';
-import { makeKeyring } from '../../platform/keyring.ts';
-import type { RevokeEnvironmentValues } from '../environment.ts';
 import { readFormRequest } from '../form-request.ts';
 import { OAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import type { AuditContext } from '../protection/audit.ts';
-import {
-  type AccessTokenClaims,
-  makeAccessTokenVerification,
-  type VerificationOptions,
-} from '../sessions/access-token.ts';
-import { makeRefreshTokenVerification, type PresentedRefreshToken } from '../sessions/refresh-token.ts';
-import { makeClientAuthentication } from './client-authentication.ts';
+import type { AccessTokenClaims, VerificationOptions, VerifyAccessToken } from '../sessions/access-token.ts';
+import type { PresentedRefreshToken, VerifyRefreshToken } from '../sessions/refresh-token.ts';
+import type { ClientAuthentication } from './client-authentication.ts';
 import { clientCredentials } from './client-credentials.ts';
-import type { EndpointDependencies } from './oauth-endpoint.ts';
 
 /** A token that an authenticated client presents: of one kind or the other, or neither where it is none of ours. */
 export interface PresentedToken {
@@ -24,26 +18,30 @@ export interface PresentedToken {
   readonly claims: AccessTokenClaims | undefined;
 }
 
+/** Reads the token that an authenticated client presents. */
+export type ReadPresentedToken = ReturnType<typeof makePresentedTokenReader>;
+
 /**
  * Makes the steps that revocation and introspection share (RFC 7009 section 2.1, RFC 7662 section 2.1).
  * `token_type_hint` is not needed: the two kinds of token cannot be mistaken for each other.
  */
-export function makePresentedTokenReader(
-  { environment, dynamo, kms, now }: EndpointDependencies<RevokeEnvironmentValues>,
-  options: VerificationOptions = {},
-) {
-  const keyring = makeKeyring({ dynamo, kms, table: environment.KEYRING_TABLE, now });
-  const clientAuthentication = makeClientAuthentication({ environment, dynamo, now });
-  const verifyRefreshToken = makeRefreshTokenVerification(keyring);
-  const verifyAccessToken = makeAccessTokenVerification({
-    keyring,
-    issuer: environment.ISSUER,
-    audience: environment.AUDIENCE,
-    now,
-  });
-
+export function makePresentedTokenReader({
+  dynamo,
+  clientAuthentication,
+  verifyRefreshToken,
+  verifyAccessToken,
+}: {
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly clientAuthentication: ClientAuthentication;
+  readonly verifyRefreshToken: VerifyRefreshToken;
+  readonly verifyAccessToken: VerifyAccessToken;
+}) {
   /** @throws {OAuthError} */
-  return async function readPresentedToken(request: HttpRequest, auditContext: AuditContext): Promise<PresentedToken> {
+  return async function readPresentedToken(
+    request: HttpRequest,
+    auditContext: AuditContext,
+    options: VerificationOptions = {},
+  ): Promise<PresentedToken> {
     const parameters = readFormRequest(request);
     const credentials = clientCredentials(request.headers.authorization, parameters);
     const records = await readRecords(dynamo, clientAuthentication.keysToRead(credentials, auditContext));

@@ -1,30 +1,44 @@
-import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
-import { KMSClient } from '@aws-sdk/client-kms';
-import middy from '@middy/core';
-import { clientSettings } from '../../platform/client-settings.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
-import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
-import { countServerErrors } from '../../platform/server-errors.ts';
+import { makeKeyring } from '../../platform/keyring.ts';
+import { makeKms } from '../../platform/kms.ts';
+import { makeHttpHandler } from '../../platform/lambda-handler.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { revokeEnvironment } from '../environment.ts';
+import { makeIpRateLimit } from '../protection/rate-limit.ts';
+import { makeAccessTokenVerification } from '../sessions/access-token.ts';
+import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
+import { makeSessionStore } from '../sessions/session-store.ts';
+import { makeClientAuthentication } from './client-authentication.ts';
+import { makePresentedTokenReader } from './presented-token.ts';
 import { makeRevokeEndpoint } from './revoke-endpoint.ts';
 
-const { logger, metrics } = makeTelemetry('revoke');
-const revokeEndpoint = makeRevokeEndpoint({
-  environment: readEnvironment(revokeEnvironment),
-  dynamo: makeDynamo(),
-  kms: new KMSClient(clientSettings),
-  log: logger,
-  count: name => metrics.addMetric(name, 'Count', 1),
-  now: systemClock,
+const environment = readEnvironment(revokeEnvironment);
+const telemetry = makeTelemetry('revoke');
+const dynamo = makeDynamo();
+const now = systemClock;
+const { ISSUER: issuer, AUDIENCE: audience, LOCKOUTS_TABLE: lockouts, IP_FAILURE_LIMIT: limit } = environment;
+const keyring = makeKeyring({ dynamo, kms: makeKms(), table: environment.KEYRING_TABLE, now });
+
+const readPresentedToken = makePresentedTokenReader({
+  dynamo,
+  clientAuthentication: makeClientAuthentication({
+    table: environment.CLIENTS_TABLE,
+    ipRateLimit: makeIpRateLimit({ dynamo, table: lockouts, limit, now }),
+    now,
+  }),
+  verifyRefreshToken: makeRefreshTokenVerification(keyring),
+  verifyAccessToken: makeAccessTokenVerification({ keyring, issuer, audience, now }),
 });
 
-/** POST {auth_url}/oauth/v1/revoke. Events carry tokens: they are never logged, whatever the environment asks for. */
-export const handler = middy<HttpRequest, HttpResponse>()
-  .use(injectLambdaContext(logger, { logEvent: false }))
-  .use(countServerErrors(metrics))
-  .use(logMetrics(metrics))
-  .handler(revokeEndpoint);
+/** POST {auth_url}/oauth/v1/revoke. */
+export const handler = makeHttpHandler(
+  telemetry,
+  makeRevokeEndpoint({
+    ...telemetry,
+    readPresentedToken,
+    sessions: makeSessionStore({ dynamo, table: environment.SESSIONS_TABLE }),
+    now,
+  }),
+);

@@ -1,33 +1,19 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { readRecords } from '../../platform/batch-get.ts';
 import type { HttpRequest } from '../../platform/http.ts';
-import type { MakeId } from '../../platform/identifiers.ts';
-import { makeKeyring } from '../../platform/keyring.ts';
 import type { TokenResponse } from '../answers.ts';
-import type { TokenEnvironmentValues } from '../environment.ts';
 import { type Parameters, readFormRequest } from '../form-request.ts';
-import { makeSessionBeginning } from '../grants/begin-session.ts';
-import type { Grant, PreparedGrant } from '../grants/grant.ts';
-import { makePasswordGrant } from '../grants/password.ts';
-import { makeTokenPreparation } from '../grants/prepare-tokens.ts';
-import { makeRefreshTokenGrant } from '../grants/refresh-token.ts';
+import type { PreparedGrant } from '../grants/grant.ts';
+import type { Grants } from '../grants/grants.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { type Client, type GrantType, grantTypes } from '../principals/client.ts';
-import { makeCredentialStore } from '../principals/credential-store.ts';
-import type { PasswordHashing } from '../principals/password-hash.ts';
 import type { AuditContext } from '../protection/audit.ts';
-import { makeLockout } from '../protection/lockout.ts';
-import { makeClientRateLimit } from '../protection/rate-limit.ts';
-import { makeAccessTokenMint } from '../sessions/access-token.ts';
-import { makeSessionLimit } from '../sessions/session-limit.ts';
-import { makeSessionStore } from '../sessions/session-store.ts';
-import { makeClientAuthentication } from './client-authentication.ts';
+import type { ClientAuthentication } from './client-authentication.ts';
 import { claimedClientId, clientCredentials } from './client-credentials.ts';
-import { type EndpointDependencies, makeOAuthEndpoint } from './oauth-endpoint.ts';
+import { type EndpointParts, makeOAuthEndpoint } from './oauth-endpoint.ts';
 
 /** Makes the token endpoint (RFC 6749 section 3.2). */
-export function makeTokenEndpoint(dependencies: TokenEndpointDependencies) {
-  const { dynamo, log, count } = dependencies;
-  const { clientAuthentication, grants } = composeParts(dependencies);
+export function makeTokenEndpoint({ dynamo, clientAuthentication, grants, log, count }: TokenEndpointParts) {
   return makeOAuthEndpoint({ endpoint: 'token', log, count, answer: answerTokenRequest });
 
   /**
@@ -53,62 +39,11 @@ export function makeTokenEndpoint(dependencies: TokenEndpointDependencies) {
   }
 }
 
-interface TokenEndpointDependencies extends EndpointDependencies<TokenEnvironmentValues> {
-  readonly passwords: PasswordHashing;
-  readonly makeId: MakeId;
-  /** Draws from [0, 1). */
-  readonly random: () => number;
+interface TokenEndpointParts extends EndpointParts {
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly clientAuthentication: ClientAuthentication;
+  readonly grants: Grants;
 }
-
-/** The parts of the token endpoint. A new grant is one entry in the table of grants, and one name in `grantTypes`. */
-function composeParts(dependencies: TokenEndpointDependencies) {
-  const { environment, dynamo, kms, passwords, log, now, makeId, random } = dependencies;
-  const userTables = { users: environment.USERS_TABLE, credentials: environment.CREDENTIALS_TABLE };
-  const lockouts = { dynamo, table: environment.LOCKOUTS_TABLE, now };
-  const keyring = makeKeyring({ dynamo, kms, table: environment.KEYRING_TABLE, now });
-  const mintAccessToken = makeAccessTokenMint({
-    keyring,
-    issuer: environment.ISSUER,
-    audience: environment.AUDIENCE,
-    lifetimeSeconds: environment.ACCESS_TOKEN_SECONDS,
-    now,
-    makeId,
-  });
-  const sessionsTable = environment.SESSIONS_TABLE;
-  const shared = {
-    userTables,
-    sessions: makeSessionStore({ dynamo, table: sessionsTable }),
-    lockout: makeLockout({ ...lockouts, keyring }),
-    prepareTokens: makeTokenPreparation({
-      keyring,
-      mintAccessToken,
-      accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
-    }),
-    refreshIdleSeconds: environment.REFRESH_IDLE_SECONDS,
-    now,
-    makeId,
-  };
-  const beginSession = makeSessionBeginning({
-    ...shared,
-    sessionLimit: makeSessionLimit({ dynamo, table: sessionsTable, log, now, random }),
-    accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
-    refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
-  });
-  const grants: Grants = {
-    password: makePasswordGrant({
-      ...shared,
-      dynamo,
-      credentials: makeCredentialStore({ dynamo, table: userTables.credentials, now }),
-      passwords,
-      clientRateLimit: makeClientRateLimit({ ...lockouts, limit: environment.CLIENT_FAILURE_LIMIT }),
-      beginSession,
-    }),
-    refresh_token: makeRefreshTokenGrant({ ...shared, sessionsTable, keyring }),
-  };
-  return { clientAuthentication: makeClientAuthentication({ environment, dynamo, now }), grants };
-}
-
-type Grants = Readonly<Record<GrantType, Grant>>;
 
 function requireGrantType(parameters: Parameters): string {
   const grantType = parameters.get('grant_type');

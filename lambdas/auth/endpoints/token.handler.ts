@@ -1,43 +1,63 @@
-import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
-import { KMSClient } from '@aws-sdk/client-kms';
-import middy from '@middy/core';
-import { clientSettings } from '../../platform/client-settings.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
-import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
+import type { HttpRequest } from '../../platform/http.ts';
 import { randomId } from '../../platform/identifiers.ts';
-import { countServerErrors } from '../../platform/server-errors.ts';
+import { makeKeyring } from '../../platform/keyring.ts';
+import { makeKms } from '../../platform/kms.ts';
+import { makeHttpHandler } from '../../platform/lambda-handler.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { tokenEnvironment } from '../environment.ts';
+import { makeGrants } from '../grants/grants.ts';
 import { assertHashing, passwordHashing } from '../principals/password-hash.ts';
+import { makeIpRateLimit } from '../protection/rate-limit.ts';
+import { makeClientAuthentication } from './client-authentication.ts';
 import { makeTokenEndpoint } from './token-endpoint.ts';
 
-const { logger, metrics } = makeTelemetry('token');
+const environment = readEnvironment(tokenEnvironment);
+const telemetry = makeTelemetry('token');
+const dynamo = makeDynamo();
+const now = systemClock;
+const tables = {
+  users: environment.USERS_TABLE,
+  credentials: environment.CREDENTIALS_TABLE,
+  sessions: environment.SESSIONS_TABLE,
+  lockouts: environment.LOCKOUTS_TABLE,
+};
+
 const tokenEndpoint = makeTokenEndpoint({
-  environment: readEnvironment(tokenEnvironment),
-  dynamo: makeDynamo(),
-  kms: new KMSClient(clientSettings),
-  passwords: passwordHashing,
-  log: logger,
-  count: name => metrics.addMetric(name, 'Count', 1),
-  now: systemClock,
-  makeId: randomId,
-  random: Math.random,
+  ...telemetry,
+  dynamo,
+  clientAuthentication: makeClientAuthentication({
+    table: environment.CLIENTS_TABLE,
+    ipRateLimit: makeIpRateLimit({ dynamo, table: tables.lockouts, limit: environment.IP_FAILURE_LIMIT, now }),
+    now,
+  }),
+  grants: makeGrants({
+    ...telemetry,
+    dynamo,
+    tables,
+    keyring: makeKeyring({ dynamo, kms: makeKms(), table: environment.KEYRING_TABLE, now }),
+    passwords: passwordHashing,
+    issuer: environment.ISSUER,
+    audience: environment.AUDIENCE,
+    accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
+    refreshIdleSeconds: environment.REFRESH_IDLE_SECONDS,
+    refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
+    clientFailureLimit: environment.CLIENT_FAILURE_LIMIT,
+    now,
+    makeId: randomId,
+    random: Math.random,
+  }),
 });
 
 /**
- * POST {auth_url}/oauth/v1/token. Events carry passwords: they are never logged, whatever the environment asks for.
+ * POST {auth_url}/oauth/v1/token.
  *
  * A deployment that changes the function invokes it without a request, which checks that it can hash passwords.
  */
-export const handler = middy<HttpRequest | Record<string, never>, HttpResponse | undefined>()
-  .use(injectLambdaContext(logger, { logEvent: false }))
-  .use(countServerErrors(metrics))
-  .use(logMetrics(metrics))
-  .handler(async event => {
-    if ('requestContext' in event) return await tokenEndpoint(event);
-    await assertHashing();
-    return undefined;
-  });
+export const handler = makeHttpHandler(telemetry, async (event: HttpRequest | { readonly requestContext?: never }) => {
+  if (event.requestContext) return await tokenEndpoint(event);
+  await assertHashing();
+  return undefined;
+});

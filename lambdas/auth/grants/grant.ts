@@ -8,7 +8,7 @@ import type { AuditContext } from '../protection/audit.ts';
 
 /**
  * A way to get tokens (RFC 6749 section 1.3). A new grant is one file, one name in `grantTypes` (`principals/client.ts`), and
- * one entry in the token endpoint's table of grants.
+ * one entry in the table of grants (`grants.ts`).
  */
 export interface Grant {
   /**

@@ -39,7 +39,7 @@ import {
  */
 export function makePasswordGrant({
   dynamo,
-  userTables,
+  tables,
   credentials,
   passwords,
   lockout,
@@ -48,7 +48,7 @@ export function makePasswordGrant({
   makeId,
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly userTables: UserTables;
+  readonly tables: UserTables;
   readonly credentials: Pick<CredentialStore, 'replacePasswordHash'>;
   readonly passwords: PasswordHashing;
   readonly lockout: Lockout;
@@ -65,7 +65,7 @@ export function makePasswordGrant({
     const lockoutKey = await lockout.keyOf(clientId, email);
     return {
       keysToRead: {
-        credential: credentialKey(userTables.credentials, email),
+        credential: credentialKey(tables.credentials, email),
         failures: lockoutKey,
         clientFailures: clientRateLimit.keyOf(clientId),
       },
@@ -109,7 +109,7 @@ export function makePasswordGrant({
 
   /** Reads the user of a credential; without one, an id that nobody has, since an unknown user must cost a read too. */
   async function readUser(credential: Credential | undefined): Promise<User | undefined> {
-    const records = await readRecords(dynamo, { user: userKey(userTables.users, credential?.userId ?? makeId(22)) });
+    const records = await readRecords(dynamo, { user: userKey(tables.users, credential?.userId ?? makeId(22)) });
     return parseUser(records.user);
   }
 

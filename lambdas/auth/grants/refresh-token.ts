@@ -1,15 +1,13 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import type { Keyring } from '../../platform/keyring.ts';
 import type { Parameters } from '../form-request.ts';
 import { OAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import { commonScopes, type Scope, scopesAllowed, storedScope } from '../principals/scope.ts';
 import { parseUser, type User, userKey } from '../principals/user.ts';
-import type { UserTables } from '../principals/user-store.ts';
 import { type AuditContext, reuseReason } from '../protection/audit.ts';
-import { sessionEndReason } from '../sessions/active-session.ts';
-import { makeRefreshTokenVerification, type PresentedRefreshToken } from '../sessions/refresh-token.ts';
+import { type SessionTables, sessionEndReason } from '../sessions/active-session.ts';
+import type { PresentedRefreshToken, VerifyRefreshToken } from '../sessions/refresh-token.ts';
 import { isExpired, parseSession, type Session, sessionKey } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import {
@@ -24,26 +22,22 @@ import type { PrepareTokens } from './prepare-tokens.ts';
 
 /** Makes the refresh grant (RFC 6749 section 6) with token rotation and reuse detection (RFC 9700 section 4.14.2). */
 export function makeRefreshTokenGrant({
-  userTables,
-  sessionsTable,
+  tables,
   sessions,
-  keyring,
+  verifyRefreshToken,
   prepareTokens,
   refreshIdleSeconds,
   now,
   makeId,
 }: {
-  readonly userTables: Pick<UserTables, 'users'>;
-  readonly sessionsTable: string;
+  readonly tables: Pick<SessionTables, 'users' | 'sessions'>;
   readonly sessions: Pick<SessionStore, 'rotateSession' | 'findSession' | 'revokeSession'>;
-  /** Must be able to open MAC keys. */
-  readonly keyring: Pick<Keyring, 'find' | 'open'>;
+  readonly verifyRefreshToken: VerifyRefreshToken;
   readonly prepareTokens: PrepareTokens;
   readonly refreshIdleSeconds: number;
   readonly now: Clock;
   readonly makeId: MakeId;
 }): Grant {
-  const verifyRefreshToken = makeRefreshTokenVerification(keyring);
   return { prepare };
 
   async function prepare(parameters: Parameters): Promise<PreparedGrant> {
@@ -52,8 +46,8 @@ export function makeRefreshTokenGrant({
     const token = await verifyRefreshToken(presented);
     return {
       keysToRead: {
-        user: token && userKey(userTables.users, token.userId),
-        session: token && sessionKey(sessionsTable, token.sessionId),
+        user: token && userKey(tables.users, token.userId),
+        session: token && sessionKey(tables.sessions, token.sessionId),
       },
       issue: request => refresh(token, requested, request),
     };
@@ -93,7 +87,7 @@ export function makeRefreshTokenGrant({
     throw refused(state);
   }
 
-  /** Token rotation. Gives the session as this request rotated it, or as a concurrent one did a moment ago. */
+  /** Rotates the token. Returns the session as this request rotated it, or as a concurrent one did a moment ago. */
   async function rotate(
     token: PresentedRefreshToken,
     client: Client,

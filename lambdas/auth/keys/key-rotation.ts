@@ -7,9 +7,15 @@ import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk
 import type { Clock } from '../../platform/clock.ts';
 import { conditionalWrite } from '../../platform/dynamo.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import { type KeyKind, type KeyringKey, keyKinds, keyringContext, makeKeyring } from '../../platform/keyring.ts';
-import type { RotateKeysEnvironmentValues } from '../environment.ts';
-import { planRotation, rotationPolicies } from './rotation-plan.ts';
+import {
+  type KeyKind,
+  type KeyringKey,
+  keyKinds,
+  keyringContext,
+  makeKeyring,
+  type SigningAlgorithm,
+} from '../../platform/keyring.ts';
+import { planRotation, type RotationPolicies } from './rotation-plan.ts';
 
 /** The result of a rotation for one kind of key. */
 export interface RotationResult {
@@ -21,41 +27,41 @@ export interface RotationResult {
 }
 
 /** Rotates the keyring. */
-export interface KeyRotation {
-  /**
-   * Creates the keys that are due and deletes those that nothing depends on any more. Idempotent: it may run at any time,
-   * concurrently, and again after a crash, since each step is one write that only the first run gets through.
-   */
-  rotateKeys(kinds?: readonly KeyKind[]): Promise<readonly RotationResult[]>;
-  /** Creates a key that is active at once. `revoke` deletes all others: what they signed, authenticated or sealed is lost. */
-  rotateNow(kind: KeyKind, options?: { readonly revoke?: boolean }): Promise<RotationResult>;
+export type KeyRotation = ReturnType<typeof makeKeyRotation>;
+
+/** What a rotation is made with. The scheduled function and the operator's command line have the same. */
+export interface RotationSettings {
+  /** The table `Keyring`. */
+  readonly table: string;
+  /** The KMS key that wraps the keys. */
+  readonly keyArn: string;
+  /** The algorithm of new signing keys. */
+  readonly algorithm: SigningAlgorithm;
+  readonly policies: RotationPolicies;
 }
 
-/**
- * Makes the rotation over table `Keyring`: partition `kind`, range `generation`; see platform/keyring.ts. The scheduled
- * function and the operator's command line compose it from the same environment.
- */
+/** Makes the rotation over table `Keyring`: partition `kind`, range `generation`; see platform/keyring.ts. */
 export function makeKeyRotation({
-  environment,
   dynamo,
   kms,
+  table,
+  keyArn,
+  algorithm,
+  policies,
   now,
   makeId,
-}: {
-  readonly environment: RotateKeysEnvironmentValues;
+}: RotationSettings & {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly kms: Pick<KMSClient, 'send'>;
   readonly now: Clock;
   readonly makeId: MakeId;
-}): KeyRotation {
-  const { KEYRING_TABLE: table, SIGNING_ALGORITHM: algorithm } = environment;
-  const policies = rotationPolicies({
-    periodSeconds: environment.KEY_ROTATION_SECONDS,
-    accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
-    refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
-  });
+}) {
   return { rotateKeys, rotateNow };
 
+  /**
+   * Creates the keys that are due and deletes those that nothing depends on any more. Idempotent: it may run at any time,
+   * concurrently, and again after a crash, since each step is one write that only the first run gets through.
+   */
   function rotateKeys(kinds: readonly KeyKind[] = keyKinds): Promise<readonly RotationResult[]> {
     return Promise.all(kinds.map(rotateKind));
   }
@@ -67,6 +73,7 @@ export function makeKeyRotation({
     return { kind, ...(plan.create && isCreated ? { created: plan.create.generation } : {}), removed };
   }
 
+  /** Creates a key that is active at once. `revoke` deletes all others: what they signed, authenticated or sealed is lost. */
   async function rotateNow(
     kind: KeyKind,
     { revoke = false }: { readonly revoke?: boolean } = {},
@@ -103,7 +110,7 @@ export function makeKeyRotation({
 
   /** Generates key material as it is stored, wrapped by KMS: no plaintext of it leaves KMS here. */
   async function generate(kind: KeyKind): Promise<Pick<KeyringKey, 'wrapped' | 'algorithm' | 'publicKey'>> {
-    const request = { KeyId: environment.KEY_ARN, EncryptionContext: keyringContext(kind) };
+    const request = { KeyId: keyArn, EncryptionContext: keyringContext(kind) };
     if (kind === 'signing') {
       const command = new GenerateDataKeyPairWithoutPlaintextCommand({
         ...request,

@@ -1,22 +1,30 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
-import { KMSClient } from '@aws-sdk/client-kms';
 import middy from '@middy/core';
-import { clientSettings } from '../../platform/client-settings.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { randomId } from '../../platform/identifiers.ts';
+import { makeKms } from '../../platform/kms.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { rotateKeysEnvironment } from '../environment.ts';
 import { makeKeyRotation } from './key-rotation.ts';
+import { rotationPolicies } from './rotation-plan.ts';
 import { awaitPermissions } from './settling-permissions.ts';
 
-const { logger, metrics } = makeTelemetry('rotate-keys');
+const environment = readEnvironment(rotateKeysEnvironment);
+const { log, metrics, count } = makeTelemetry('rotate-keys');
 const rotation = makeKeyRotation({
-  environment: readEnvironment(rotateKeysEnvironment),
   dynamo: makeDynamo(),
-  kms: new KMSClient(clientSettings),
+  kms: makeKms(),
+  table: environment.KEYRING_TABLE,
+  keyArn: environment.KEY_ARN,
+  algorithm: environment.SIGNING_ALGORITHM,
+  policies: rotationPolicies({
+    periodSeconds: environment.KEY_ROTATION_SECONDS,
+    accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
+    refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
+  }),
   now: systemClock,
   makeId: randomId,
 });
@@ -25,7 +33,7 @@ const rotation = makeKeyRotation({
 export const handler = middy()
   .use(logMetrics(metrics))
   .handler(async () => {
-    const results = await awaitPermissions(() => rotation.rotateKeys(), { now: systemClock, pause, log: logger });
-    for (const result of results) logger.info('keys.rotated', { ...result });
-    metrics.addMetric('KeyCreated', 'Count', results.filter(({ created }) => created !== undefined).length);
+    const results = await awaitPermissions(() => rotation.rotateKeys(), { now: systemClock, pause, log });
+    for (const result of results) log.info('keys.rotated', { ...result });
+    count('KeyCreated', results.filter(({ created }) => created !== undefined).length);
   });

@@ -8,6 +8,9 @@ export interface RotationPolicy {
   readonly keptAfterUse: number | undefined;
 }
 
+/** The policy of each kind of key. */
+export type RotationPolicies = Readonly<Record<KeyKind, RotationPolicy>>;
+
 /** The keys of one kind to create and to delete. */
 export interface RotationPlan {
   readonly create?: { readonly generation: number; readonly activeFrom: number };
@@ -25,7 +28,7 @@ export interface RotationTimes {
  * Signing keys stay until the last token they signed has expired; MAC keys as long as the session of any refresh token
  * they authenticate, for reuse detection; sealing keys for ever, since what they sealed stays.
  */
-export function rotationPolicies(times: RotationTimes): Record<KeyKind, RotationPolicy> {
+export function rotationPolicies(times: RotationTimes): RotationPolicies {
   const period = times.periodSeconds * 1_000;
   return {
     signing: { period, keptAfterUse: times.accessTokenSeconds * 1_000 + day },

@@ -18,16 +18,10 @@ export interface AuditContext {
   reason?: string;
 }
 
-/** Writes the audit trail: one structured line and one metric per request, with no secret in either. */
-export interface Audit {
-  granted(auditContext: AuditContext): void;
-  refused(auditContext: AuditContext, error: OAuthError): void;
-}
-
 /** The reason code of a refresh token that was used again: somebody else has a copy. */
 export const reuseReason = 'refresh_token_reused';
 
-/** Makes the audit over a function's logger and metrics. */
+/** Makes the audit trail: one structured line and one metric per request, with no secret in either. */
 export function makeAudit({
   log,
   count,
@@ -35,21 +29,22 @@ export function makeAudit({
   readonly log: Log;
   /** Adds one to the metric of that name. */
   readonly count: (metric: string) => void;
-}): Audit {
-  return {
-    granted: auditContext => {
-      log.info(`${auditContext.endpoint}.granted`, { outcome: 'granted', ...auditContext });
-      count(grantedMetric[auditContext.endpoint]);
-    },
-    refused: (auditContext, error) => {
-      const line = { ...auditContext, outcome: 'refused', error: error.code, reason: error.reason };
-      if (error.status >= 500) log.error(`${auditContext.endpoint}.refused`, line);
-      else log.warn(`${auditContext.endpoint}.refused`, line);
-      count(pascalCase(error.code));
-      if (error.reason === reuseReason) count('RefreshTokenReuse');
-      if (error.oauthCase === 'dependency_unavailable') count('DependencyUnavailable'); // rate limits have the same code
-    },
-  };
+}) {
+  return { granted, refused };
+
+  function granted(auditContext: AuditContext): void {
+    log.info(`${auditContext.endpoint}.granted`, { outcome: 'granted', ...auditContext });
+    count(grantedMetric[auditContext.endpoint]);
+  }
+
+  function refused(auditContext: AuditContext, error: OAuthError): void {
+    const line = { ...auditContext, outcome: 'refused', error: error.code, reason: error.reason };
+    if (error.status >= 500) log.error(`${auditContext.endpoint}.refused`, line);
+    else log.warn(`${auditContext.endpoint}.refused`, line);
+    count(pascalCase(error.code));
+    if (error.reason === reuseReason) count('RefreshTokenReuse');
+    if (error.oauthCase === 'dependency_unavailable') count('DependencyUnavailable'); // rate limits have the same code
+  }
 }
 
 const grantedMetric: Record<AuditContext['endpoint'], string> = {

@@ -26,7 +26,7 @@ interface RateLimitSettings {
   readonly limit: number;
 }
 
-function makeFailureLimit(kind: string, { dynamo, table, now, limit }: RateLimitSettings): FixedWindow {
+function makeFailureLimit(kind: string, { dynamo, table, now, limit }: RateLimitSettings) {
   const keyOf = (subject: string) => ({ table, key: { pk: `${kind}#${subject}` } });
   return makeFixedWindow({ dynamo, now, limit, keyOf });
 }

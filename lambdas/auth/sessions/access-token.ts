@@ -52,6 +52,9 @@ export function makeAccessTokenMint({
   };
 }
 
+/** Verifies an access token. */
+export type VerifyAccessToken = ReturnType<typeof makeAccessTokenVerification>;
+
 /** What verification needs. */
 export interface AccessTokenVerificationDependencies extends AccessTokenRealm {
   /** Lists signing keys only. */
@@ -66,7 +69,7 @@ export interface VerificationOptions {
 
 /**
  * Makes the verification of access tokens: one of our keys and its one algorithm, `typ`, `iss`, `aud` and `exp`, without
- * clock skew, because issuer and verifier are one (RFC 9068 section 4, RFC 8725 section 3). It gives the claims, or
+ * clock skew, because issuer and verifier are one (RFC 9068 section 4, RFC 8725 section 3). It returns the claims, or
  * `undefined`, and does not look at the session: see active-session.ts.
  */
 export function makeAccessTokenVerification(dependencies: AccessTokenVerificationDependencies) {

@@ -21,7 +21,7 @@ export interface AuthorizedSession extends ActiveSession {
 }
 
 /** The tables that an active session is read from. */
-interface SessionTables {
+export interface SessionTables {
   readonly clients: string;
   readonly users: string;
   readonly sessions: string;
@@ -57,6 +57,9 @@ export function asActiveSession(
   if (session.clientId !== client.clientId || session.userId !== user.userId) return undefined;
   return sessionEndReason(client, user, session) === undefined ? { client, user, session } : undefined;
 }
+
+/** Reads the active session behind an access token. */
+export type ReadActiveSession = ReturnType<typeof makeActiveSessionReader>;
 
 /** What reading sessions needs. */
 export interface ActiveSessionDependencies {

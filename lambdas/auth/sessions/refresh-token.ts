@@ -35,7 +35,10 @@ export function isAuthentic(token: PresentedRefreshToken, macKey: KeyObject): bo
   return timingSafeEqual(macOf(token, macKey), token.mac);
 }
 
-/** Makes the verification of refresh tokens. It gives the token if this service wrote it. The keyring must be able to open MAC keys. */
+/** Verifies a refresh token. */
+export type VerifyRefreshToken = ReturnType<typeof makeRefreshTokenVerification>;
+
+/** Makes the verification of refresh tokens. It returns the token if this service wrote it. The keyring must be able to open MAC keys. */
 export function makeRefreshTokenVerification(keyring: Pick<Keyring, 'find' | 'open'>) {
   return async function verifyRefreshToken(text: string): Promise<PresentedRefreshToken | undefined> {
     const token = readRefreshToken(text);

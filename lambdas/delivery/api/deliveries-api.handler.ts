@@ -1,16 +1,12 @@
-import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
-import middy from '@middy/core';
 import { resourceMetadataUrl } from '../../api/protected-resource.ts';
 import { makeApi } from '../../api/router.ts';
 import { makeBearerAuthentication } from '../../auth/sessions/bearer.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
-import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import { randomId } from '../../platform/identifiers.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
-import { countServerErrors } from '../../platform/server-errors.ts';
+import { makeHttpHandler } from '../../platform/lambda-handler.ts';
 import { makeWebhookStore } from '../../webhooks/webhook-store.ts';
 import { deliveriesApiEnvironment } from '../environment.ts';
 import { makeAttemptQueue, makeSqs } from '../queues.ts';
@@ -55,42 +51,39 @@ const limits = makeRequestLimits({
 
 const run = makeRunReplay({ ...shared, replays, readHistory, page: replayPage });
 
-/** {base_url}: the delivery history of a webhook, with resends, replays and tests. Bodies hold business data and are never logged. */
-export const handler = middy<HttpRequest, HttpResponse>()
-  .use(injectLambdaContext(telemetry.logger, { logEvent: false }))
-  .use(countServerErrors(telemetry.metrics))
-  .use(logMetrics(telemetry.metrics))
-  .handler(
-    makeApi({
-      log: telemetry.log,
-      docsUrl: environment.DOCS_URL,
-      resourceMetadata: resourceMetadataUrl(environment.AUDIENCE),
-      authenticate: makeBearerAuthentication({
-        dynamo,
-        keyring: makeKeyring({ dynamo, table: environment.KEYRING_TABLE, now }),
-        tables: {
-          clients: environment.CLIENTS_TABLE,
-          users: environment.USERS_TABLE,
-          sessions: environment.SESSIONS_TABLE,
-        },
-        issuer: environment.ISSUER,
-        audience: environment.AUDIENCE,
-        now,
-      }),
-      resources: [
-        makeTestResource({ ...shared, webhooks, limits, demandsUrl: environment.DEMANDS_URL, makeId: randomId }),
-        ...makeDeliveryResources({
-          findWebhook,
-          findDeliveryWithWebhook,
-          readHistory,
-          limits,
-          resend: makeResend(shared),
-        }),
-        ...makeReplayResources({
-          ...shared,
-          replays,
-          startReplay: makeStartReplay({ ...shared, replays, run, makeId: randomId }),
-        }),
-      ],
+/** {base_url}: the delivery history of a webhook, with resends, replays and tests. */
+export const handler = makeHttpHandler(
+  telemetry,
+  makeApi({
+    log: telemetry.log,
+    docsUrl: environment.DOCS_URL,
+    resourceMetadata: resourceMetadataUrl(environment.AUDIENCE),
+    authenticate: makeBearerAuthentication({
+      dynamo,
+      keyring: makeKeyring({ dynamo, table: environment.KEYRING_TABLE, now }),
+      tables: {
+        clients: environment.CLIENTS_TABLE,
+        users: environment.USERS_TABLE,
+        sessions: environment.SESSIONS_TABLE,
+      },
+      issuer: environment.ISSUER,
+      audience: environment.AUDIENCE,
+      now,
     }),
-  );
+    resources: [
+      makeTestResource({ ...shared, webhooks, limits, demandsUrl: environment.DEMANDS_URL, makeId: randomId }),
+      ...makeDeliveryResources({
+        findWebhook,
+        findDeliveryWithWebhook,
+        readHistory,
+        limits,
+        resend: makeResend(shared),
+      }),
+      ...makeReplayResources({
+        ...shared,
+        replays,
+        startReplay: makeStartReplay({ ...shared, replays, run, makeId: randomId }),
+      }),
+    ],
+  }),
+);

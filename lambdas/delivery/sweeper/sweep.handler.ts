@@ -1,10 +1,7 @@
-import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
-import middy from '@middy/core';
-import type { Context } from 'aws-lambda';
 import { systemClock } from '../../platform/clock.ts';
 import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
+import { makeHandler } from '../../platform/lambda-handler.ts';
 import { sweepEnvironment } from '../environment.ts';
 import { makeSlownessStore, slownessPrefix } from '../isolation/slowness-store.ts';
 import { makeAttemptQueue, makeSqs } from '../queues.ts';
@@ -81,16 +78,13 @@ const sweep = makeSweep({
 });
 
 /** Runs every minute: sends due deliveries, recovers overdue ones, runs replays and slow backlogs, publishes announcements and counts of refused events. */
-export const handler = middy()
-  .use(injectLambdaContext(telemetry.logger))
-  .use(logMetrics(telemetry.metrics))
-  .handler(async (_event: unknown, context: Context) => {
-    telemetry.count('SweptDue', 0); // the sweeper's heartbeat
-    const hasTime = () => context.getRemainingTimeInMillis() > timeForOnePage;
-    const [swept, announced] = await Promise.allSettled([sweep(hasTime), publishAnnouncements(hasTime)]);
-    if (swept.status === 'rejected') throw swept.reason;
-    if (announced.status === 'rejected') throw announced.reason;
-  });
+export const handler = makeHandler(telemetry, async (_event: unknown, context) => {
+  telemetry.count('SweptDue', 0); // the sweeper's heartbeat
+  const hasTime = () => context.getRemainingTimeInMillis() > timeForOnePage;
+  const [swept, announced] = await Promise.allSettled([sweep(hasTime), publishAnnouncements(hasTime)]);
+  if (swept.status === 'rejected') throw swept.reason;
+  if (announced.status === 'rejected') throw announced.reason;
+});
 
 /** No page begins with less time than this, in milliseconds; the next sweep goes on. */
 const timeForOnePage = 12_000;

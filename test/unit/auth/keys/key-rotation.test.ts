@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type KeyRotation, makeKeyRotation } from '../../../../lambdas/auth/keys/key-rotation.ts';
-import { keyState } from '../../../../lambdas/auth/keys/rotation-plan.ts';
+import { keyState, rotationPolicies } from '../../../../lambdas/auth/keys/rotation-plan.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type KeyKind, makeKeyring, type SigningAlgorithm } from '../../../../lambdas/platform/keyring.ts';
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
@@ -24,14 +24,14 @@ afterEach(() => database.stop());
 
 const rotationWith = (algorithm: SigningAlgorithm): KeyRotation =>
   makeKeyRotation({
-    environment: {
-      KEYRING_TABLE: 'Keyring',
-      KEY_ARN: 'arn:aws:kms:sa-east-1:000000000000:key/test',
-      SIGNING_ALGORITHM: algorithm,
-      KEY_ROTATION_SECONDS: 90 * 86_400,
-      ACCESS_TOKEN_SECONDS: 900,
-      REFRESH_ABSOLUTE_SECONDS: 90 * 86_400,
-    },
+    table: 'Keyring',
+    keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
+    algorithm,
+    policies: rotationPolicies({
+      periodSeconds: 90 * 86_400,
+      accessTokenSeconds: 900,
+      refreshAbsoluteSeconds: 90 * 86_400,
+    }),
     dynamo: database.dynamo,
     kms: kms.client,
     now: clock.now,

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { database, sessions, lockout, clock } = service;
   grant = makePasswordGrant({
     dynamo: database.dynamo,
-    userTables: { users: 'Users', credentials: 'Credentials' },
+    tables: { users: 'Users', credentials: 'Credentials' },
     credentials: { replacePasswordHash: async () => true },
     // without the cost of a hash all guesses are concurrent
     passwords: { ...passwordHashing, verify: async password => password !== 'wrong', needsRehash: () => false },

@@ -1,8 +1,6 @@
-import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
-import { countServerErrors } from '../../../lambdas/platform/server-errors.ts';
+import { makeHttpHandler } from '../../../lambdas/platform/lambda-handler.ts';
 import { makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
 import { httpRequest } from '../../support/http-request.ts';
 
@@ -11,12 +9,9 @@ afterEach(() => vi.unstubAllEnvs());
 /** The metrics that an answer with this status writes, in CloudWatch's embedded metric format. */
 const metricsOf = async (statusCode: number): Promise<Record<string, unknown>[]> => {
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/test');
-  const { metrics } = makeTelemetry('some');
   const written: Record<string, unknown>[] = [];
   vi.spyOn(process.stdout, 'write').mockImplementation(text => Boolean(written.push(JSON.parse(String(text)))));
-  const handler = middy<HttpRequest, HttpResponse>()
-    .use(countServerErrors(metrics))
-    .handler(async () => ({ statusCode }));
+  const handler = makeHttpHandler(makeTelemetry('some'), async () => ({ statusCode }));
   await handler(httpRequest({}), { functionVersion: '7' } as Context);
   vi.restoreAllMocks();
   return written;

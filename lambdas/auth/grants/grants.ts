@@ -1,0 +1,68 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Clock } from '../../platform/clock.ts';
+import type { MakeId } from '../../platform/identifiers.ts';
+import type { Keyring } from '../../platform/keyring.ts';
+import type { Log } from '../../platform/telemetry.ts';
+import type { GrantType } from '../principals/client.ts';
+import { makeCredentialStore } from '../principals/credential-store.ts';
+import type { PasswordHashing } from '../principals/password-hash.ts';
+import type { UserTables } from '../principals/user-store.ts';
+import { makeLockout } from '../protection/lockout.ts';
+import { makeClientRateLimit } from '../protection/rate-limit.ts';
+import { makeAccessTokenMint } from '../sessions/access-token.ts';
+import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
+import { makeSessionLimit } from '../sessions/session-limit.ts';
+import { makeSessionStore } from '../sessions/session-store.ts';
+import { makeSessionBeginning } from './begin-session.ts';
+import type { Grant } from './grant.ts';
+import { makePasswordGrant } from './password.ts';
+import { makeTokenPreparation } from './prepare-tokens.ts';
+import { makeRefreshTokenGrant } from './refresh-token.ts';
+
+/** The table of grants, by `grant_type`. */
+export type Grants = Readonly<Record<GrantType, Grant>>;
+
+/** Makes all grants of their parts. A new grant is one entry here, and one name in `grantTypes`. */
+export function makeGrants(parts: GrantParts): Grants {
+  const { dynamo, tables, keyring, log, now, random, accessTokenSeconds } = parts;
+  const shared = {
+    ...parts,
+    sessions: makeSessionStore({ dynamo, table: tables.sessions }),
+    lockout: makeLockout({ dynamo, table: tables.lockouts, keyring, now }),
+    prepareTokens: makeTokenPreparation({
+      keyring,
+      mintAccessToken: makeAccessTokenMint({ ...parts, lifetimeSeconds: accessTokenSeconds }),
+      accessTokenSeconds,
+    }),
+  };
+  const sessionLimit = makeSessionLimit({ dynamo, table: tables.sessions, log, now, random });
+  return {
+    password: makePasswordGrant({
+      ...shared,
+      credentials: makeCredentialStore({ dynamo, table: tables.credentials, now }),
+      clientRateLimit: makeClientRateLimit({ dynamo, table: tables.lockouts, now, limit: parts.clientFailureLimit }),
+      beginSession: makeSessionBeginning({ ...shared, sessionLimit }),
+    }),
+    refresh_token: makeRefreshTokenGrant({ ...shared, verifyRefreshToken: makeRefreshTokenVerification(keyring) }),
+  };
+}
+
+interface GrantParts {
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly tables: UserTables & { readonly sessions: string; readonly lockouts: string };
+  /** Must be able to open signing and MAC keys. */
+  readonly keyring: Keyring;
+  readonly passwords: PasswordHashing;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly accessTokenSeconds: number;
+  readonly refreshIdleSeconds: number;
+  readonly refreshAbsoluteSeconds: number;
+  /** Refused passwords of a client in a minute. */
+  readonly clientFailureLimit: number;
+  readonly log: Log;
+  readonly now: Clock;
+  readonly makeId: MakeId;
+  /** Draws from [0, 1). */
+  readonly random: () => number;
+}
