@@ -43,6 +43,8 @@ export type Consumer = (
 export function makeConsumer(
   dependencies: {
     readonly process: ProcessRecord;
+    /** Resolves when nothing is under way beside messages: after the answer the process stands still. */
+    readonly settled?: () => Promise<void>;
     readonly sqs: Pick<SQSClient, 'send'>;
     readonly queueUrl: string;
     /** The timeout of an attempt, in milliseconds. */
@@ -54,7 +56,7 @@ export function makeConsumer(
     readonly random: Random;
   } & DeliveryTelemetry,
 ): Consumer {
-  const { process, sqs, queueUrl, attemptTimeoutMs, maxInFlight, pause, random, log } = dependencies;
+  const { process, settled, sqs, queueUrl, attemptTimeoutMs, maxInFlight, pause, random, log } = dependencies;
   const visibility = makeMessageVisibility(dependencies);
 
   // A thrown invocation would make Lambda slow the whole queue down: failures are reported message by message.
@@ -85,6 +87,7 @@ export function makeConsumer(
     }
     deleteProcessed();
     await Promise.all(deletions);
+    await settled?.();
     return { batchItemFailures: failed };
 
     function begin(work: Promise<void>): void {

@@ -1,0 +1,69 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Clock } from '../../platform/clock.ts';
+import type { Random } from '../backoff.ts';
+import type { Isolation } from '../isolation/isolation.ts';
+import type { Lane, LaterLane } from '../lane-routing.ts';
+import type { AttemptQueue } from '../queues.ts';
+import { makeRefusalCounts } from '../refusals/refusal-counts.ts';
+import { makeRefusalNotices } from '../refusals/refusal-notices.ts';
+import { makePublishNotice } from '../refusals/refused-events-topic.ts';
+import { makeReplayReader } from '../replay/replay-store.ts';
+import type { DeliveryStore } from '../store/delivery-store.ts';
+import { makeWebhookHealthStore } from '../store/webhook-health-store.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
+import { makeApplyOutcome } from '../transitions.ts';
+import type { Attempts } from '../worker/attempts.ts';
+import type { ProcessRecord } from '../worker/batch-consumer.ts';
+import { makeProcessDelivery } from '../worker/process-delivery.ts';
+import { makeRetry } from '../worker/retry.ts';
+import { makeWebhookHealth } from '../worker/webhook-health.ts';
+import { makeFindWebhookState } from '../worker/webhook-state.ts';
+import { makeSendToDeadLetters } from './dead-letters.ts';
+import { makeFirstAttempt } from './first-attempt.ts';
+
+/** Makes the processing of a lane's messages of its parts: of events in the first lane, of attempts in the others. */
+export function makeMessageProcessing(parts: MessageProcessingParts) {
+  const { dynamo, sqs, tables, store, isolation, attempts, schedule, lane, now, random } = parts;
+  const deliveries = { dynamo, table: tables.deliveries, now };
+  const health = makeWebhookHealth({
+    ...parts,
+    store: makeWebhookHealthStore({ dynamo, table: tables.webhooks, now }),
+  });
+  const applyOutcome = makeApplyOutcome({ schedule, now, random });
+  const refusals = makeRefusalNotices({
+    ...parts,
+    counts: makeRefusalCounts(deliveries),
+    publish: makePublishNotice(parts.refusedEventsTopicArn),
+  });
+  const shared = {
+    ...parts,
+    admit: isolation.admit,
+    processDelivery: makeProcessDelivery({ ...parts, ...isolation, ...attempts, applyOutcome, health }),
+    findWebhookState: makeFindWebhookState(store, tables),
+    sendToDeadLetters: makeSendToDeadLetters({ sqs, queueUrl: parts.deadLetterQueueUrl }),
+  };
+  const process: ProcessRecord =
+    lane === 'first'
+      ? makeFirstAttempt({ ...shared, refusals })
+      : makeRetry({ ...shared, replays: makeReplayReader(deliveries) });
+  return { process, settled: refusals.settled };
+}
+
+interface MessageProcessingParts extends DeliveryTelemetry {
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly sqs: Pick<SQSClient, 'send'>;
+  readonly tables: { readonly deliveries: string; readonly webhooks: string };
+  readonly store: DeliveryStore;
+  readonly queues: Readonly<Record<LaterLane, AttemptQueue>>;
+  readonly deadLetterQueueUrl: string;
+  readonly refusedEventsTopicArn: string;
+  readonly isolation: Pick<Isolation, 'admit' | 'moveToSlowLane'>;
+  readonly attempts: Attempts;
+  /** The waits between attempts, in milliseconds. */
+  readonly schedule: readonly number[];
+  readonly demandsUrl: string;
+  readonly lane: Lane;
+  readonly now: Clock;
+  readonly random: Random;
+}

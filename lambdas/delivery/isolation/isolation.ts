@@ -1,0 +1,43 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Clock } from '../../platform/clock.ts';
+import type { Lane } from '../lane-routing.ts';
+import { attemptsPerWebhook } from '../limits.ts';
+import type { AttemptQueue } from '../queues.ts';
+import type { DeliveryStore } from '../store/delivery-store.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
+import { makeAdmission } from './admission.ts';
+import { makeConcurrencyLimit } from './concurrency-limit.ts';
+import { makeDnsTimeouts } from './dns-timeouts.ts';
+import { makeRecentCounts } from './recent-counts.ts';
+import { makeSlotReservations } from './slot-reservations.ts';
+import { makeMoveToSlowLane } from './slow-lane.ts';
+import { makeSlownessStore } from './slowness-store.ts';
+import { makeSlownessTracker } from './slowness-tracker.ts';
+
+/** The bulkheads of one process: what keeps slow receivers from holding up others. */
+export type Isolation = ReturnType<typeof makeIsolation>;
+
+/** Makes the bulkheads of one process, which remembers slow receivers as long as it lives. */
+export function makeIsolation(
+  parts: {
+    readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+    /** The table `Deliveries`. */
+    readonly table: string;
+    readonly store: Pick<DeliveryStore, 'update'>;
+    readonly slowQueue: Pick<AttemptQueue, 'send'>;
+    /** Attempts a second that begin at one slow webhook at most. */
+    readonly slowRate: number;
+    /** The lane whose consumer is at work. */
+    readonly lane: Lane;
+    readonly now: Clock;
+  } & DeliveryTelemetry,
+) {
+  const { dynamo, table, slowRate: rate, lane, now } = parts;
+  const slownessStore = makeSlownessStore({ dynamo, table, now, rate });
+  return {
+    admit: makeAdmission({ limit: makeConcurrencyLimit(attemptsPerWebhook), lane }),
+    tracker: makeSlownessTracker({ ...parts, store: slownessStore, quickCounts: makeRecentCounts() }),
+    dnsTimeouts: makeDnsTimeouts(now),
+    moveToSlowLane: makeMoveToSlowLane({ ...parts, slownessStore, reserveSlot: makeSlotReservations(slownessStore) }),
+  };
+}
