@@ -1,7 +1,7 @@
 import { attemptsPerProcess, attemptsPerWebhook, giveUpAfter } from '../../lambdas/delivery/limits.ts';
 import { markdownTable } from '../../tools/support/markdown-table.ts';
 import { median, quantile } from '../../tools/support/statistics.ts';
-import type { IsolationSettings, SituationResult } from './isolation.ts';
+import { alone, type IsolationSettings, never, type SituationResult } from './isolation.ts';
 import type { QueueOrder } from './isolation-plan.ts';
 
 /** How much later others were, over all runs of one situation in one order. Milliseconds. */
@@ -61,12 +61,6 @@ export function describeIsolation(
   const text = [...warningOf(disturbed), ...introduction(settings), '', markdownTable(columns, rows)].join('\n');
   return { text, isHeld: disturbed.length === 0 && judged.every(({ isTooLate }) => !isTooLate) };
 }
-
-/** What the situation without an attack is called. */
-export const alone = 'alone';
-
-/** The wait of an event that never came. */
-export const never = Number.POSITIVE_INFINITY;
 
 interface Extra {
   readonly median: number;

@@ -5,7 +5,6 @@ import { functionProcesses, ownProcessorTime } from '../../tools/support/functio
 import { makeAttackBehaviours } from './attack-behaviours.ts';
 import { type Attack, runAttack } from './attacks.ts';
 import type { PlannedRun } from './isolation-plan.ts';
-import { alone, never } from './isolation-report.ts';
 import { type Moments, publishEvenly, publishTogether } from './paced-publishing.ts';
 import { type PreparedRun, startPreparedRun } from './prepared-run.ts';
 import { accountsOf, type Registration } from './registrations.ts';
@@ -31,6 +30,12 @@ export interface IsolationSettings {
   /** How much later others may be in the 99th percentile than alone. */
   readonly longestExtra: number;
 }
+
+/** What the situation without an attack is called. */
+export const alone = 'alone';
+
+/** The wait of an event that never came. */
+export const never = Number.POSITIVE_INFINITY;
 
 /** The measurements of one situation in one run. Waits are in milliseconds; `never` is that of an event that did not come. */
 export interface SituationResult extends Pick<PlannedRun, 'round' | 'order'> {

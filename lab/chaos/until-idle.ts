@@ -5,8 +5,7 @@ import type { FaultKind } from '@emissor/local-cloud/fault-injection';
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
 import type { LocalRun } from '../../tools/support/local-run.ts';
 import { isDelayedByError, isLeftToSweeper } from './audit.ts';
-import type { ChaosSettings } from './chaos-run.ts';
-import { wereInjected, writeFaults } from './fault-injection.ts';
+import { type FaultPlan, wereInjected, writeFaults } from './fault-injection.ts';
 import type { PublishedEvent } from './publisher.ts';
 import { readStored, waitingMessages } from './run-state.ts';
 
@@ -38,7 +37,7 @@ export async function untilIdle(published: PublishedRun): Promise<readonly strin
 
 /** A run after everything was published. */
 interface PublishedRun {
-  readonly settings: ChaosSettings;
+  readonly settings: { readonly faults: Pick<FaultPlan, 'afterwards'>; readonly waitsForRecovery: boolean };
   readonly run: LocalRun;
   readonly sqs: SQSClient;
   readonly dynamo: DynamoDBDocumentClient;

@@ -1,4 +1,9 @@
-import type { SchemaNote } from './schemas.ts';
+/** Members to add to a schema; those of its properties by name. */
+export type SchemaNote = {
+  readonly properties?: Readonly<Record<string, SchemaNote>>;
+  readonly items?: SchemaNote | undefined;
+  readonly [member: string]: unknown;
+};
 
 const url = {
   description:

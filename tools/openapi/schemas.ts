@@ -10,7 +10,7 @@ import { webhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { EVENT_NAMES, eventNameSchema } from '../../lambdas/webhooks/webhook.ts';
 import { deliverySchema } from './event-schemas.ts';
 import { formSchemas } from './forms.ts';
-import { notes } from './schema-notes.ts';
+import { notes, type SchemaNote } from './schema-notes.ts';
 
 /** A JSON Schema, draft 2020-12. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -128,13 +128,6 @@ function describe(schema: Schema, note: SchemaNote | undefined): Schema {
     ...(items && { items: describe(items, noteOnItems) }),
   };
 }
-
-/** Members to add to a schema; those of its properties by name. */
-export type SchemaNote = {
-  readonly properties?: Readonly<Record<string, SchemaNote>>;
-  readonly items?: SchemaNote | undefined;
-  readonly [member: string]: unknown;
-};
 
 function sorted(schemas: Record<string, Schema>): Record<string, Schema> {
   return Object.fromEntries(Object.entries(schemas).sort(([one], [other]) => (one < other ? -1 : 1)));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { SituationResult } from '../../chaos/isolation.ts';
-import { describeIsolation, judgeIsolation, never } from '../../chaos/isolation-report.ts';
+import { never, type SituationResult } from '../../chaos/isolation.ts';
+import { describeIsolation, judgeIsolation } from '../../chaos/isolation-report.ts';
 import { isolationRun } from '../../chaos/run-settings.ts';
 
 /** First attempts of one situation. */

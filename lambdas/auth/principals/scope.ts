@@ -1,5 +1,4 @@
-import type { Client } from './client.ts';
-import type { Role, User } from './user.ts';
+import type { Role } from './user.ts';
 
 /** All scopes, in the order in which they are written. */
 export const scopes = ['webhooks:read', 'webhooks:manage'] as const;
@@ -7,8 +6,11 @@ export const scopes = ['webhooks:read', 'webhooks:manage'] as const;
 /** A scope an access token may carry. */
 export type Scope = (typeof scopes)[number];
 
-/** The scopes that both the client and the user's role allow. */
-export function scopesAllowed(client: Pick<Client, 'scopes'>, user: Pick<User, 'role'>): ReadonlySet<Scope> {
+/** Returns the scopes that both the client and the user's role allow. */
+export function scopesAllowed(
+  client: { readonly scopes: readonly Scope[] },
+  user: { readonly role: Role },
+): ReadonlySet<Scope> {
   return commonScopes(new Set(client.scopes), scopesOfRole[user.role]);
 }
 
