@@ -2,6 +2,7 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
+import { authRoutes } from '../lambdas/auth/endpoints/routes.ts';
 import type {
   DiscoveryEnvironment,
   IntrospectEnvironment,
@@ -48,12 +49,9 @@ export class AuthStack extends Stack {
       new GradualReleases(this, 'Releases', { configuration, topic: data.operations, services });
     }
 
-    data.auth.addRoute(this, 'TokenRoute', '/oauth/v1/token', 'token', token);
-    data.auth.addRoute(this, 'RevokeRoute', '/oauth/v1/revoke', 'auth', revoke);
-    data.auth.addRoute(this, 'IntrospectRoute', '/oauth/v1/introspect', 'auth', introspect);
-    data.auth.addRoute(this, 'JwksRoute', '/.well-known/jwks.json', 'public', discovery);
-    data.auth.addRoute(this, 'MetadataRoute', '/.well-known/oauth-authorization-server', 'public', discovery);
-    data.auth.addRoute(this, 'OtherRoute', '$default', 'public', discovery);
+    const functions = { Token: token, Revoke: revoke, Introspect: introspect, Jwks: discovery, Metadata: discovery };
+    data.auth.addRoutes(this, authRoutes, name => functions[name]);
+    data.auth.addDefaultRoute(this, discovery);
 
     // The operator's command line applies the stage's rule for passwords, and rotates with the settings of the function.
     new CfnOutput(this, 'PasswordMinimumLength', { value: String(configuration.passwordMinimumLength) });

@@ -2,6 +2,7 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
+import { deliveryRoutes } from '../lambdas/delivery/api/routes.ts';
 import type { DeliveriesApiEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
 import { deliveryAlarms } from './alarms.ts';
 import { Alarms } from './constructs/alarms.ts';
@@ -137,12 +138,7 @@ export class DeliveryStack extends Stack {
       },
     });
     retry.grant(api, 'sqs:SendMessage');
-    data.base.addRoute(this, 'TestRoute', '/v1/webhooks/{evento}/teste', 'management', api);
-    data.base.addRoute(this, 'DeliveriesRoute', '/v1/webhooks/{evento}/entregas', 'management', api);
-    data.base.addRoute(this, 'DeliveryRoute', '/v1/webhooks/{evento}/entregas/{id}', 'management', api);
-    data.base.addRoute(this, 'ResendRoute', '/v1/webhooks/{evento}/entregas/{id}/reenvio', 'management', api);
-    data.base.addRoute(this, 'ReplaysRoute', '/v1/webhooks/{evento}/reenvios', 'management', api);
-    data.base.addRoute(this, 'ReplayRoute', '/v1/webhooks/{evento}/reenvios/{id}', 'management', api);
+    data.base.addRoutes(this, deliveryRoutes, () => api);
     return api;
   }
 }

@@ -43,7 +43,7 @@ export function addStage(app: App, configuration: StageConfiguration): void {
   const smoke = hasSmokeStack(configuration)
     ? [new SmokeStack(app, name('Smoke'), { ...props(), ...unprotected, data, eventsQueue: delivery.eventsQueue })]
     : [];
-  requireHalfOfAccount(configuration, [...data.auth.routeClasses, ...data.base.routeClasses]);
+  requireHalfOfAccount(configuration, [...data.auth.throttles, ...data.base.throttles]);
   // `ops status` compares them: a deployment that failed half-way leaves two versions.
   for (const stack of [data, auth, webhooks, delivery, ...smoke])
     new CfnOutput(stack, 'ServiceVersion', { value: version });

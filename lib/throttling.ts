@@ -1,8 +1,6 @@
+import type { ThrottleClass } from '../lambdas/platform/route-table.ts';
 import type { StageConfiguration } from './config.ts';
 import { ConfigurationError } from './stage-files.ts';
-
-/** Who asks a route, which decides how many requests it takes. */
-export type RouteClass = (typeof routeClasses)[number];
 
 /** What throttles one route: requests a second in the long run, and at once. */
 export interface RouteLimits {
@@ -11,10 +9,10 @@ export interface RouteLimits {
 }
 
 /** The limits of each route of a class. */
-export function limitsOf(configuration: StageConfiguration, routeClass: RouteClass): RouteLimits {
+export function limitsOf(configuration: StageConfiguration, throttle: ThrottleClass): RouteLimits {
   return {
-    rateLimit: configuration[`${routeClass}RateLimit`],
-    burstLimit: configuration[`${routeClass}BurstLimit`],
+    rateLimit: configuration[`${throttle}RateLimit`],
+    burstLimit: configuration[`${throttle}BurstLimit`],
   };
 }
 
@@ -25,11 +23,10 @@ export function limitsOf(configuration: StageConfiguration, routeClass: RouteCla
  * @param classes - of every route of both APIs
  * @throws {ConfigurationError} that says what to lower.
  */
-export function requireHalfOfAccount(configuration: StageConfiguration, classes: readonly RouteClass[]): void {
+export function requireHalfOfAccount(configuration: StageConfiguration, classes: readonly ThrottleClass[]): void {
   if (configuration.stage === 'local') return;
   const problems = (['RateLimit', 'BurstLimit'] as const).flatMap(kind => {
-    const parts = routeClasses.map(name => {
-      const routes = classes.filter(other => other === name).length;
+    const parts = [...Map.groupBy(classes, name => name)].map(([name, { length: routes }]) => {
       const key = `${name}${kind}` as const;
       return { sum: routes * configuration[key], text: `${key} (${routes} × ${configuration[key]})` };
     });
@@ -40,8 +37,6 @@ export function requireHalfOfAccount(configuration: StageConfiguration, classes:
   });
   if (problems.length > 0) throw new ConfigurationError(`Stage ${configuration.stage}: ${problems.join('; ')}.`);
 }
-
-const routeClasses = ['token', 'auth', 'management', 'public'] as const;
 
 /**
  * Half of what API Gateway takes for all APIs of an account in the Regions where that is least: 2,500 requests a second and 1,250 at

@@ -1,6 +1,8 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import { apiRoutes } from '../lambdas/api/routes.ts';
 import type { WebhooksApiEnvironment } from '../lambdas/webhooks/environment.ts';
+import { webhookRoutes } from '../lambdas/webhooks/routes.ts';
 import { webhooksAlarms } from './alarms.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { GradualReleases } from './constructs/gradual-releases.ts';
@@ -44,11 +46,7 @@ export class WebhooksStack extends Stack {
       new GradualReleases(this, 'Releases', { configuration, topic: data.operations, services: { webhooks: api } });
     }
 
-    data.base.addRoute(this, 'WebhooksRoute', '/v1/webhooks', 'management', api);
-    data.base.addRoute(this, 'WebhookRoute', '/v1/webhooks/{evento}', 'management', api);
-    data.base.addRoute(this, 'SecretRoute', '/v1/webhooks/{evento}/segredo', 'management', api);
-    data.base.addRoute(this, 'ReactivationRoute', '/v1/webhooks/{evento}/reativacao', 'management', api);
-    data.base.addRoute(this, 'ProtectedResourceRoute', '/.well-known/oauth-protected-resource', 'public', api);
-    data.base.addRoute(this, 'OtherRoute', '$default', 'public', api);
+    data.base.addRoutes(this, { ...webhookRoutes, ...apiRoutes }, () => api);
+    data.base.addDefaultRoute(this, api);
   }
 }

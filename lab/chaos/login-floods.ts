@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import type { ThrottleClass } from '../../lambdas/platform/route-table.ts';
 import { stageConfiguration } from '../../lib/config.ts';
-import type { RouteClass } from '../../lib/throttling.ts';
 import { type Client, createClient, createUser, type User } from '../../tools/support/accounts.ts';
 import { startLocalRun } from '../../tools/support/local-run.ts';
 import { markdownTable } from '../../tools/support/markdown-table.ts';
@@ -32,7 +32,7 @@ interface Logins {
 
 /** What the flood of one class did. */
 export interface LoginFloodResult {
-  readonly flooded: RouteClass;
+  readonly flooded: ThrottleClass;
   readonly path: string;
   readonly alone: Logins;
   readonly beside: Logins;
@@ -120,7 +120,7 @@ function floodsOf({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'BaseUrl', string>) {
   const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
   const client = 'client_id=stranger&client_secret=guessed';
   const get = { method: 'GET', headers: { authorization: 'Bearer guessed' }, body: '' };
-  const floods: readonly (readonly [RouteClass, string, Omit<Flood, 'url' | 'rate' | 'length'>])[] = [
+  const floods: readonly (readonly [ThrottleClass, string, Omit<Flood, 'url' | 'rate' | 'length'>])[] = [
     ['public', '/unknown', get],
     ['auth', '/oauth/v1/introspect', { ...form, body: `${client}&token=guessed` }],
     ['management', '/v1/webhooks', get],

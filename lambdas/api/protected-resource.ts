@@ -1,15 +1,16 @@
 import type * as z from 'zod/mini';
 import type { protectedResourceMetadata } from '../auth/answers.ts';
 import { scopes } from '../auth/principals/scope.ts';
-import { jsonResponse, type Resource } from './route.ts';
+import { jsonResponse, type PublicHandler } from './route.ts';
+import { apiRoutes } from './routes.ts';
 
 /** The URL of the protected resource metadata of {base_url} (RFC 9728 section 3). */
 export function resourceMetadataUrl(baseUrl: string): string {
-  return `${baseUrl}${path}`;
+  return `${baseUrl}${apiRoutes.ProtectedResource.path}`;
 }
 
-/** Makes the public endpoint of that metadata, which names the issuer of tokens for {base_url} (RFC 9728 section 2). */
-export function makeProtectedResource({ audience, issuer }: { audience: string; issuer: string }): Resource {
+/** Makes the function that answers with that metadata, which names the issuer of tokens for {base_url} (RFC 9728 section 2). */
+export function makeProtectedResource({ audience, issuer }: { audience: string; issuer: string }): PublicHandler {
   const document: z.output<typeof protectedResourceMetadata> = {
     resource: audience,
     authorization_servers: [issuer],
@@ -18,7 +19,7 @@ export function makeProtectedResource({ audience, issuer }: { audience: string; 
   };
   const headers = { 'cache-control': 'public, max-age=3600' };
   const response = jsonResponse<typeof protectedResourceMetadata>(200, document, headers);
-  return { path, methods: { GET: { access: 'public', respond: () => response } } };
+  return function protectedResource() {
+    return response;
+  };
 }
-
-const path = '/.well-known/oauth-protected-resource';

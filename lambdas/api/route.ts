@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import type { Principal } from '../auth/sessions/bearer.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
+import type { OperationId, OperationOf, RouteTable } from '../platform/route-table.ts';
 import type { RequiredScope } from './authorization.ts';
 
 /** An authorized request. */
@@ -14,10 +15,18 @@ export interface RequestContext {
 /** Handles the requests of an endpoint. @throws {Problem} to refuse one. */
 export type RouteHandler = (context: RequestContext) => Promise<HttpResponse>;
 
+/** Answers an endpoint that anybody may call. */
+export type PublicHandler = () => HttpResponse;
+
+/** The functions that answer the operations of a table, by operation id. */
+export type Handlers<Table extends RouteTable> = {
+  readonly [Id in OperationId<Table>]: OperationOf<Table, Id>['access'] extends 'public' ? PublicHandler : RouteHandler;
+};
+
 /** A method of a resource that requires a token. */
 export interface ProtectedEndpoint {
   readonly access: RequiredScope;
-  /** Whether the handler reads the body; otherwise a small body is ignored. */
+  /** The handler reads the body; otherwise a small body is ignored. */
   readonly takesBody: boolean;
   readonly handle: RouteHandler;
 }
@@ -25,30 +34,32 @@ export interface ProtectedEndpoint {
 /** A method of a resource that anybody may call, without a token. */
 export interface PublicEndpoint {
   readonly access: 'public';
-  readonly respond: () => HttpResponse;
+  readonly respond: PublicHandler;
 }
 
-/** A path and its methods. */
+/** A path and its methods, as in the table of routes. */
 export interface Resource {
-  /** Such as `/v1/webhooks/{evento}`: a parameter `{…}` matches one segment that is not empty. */
   readonly path: string;
-  /** In the order of the `Allow` header. HEAD is not listed: it is answered wherever GET is. */
   readonly methods: Readonly<Record<string, ProtectedEndpoint | PublicEndpoint>>;
 }
 
-/** An endpoint that only reads. */
-export function readEndpoint(handle: RouteHandler): ProtectedEndpoint {
-  return { access: 'webhooks:read', takesBody: false, handle };
-}
-
-/** An endpoint that changes or sends something, without a body. */
-export function manageEndpoint(handle: RouteHandler): ProtectedEndpoint {
-  return { access: 'webhooks:manage', takesBody: false, handle };
-}
-
-/** An endpoint that changes something, with a body. */
-export function manageEndpointWithBody(handle: RouteHandler): ProtectedEndpoint {
-  return { access: 'webhooks:manage', takesBody: true, handle };
+/** Joins the routes of a table with the functions that answer them. */
+export function resourcesOf<Table extends RouteTable<RequiredScope | 'public'>>(
+  table: Table,
+  handlers: Handlers<Table>,
+): readonly Resource[] {
+  const handlerOf = (id: string) => handlers[id as keyof typeof handlers];
+  return Object.values(table).map(({ path, operations }) => ({
+    path,
+    methods: Object.fromEntries(
+      Object.entries(operations).map(([id, { method, access, takesBody = false }]) => [
+        method,
+        access === 'public'
+          ? { access, respond: handlerOf(id) as PublicHandler }
+          : { access, takesBody, handle: handlerOf(id) as RouteHandler },
+      ]),
+    ),
+  }));
 }
 
 /** The path parameters, if the path matches the pattern of a resource. */

@@ -1,5 +1,7 @@
 import { makeProtectedResource, resourceMetadataUrl } from '../api/protected-resource.ts';
+import { resourcesOf } from '../api/route.ts';
 import { makeApi } from '../api/router.ts';
+import { apiRoutes } from '../api/routes.ts';
 import { makeBearerAuthentication } from '../auth/sessions/bearer.ts';
 import { systemClock } from '../platform/clock.ts';
 import { makeDynamo } from '../platform/dynamo.ts';
@@ -12,9 +14,10 @@ import { makeHttpHandler } from '../platform/lambda-handler.ts';
 import { makeSealing } from '../platform/sealing.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
 import { webhooksApiEnvironment } from './environment.ts';
+import { webhookRoutes } from './routes.ts';
 import { makeSigningSecret } from './signing-secret.ts';
 import { makeValidateUrl } from './validate-url.ts';
-import { makeWebhookResources } from './webhook-resources.ts';
+import { makeWebhookHandlers } from './webhook-handlers.ts';
 import { makeWebhookStore } from './webhook-store.ts';
 
 const environment = readEnvironment(webhooksApiEnvironment);
@@ -47,15 +50,23 @@ export const handler = makeHttpHandler(
       now: systemClock,
     }),
     resources: [
-      makeProtectedResource({ audience: environment.AUDIENCE, issuer: environment.ISSUER }),
-      ...makeWebhookResources({
-        store: makeWebhookStore({ dynamo, table: environment.WEBHOOKS_TABLE }),
-        sealing: makeSealing(keyring),
-        validateUrl: makeValidateUrl({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
-        makeSecret: makeSigningSecret,
-        makeId: randomId,
-        now: systemClock,
+      ...resourcesOf(apiRoutes, {
+        getProtectedResourceMetadata: makeProtectedResource({
+          audience: environment.AUDIENCE,
+          issuer: environment.ISSUER,
+        }),
       }),
+      ...resourcesOf(
+        webhookRoutes,
+        makeWebhookHandlers({
+          store: makeWebhookStore({ dynamo, table: environment.WEBHOOKS_TABLE }),
+          sealing: makeSealing(keyring),
+          validateUrl: makeValidateUrl({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
+          makeSecret: makeSigningSecret,
+          makeId: randomId,
+          now: systemClock,
+        }),
+      ),
     ],
   }),
 );

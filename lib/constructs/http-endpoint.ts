@@ -5,9 +5,10 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import type { Route, RouteTable, ThrottleClass } from '../../lambdas/platform/route-table.ts';
 import type { StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
-import { limitsOf, type RouteClass } from '../throttling.ts';
+import { limitsOf } from '../throttling.ts';
 import type { NodeFunction } from './node-function.ts';
 import { RouteThrottle } from './route-throttle.ts';
 
@@ -33,7 +34,7 @@ export class HttpEndpoint extends Construct {
   /** The API's own host name, where it has one. */
   readonly ownDomain: apigateway.DomainName | undefined;
   readonly #configuration: StageConfiguration;
-  readonly #routeClasses: RouteClass[] = [];
+  readonly #throttles: ThrottleClass[] = [];
 
   constructor(scope: Construct, id: string, props: HttpEndpointProps) {
     super(scope, id);
@@ -73,22 +74,33 @@ export class HttpEndpoint extends Construct {
     this.host = props.domain?.name ?? Fn.select(2, Fn.split('/', attrApiEndpoint));
   }
 
-  /** The class of every route so far. */
-  get routeClasses(): readonly RouteClass[] {
-    return this.#routeClasses;
+  /** The throttle class of every route so far. */
+  get throttles(): readonly ThrottleClass[] {
+    return this.#throttles;
   }
 
   /**
-   * Routes every method of a path to a function, which answers 405 itself, with a throttle of its class. The path `$default` takes
-   * all that no other route takes. The route belongs to `scope`, because the function's stack depends on the endpoint's and not
-   * vice versa.
+   * Routes every method of each path of a table to a function, which answers 405 itself, with a throttle of its class. The routes
+   * belong to `scope`, because the function's stack depends on the endpoint's and not vice versa.
    */
-  addRoute(
+  addRoutes<Table extends RouteTable>(
+    scope: Construct,
+    table: Table,
+    functionOf: (name: keyof Table & string) => AnyFunction,
+  ): void {
+    for (const [name, route] of Object.entries(table)) this.#addRoute(scope, `${name}Route`, route, functionOf(name));
+  }
+
+  /** Routes what no other route takes to a function. */
+  addDefaultRoute(scope: Construct, other: AnyFunction): void {
+    this.#addRoute(scope, 'OtherRoute', { path: '$default', throttle: 'public' }, other);
+  }
+
+  #addRoute(
     scope: Construct,
     id: string,
-    path: string,
-    routeClass: RouteClass,
-    { live }: NodeFunction<Record<string, string>>,
+    { path, throttle }: Pick<Route, 'path' | 'throttle'>,
+    { live }: AnyFunction,
   ): void {
     const key =
       path === '$default'
@@ -103,16 +115,18 @@ export class HttpEndpoint extends Construct {
       id: 'AwsSolutions::AwsSolutions-APIG4',
       reason: 'The function authenticates callers: the built-in authorizer knows RSA only and no revocation.',
     });
-    this.#routeClasses.push(routeClass);
+    this.#throttles.push(throttle);
     new RouteThrottle(scope, `${id}Throttle`, {
       configuration: this.#configuration,
       api: this.api,
       route,
       routeKey: key.key,
-      routeClass,
+      throttle,
     });
   }
 }
+
+type AnyFunction = NodeFunction<Record<string, string>>;
 
 /**
  * The name of a log group that an AWS service delivers to. The account's resource policy lists such groups and has 5,120 characters,

@@ -4,9 +4,10 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { AwsCustomResource, type AwsSdkCall, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import type { Construct } from 'constructs';
+import type { Route } from '../../lambdas/platform/route-table.ts';
 import type { StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
-import { limitsOf, type RouteClass } from '../throttling.ts';
+import { limitsOf } from '../throttling.ts';
 
 /** The properties of a route's throttle. */
 export interface RouteThrottleProps {
@@ -14,7 +15,7 @@ export interface RouteThrottleProps {
   readonly api: HttpApi;
   readonly route: HttpRoute;
   readonly routeKey: string;
-  readonly routeClass: RouteClass;
+  readonly throttle: Route['throttle'];
 }
 
 /**
@@ -27,8 +28,8 @@ export interface RouteThrottleProps {
  * its stack, one after another, since they change one stage; undone before the route is, also when a deployment fails.
  */
 export class RouteThrottle extends AwsCustomResource {
-  constructor(scope: Construct, id: string, { configuration, api, route, routeKey, routeClass }: RouteThrottleProps) {
-    const { rateLimit, burstLimit } = limitsOf(configuration, routeClass);
+  constructor(scope: Construct, id: string, { configuration, api, route, routeKey, throttle }: RouteThrottleProps) {
+    const { rateLimit, burstLimit } = limitsOf(configuration, throttle);
     const stage = { ApiId: api.apiId, StageName: '$default' };
     const settings = { ThrottlingRateLimit: rateLimit, ThrottlingBurstLimit: burstLimit };
     const set: AwsSdkCall = {

@@ -7,6 +7,7 @@ import { OAuthError } from '../oauth-error.ts';
 import { grantTypes } from '../principals/client.ts';
 import { scopes } from '../principals/scope.ts';
 import { asOAuthError, errorResponse } from './oauth-response.ts';
+import { authRoutes } from './routes.ts';
 
 /**
  * Makes the endpoint of the two metadata documents of {auth_url}. It also answers every request there that has no route of
@@ -24,8 +25,8 @@ export function makeDiscovery({
   readonly log: Log;
 }) {
   const documents = new Map<string, () => Promise<object>>([
-    ['/.well-known/oauth-authorization-server', async () => metadata(issuer)],
-    ['/.well-known/jwks.json', keySet],
+    [authRoutes.Metadata.path, async () => metadata(issuer)],
+    [authRoutes.Jwks.path, keySet],
   ]);
 
   return async function discovery(request: HttpRequest): Promise<HttpResponse> {
@@ -64,13 +65,13 @@ function publicJwk({ keyId, algorithm, publicKey }: KeyringKey): KeySet['keys'] 
 function metadata(issuer: string): ServerMetadata {
   return {
     issuer,
-    token_endpoint: `${issuer}/oauth/v1/token`,
+    token_endpoint: `${issuer}${authRoutes.Token.path}`,
     token_endpoint_auth_methods_supported: clientAuthentication,
-    revocation_endpoint: `${issuer}/oauth/v1/revoke`,
+    revocation_endpoint: `${issuer}${authRoutes.Revoke.path}`,
     revocation_endpoint_auth_methods_supported: clientAuthentication,
-    introspection_endpoint: `${issuer}/oauth/v1/introspect`,
+    introspection_endpoint: `${issuer}${authRoutes.Introspect.path}`,
     introspection_endpoint_auth_methods_supported: clientAuthentication,
-    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    jwks_uri: `${issuer}${authRoutes.Jwks.path}`,
     scopes_supported: [...scopes],
     grant_types_supported: [...grantTypes],
     response_types_supported: [],

@@ -1,4 +1,5 @@
 import { resourceMetadataUrl } from '../../api/protected-resource.ts';
+import { resourcesOf } from '../../api/route.ts';
 import { makeApi } from '../../api/router.ts';
 import { makeBearerAuthentication } from '../../auth/sessions/bearer.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -17,11 +18,12 @@ import { makeReadHistory } from '../store/delivery-history.ts';
 import { makeDeliveryStore } from '../store/delivery-store.ts';
 import { makeFindDeliveryWithWebhook, makeFindWebhook } from '../store/find-webhook.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
-import { makeDeliveryResources } from './deliveries.ts';
-import { makeReplayResources } from './replays.ts';
+import { makeDeliveryHandlers } from './deliveries.ts';
+import { makeReplayHandlers } from './replays.ts';
 import { makeRequestLimits } from './request-limits.ts';
 import { makeResend } from './resend.ts';
-import { makeTestResource } from './test-event.ts';
+import { deliveryRoutes } from './routes.ts';
+import { makeSendTest } from './test-event.ts';
 
 const environment = readEnvironment(deliveriesApiEnvironment);
 const telemetry = makeDeliveryTelemetry('history');
@@ -70,20 +72,20 @@ export const handler = makeHttpHandler(
       audience: environment.AUDIENCE,
       now,
     }),
-    resources: [
-      makeTestResource({ ...shared, webhooks, limits, demandsUrl: environment.DEMANDS_URL, makeId: randomId }),
-      ...makeDeliveryResources({
+    resources: resourcesOf(deliveryRoutes, {
+      sendTest: makeSendTest({ ...shared, webhooks, limits, demandsUrl: environment.DEMANDS_URL, makeId: randomId }),
+      ...makeDeliveryHandlers({
         findWebhook,
         findDeliveryWithWebhook,
         readHistory,
         limits,
         resend: makeResend(shared),
       }),
-      ...makeReplayResources({
+      ...makeReplayHandlers({
         ...shared,
         replays,
         startReplay: makeStartReplay({ ...shared, replays, run, makeId: randomId }),
       }),
-    ],
+    }),
   }),
 );

@@ -1,5 +1,5 @@
 import { type Problem, retryAfter } from '../../api/problem.ts';
-import { jsonResponse, manageEndpoint, type RequestContext, type Resource, readEndpoint } from '../../api/route.ts';
+import { type Handlers, jsonResponse, type RequestContext } from '../../api/route.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
@@ -13,24 +13,21 @@ import { historyQuery, parseQuery } from './input.ts';
 import { deliveryProblem } from './problems.ts';
 import type { RequestLimits } from './request-limits.ts';
 import { type Resend, type ResendRefusal, resendRefusal } from './resend.ts';
+import type { deliveryRoutes } from './routes.ts';
 
-/** Makes the resources of a webhook's delivery history: list, show, resend. */
-export function makeDeliveryResources(dependencies: {
+/** Makes the functions of a webhook's delivery history. */
+export function makeDeliveryHandlers(dependencies: {
   readonly findWebhook: FindWebhook;
   readonly findDeliveryWithWebhook: FindDeliveryWithWebhook;
   readonly readHistory: ReadHistory;
   readonly resend: Resend;
   readonly limits: Pick<RequestLimits, 'countResend'>;
-}): readonly Resource[] {
+}): Pick<Handlers<typeof deliveryRoutes>, 'listDeliveries' | 'getDelivery' | 'resendDelivery'> {
   const { findWebhook, findDeliveryWithWebhook, readHistory, resend, limits } = dependencies;
 
-  return [
-    { path: '/v1/webhooks/{evento}/entregas', methods: { GET: readEndpoint(list) } },
-    { path: '/v1/webhooks/{evento}/entregas/{id}', methods: { GET: readEndpoint(show) } },
-    { path: '/v1/webhooks/{evento}/entregas/{id}/reenvio', methods: { POST: manageEndpoint(sendAgain) } },
-  ];
+  return { listDeliveries, getDelivery, resendDelivery };
 
-  async function list(context: RequestContext): Promise<HttpResponse> {
+  async function listDeliveries(context: RequestContext): Promise<HttpResponse> {
     const query = parseQuery(historyQuery, context.request.rawQueryString ?? '');
     const { estado: state, desde: from, ate: before, limite: limit, cursor: after } = query;
     const eventName = requireEventName(context);
@@ -46,12 +43,12 @@ export function makeDeliveryResources(dependencies: {
     });
   }
 
-  async function show(context: RequestContext): Promise<HttpResponse> {
+  async function getDelivery(context: RequestContext): Promise<HttpResponse> {
     const { delivery, webhook } = await findDelivery(context);
     return jsonResponse<typeof deliveryDetail>(200, toDeliveryDetail(asShown(webhook?.webhookId)(delivery)));
   }
 
-  async function sendAgain(context: RequestContext): Promise<HttpResponse> {
+  async function resendDelivery(context: RequestContext): Promise<HttpResponse> {
     const { delivery, webhook } = await findDelivery(context);
     if (!webhook) throw webhookProblem('webhook_not_found');
     const refusal = resendRefusal(delivery, webhook);

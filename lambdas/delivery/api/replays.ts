@@ -1,14 +1,6 @@
 import type * as z from 'zod/mini';
 import { parseJsonBody } from '../../api/request-body.ts';
-import {
-  jsonResponse,
-  manageEndpoint,
-  manageEndpointWithBody,
-  noContent,
-  type RequestContext,
-  type Resource,
-  readEndpoint,
-} from '../../api/route.ts';
+import { type Handlers, jsonResponse, noContent, type RequestContext } from '../../api/route.ts';
 import { requireValid } from '../../api/validation.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpResponse } from '../../platform/http.ts';
@@ -22,42 +14,37 @@ import type { FindWebhook } from '../store/find-webhook.ts';
 import type { replayRecord } from './answers.ts';
 import { replayRequest } from './input.ts';
 import { deliveryProblem } from './problems.ts';
+import type { deliveryRoutes } from './routes.ts';
 
-/** Makes the resources of a webhook's replays: start, show, cancel. */
-export function makeReplayResources(dependencies: {
+/** Makes the functions of a webhook's replays. */
+export function makeReplayHandlers(dependencies: {
   readonly findWebhook: FindWebhook;
   readonly replays: Pick<ReplayStore, 'find' | 'cancel' | 'hide'>;
   readonly startReplay: StartReplay;
   readonly now: Clock;
-}): readonly Resource[] {
-  const { findWebhook, replays, startReplay, now } = dependencies;
+}): Pick<Handlers<typeof deliveryRoutes>, 'startReplay' | 'getReplay' | 'cancelReplay'> {
+  const { findWebhook, replays, now } = dependencies;
 
-  return [
-    { path: '/v1/webhooks/{evento}/reenvios', methods: { POST: manageEndpointWithBody(start) } },
-    {
-      path: '/v1/webhooks/{evento}/reenvios/{id}',
-      methods: { GET: readEndpoint(show), DELETE: manageEndpoint(cancel) },
-    },
-  ];
+  return { startReplay, getReplay, cancelReplay };
 
-  async function start(context: RequestContext): Promise<HttpResponse> {
+  async function startReplay(context: RequestContext): Promise<HttpResponse> {
     const { desde: from, ate: to, estado: wanted } = requireValid(replayRequest, parseJsonBody(context.request));
     const webhook = await requireWebhook(context);
     if (webhook.status === 'suspended') throw webhookProblem('webhook_suspended');
-    const replay = await startReplay(webhook, { from, to, wanted });
+    const replay = await dependencies.startReplay(webhook, { from, to, wanted });
     if (!replay) throw deliveryProblem('replay_in_progress');
     const location = `/v1/webhooks/${webhook.eventName}/reenvios/${replay.id}`;
     return jsonResponse<typeof replayRecord>(202, toCurrentRecord(replay), { location });
   }
 
-  async function show(context: RequestContext): Promise<HttpResponse> {
+  async function getReplay(context: RequestContext): Promise<HttpResponse> {
     const { replay, latest } = await findReplay(context);
     const record = replay.id === latest.id ? toCurrentRecord(latest) : toReplayRecord(replay);
     return jsonResponse<typeof replayRecord>(200, record);
   }
 
   /** Cancels a running replay; removes one that has ended from view. */
-  async function cancel(context: RequestContext): Promise<HttpResponse> {
+  async function cancelReplay(context: RequestContext): Promise<HttpResponse> {
     const found = await findReplay(context);
     const { replay, latest } = found;
     if (replay.id === latest.id && (await replays.cancel(latest))) return noContent;

@@ -1,5 +1,5 @@
 import { retryAfter } from '../../api/problem.ts';
-import { jsonResponse, manageEndpoint, type RequestContext, type Resource } from '../../api/route.ts';
+import { jsonResponse, type RequestContext, type RouteHandler } from '../../api/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
@@ -16,11 +16,11 @@ import { deliveryProblem } from './problems.ts';
 import type { RequestLimits } from './request-limits.ts';
 
 /**
- * Makes the resource that sends a sample event to a webhook. The delivery is stored first, then sent to the retry lane: the
+ * Makes the function that sends a sample event to a webhook. The delivery is stored first, then sent to the retry lane: the
  * sweeper finds it if its message is lost, and this function needs neither the receiver's credentials nor a way to its network.
  * The write to the webhook itself fails if an operator has suspended it.
  */
-export function makeTestResource(
+export function makeSendTest(
   dependencies: DeliveryTelemetry & {
     readonly webhooks: Pick<WebhookStore, 'noteTest'>;
     readonly limits: Pick<RequestLimits, 'countTest'>;
@@ -30,11 +30,10 @@ export function makeTestResource(
     readonly makeId: MakeId;
     readonly now: Clock;
   },
-): Resource {
+): RouteHandler {
   const { webhooks, limits, store, retryQueue, demandsUrl, makeId, now, log, count } = dependencies;
-  return { path: '/v1/webhooks/{evento}/teste', methods: { POST: manageEndpoint(sendTest) } };
 
-  async function sendTest(context: RequestContext): Promise<HttpResponse> {
+  return async function sendTest(context: RequestContext): Promise<HttpResponse> {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await webhooks.noteTest(accountId, eventName, now());
@@ -50,5 +49,5 @@ export function makeTestResource(
     await store.create(delivery);
     await sendOrLeave(retryQueue, delivery, { log, count });
     return jsonResponse<typeof acceptedDelivery>(202, { id: delivery.id });
-  }
+  };
 }

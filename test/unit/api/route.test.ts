@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowedMethods, manageEndpoint, matchPath, readEndpoint } from '../../../lambdas/api/route.ts';
+import { allowedMethods, matchPath, resourcesOf } from '../../../lambdas/api/route.ts';
 
 describe('matchPath', () => {
   const pattern = '/v1/webhooks/{evento}/entregas/{id}';
@@ -41,8 +41,14 @@ describe('matchPath', () => {
 describe('Allow (RFC 9110 section 10.2.1)', () => {
   it('names HEAD beside GET', () => {
     const run = async () => ({ statusCode: 200 });
-    const methods = { GET: readEndpoint(run), DELETE: manageEndpoint(run) };
-    expect(allowedMethods({ path: '/x', methods })).toBe('GET, HEAD, DELETE');
-    expect(allowedMethods({ path: '/x', methods: { POST: manageEndpoint(run) } })).toBe('POST');
+    const get = { method: 'GET', access: 'webhooks:read' } as const;
+    const remove = { method: 'DELETE', access: 'webhooks:manage' } as const;
+    const post = { method: 'POST', access: 'webhooks:manage' } as const;
+    const table = {
+      One: { path: '/x/{id}', throttle: 'management', operations: { get, remove } },
+      All: { path: '/x', throttle: 'management', operations: { post } },
+    } as const;
+    const resources = resourcesOf(table, { get: run, remove: run, post: run });
+    expect(resources.map(allowedMethods)).toEqual(['GET, HEAD, DELETE', 'POST']);
   });
 });

@@ -2,14 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SendMessageCommandInput, SQSClient } from '@aws-sdk/client-sqs';
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSRecord } from 'aws-lambda';
+import { resourcesOf } from '../../../lambdas/api/route.ts';
 import { makeApi } from '../../../lambdas/api/router.ts';
 import { parseScope } from '../../../lambdas/auth/principals/scope.ts';
 import type { BearerAuthentication } from '../../../lambdas/auth/sessions/bearer.ts';
-import { makeDeliveryResources } from '../../../lambdas/delivery/api/deliveries.ts';
-import { makeReplayResources } from '../../../lambdas/delivery/api/replays.ts';
+import { makeDeliveryHandlers } from '../../../lambdas/delivery/api/deliveries.ts';
+import { makeReplayHandlers } from '../../../lambdas/delivery/api/replays.ts';
 import { makeRequestLimits } from '../../../lambdas/delivery/api/request-limits.ts';
 import { makeResend } from '../../../lambdas/delivery/api/resend.ts';
-import { makeTestResource } from '../../../lambdas/delivery/api/test-event.ts';
+import { deliveryRoutes } from '../../../lambdas/delivery/api/routes.ts';
+import { makeSendTest } from '../../../lambdas/delivery/api/test-event.ts';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { makeSendToDeadLetters } from '../../../lambdas/delivery/intake/dead-letters.ts';
 import { makeFirstAttempt } from '../../../lambdas/delivery/intake/first-attempt.ts';
@@ -406,21 +408,21 @@ export const simulate = async (database: Database, page = replayPage) => {
     docsUrl: undefined,
     resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
     authenticate,
-    resources: [
-      makeTestResource({ ...shared, webhooks, limits, demandsUrl: 'https://demandas.com.br', makeId: randomId }),
-      ...makeDeliveryResources({
+    resources: resourcesOf(deliveryRoutes, {
+      sendTest: makeSendTest({ ...shared, webhooks, limits, demandsUrl: 'https://demandas.com.br', makeId: randomId }),
+      ...makeDeliveryHandlers({
         findWebhook,
         findDeliveryWithWebhook: makeFindDeliveryWithWebhook(store, 'Webhooks'),
         readHistory,
         limits,
         resend,
       }),
-      ...makeReplayResources({
+      ...makeReplayHandlers({
         ...shared,
         replays,
         startReplay: makeStartReplay({ ...shared, replays, run, makeId: randomId }),
       }),
-    ],
+    }),
   });
 
   /** Runs a process that may die; false: it did. */

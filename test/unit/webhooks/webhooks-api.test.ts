@@ -2,6 +2,7 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
+import { resourcesOf } from '../../../lambdas/api/route.ts';
 import { makeApi } from '../../../lambdas/api/router.ts';
 import { parseScope } from '../../../lambdas/auth/principals/scope.ts';
 import type { BearerAuthentication } from '../../../lambdas/auth/sessions/bearer.ts';
@@ -11,6 +12,7 @@ import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import type { Keyring, KeyringKey } from '../../../lambdas/platform/keyring.ts';
 import { makeSealing } from '../../../lambdas/platform/sealing.ts';
 import { webhookRecord } from '../../../lambdas/webhooks/representation.ts';
+import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
 import { makeSigningSecret } from '../../../lambdas/webhooks/signing-secret.ts';
 import { makeValidateUrl } from '../../../lambdas/webhooks/validate-url.ts';
 import {
@@ -20,7 +22,7 @@ import {
   type Webhook,
   webhookKey,
 } from '../../../lambdas/webhooks/webhook.ts';
-import { makeWebhookResources } from '../../../lambdas/webhooks/webhook-resources.ts';
+import { makeWebhookHandlers } from '../../../lambdas/webhooks/webhook-handlers.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';
@@ -77,14 +79,17 @@ const apiOver = (used: WebhookStore, docsUrl?: string) =>
     resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
     docsUrl,
     log,
-    resources: makeWebhookResources({
-      store: used,
-      sealing,
-      validateUrl: makeValidateUrl({ resolve, ownHosts: ['base.emissor.example.net'] }),
-      makeSecret: makeSigningSecret,
-      makeId: randomId,
-      now: clock.now,
-    }),
+    resources: resourcesOf(
+      webhookRoutes,
+      makeWebhookHandlers({
+        store: used,
+        sealing,
+        validateUrl: makeValidateUrl({ resolve, ownHosts: ['base.emissor.example.net'] }),
+        makeSecret: makeSigningSecret,
+        makeId: randomId,
+        now: clock.now,
+      }),
+    ),
   });
 
 interface Sent {

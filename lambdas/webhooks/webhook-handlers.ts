@@ -2,15 +2,7 @@ import type * as z from 'zod/mini';
 import { type Problem, retryAfter } from '../api/problem.ts';
 import { validationFailed } from '../api/problems.ts';
 import { parseJsonBody } from '../api/request-body.ts';
-import {
-  jsonResponse,
-  manageEndpoint,
-  manageEndpointWithBody,
-  noContent,
-  type RequestContext,
-  type Resource,
-  readEndpoint,
-} from '../api/route.ts';
+import { type Handlers, jsonResponse, noContent, type RequestContext } from '../api/route.ts';
 import { requireValid, validate } from '../api/validation.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
@@ -20,40 +12,41 @@ import type { newSecret, registeredWebhook, webhookList } from './answers.ts';
 import { registration, replacement, secretRotation, urlIn } from './input.ts';
 import { requireEventName, webhookProblem } from './problems.ts';
 import { toWebhookRecord, type webhookRecord } from './representation.ts';
+import type { webhookRoutes } from './routes.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
 import type { ValidateUrl } from './validate-url.ts';
 import { authorizationBinding, type EventName, secretBinding } from './webhook.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
-/** Makes the resources under /v1/webhooks that manage registrations. */
-export function makeWebhookResources(dependencies: {
+/** Makes the functions that manage registrations. */
+export function makeWebhookHandlers(dependencies: {
   readonly store: WebhookStore;
   readonly sealing: Pick<Sealing, 'seal'>;
   readonly validateUrl: ValidateUrl;
   readonly makeSecret: MakeSigningSecret;
   readonly makeId: MakeId;
   readonly now: Clock;
-}): readonly Resource[] {
+}): Handlers<typeof webhookRoutes> {
   const { store, sealing, validateUrl, makeSecret, makeId, now } = dependencies;
 
-  return [
-    { path: '/v1/webhooks', methods: { GET: readEndpoint(list), POST: manageEndpointWithBody(register) } },
-    {
-      path: '/v1/webhooks/{evento}',
-      methods: { GET: readEndpoint(show), PUT: manageEndpointWithBody(replace), DELETE: manageEndpoint(remove) },
-    },
-    { path: '/v1/webhooks/{evento}/segredo', methods: { POST: manageEndpointWithBody(rotateSecret) } },
-    { path: '/v1/webhooks/{evento}/reativacao', methods: { POST: manageEndpoint(reactivate) } },
-  ];
+  return {
+    listWebhooks,
+    registerWebhook,
+    getWebhook,
+    replaceWebhook,
+    deleteWebhook,
+    rotateSecret,
+    reactivateWebhook,
+  };
 
-  async function list({ caller }: RequestContext): Promise<HttpResponse> {
+  async function listWebhooks({ caller }: RequestContext): Promise<HttpResponse> {
     const webhooks = await store.list(caller.accountId);
     return jsonResponse<typeof webhookList>(200, {
       webhooks: webhooks.map(webhook => toWebhookRecord(webhook, now())),
     });
   }
 
-  async function register({ caller: { accountId }, request }: RequestContext): Promise<HttpResponse> {
+  async function registerWebhook({ caller: { accountId }, request }: RequestContext): Promise<HttpResponse> {
     const { evento: eventName, url, autorizacao } = await readBodyWithUrl(registration, request);
     const secret = makeSecret();
     const [sealed, sealedAuthorization] = await Promise.all([
@@ -79,13 +72,13 @@ export function makeWebhookResources(dependencies: {
     return jsonResponse<typeof registeredWebhook>(201, body, { location });
   }
 
-  async function show(context: RequestContext): Promise<HttpResponse> {
+  async function getWebhook(context: RequestContext): Promise<HttpResponse> {
     const webhook = await store.find(context.caller.accountId, requireEventName(context));
     if (!webhook) throw webhookProblem('webhook_not_found');
     return jsonResponse<typeof webhookRecord>(200, toWebhookRecord(webhook, now()));
   }
 
-  async function replace(context: RequestContext): Promise<HttpResponse> {
+  async function replaceWebhook(context: RequestContext): Promise<HttpResponse> {
     const { url, autorizacao } = await readBodyWithUrl(replacement, context.request);
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
@@ -99,7 +92,7 @@ export function makeWebhookResources(dependencies: {
     throw contended();
   }
 
-  async function remove(context: RequestContext): Promise<HttpResponse> {
+  async function deleteWebhook(context: RequestContext): Promise<HttpResponse> {
     const removal = await store.remove(context.caller.accountId, requireEventName(context), now());
     if (removal === 'not_registered') throw webhookProblem('webhook_not_found');
     if (removal === 'contended') throw contended();
@@ -126,14 +119,14 @@ export function makeWebhookResources(dependencies: {
     throw contended();
   }
 
-  async function reactivate(context: RequestContext): Promise<HttpResponse> {
+  async function reactivateWebhook(context: RequestContext): Promise<HttpResponse> {
     const webhook = await store.reactivate(context.caller.accountId, requireEventName(context), now());
     if (!webhook) throw webhookProblem('webhook_not_found');
     if (webhook.suspensionReason === 'operator') throw webhookProblem('suspended_by_operator');
     return jsonResponse<typeof webhookRecord>(200, toWebhookRecord(webhook, now()));
   }
 
-  /** Gives all findings at once, the URL's among them. */
+  /** Tells all findings at once, the URL's among them. */
   async function readBodyWithUrl<Schema extends z.ZodMiniType>(
     schema: Schema,
     request: HttpRequest,

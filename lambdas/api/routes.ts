@@ -1,0 +1,11 @@
+import type { RouteTable } from '../platform/route-table.ts';
+import type { RequiredScope } from './authorization.ts';
+
+/** The routes of {base_url} that belong to no resource of an account. */
+export const apiRoutes = {
+  ProtectedResource: {
+    path: '/.well-known/oauth-protected-resource',
+    throttle: 'public',
+    operations: { getProtectedResourceMetadata: { method: 'GET', access: 'public' } },
+  },
+} as const satisfies RouteTable<RequiredScope | 'public'>;
