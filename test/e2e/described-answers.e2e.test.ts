@@ -14,7 +14,8 @@ const operations = Object.entries(document.paths)
   .filter(([path]) => path.startsWith('/v1/'))
   .flatMap(([path, item]) =>
     Object.keys(item)
-      .filter(method => /^(?:get|head|post|put|delete)$/.test(method))
+      .filter(method => /^(?:get|post|put|delete)$/.test(method))
+      .flatMap(method => (method === 'get' ? ['get', 'head'] : [method]))
       .map(method => ({
         method: method.toUpperCase(),
         path: path

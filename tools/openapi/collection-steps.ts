@@ -1,6 +1,12 @@
+import type { apiRoutes } from '../../lambdas/api/routes.ts';
+import type { authRoutes } from '../../lambdas/auth/endpoints/routes.ts';
+import type { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
+import type { OperationId } from '../../lambdas/platform/route-table.ts';
+import type { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
+
 /** A request of the collection: an operation with values, and what it leaves to the requests after it. */
 export interface Step {
-  readonly operation: string;
+  readonly operation: OperationId<typeof authRoutes & typeof apiRoutes & typeof webhookRoutes & typeof deliveryRoutes>;
   /** What to call it, where the operation's summary does not tell it from another step. */
   readonly name?: string;
   /** The example of the document that its body is. */

@@ -1,9 +1,9 @@
 import { folders, type Step, variables } from './collection-steps.ts';
-import { operations } from './document.ts';
-import type { Operation } from './operation.ts';
+import type { Operation } from './description.ts';
 
 /** The collection of requests, in the format v2.1 of Postman, which Bruno and Insomnia import too. */
-export function postmanCollection(): object {
+export function postmanCollection(operations: readonly Operation[]): object {
+  const byId = new Map(operations.map(operation => [operation.id, operation]));
   return {
     info: {
       name: 'Emissor',
@@ -11,7 +11,10 @@ export function postmanCollection(): object {
       schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json',
     },
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{access_token}}', type: 'string' }] },
-    item: Object.entries(folders).map(([name, steps]) => ({ name, item: steps.map(toItem) })),
+    item: Object.entries(folders).map(([name, steps]) => ({
+      name,
+      item: steps.map(step => toItem(step, byId.get(step.operation))),
+    })),
   };
 }
 
@@ -33,18 +36,17 @@ const description = `Generated from docs/api/emissor.openapi.json: \`npm run ope
 
 Choose the environment, and fill in \`client_id\`, \`client_secret\`, \`username\` and \`password\`: those of a local run stand in \`.local/outputs.json\`, under \`Demo\`. Then the requests work one by one or all together, from top to bottom: the login keeps the tokens, the registration its signing secret. A run ends at the first request that fails: if the account has a webhook for the \`evento\` of the environment, it stays as it is. **Later requests replace and delete the webhook, and end the login:** choose an event that is not in use. A delivery is sent again where the list has one of an event.`;
 
-function toItem(step: Step): object {
-  const operation = operations.find(({ id }) => id === step.operation);
+function toItem(step: Step, operation: Operation | undefined): object {
   if (!operation) throw new Error(`There is no operation ${step.operation}.`);
-  const [success = ''] = Object.keys(operation.responses);
+  const { status } = operation.success;
   return {
     name: step.name ?? operation.summary,
     event: [
       ...(step.onlyWith === undefined ? [] : [script('prerequest', skipWithout(step.onlyWith))]),
       script('test', [
-        `pm.test('${success}', () => pm.response.to.have.status(${success}));`,
+        `pm.test('${status}', () => pm.response.to.have.status(${status}));`,
         // Without this, a run that is refused the registration would go on and delete the webhook that was there.
-        `if (pm.response.code !== ${success}) return pm.execution.setNextRequest(null);`,
+        `if (pm.response.code !== ${status}) return pm.execution.setNextRequest(null);`,
         ...Object.entries(step.saves ?? {}).map(
           ([variable, member]) => `pm.environment.set('${variable}', pm.response.json().${member});`,
         ),
@@ -52,10 +54,10 @@ function toItem(step: Step): object {
       ]),
     ],
     request: {
-      method: operation.method.toUpperCase(),
+      method: operation.method,
       description: operation.description,
       header: [],
-      ...(operation.security.some(scheme => 'accessToken' in scheme) ? {} : { auth: { type: 'noauth' } }),
+      ...(operation.access.startsWith('webhooks:') ? {} : { auth: { type: 'noauth' } }),
       url: urlOf(operation, step),
       ...(step.example !== undefined && { body: bodyOf(operation, step) }),
     },
@@ -92,9 +94,9 @@ interface QueryParameter {
   readonly example?: unknown;
 }
 
-function bodyOf({ body }: Operation, { example = '', fields = {} }: Step): object {
+function bodyOf({ host, body }: Operation, { example = '', fields = {} }: Step): object {
   const value = { ...body?.examples[example]?.value, ...fields };
-  if (body?.mediaType === 'application/json') {
+  if (host === 'base') {
     return { mode: 'raw', raw: JSON.stringify(value, null, 2), options: { raw: { language: 'json' } } };
   }
   const urlencoded = Object.entries(value).map(([key, text]) => ({ key, value: String(text), type: 'text' }));

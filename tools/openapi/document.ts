@@ -1,24 +1,29 @@
-import { authOperations } from './auth-operations.ts';
-import { baseOperation } from './base-operation.ts';
-import { deliveryOperations } from './delivery-operations.ts';
-import { deliveryHeaders, eventWebhooks } from './event-webhooks.ts';
-import type { Operation } from './operation.ts';
-import { describePaths, notFoundResponses } from './paths.ts';
-import { replayOperations } from './replay-operations.ts';
-import { componentSchemas } from './schemas.ts';
-import { servers } from './servers.ts';
-import { shareResponses } from './shared-responses.ts';
-import { webhookOperations } from './webhook-operations.ts';
-
-/** All operations of both hosts, but for HEAD. */
-export const operations: readonly Operation[] = [
-  ...authOperations,
-  ...[...webhookOperations, ...deliveryOperations, ...replayOperations].map(baseOperation),
-];
+import { type Operation, type OwnResponse, ref } from './description.ts';
+import { deliveryHeaders, eventBodies, eventWebhooks } from './event-webhooks.ts';
+import { formSchemas } from './forms.ts';
+import type { HeaderNames } from './headers.ts';
+import { acceptLanguage, info, securitySchemes, servers, tags } from './introduction.ts';
+import { oauthResponse, oauthResponses, uncached } from './oauth-responses.ts';
+import { problemResponse, problemResponses } from './problem-responses.ts';
+import { ownResponse, type Responses, sharedHeaders, shareResponses, withGateway } from './responses.ts';
+import { notes } from './schema-notes.ts';
+import { describedSchemas, type Schema } from './schemas.ts';
 
 /** The OpenAPI document of both hosts, and of what receivers get. */
-export function openApiDocument(): object {
-  const { paths, responses } = shareResponses(describePaths(operations));
+export function openApiDocument(operations: readonly Operation[]): object {
+  const responses = Object.fromEntries(operations.map(operation => [operation.id, responsesOf(operation)]));
+  const { shared, referring } = shareResponses(responses);
+  const byPath = Map.groupBy(operations, ({ path }) => path);
+  const paths = Object.fromEntries(
+    [...byPath].map(([path, methods]) => [
+      path,
+      describePath(methods, operation => referring(responses[operation.id] ?? {})),
+    ]),
+  );
+  const notFound = {
+    auth: ownResponse(oauthResponse(404, ['no_such_path'])),
+    base: ownResponse(problemResponse(404, ['not_found'])),
+  };
   return {
     openapi: '3.1.1',
     info,
@@ -26,65 +31,101 @@ export function openApiDocument(): object {
     tags,
     paths,
     webhooks: eventWebhooks(),
-    'x-not-found': notFoundResponses(),
+    'x-not-found': notFound,
     components: {
       securitySchemes,
       parameters: { AcceptLanguage: acceptLanguage, ...deliveryHeaders },
-      responses,
-      schemas: componentSchemas(),
+      headers: sharedHeaders(JSON.stringify({ paths, shared, notFound })),
+      responses: shared,
+      schemas: sorted({ ...describedSchemas(notes), ...eventBodies(), ...formSchemas, GatewayMessage: gatewayMessage }),
     },
   };
 }
 
-const info = {
-  title: 'Emissor',
-  version: '1',
-  summary: 'Tokens, and webhooks of the marketplace.',
-  description: `Emissor issues OAuth 2.0 tokens and delivers events to the URLs that are registered for them.
+/**
+ * Describes a path. Beside the methods that it takes, it has its answer to all others, under `x-method-not-allowed`: OpenAPI has no
+ * place for that.
+ */
+function describePath(operations: readonly Operation[], responses: (operation: Operation) => object): object {
+  const [{ host = 'base' } = {}] = operations;
+  const methods = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return {
+    servers: servers[host],
+    ...Object.fromEntries(
+      operations.map(operation => [
+        operation.method.toLowerCase(),
+        { ...describe(operation), responses: responses(operation) },
+      ]),
+    ),
+    'x-method-not-allowed': methodNotAllowed(host, methods.join(', ')),
+  };
+}
 
-There are two hosts: \`/oauth/v1\` and two documents under \`/.well-known\` are at the authorization server, \`/v1\` and the metadata of the API at the API; each path says which.
+function describe({ id, host, access, tag, summary, description, parameters = [], body }: Operation): object {
+  const isOfAccount = host === 'base' && access !== 'public';
+  const all = isOfAccount ? [...parameters, { $ref: '#/components/parameters/AcceptLanguage' }] : parameters;
+  const mediaType = host === 'auth' ? 'application/x-www-form-urlencoded' : 'application/json';
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    security: securityOf(access),
+    ...(all.length > 0 && { parameters: all }),
+    ...(body && {
+      requestBody: {
+        required: body.required,
+        content: { [mediaType]: { schema: ref(body.schema), examples: body.examples } },
+      },
+    }),
+  };
+}
 
-Refusals of the API are \`application/problem+json\` with a \`code\`; those of the authorization server have \`error\`. Where a response has both, \`{"message"}\` comes from the gateway before them: it throttles, and refuses what is too large. Every path answers methods that it does not take with 405 and \`Allow\` (\`x-method-not-allowed\`), and each host answers other paths with 404 (\`x-not-found\`).
+/** A client authenticates by HTTP Basic, or with `client_id` and `client_secret` in the form, which OpenAPI has no scheme for. */
+function securityOf(access: Operation['access']): object[] {
+  if (access === 'public') return [];
+  return access === 'client' ? [{ clientBasic: [] }, {}] : [{ accessToken: [access] }];
+}
 
-\`webhooks\` describes what receivers get.`,
-  license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+function responsesOf(operation: Operation): Responses {
+  const { status, description, schema, examples, headers } = operation.success;
+  const success: OwnResponse = {
+    description,
+    ...(schema && { schema: ref(schema) }),
+    ...(examples && { examples }),
+    headers: { ...cachingOf(operation.access), ...headers },
+  };
+  const refusals = operation.host === 'auth' ? oauthResponses(operation) : problemResponses(operation);
+  return withGateway({ [status]: success, ...refusals });
+}
+
+function cachingOf(access: Operation['access']): HeaderNames {
+  if (access === 'public') return { 'Cache-Control': 'PublicCache' };
+  return access === 'client' ? uncached : { 'Cache-Control': 'NoStore' };
+}
+
+function methodNotAllowed(host: Operation['host'], allow: string): object {
+  const { headers, ...response } = ownResponse(
+    host === 'base'
+      ? problemResponse(405, ['method_not_allowed'], { allow })
+      : oauthResponse(405, [allow === 'POST' ? 'method_not_post' : 'method_not_get']),
+  );
+  const schema = { type: 'string', const: allow };
+  return {
+    ...response,
+    headers: { ...headers, Allow: { description: 'The methods that the path takes.', required: true, schema } },
+  };
+}
+
+/** What API Gateway answers by itself, before or after a function. */
+const gatewayMessage = {
+  type: 'object',
+  description: 'An answer of the gateway itself, without `code`.',
+  properties: { message: { type: ['string', 'null'], examples: ['Too Many Requests'] } },
+  required: ['message'],
+  additionalProperties: false,
 };
 
-const tags = [
-  { name: 'Tokens', description: 'Log in, refresh, log out.' },
-  { name: 'Webhooks', description: 'Register URLs for events.' },
-  { name: 'Deliveries', description: 'See what was sent, and send it again.' },
-  { name: 'Replays', description: 'Send the deliveries of a span of time again.' },
-  { name: 'Discovery', description: 'Documents that libraries read.' },
-  { name: 'Events', description: 'What receivers get.' },
-];
-
-const securitySchemes = {
-  accessToken: {
-    type: 'http',
-    scheme: 'bearer',
-    bearerFormat: 'JWT',
-    description:
-      'An access token of the authorization server. An operation lists the scope that it needs; `webhooks:manage` includes `webhooks:read`. The user must be an admin of the account.',
-  },
-  clientBasic: {
-    type: 'http',
-    scheme: 'basic',
-    description:
-      'Client id and client secret. Or both in the form, as `client_id` and `client_secret`; never in both ways.',
-  },
-  receiverAuthorization: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'Authorization',
-    description: 'The `autorizacao` of the registration, if it has one.',
-  },
-};
-
-const acceptLanguage = {
-  name: 'Accept-Language',
-  in: 'header',
-  description: 'The language of refusals: Portuguese where it prefers `pt`, else English.',
-  schema: { type: 'string' },
-  example: 'pt-BR, en;q=0.5',
-};
+function sorted(schemas: Record<string, Schema>): Record<string, Schema> {
+  return Object.fromEntries(Object.entries(schemas).sort(([one], [other]) => (one < other ? -1 : 1)));
+}

@@ -1,10 +1,19 @@
 import { sampleBody } from '../../lambdas/delivery/intake/event.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
-import { eventBodyName, ref, type Schema } from './schemas.ts';
+import { ref } from './description.ts';
+import { deliverySchema } from './event-schemas.ts';
+import type { Schema } from './schemas.ts';
 
 /** What receivers get: one POST for each event, with its headers, and the answers that they may give. */
 export function eventWebhooks(): Record<string, object> {
   return Object.fromEntries(EVENT_NAMES.map(eventName => [eventName, { post: deliveryOf(eventName) }]));
+}
+
+/** The schemas of the bodies of all events, by their name under `components`. */
+export function eventBodies(): Record<string, Schema> {
+  return Object.fromEntries(
+    EVENT_NAMES.map(eventName => [`Event.${eventName}`, { ...deliverySchema(eventName), title: eventName }]),
+  );
 }
 
 /** The headers of each delivery. `Authorization` is a security scheme, `Content-Type` stands with the body. */
@@ -59,7 +68,7 @@ function deliveryOf(eventName: EventName): object {
       required: true,
       content: {
         'application/json': {
-          schema: ref(eventBodyName(eventName)),
+          schema: ref(`Event.${eventName}`),
           examples: { test: { summary: 'The sample that tests send', value } },
         },
       },

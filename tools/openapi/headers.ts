@@ -1,5 +1,5 @@
-/** The headers of responses that the document has once. `Content-Type` is no header in OpenAPI: it stands with the content. */
-const headers = {
+/** The headers of responses. `Content-Type` is no header in OpenAPI: it stands with the content. */
+export const headers = {
   NoStore: {
     description: 'Nobody may keep the answer.',
     schema: { type: 'string', const: 'no-store' },
@@ -44,19 +44,3 @@ const headers = {
 
 /** The headers of a response: name on the wire -> name here. */
 export type HeaderNames = Readonly<Record<string, keyof typeof headers>>;
-
-/**
- * The headers of a response as it describes them.
- *
- * @param always - whether each answer with that status has them.
- */
-export function headerObjects(names: HeaderNames, always: (name: string) => boolean): Record<string, object> {
-  return Object.fromEntries(
-    Object.entries(names).map(([name, key]) => [name, { ...headers[key], required: always(name) }]),
-  );
-}
-
-/** The header that a known path answers other methods with. */
-export function allowHeader(allow: string): object {
-  return { description: 'The methods that the path takes.', required: true, schema: { type: 'string', const: allow } };
-}

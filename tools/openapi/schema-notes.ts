@@ -1,9 +1,4 @@
-/** Members to add to a schema; those of its properties by name. */
-export type SchemaNote = {
-  readonly properties?: Readonly<Record<string, SchemaNote>>;
-  readonly items?: SchemaNote | undefined;
-  readonly [member: string]: unknown;
-};
+import type { FunctionSchemaName, SchemaNote } from './schemas.ts';
 
 const url = {
   description:
@@ -145,4 +140,4 @@ export const notes = {
     description: 'Why a request was refused (RFC 6749 section 5.2).',
     properties: { error_description: { description: 'What is wrong, in ASCII.' } },
   },
-} as const satisfies Record<string, SchemaNote>;
+} as const satisfies Partial<Record<FunctionSchemaName, SchemaNote>>;

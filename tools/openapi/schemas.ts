@@ -7,44 +7,35 @@ import { deliveryDetail, deliveryRecord } from '../../lambdas/delivery/represent
 import * as webhooks from '../../lambdas/webhooks/answers.ts';
 import { registration, replacement, secretRotation } from '../../lambdas/webhooks/input.ts';
 import { webhookRecord } from '../../lambdas/webhooks/representation.ts';
-import { EVENT_NAMES, eventNameSchema } from '../../lambdas/webhooks/webhook.ts';
-import { deliverySchema } from './event-schemas.ts';
-import { formSchemas } from './forms.ts';
-import { notes, type SchemaNote } from './schema-notes.ts';
+import { eventNameSchema } from '../../lambdas/webhooks/webhook.ts';
 
 /** A JSON Schema, draft 2020-12. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** The name of a schema of the document. */
-export type SchemaName =
-  | keyof typeof requests
-  | keyof typeof responses
-  | keyof typeof formSchemas
-  | 'GatewayMessage'
-  | ReturnType<typeof eventBodyName>;
+/** The names of the schemas of the functions. */
+export type FunctionSchemaName = keyof typeof requests | keyof typeof responses;
 
-/** The schemas of the document: those of the functions, with descriptions, and the few that no function has. */
-export function componentSchemas(): Record<string, Schema> {
-  const described = Object.entries({ ...converted(responses, 'output'), ...converted(requests, 'input') }).map(
-    ([name, schema]) => [name, describe(schema, (notes as Record<string, SchemaNote>)[name])] as const,
+/** Members to add to a schema; those of its properties by name. */
+export type SchemaNote = {
+  readonly properties?: Readonly<Record<string, SchemaNote>>;
+  readonly items?: SchemaNote | undefined;
+  readonly [member: string]: unknown;
+};
+
+/** The schemas of the functions, and what is noted of them. */
+export function describedSchemas(
+  notes: Readonly<Partial<Record<FunctionSchemaName, SchemaNote>>>,
+): Record<string, Schema> {
+  const schemas = { ...converted(responses, 'output'), ...converted(requests, 'input') };
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, describe(schema, notes[name as FunctionSchemaName])]),
   );
-  return sorted({ ...Object.fromEntries(described), ...eventBodies(), ...formSchemas, GatewayMessage: gatewayMessage });
-}
-
-/** A reference to one of them. */
-export function ref(name: SchemaName): Schema {
-  return { $ref: `#/components/schemas/${name}` };
 }
 
 /** The schema of a parameter: as it is written, or, by `output`, as it is read. */
 export function parameterSchema(schema: z.core.$ZodType, io: 'input' | 'output' = 'input'): Schema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, override: simplify });
   return rest;
-}
-
-/** The name of the schema of an event's body. */
-export function eventBodyName(eventName: string) {
-  return `Event.${eventName}` as const;
 }
 
 const requests = {
@@ -79,15 +70,6 @@ const responses = {
   OAuthError: oauth.oauthErrorBody,
 };
 
-/** What API Gateway answers by itself, before or after a function. */
-const gatewayMessage = {
-  type: 'object',
-  description: 'An answer of the gateway itself, without `code`.',
-  properties: { message: { type: ['string', 'null'], examples: ['Too Many Requests'] } },
-  required: ['message'],
-  additionalProperties: false,
-};
-
 /** Schemas that refer to each other by name. */
 function converted(schemas: Record<string, z.core.$ZodType>, io: 'input' | 'output'): Record<string, Schema> {
   const registry = z.registry<{ id: string }>();
@@ -96,12 +78,6 @@ function converted(schemas: Record<string, z.core.$ZodType>, io: 'input' | 'outp
   const { schemas: found } = z.toJSONSchema(registry, { io, uri, override: simplify });
   return Object.fromEntries(
     Object.entries(found).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema as Schema]),
-  );
-}
-
-function eventBodies(): Record<string, Schema> {
-  return Object.fromEntries(
-    EVENT_NAMES.map(event => [eventBodyName(event), { ...deliverySchema(event), title: event }]),
   );
 }
 
@@ -127,8 +103,4 @@ function describe(schema: Schema, note: SchemaNote | undefined): Schema {
     ...(properties && { properties: Object.fromEntries(described) }),
     ...(items && { items: describe(items, noteOnItems) }),
   };
-}
-
-function sorted(schemas: Record<string, Schema>): Record<string, Schema> {
-  return Object.fromEntries(Object.entries(schemas).sort(([one], [other]) => (one < other ? -1 : 1)));
 }

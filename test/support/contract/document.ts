@@ -15,6 +15,7 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly webhooks: Readonly<Record<string, { readonly post: { readonly parameters: readonly Reference[] } }>>;
   readonly components: {
+    readonly headers: Readonly<Record<string, HeaderObject>>;
     readonly responses: Readonly<Record<string, ResponseObject>>;
     readonly parameters: Readonly<Record<string, Parameter>>;
   };
@@ -28,15 +29,17 @@ export type PathItem = Readonly<Record<string, Method>> & {
 
 export interface Method {
   readonly operationId: string;
+  readonly security: readonly Readonly<Record<string, readonly string[] | undefined>>[];
+  readonly requestBody?: { readonly required: boolean };
   readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
 }
 
 export interface ResponseObject {
-  readonly headers?: Readonly<Record<string, HeaderObject>>;
+  readonly headers?: Readonly<Record<string, HeaderObject | Reference>>;
   readonly content?: Readonly<Record<string, MediaType>>;
 }
 
-interface HeaderObject {
+export interface HeaderObject {
   readonly required: boolean;
   readonly schema: object;
 }
@@ -60,16 +63,16 @@ export function hostOf({ servers }: PathItem): Host {
   return servers[0].url === document.servers[0].url ? 'base' : 'auth';
 }
 
-/** What a response or a reference to one stands for, and the JSON Pointer that leads there. */
-export function resolved(
-  response: ResponseObject | Reference,
+/** The response or header that a part of the document is or refers to, and the JSON Pointer that leads there. */
+export function resolved<Part extends object>(
+  kind: 'responses' | 'headers',
+  part: Part | Reference,
   pointer: string,
-): { response: ResponseObject; pointer: string } {
-  if (!('$ref' in response)) return { response, pointer };
-  const name = response.$ref.split('/').at(-1) ?? '';
-  const target = document.components.responses[name];
-  if (!target) throw new Error(`The document has no ${response.$ref}.`);
-  return { response: target, pointer: response.$ref };
+): { part: Part; pointer: string } {
+  if (!('$ref' in part)) return { part, pointer };
+  const target = document.components[kind][part.$ref.split('/').at(-1) ?? ''];
+  if (!target) throw new Error(`The document has no ${part.$ref}.`);
+  return { part: target as object as Part, pointer: part.$ref };
 }
 
 /** A JSON Pointer into the document, as a URI fragment (RFC 6901 section 6). */

@@ -1,4 +1,13 @@
-import { document, type Host, hostOf, type Method, pointerTo, type ResponseObject, resolved } from './document.ts';
+import {
+  document,
+  type HeaderObject,
+  type Host,
+  hostOf,
+  type Method,
+  pointerTo,
+  type ResponseObject,
+  resolved,
+} from './document.ts';
 import { faultsOf } from './validation.ts';
 
 /** A request to one of the hosts, and its answer. */
@@ -43,15 +52,16 @@ export function judgeResponse(exchange: Exchange): Judgement {
   };
 }
 
-/** Every answer that the document describes for an operation. */
+/** Every answer that the document describes for an operation; those to HEAD are those to GET, without the content. */
 export function allAnswers(): Answered[] {
   return Object.values(document.paths).flatMap(item =>
-    Object.values(item)
-      .filter((member): member is Method => typeof member === 'object' && 'operationId' in member)
-      .flatMap(({ operationId: operation, responses }) =>
-        Object.entries(responses).flatMap(([status, response]) =>
-          codesOf(resolved(response, '').response).map(code => ({ operation, status, code })),
-        ),
+    Object.entries(item)
+      .filter((member): member is [string, Method] => typeof member[1] === 'object' && 'operationId' in member[1])
+      .flatMap(([method, { operationId: operation, responses }]) =>
+        Object.entries(responses).flatMap(([status, response]) => [
+          ...codesOf(resolved('responses', response, '').part).map(code => ({ operation, status, code })),
+          ...(method === 'get' ? [{ operation: headOf(operation), status, code: '' }] : []),
+        ]),
       ),
   );
 }
@@ -71,7 +81,7 @@ function find({ host, method, path, status }: Exchange): Found {
     return { operation: `unknown path (${host})`, described: status === 404 ? described : undefined };
   }
   const [pattern, item] = found;
-  const name = method.toLowerCase();
+  const name = method === 'HEAD' ? 'get' : method.toLowerCase();
   const operation = Object.hasOwn(item, name) ? item[name] : undefined;
   if (!operation) {
     const response = item['x-method-not-allowed'];
@@ -80,7 +90,15 @@ function find({ host, method, path, status }: Exchange): Found {
   }
   const response = operation.responses[status];
   const pointer = pointerTo('paths', pattern, name, 'responses', String(status));
-  return { operation: operation.operationId, described: response && resolved(response, pointer) };
+  const described = response && resolved('responses', response, pointer);
+  return {
+    operation: method === 'HEAD' ? headOf(operation.operationId) : operation.operationId,
+    described: described && { response: described.part, pointer: described.pointer },
+  };
+}
+
+function headOf(operation: string): string {
+  return `${operation}Head`;
 }
 
 function matches(pattern: string, path: string): boolean {
@@ -93,11 +111,13 @@ function matches(pattern: string, path: string): boolean {
 }
 
 function headerFaults({ headers = {} }: ResponseObject, pointer: string, given: Headers): string[] {
-  const described = Object.entries(headers).flatMap(([name, { required, schema }]) => {
+  const described = Object.entries(headers).flatMap(([name, header]) => {
+    const { part, pointer: place } = resolved<HeaderObject>('headers', header, `${pointer}/headers/${name}`);
+    const { required, schema } = part;
     const text = given.get(name);
     if (text === null) return required ? [`The header ${name} is missing.`] : [];
     const isNumber = 'type' in schema && schema.type === 'integer';
-    return faultsOf(isNumber ? Number(text) : text, `${pointer}/headers/${name}/schema`).map(
+    return faultsOf(isNumber ? Number(text) : text, `${place}/schema`).map(
       fault => `The header ${name} (${text}): ${fault}.`,
     );
   });

@@ -1,8 +1,15 @@
 import { apiFindings } from '../../lambdas/api/findings.ts';
 import { webhookFindings } from '../../lambdas/webhooks/findings.ts';
-import { type BaseOperation, eventNames, eventParameter, objectFindings } from './base-operation.ts';
+import type { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
+import {
+  type Descriptions,
+  eventNames,
+  eventParameter,
+  objectFindings,
+  type PossibleFinding,
+  type ProblemName,
+} from './description.ts';
 import { segredo, webhook } from './examples.ts';
-import type { PossibleFinding } from './problems.ts';
 
 const parameters = [eventParameter];
 
@@ -17,27 +24,24 @@ const urlFindings: readonly PossibleFinding[] = [
 ];
 
 /** The operations of registrations. */
-export const webhookOperations: readonly BaseOperation[] = [
-  {
-    id: 'listWebhooks',
-    method: 'get',
-    path: '/v1/webhooks',
+export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName> = {
+  listWebhooks: {
     tag: 'Webhooks',
     summary: 'List webhooks',
     description: 'Lists the webhooks of the account: one for each event at most.',
-    scope: 'webhooks:read',
-    success: { status: 200, description: 'The webhooks.', schema: 'WebhookList', example: { webhooks: [webhook] } },
+    success: {
+      status: 200,
+      description: 'The webhooks.',
+      schema: 'WebhookList',
+      examples: { example: { value: { webhooks: [webhook] } } },
+    },
     refusals: [],
   },
-  {
-    id: 'registerWebhook',
-    method: 'post',
-    path: '/v1/webhooks',
+  registerWebhook: {
     tag: 'Webhooks',
     summary: 'Register a webhook',
     description:
       'Registers a URL for an event. The answer shows the signing secret, this once. Where an operator has suspended the webhook of that event, the new one is suspended too.',
-    scope: 'webhooks:manage',
     body: {
       required: true,
       schema: 'NewWebhook',
@@ -53,7 +57,7 @@ export const webhookOperations: readonly BaseOperation[] = [
       status: 201,
       description: 'The webhook, with its signing secret.',
       schema: 'RegisteredWebhook',
-      example: { ...webhook, segredo },
+      examples: { example: { value: { ...webhook, segredo } } },
       headers: { Location: 'WebhookLocation' },
     },
     refusals: ['webhook_exists'],
@@ -62,79 +66,74 @@ export const webhookOperations: readonly BaseOperation[] = [
       ...urlFindings,
     ],
   },
-  {
-    id: 'getWebhook',
-    method: 'get',
-    path: '/v1/webhooks/{evento}',
+  getWebhook: {
     tag: 'Webhooks',
     summary: 'Get a webhook',
     description: 'Gives the webhook of an event.',
-    scope: 'webhooks:read',
     parameters,
-    success: { status: 200, description: 'The webhook.', schema: 'Webhook', example: webhook },
+    success: { status: 200, description: 'The webhook.', schema: 'Webhook', examples: { example: { value: webhook } } },
     refusals: ['webhook_not_found'],
   },
-  {
-    id: 'replaceWebhook',
-    method: 'put',
-    path: '/v1/webhooks/{evento}',
+  replaceWebhook: {
     tag: 'Webhooks',
     summary: 'Replace a webhook',
     description:
       'Replaces URL and `autorizacao`; the signing secret stays. Another URL ends the suspensions `gone` and `sem_sucesso`. Deliveries that wait go to the new URL.',
-    scope: 'webhooks:manage',
     parameters,
     body: {
       required: true,
       schema: 'WebhookReplacement',
       examples: { url: { summary: 'Another URL', value: { url: 'https://hooks.example.com/new' } } },
     },
-    success: { status: 200, description: 'The webhook as it is now.', schema: 'Webhook', example: webhook },
+    success: {
+      status: 200,
+      description: 'The webhook as it is now.',
+      schema: 'Webhook',
+      examples: { example: { value: webhook } },
+    },
     refusals: ['webhook_not_found', 'contended'],
     findings: urlFindings,
   },
-  {
-    id: 'deleteWebhook',
-    method: 'delete',
-    path: '/v1/webhooks/{evento}',
+  deleteWebhook: {
     tag: 'Webhooks',
     summary: 'Delete a webhook',
     description: 'Deletes the webhook of an event. Deliveries that wait are not sent. Their history stays readable.',
-    scope: 'webhooks:manage',
     parameters,
     success: { status: 204, description: 'It is deleted.' },
     refusals: ['webhook_not_found', 'contended'],
   },
-  {
-    id: 'rotateSecret',
-    method: 'post',
-    path: '/v1/webhooks/{evento}/segredo',
+  rotateSecret: {
     tag: 'Webhooks',
     summary: 'Get a new signing secret',
     description:
       'Gives a new signing secret, this once. The replaced one signs too for 24 hours: a delivery then has a signature by each. At most four replaced ones sign.',
-    scope: 'webhooks:manage',
     parameters,
     body: {
       required: false,
       schema: 'SecretRotation',
       examples: { now: { summary: 'End the replaced secrets now', value: { imediato: true } } },
     },
-    success: { status: 201, description: 'The new secret.', schema: 'NewSecret', example: { segredo } },
+    success: {
+      status: 201,
+      description: 'The new secret.',
+      schema: 'NewSecret',
+      examples: { example: { value: { segredo } } },
+    },
     refusals: ['webhook_not_found', 'too_many_secrets', 'contended'],
     findings: [{ place: { pointer: '/imediato' }, finding: apiFindings.boolean_type }, ...objectFindings],
   },
-  {
-    id: 'reactivateWebhook',
-    method: 'post',
-    path: '/v1/webhooks/{evento}/reativacao',
+  reactivateWebhook: {
     tag: 'Webhooks',
     summary: 'End a suspension',
     description:
       'Makes a suspended webhook active; on an active one it changes nothing. What is `retida` stays so until it is replayed.',
-    scope: 'webhooks:manage',
     parameters,
-    success: { status: 200, description: 'The webhook, active.', schema: 'Webhook', example: webhook },
+    success: {
+      status: 200,
+      description: 'The webhook, active.',
+      schema: 'Webhook',
+      examples: { example: { value: webhook } },
+    },
     refusals: ['webhook_not_found', 'suspended_by_operator'],
   },
-];
+};

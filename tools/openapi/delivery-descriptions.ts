@@ -1,51 +1,48 @@
 import { apiFindings } from '../../lambdas/api/findings.ts';
 import { deliveryFindings } from '../../lambdas/delivery/api/findings.ts';
 import { historyQuery } from '../../lambdas/delivery/api/input.ts';
+import type { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { wireStates } from '../../lambdas/delivery/representation.ts';
-import { type BaseOperation, eventParameter } from './base-operation.ts';
-import { delivery, deliveryDetail } from './examples.ts';
-import { pathParameter } from './operation.ts';
+import { type Descriptions, eventParameter, objectFindings, type ProblemName, pathParameter } from './description.ts';
+import { delivery, deliveryDetail, replay } from './examples.ts';
 import { parameterSchema, type Schema } from './schemas.ts';
 
-const idParameter = pathParameter(
+const deliveryParameter = pathParameter(
   'id',
   'The id of the delivery: its `webhook-id`.',
   { type: 'string', pattern: '^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$' },
   delivery.id,
 );
-const parameters = [eventParameter, idParameter];
+const replayParameter = pathParameter(
+  'id',
+  'The id of the replay.',
+  { type: 'string', pattern: '^reenvio_[A-Za-z0-9]{22}$' },
+  replay.id,
+);
 const { shape } = historyQuery;
 const time = { type: 'string', format: 'date-time' };
 
-/** The operations of a webhook's deliveries. */
-export const deliveryOperations: readonly BaseOperation[] = [
-  {
-    id: 'sendTest',
-    method: 'post',
-    path: '/v1/webhooks/{evento}/teste',
+/** The operations of a webhook's deliveries, tests and replays. */
+export const deliveryDescriptions: Descriptions<typeof deliveryRoutes, ProblemName> = {
+  sendTest: {
     tag: 'Deliveries',
     summary: 'Send a test',
     description:
       'Sends a sample of the event, whose ids are 0, in one attempt; also while the webhook is suspended, unless by an operator. Ten a minute for the whole account.',
-    scope: 'webhooks:manage',
     parameters: [eventParameter],
     success: {
       status: 202,
       description: 'The test is on its way.',
       schema: 'AcceptedDelivery',
-      example: { id: 'teste_0Unh6M0hDjFlJnzs0eQZsx' },
+      examples: { example: { value: { id: 'teste_0Unh6M0hDjFlJnzs0eQZsx' } } },
     },
     refusals: ['webhook_not_found', 'suspended_by_operator', 'tests_used_up'],
   },
-  {
-    id: 'listDeliveries',
-    method: 'get',
-    path: '/v1/webhooks/{evento}/entregas',
+  listDeliveries: {
     tag: 'Deliveries',
     summary: 'List deliveries',
     description:
       'Lists what was sent or waits, newest first. Go on with `cursor` until `proximo_cursor` is null. Deliveries are kept for 30 days from their final state, also when their webhook is deleted.',
-    scope: 'webhooks:read',
     parameters: [
       eventParameter,
       queryParameter('estado', 'Only deliveries in this state.', parameterSchema(shape.estado), 'falhou'),
@@ -68,7 +65,7 @@ export const deliveryOperations: readonly BaseOperation[] = [
       status: 200,
       description: 'A page of deliveries.',
       schema: 'DeliveryPage',
-      example: { entregas: [delivery], proximo_cursor: null },
+      examples: { example: { value: { entregas: [delivery], proximo_cursor: null } } },
     },
     refusals: ['webhook_not_found'],
     findings: [
@@ -85,33 +82,30 @@ export const deliveryOperations: readonly BaseOperation[] = [
       { place: { parameter: 'pagina' }, finding: deliveryFindings.unknown_parameter },
     ],
   },
-  {
-    id: 'getDelivery',
-    method: 'get',
-    path: '/v1/webhooks/{evento}/entregas/{id}',
+  getDelivery: {
     tag: 'Deliveries',
     summary: 'Get a delivery',
     description: 'Gives a delivery with its body and its latest 30 attempts.',
-    scope: 'webhooks:read',
-    parameters,
-    success: { status: 200, description: 'The delivery.', schema: 'DeliveryDetail', example: deliveryDetail },
+    parameters: [eventParameter, deliveryParameter],
+    success: {
+      status: 200,
+      description: 'The delivery.',
+      schema: 'DeliveryDetail',
+      examples: { example: { value: deliveryDetail } },
+    },
     refusals: ['webhook_not_found', 'delivery_not_found'],
   },
-  {
-    id: 'resendDelivery',
-    method: 'post',
-    path: '/v1/webhooks/{evento}/entregas/{id}/reenvio',
+  resendDelivery: {
     tag: 'Deliveries',
     summary: 'Send a delivery again',
     description:
       'Sends a delivery that has ended again, on a new schedule. One that waits has its next attempt at once, beside its schedule. Sixty a minute for each webhook.',
-    scope: 'webhooks:manage',
-    parameters,
+    parameters: [eventParameter, deliveryParameter],
     success: {
       status: 202,
       description: 'It is on its way.',
       schema: 'AcceptedDelivery',
-      example: { id: delivery.id },
+      examples: { example: { value: { id: delivery.id } } },
     },
     refusals: [
       'webhook_not_found',
@@ -122,7 +116,55 @@ export const deliveryOperations: readonly BaseOperation[] = [
       'resends_used_up',
     ],
   },
-];
+  startReplay: {
+    tag: 'Replays',
+    summary: 'Start a replay',
+    description:
+      'Sends all `falhou` or `retida` deliveries of a span of time again, ten a second, in the background. One replay of a webhook runs at a time. Tests, and deliveries of earlier registrations, are left out.',
+    parameters: [eventParameter],
+    body: {
+      required: true,
+      schema: 'ReplayRequest',
+      examples: {
+        held: {
+          summary: 'What was held on a day',
+          value: { desde: '2026-11-20T00:00:00-03:00', ate: '2026-11-21T00:00:00-03:00', estado: 'retida' },
+        },
+      },
+    },
+    success: {
+      status: 202,
+      description: 'The replay runs.',
+      schema: 'Replay',
+      examples: { example: { value: { ...replay, total: null, enviadas: 0 } } },
+      headers: { Location: 'ReplayLocation' },
+    },
+    refusals: ['webhook_not_found', 'webhook_suspended', 'replay_in_progress'],
+    findings: [
+      { place: { pointer: '/desde' }, finding: apiFindings.required },
+      { place: { pointer: '/desde' }, finding: apiFindings.date_time },
+      { place: { pointer: '/ate' }, finding: deliveryFindings.range },
+      { place: { pointer: '/estado' }, finding: apiFindings.choice, values: { values: 'falhou, retida' } },
+      ...objectFindings,
+    ],
+  },
+  getReplay: {
+    tag: 'Replays',
+    summary: 'Get a replay',
+    description: 'Tells how far a replay is. Replays are kept for 30 days.',
+    parameters: [eventParameter, replayParameter],
+    success: { status: 200, description: 'The replay.', schema: 'Replay', examples: { example: { value: replay } } },
+    refusals: ['webhook_not_found', 'replay_not_found'],
+  },
+  cancelReplay: {
+    tag: 'Replays',
+    summary: 'Cancel a replay',
+    description: 'Cancels a replay that runs: what it has not sent stays as it was. One that has ended is forgotten.',
+    parameters: [eventParameter, replayParameter],
+    success: { status: 204, description: 'It is cancelled, or forgotten.' },
+    refusals: ['webhook_not_found', 'replay_not_found'],
+  },
+};
 
 /** An empty parameter is as good as none. */
 function queryParameter(name: string, description: string, schema: Schema, example?: unknown): object {

@@ -1,49 +1,39 @@
-import type { FindingTable } from '../../lambdas/api/findings.ts';
-import { type ProblemTable, problemTitles } from '../../lambdas/api/problem.ts';
+import { problemTitles } from '../../lambdas/api/problem.ts';
 import { apiProblems } from '../../lambdas/api/problems.ts';
+import { maximumBodyBytes } from '../../lambdas/api/request-body.ts';
 import { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
 import { fillIn, type Values } from '../../lambdas/platform/text-template.ts';
 import { webhookProblems } from '../../lambdas/webhooks/problems.ts';
+import {
+  type BaseOperation,
+  type Example,
+  type OwnResponse,
+  type PossibleFinding,
+  type ProblemName,
+  ref,
+} from './description.ts';
 import type { HeaderNames } from './headers.ts';
-import type { Example, OwnResponse } from './response.ts';
-import { ref, type Schema } from './schemas.ts';
+import type { Schema } from './schemas.ts';
 
-/** A refusal of {base_url}, by its name in the table of its room. */
-export type ProblemName = keyof typeof problems;
-
-/** A thing that can be wrong with a request: where, and what. */
-export interface PossibleFinding {
-  readonly place: { readonly pointer: string } | { readonly parameter: string };
-  readonly finding: FindingTable[string];
-  readonly values?: Values;
-}
-
-/**
- * The responses for refusals of {base_url}, by status. Each lists the codes that are possible there, with an example of each case
- * in English, and of the first in Portuguese.
- *
- * @param values - what stands in the places of their texts.
- */
-export function problemResponses(
-  names: readonly ProblemName[],
-  values: Values,
-  findings: readonly PossibleFinding[] = [],
-): Record<string, OwnResponse> {
-  const byStatus = Map.groupBy(names, name => problems[name].status);
+/** The responses for what an operation of {base_url} refuses, by status. */
+export function problemResponses(operation: BaseOperation): Record<string, OwnResponse> {
+  const byStatus = Map.groupBy(problemsOf(operation), name => problems[name].status);
+  const values = { scope: operation.access, maximum: maximumBodyBytes };
   return Object.fromEntries(
-    [...byStatus].map(([status, cases]) => [status, problemResponse(status, cases, values, findings)]),
+    [...byStatus].map(([status, names]) => [status, problemResponse(status, names, values, operation.findings)]),
   );
 }
 
-const problems = { ...apiProblems, ...webhookProblems, ...deliveryProblems };
-
-type Status = ProblemTable[string]['status'];
-
-function problemResponse(
+/**
+ * The response for refusals of one status: their codes, with an example of each case in English, and of the first in Portuguese.
+ *
+ * @param values - what stands in the places of their texts.
+ */
+export function problemResponse(
   status: Status,
   names: readonly ProblemName[],
-  values: Values,
-  findings: readonly PossibleFinding[],
+  values: Values = {},
+  findings: readonly PossibleFinding[] = [],
 ): OwnResponse {
   const codes = [...new Set(names.map(name => problems[name].code))];
   const own = names.map(name => headersOf[name] ?? {});
@@ -60,6 +50,10 @@ function problemResponse(
     sometimes: Object.keys(headers).filter(name => own.some(has => !(name in has)) && !everywhere.includes(name)),
   };
 }
+
+const problems = { ...apiProblems, ...webhookProblems, ...deliveryProblems };
+
+type Status = keyof typeof problemTitles;
 
 const everywhere = ['Cache-Control', 'Content-Language'];
 
@@ -127,4 +121,27 @@ function exampleOf(
       ...(status === 422 && { errors }),
     },
   };
+}
+
+const tokenRefusals = ['token_missing', 'invalid_token', 'admin_required', 'insufficient_scope'] as const;
+
+const bodyRefusals = [
+  'body_not_json',
+  'body_not_utf8',
+  'body_empty',
+  'body_repeats_name',
+  'unsupported_media_type',
+] as const;
+
+function problemsOf({ access, takesBody, refusals, findings = [] }: BaseOperation): readonly ProblemName[] {
+  if (access === 'public') return refusals;
+  return [
+    ...(takesBody ? bodyRefusals : []),
+    ...tokenRefusals,
+    ...refusals,
+    'payload_too_large',
+    ...(findings.length > 0 ? (['validation_failed'] as const) : []),
+    'busy',
+    'internal_error',
+  ];
 }

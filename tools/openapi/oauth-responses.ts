@@ -1,56 +1,16 @@
 import { type OAuthCase, oauthCases } from '../../lambdas/auth/oauth-error.ts';
+import { type AuthOperation, type OwnResponse, ref } from './description.ts';
 import type { HeaderNames } from './headers.ts';
-import type { OwnResponse } from './response.ts';
-import { ref } from './schemas.ts';
 
-/** The refusals of every endpoint that reads a form and authenticates a client, in the order of their checks. */
-export const formRefusals: readonly OAuthCase[] = [
-  'content_type',
-  'body_too_large',
-  'malformed_form',
-  'duplicate_parameter',
-  'secret_in_query',
-  'client_missing',
-  'client_two_ways',
-  'client_ids_differ',
-  'basic_malformed',
-  'scheme_unsupported',
-  'client_refused',
-  'ip_rate_limit',
-  'dependency_unavailable',
-  'unforeseen',
-];
-
-/** The refusals of the token endpoint beyond those. */
-export const tokenRefusals: readonly OAuthCase[] = [
-  'grant_type_missing',
-  'grant_unsupported',
-  'grant_not_allowed',
-  'username_missing',
-  'password_missing',
-  'refresh_token_missing',
-  'username_too_long',
-  'password_too_long',
-  'refresh_token_too_long',
-  'scope_invalid',
-  'scope_of_another_client',
-  'client_rate_limit',
-  'scope_of_no_role',
-  'scope_wider',
-  'credentials_refused',
-  'refresh_token_refused',
-];
-
-/** The responses for refusals of {auth_url}, by status, each with its codes and descriptions, and an example of each. */
-export function oauthResponses(cases: readonly OAuthCase[]): Record<string, OwnResponse> {
+/** The responses for what an operation of {auth_url} refuses, by status. */
+export function oauthResponses({ access, refusals }: AuthOperation): Record<string, OwnResponse> {
+  const cases = [...(access === 'client' ? formRefusals : []), ...refusals];
   const byStatus = Map.groupBy(cases, name => oauthCases[name][0]);
   return Object.fromEntries([...byStatus].map(([status, names]) => [status, oauthResponse(status, names)]));
 }
 
-/** On every answer that concerns tokens. */
-export const uncached: HeaderNames = { 'Cache-Control': 'NoStore', Pragma: 'Pragma' };
-
-function oauthResponse(status: number, names: readonly OAuthCase[]): OwnResponse {
+/** The response for refusals of one status: their codes and descriptions, with an example of each. */
+export function oauthResponse(status: number, names: readonly OAuthCase[]): OwnResponse {
   const codes = [...new Set(names.map(name => oauthCases[name][1]))];
   const descriptions = names.map(name => oauthCases[name][2]);
   return {
@@ -72,6 +32,9 @@ function oauthResponse(status: number, names: readonly OAuthCase[]): OwnResponse
   };
 }
 
+/** On every answer that concerns tokens. */
+export const uncached: HeaderNames = { 'Cache-Control': 'NoStore', Pragma: 'Pragma' };
+
 /** What a status says of these refusals. */
 const reasons: Readonly<Record<number, string>> = {
   400: 'The request is wrong, or the grant is refused',
@@ -83,3 +46,21 @@ const reasons: Readonly<Record<number, string>> = {
   500: 'An error of the service',
   503: 'The service is busy',
 };
+
+/** The refusals of every endpoint that reads a form and authenticates a client, in the order of their checks. */
+const formRefusals: readonly OAuthCase[] = [
+  'content_type',
+  'body_too_large',
+  'malformed_form',
+  'duplicate_parameter',
+  'secret_in_query',
+  'client_missing',
+  'client_two_ways',
+  'client_ids_differ',
+  'basic_malformed',
+  'scheme_unsupported',
+  'client_refused',
+  'ip_rate_limit',
+  'dependency_unavailable',
+  'unforeseen',
+];

@@ -1,0 +1,141 @@
+import type { apiRoutes } from '../../lambdas/api/routes.ts';
+import type { authRoutes } from '../../lambdas/auth/endpoints/routes.ts';
+import type { OAuthCase } from '../../lambdas/auth/oauth-error.ts';
+import type { Descriptions, ProblemName, RequestBody } from './description.ts';
+
+const credentials = { client_id: 'CLIENT_ID', client_secret: 'CLIENT_SECRET' };
+
+const tokenBody: RequestBody = {
+  required: true,
+  schema: 'PresentedToken',
+  examples: { token: { summary: 'A refresh token', value: { ...credentials, token: 'REFRESH_TOKEN' } } },
+};
+
+const introspected = {
+  active: true,
+  token_type: 'Bearer',
+  scope: 'webhooks:read webhooks:manage',
+  client_id: 'CLIENT_ID',
+  sub: '4Gc8ZVbQ1m3kXcYwTn0LpA',
+  account_id: 'acme',
+  sid: '4Gc8ZVbQ1m3kXcYwTn0LpA-7Hq2',
+  jti: 'w1Xr5T0cVb9YzKk3NnQm2L',
+  iss: 'https://auth.example.com',
+  aud: 'https://api.example.com',
+  iat: 1795181090,
+  exp: 1795181990,
+};
+
+/** The operations of {auth_url}. */
+export const authDescriptions: Descriptions<typeof authRoutes, OAuthCase> = {
+  issueToken: {
+    tag: 'Tokens',
+    summary: 'Get tokens',
+    description:
+      'Exchanges a user name and a password, or a refresh token, for an access token and a refresh token. Each refresh token works once; the same one gives the same successor again for 30 seconds, in case an answer was lost. Clients authenticate by HTTP Basic, or in the form.',
+    body: {
+      required: true,
+      schema: 'TokenRequest',
+      examples: {
+        password: {
+          summary: 'Log in',
+          value: { grant_type: 'password', ...credentials, username: 'ana@example.com', password: 'PASSWORD' },
+        },
+        refresh_token: {
+          summary: 'Refresh',
+          value: { grant_type: 'refresh_token', ...credentials, refresh_token: 'REFRESH_TOKEN' },
+        },
+      },
+    },
+    success: {
+      status: 200,
+      description: 'The tokens.',
+      schema: 'TokenResponse',
+      examples: {
+        tokens: {
+          value: {
+            access_token: 'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl',
+            token_type: 'Bearer',
+            expires_in: 900,
+            refresh_token: 'REFRESH_TOKEN',
+            scope: 'webhooks:read webhooks:manage',
+          },
+        },
+      },
+    },
+    refusals: [
+      'grant_type_missing',
+      'grant_unsupported',
+      'grant_not_allowed',
+      'username_missing',
+      'password_missing',
+      'refresh_token_missing',
+      'username_too_long',
+      'password_too_long',
+      'refresh_token_too_long',
+      'scope_invalid',
+      'scope_of_another_client',
+      'client_rate_limit',
+      'scope_of_no_role',
+      'scope_wider',
+      'credentials_refused',
+      'refresh_token_refused',
+    ],
+  },
+  revokeToken: {
+    tag: 'Tokens',
+    summary: 'Revoke a token',
+    description:
+      'Ends the login that a token belongs to, and with it all its tokens (RFC 7009). A token that is unknown counts as revoked.',
+    body: tokenBody,
+    success: {
+      status: 200,
+      description: 'It is revoked.',
+      schema: 'Revocation',
+      examples: { revoked: { value: {} } },
+    },
+    refusals: ['token_missing', 'token_of_another_client'],
+  },
+  introspectToken: {
+    tag: 'Tokens',
+    summary: 'Introspect a token',
+    description:
+      'Tells whether a token works, and what it opens (RFC 7662). A client sees its own tokens; one that is marked for introspection sees all.',
+    body: tokenBody,
+    success: {
+      status: 200,
+      description: 'What is known of the token.',
+      schema: 'Introspection',
+      examples: {
+        active: { value: introspected },
+        inactive: { summary: 'A token that does not work, or is not yours to see', value: { active: false } },
+      },
+    },
+    refusals: ['token_missing'],
+  },
+  getKeys: {
+    tag: 'Discovery',
+    summary: 'Get the public keys',
+    description: 'The keys that verify access tokens (RFC 7517). A key is published a day before its first use.',
+    success: { status: 200, description: 'The keys.', schema: 'KeySet' },
+    refusals: ['dependency_unavailable', 'unforeseen'],
+  },
+  getServerMetadata: {
+    tag: 'Discovery',
+    summary: 'Get the metadata of the authorization server',
+    description: 'Names the endpoints and what they support (RFC 8414).',
+    success: { status: 200, description: 'The metadata.', schema: 'ServerMetadata' },
+    refusals: ['dependency_unavailable', 'unforeseen'],
+  },
+};
+
+/** The operations of {base_url} that belong to no resource of an account. */
+export const apiDescriptions: Descriptions<typeof apiRoutes, ProblemName> = {
+  getProtectedResourceMetadata: {
+    tag: 'Discovery',
+    summary: 'Get the metadata of the API',
+    description: 'Names the authorization server whose tokens the API takes (RFC 9728).',
+    success: { status: 200, description: 'The metadata.', schema: 'ProtectedResourceMetadata' },
+    refusals: [],
+  },
+};

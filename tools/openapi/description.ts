@@ -1,0 +1,125 @@
+import type { RequiredScope } from '../../lambdas/api/authorization.ts';
+import { apiFindings, type FindingTable } from '../../lambdas/api/findings.ts';
+import type { apiProblems } from '../../lambdas/api/problems.ts';
+import type { OAuthCase } from '../../lambdas/auth/oauth-error.ts';
+import type { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
+import type { OperationId, OperationOf, RouteOperation, RouteTable } from '../../lambdas/platform/route-table.ts';
+import type { Values } from '../../lambdas/platform/text-template.ts';
+import type { webhookProblems } from '../../lambdas/webhooks/problems.ts';
+import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
+import type { formSchemas } from './forms.ts';
+import type { HeaderNames } from './headers.ts';
+import type { FunctionSchemaName, Schema } from './schemas.ts';
+
+/** The descriptions of all operations of a table of routes, and of no other. An operation that takes a body has one here. */
+export type Descriptions<Table extends RouteTable, Refusal extends string> = {
+  readonly [Id in OperationId<Table>]: Description<Refusal> &
+    (OperationOf<Table, Id> extends { readonly takesBody: true }
+      ? { readonly body: RequestBody }
+      : { readonly body?: never });
+};
+
+/** What the document says of an operation beyond its route. */
+interface Description<Refusal extends string> {
+  readonly tag: 'Tokens' | 'Discovery' | 'Webhooks' | 'Deliveries' | 'Replays';
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters?: readonly object[];
+  readonly body?: RequestBody | undefined;
+  readonly success: Success;
+  /** Beyond those of every operation of its kind. */
+  readonly refusals: readonly Refusal[];
+  /** What can be wrong with the body or the query. */
+  readonly findings?: readonly PossibleFinding[];
+}
+
+/** An operation of either host: its route and its description. */
+export type Operation = AuthOperation | BaseOperation;
+
+/** An operation of {auth_url}. */
+export type AuthOperation = HostOperation<'auth', 'client' | 'public', OAuthCase>;
+
+/** An operation of {base_url}. */
+export type BaseOperation = HostOperation<'base', RequiredScope | 'public', ProblemName>;
+
+interface HostOperation<Host extends string, Access extends string, Refusal extends string>
+  extends RouteOperation<Access>,
+    Description<Refusal> {
+  readonly id: string;
+  readonly host: Host;
+  readonly path: string;
+}
+
+/** The body of a request. */
+export interface RequestBody {
+  readonly required: boolean;
+  readonly schema: SchemaName;
+  readonly examples: Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
+}
+
+/** The successful response of an operation. */
+interface Success {
+  readonly status: 200 | 201 | 202 | 204;
+  readonly description: string;
+  readonly schema?: SchemaName;
+  readonly examples?: Readonly<Record<string, Example>>;
+  /** Beyond those for caches. */
+  readonly headers?: HeaderNames;
+}
+
+/** An example of a body. */
+export interface Example {
+  readonly summary?: string;
+  readonly value: unknown;
+}
+
+/** What the service itself answers with a status. */
+export interface OwnResponse {
+  readonly description: string;
+  readonly mediaType?: string;
+  readonly schema?: Schema;
+  readonly examples?: Readonly<Record<string, Example>>;
+  readonly headers: HeaderNames;
+  /** The headers that only some answers of that status have. */
+  readonly sometimes?: readonly string[];
+}
+
+/** A refusal of {base_url}, by its name in the table of its room. */
+export type ProblemName = keyof typeof apiProblems | keyof typeof webhookProblems | keyof typeof deliveryProblems;
+
+/** A thing that can be wrong with a request: where, and what. */
+export interface PossibleFinding {
+  readonly place: { readonly pointer: string } | { readonly parameter: string };
+  readonly finding: FindingTable[string];
+  readonly values?: Values;
+}
+
+/** The name of a schema of the document. */
+export type SchemaName = FunctionSchemaName | keyof typeof formSchemas | `Event.${EventName}` | 'GatewayMessage';
+
+/** A reference to one of them. */
+export function ref(name: SchemaName): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** A parameter in the path. */
+export function pathParameter(name: string, description: string, schema: Schema, example: string): object {
+  return { name, in: 'path', required: true, description, schema, example };
+}
+
+/** The event in the path. */
+export const eventParameter = pathParameter(
+  'evento',
+  'The event of the webhook.',
+  ref('EventName'),
+  'proposta.recebida',
+);
+
+/** What can be wrong with a body besides its fields. */
+export const objectFindings: readonly PossibleFinding[] = [
+  { place: { pointer: '' }, finding: apiFindings.object_type },
+  { place: { pointer: '/campo' }, finding: apiFindings.unknown_field },
+];
+
+/** The names of events, as findings list them. */
+export const eventNames = EVENT_NAMES.join(', ');

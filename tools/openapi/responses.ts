@@ -1,0 +1,135 @@
+import { type Example, type OwnResponse, ref } from './description.ts';
+import { type HeaderNames, headers } from './headers.ts';
+import type { Schema } from './schemas.ts';
+
+/** Responses by status. */
+export type Responses = Readonly<Record<string, ResponseObject>>;
+
+/** A response as OpenAPI has it. */
+interface ResponseObject {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, object>>;
+  readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+interface MediaType {
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, Example>>;
+}
+
+/** The responses of an operation: what the service answers, and what the gateway answers by itself, in its own form. */
+export function withGateway(own: Readonly<Record<string, OwnResponse>>): Responses {
+  const statuses = [...new Set([...Object.keys(own), ...Object.keys(gatewayMessages)])].sort();
+  return Object.fromEntries(statuses.map(status => [status, responseOf(own[status], gatewayMessages[status])]));
+}
+
+/** A response of the service alone. */
+export function ownResponse(own: OwnResponse): ResponseObject {
+  return responseOf(own, undefined);
+}
+
+/**
+ * Finds the responses that several operations have.
+ *
+ * @param all - the responses of each operation, by operation id.
+ * @returns those responses by their name under `components`, and the function that refers to them in the responses of an operation.
+ */
+export function shareResponses(all: Readonly<Record<string, Responses>>): {
+  readonly shared: Record<string, object>;
+  readonly referring: (responses: Responses) => Record<string, object>;
+} {
+  const uses = Object.entries(all).flatMap(([operationId, responses]) =>
+    Object.entries(responses).map(([status, response]) => ({ operationId, status, response })),
+  );
+  const names = new Map<string, string>();
+  const shared: Record<string, object> = {};
+  for (const [text, [first, ...others]] of Map.groupBy(uses, ({ response }) => JSON.stringify(response))) {
+    if (!first || others.length === 0) continue;
+    const name = nameOf(first.status, first.response, first.operationId, shared);
+    names.set(text, name);
+    shared[name] = first.response;
+  }
+  const refer = (response: ResponseObject) => {
+    const name = names.get(JSON.stringify(response));
+    return name === undefined ? response : { $ref: `#/components/responses/${name}` };
+  };
+  return {
+    shared,
+    referring: responses =>
+      Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, refer(response)])),
+  };
+}
+
+/** The headers under `components` that a text refers to. One that only some answers of a status have is apart: it is not required. */
+export function sharedHeaders(text: string): Record<string, object> {
+  const all = Object.entries(headers).flatMap(([name, header]) => [
+    [name, { ...header, required: true }] as const,
+    [optional(name), { ...header, required: false }] as const,
+  ]);
+  return Object.fromEntries(all.filter(([name]) => text.includes(JSON.stringify(headerReference(name)))));
+}
+
+/** What API Gateway answers by itself, on every path. */
+const gatewayMessages: Readonly<Record<string, string>> = {
+  413: 'Request Entity Too Large',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};
+
+function responseOf(own: OwnResponse | undefined, message: string | undefined): ResponseObject {
+  const gateway = message === undefined ? undefined : gatewayContent(message);
+  if (!own) return { description: `The gateway: ${message}.`, content: bothForms(undefined, gateway) };
+  const { description, mediaType = gatewayType, schema, examples = {}, headers: names, sometimes = [] } = own;
+  const described = headerReferences(names, name => !gateway && !sometimes.includes(name));
+  const content = schema && { [mediaType]: { schema, ...(Object.keys(examples).length > 0 && { examples }) } };
+  return {
+    description: gateway ? `${description} Or the gateway: ${message}.` : description,
+    ...(Object.keys(described).length > 0 && { headers: described }),
+    ...((content || gateway) && { content: bothForms(content, gateway) }),
+  };
+}
+
+/** @param always - whether each answer with that status has the header. */
+function headerReferences(names: HeaderNames, always: (name: string) => boolean): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(names).map(([name, key]) => [name, headerReference(always(name) ? key : optional(key))]),
+  );
+}
+
+function headerReference(name: string): object {
+  return { $ref: `#/components/headers/${name}` };
+}
+
+function optional(name: string): string {
+  return `${name}.optional`;
+}
+
+/** Where service and gateway answer with the same media type, either body is possible. */
+function bothForms(
+  own: Record<string, MediaType> | undefined,
+  gateway: MediaType | undefined,
+): Record<string, MediaType> {
+  const same = own?.[gatewayType];
+  if (!gateway || !same) return { ...own, ...(gateway && { [gatewayType]: gateway }) };
+  return {
+    [gatewayType]: {
+      schema: { oneOf: [same.schema, gateway.schema] },
+      examples: { ...same.examples, ...gateway.examples },
+    },
+  };
+}
+
+function gatewayContent(message: string): MediaType {
+  return { schema: ref('GatewayMessage'), examples: { gateway: { summary: 'The gateway', value: { message } } } };
+}
+
+const gatewayType = 'application/json';
+
+/** The status and the codes that it can have; where that is taken, by the operation that has it first. */
+function nameOf(status: string, { description }: ResponseObject, operationId: string, taken: object): string {
+  const codes = [...description.matchAll(/`([a-z_]+)`/g)].map(([, code]) => code);
+  const name = [status, ...codes].join('.');
+  return name in taken ? `${name}.${operationId}` : name;
+}
