@@ -83,7 +83,7 @@ export interface AuthService {
 }
 
 /** The header every form needs. */
-export const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
+const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /** An Authorization header by HTTP Basic; the halves are taken as they are. */
 export function basic(id: string, secret: string): string {

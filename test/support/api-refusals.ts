@@ -1,0 +1,216 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { document, type Method } from './contract/document.ts';
+
+/** The callers that are refused, by their access tokens. Their account has no webhooks. */
+export interface World {
+  readonly tokens: Readonly<Record<'admin' | 'reader' | 'manager' | 'unscoped' | 'member', string>>;
+  /** A URL that may be registered. */
+  readonly url: string;
+}
+
+/** A request to {base_url}. */
+export interface Sent {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** An answer, whose headers have names in lower case. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+/**
+ * Describes what the operations of the OpenAPI document refuse alike, wherever they run: in this process, or behind HTTP.
+ *
+ * @param target - `paths`: those that the target has; all under /v1 by default.
+ */
+export function describeApiRefusals(target: {
+  readonly paths?: readonly string[];
+  readonly makeWorld: () => Promise<World>;
+  readonly send: (method: string, path: string, request: Sent) => Promise<Refusal>;
+}): void {
+  let world: World;
+  beforeAll(async () => {
+    world = await target.makeWorld();
+  });
+  const as = (caller: keyof World['tokens']) => ({ authorization: `Bearer ${world.tokens[caller]}` });
+
+  const paths = Object.keys(document.paths).filter(path => target.paths?.includes(path) ?? path.startsWith('/v1/'));
+  const operations = paths.flatMap(operationsOf);
+
+  /** Sends a request, and reads the code of what must be a problem (RFC 9457), unless it is one of HEAD, which shows none. */
+  const refusal = async (
+    { method, path }: Pick<Operation, 'method' | 'path'>,
+    headers: Sent['headers'],
+    body?: string,
+  ) => {
+    const answer = await target.send(method, path, { headers, ...(body !== undefined && { body }) });
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/problem+json',
+      'content-language': expect.stringMatching(/^(?:en|pt-BR)$/),
+      'cache-control': 'no-store',
+    });
+    if (method === 'HEAD') return { ...answer, problem: undefined, told: `${answer.status}` };
+    const problem = JSON.parse(answer.text);
+    const text = expect.any(String);
+    expect(problem).toMatchObject({ status: answer.status, type: text, title: text, detail: text, code: text });
+    return { ...answer, problem, told: `${answer.status} ${problem.code}` };
+  };
+  const tell = ({ method }: Pick<Operation, 'method'>, status: number, code: string) =>
+    method === 'HEAD' ? `${status}` : `${status} ${code}`;
+
+  describe.each(operations)('$method $path', operation => {
+    const { scope, takesBody, isBodyRequired, mayHaveBody, valid } = operation;
+
+    it.each<Sent['headers']>([{}, { authorization: 'Bearer' }, { authorization: 'Basic eDp5' }])(
+      'requires a token, not %j (RFC 6750 section 3.1)',
+      async headers => {
+        const missing = await refusal(operation, headers);
+        expect(missing.told).toBe(tell(operation, 401, 'token_missing'));
+        expect(missing.headers['www-authenticate']).toMatch(
+          /^Bearer realm="webhooks", resource_metadata="https?:\/\/[^"\\]+\/\.well-known\/oauth-protected-resource"$/,
+        );
+      },
+    );
+
+    it('requires one that holds', async () => {
+      const invalid = await refusal(operation, { authorization: 'Bearer garbage' });
+      expect(invalid.told).toBe(tell(operation, 401, 'invalid_token'));
+      expect(invalid.headers['www-authenticate']).toMatch(
+        /^Bearer realm="webhooks", error="invalid_token", error_description="[^"\\]+", resource_metadata="[^"\\]+"$/,
+      );
+    });
+
+    it('requires an administrator, before any scope', async () => {
+      expect((await refusal(operation, as('member'))).told).toBe(tell(operation, 403, 'admin_required'));
+    });
+
+    it('requires its scope, before the body is read', async () => {
+      const sent = mayHaveBody ? 'x' : undefined;
+      const refused = await refusal(operation, { ...as('unscoped'), 'content-type': 'text/plain' }, sent);
+      expect(refused.told).toBe(tell(operation, 403, 'insufficient_scope'));
+      expect(refused.headers['www-authenticate']).toBe(
+        `Bearer realm="webhooks", error="insufficient_scope", scope="${scope}"`,
+      );
+      const { method, path } = operation;
+      const reading = await target.send(method, path, { headers: as('reader') });
+      expect(reading.status === 403).toBe(scope === 'webhooks:manage');
+      const managing = await target.send(method, path, { headers: as('manager') });
+      expect(managing.status).not.toBe(403);
+    });
+
+    if (mayHaveBody)
+      it('takes a body of at most 16 KiB', async () => {
+        const type = takesBody ? json : { 'content-type': 'text/plain' };
+        const large = await refusal(operation, { ...as('admin'), ...type }, 'x'.repeat(16_385));
+        expect(large.told).toBe('413 payload_too_large');
+        const first = await refusal(operation, { authorization: 'Bearer garbage', ...type }, 'x'.repeat(16_385));
+        expect(first.told).toBe('401 invalid_token');
+      });
+
+    if (takesBody)
+      it('takes JSON only', async () => {
+        const answers = [
+          await refusal(operation, { ...as('admin'), 'content-type': 'text/plain' }, '{}'),
+          await refusal(operation, as('admin'), '{}'),
+          await refusal(operation, { ...as('admin'), ...json }, '{'),
+          ...(isBodyRequired ? [await refusal(operation, { ...as('admin'), ...json }, '')] : []),
+        ];
+        expect(answers.map(({ told }) => told)).toEqual([
+          '415 unsupported_media_type',
+          '415 unsupported_media_type',
+          '400 invalid_json',
+          ...(isBodyRequired ? ['400 invalid_json'] : []),
+        ]);
+      });
+
+    if (takesBody)
+      it('takes no field that it does not know', async () => {
+        const refused = await refusal(operation, { ...as('admin'), ...json }, '{"campo":1}');
+        expect(refused.told).toBe('422 validation_failed');
+        expect(refused.problem.errors).toContainEqual({
+          pointer: '/campo',
+          code: 'unknown_field',
+          detail: expect.any(String),
+        });
+      });
+
+    if (operation.path.includes(event))
+      it('finds no webhook of the account, whatever the event', async () => {
+        const sent = takesBody ? valid(world.url) : undefined;
+        for (const name of [event, 'demanda.finalizada', 'demanda.inventada', '__proto__']) {
+          const path = operation.path.replace(event, name);
+          const refused = await refusal({ ...operation, path }, { ...as('admin'), ...(takesBody && json) }, sent);
+          expect(refused.told, name).toBe(tell(operation, 404, 'webhook_not_found'));
+        }
+      });
+  });
+
+  describe.each(paths)('%s', pattern => {
+    const path = exampleOf(pattern);
+
+    it('takes its methods only, whoever asks (RFC 9110 section 15.5.6)', async () => {
+      const allowed = operationsOf(pattern).map(({ method }) => method);
+      for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].filter(
+        other => !allowed.includes(other),
+      )) {
+        const refused = await refusal({ method, path }, { authorization: 'Bearer garbage' });
+        expect(refused.told, method).toBe(tell({ method }, 405, 'method_not_allowed'));
+        expect(refused.headers.allow, method).toBe(allowed.join(', '));
+      }
+    });
+
+    it('is another one with a slash behind it, whoever asks', async () => {
+      expect((await refusal({ method: 'GET', path: `${path}/` }, {})).told).toBe('404 not_found');
+      expect((await refusal({ method: 'GET', path: `${path}/` }, as('admin'))).told).toBe('404 not_found');
+    });
+  });
+}
+
+const event = 'demanda.criada';
+const json = { 'content-type': 'application/json' };
+
+/** A method of a path, with ids that lead nowhere. */
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly scope: string | undefined;
+  readonly takesBody: boolean;
+  readonly isBodyRequired: boolean;
+  /** `fetch` sends none with GET and HEAD. */
+  readonly mayHaveBody: boolean;
+  /** A body that is taken, with that URL. */
+  readonly valid: (url: string) => string;
+}
+
+/** The operations of a path, HEAD beside GET, in the order of `Allow`. */
+function operationsOf(pattern: string): Operation[] {
+  const methods = Object.entries(document.paths[pattern] ?? {}).filter(([name]) =>
+    /^(?:get|post|put|delete)$/.test(name),
+  );
+  return methods.flatMap(([name, described]) => {
+    const { security, requestBody } = described as Method;
+    const method = name.toUpperCase();
+    const operation = {
+      method,
+      path: exampleOf(pattern),
+      scope: security.flatMap(({ accessToken = [] }) => accessToken)[0],
+      takesBody: requestBody !== undefined,
+      isBodyRequired: requestBody?.required === true,
+      mayHaveBody: method !== 'GET',
+      valid: (url: string) => JSON.stringify(pattern.endsWith('/reenvios') ? range : method === 'PUT' ? { url } : {}),
+    };
+    return method === 'GET' ? [operation, { ...operation, method: 'HEAD' }] : [operation];
+  });
+}
+
+const range = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00-03:00', estado: 'falhou' };
+
+function exampleOf(pattern: string): string {
+  return pattern
+    .replace('{evento}', event)
+    .replace('reenvios/{id}', 'reenvios/reenvio_0000000000000000000000')
+    .replace('entregas/{id}', 'entregas/evt_000000000000000000000000000');
+}
