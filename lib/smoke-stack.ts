@@ -58,7 +58,7 @@ export class SmokeStack extends Stack {
     const test = new NodeFunction<ScheduledTestEnvironment>(this, 'ScheduledTest', {
       configuration,
       entry: 'lambdas/smoke/scheduled-test.handler.ts',
-      timeout: Duration.seconds(170), // the steps and tidying up; less than `longestTestMs` of `lambdas/smoke/ending.ts`
+      timeout: Duration.seconds(170), // for the steps and tidying up; less than the test's own `longestTestMs`
       memorySize: 512,
       tables: {},
       environment: {

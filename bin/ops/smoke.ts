@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { longestStepsMs } from '../../lambdas/smoke/ending.ts';
 import type { Step } from '../../lambdas/smoke/step-record.ts';
 import { wholeNumber } from './option-values.ts';
 import { printable, type Report } from './report.ts';
@@ -11,7 +12,12 @@ export function addSmoke(program: Command, run: Run, { stdout }: Pick<Streams, '
   const smoke = program
     .command('smoke')
     .description('test the whole service: log in, register a webhook, publish an event, receive it; and tidy up')
-    .option('--timeout <seconds>', 'how long the test may take, without tidying up', wholeNumber(5, 120), 60)
+    .option(
+      '--timeout <seconds>',
+      'how long the test may take, without tidying up',
+      wholeNumber(5, longestStepsMs / 1_000),
+      60,
+    )
     .addHelpText('after', examples)
     .action((options: { readonly timeout: number }, command: Command) => {
       const onStep = (step: Step) => {

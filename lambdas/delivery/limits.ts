@@ -132,10 +132,7 @@ export function webhookLimitWait(random: () => number): number {
   return 2 * second * (1 + random());
 }
 
-/**
- * What an invocation needs beyond the attempt: to read before it and to store after it. `secondsAroundAttempt` in
- * `lib/delivery-lanes.ts` must be longer.
- */
+/** What an invocation needs beyond the attempt: to read before it and to store after it. Its timeout leaves more. */
 export const timeAroundAttempt = 10 * second;
 
 /**

@@ -11,7 +11,7 @@ export class TestEnded extends Error {
 }
 
 /** A test is over after so long, tidying up included. In milliseconds. */
-const longestTestMs = 180_000;
+export const longestTestMs = 180_000;
 
 /** The clocks of an operator's machine and of AWS may differ by so much. In milliseconds. */
 const clockDifferenceMs = 300_000;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { mostStopsEarlier, timeAroundAttempt } from '../../lambdas/delivery/limits.ts';
 import { type Resource, resourcesOf, stageTemplates } from './templates.ts';
 
 const { Delivery } = stageTemplates('prod');
@@ -69,6 +70,14 @@ describe('the queues', () => {
     for (const source of sources) {
       const { Timeout, Environment } = functionOf(source);
       expect(Timeout * 1000).toBeGreaterThanOrEqual(2 * Number(Environment.Variables.ATTEMPT_TIMEOUT_MS));
+    }
+  });
+
+  it('give a consumer time to receive beside an attempt of its full length and what is around it', () => {
+    for (const source of sources) {
+      const { Timeout, Environment } = functionOf(source);
+      const attempt = Number(Environment.Variables.ATTEMPT_TIMEOUT_MS);
+      expect(Timeout * 1_000).toBeGreaterThan(attempt + timeAroundAttempt + mostStopsEarlier);
     }
   });
 

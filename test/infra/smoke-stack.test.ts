@@ -1,5 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
+import { longestStepsMs, longestTestMs, tidyUpLimitMs } from '../../lambdas/smoke/ending.ts';
 import { hasSmokeStack, stageConfiguration } from '../../lib/config.ts';
 import { addStage } from '../../lib/stage.ts';
 import { makeApp, required, resourcesOf, stageTemplates } from './templates.ts';
@@ -55,6 +56,17 @@ const parameterName = (name: string): unknown => ({
       `/${name}`,
     ],
   ],
+});
+
+describe('the time of the scheduled test', () => {
+  it('is enough for the steps and tidying up, and over before another test takes anything for a left-over', () => {
+    const { Smoke } = stageTemplates('prod', { smokeSchedule: '15m' });
+    const [timeout = 0] = resourcesOf(Smoke, 'AWS::Lambda::Function')
+      .filter(([, { Properties }]) => Properties.Environment?.Variables.CREDENTIALS_PARAMETER)
+      .map(([, { Properties }]) => Properties.Timeout * 1_000);
+    expect(timeout).toBeGreaterThan(longestStepsMs + tidyUpLimitMs);
+    expect(timeout).toBeLessThan(longestTestMs);
+  });
 });
 
 describe('the receiver of a stage', () => {
