@@ -8,10 +8,10 @@ const pages = globSync(['*.md', 'docs/**/*.md', 'packages/*/*.md'], { cwd: root 
 
 it.each(pages)('%s names only files that are there', page => {
   const text = readFileSync(path.join(root, page), 'utf8');
-  const named = text.matchAll(/`((?:bin|docs|lambdas|lib|lint|local|test|tools)\/[\w./-]*\w)\/?`/g);
+  const named = text.matchAll(/`((?:bin|docs|lab|lambdas|lib|lint|packages|stages|test|tools)\/[\w./-]*\w)\/?`/g);
   const missing = [...named]
     .map(([, file = '']) => file)
-    .filter(file => !file.includes('NNNN') && !existsSync(path.join(root, file)));
+    .filter(file => !/NNNN|NAME/.test(file) && !existsSync(path.join(root, file)));
   expect(missing).toEqual([]);
 });
 
