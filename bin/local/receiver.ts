@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { makeReceipt } from '../../lambdas/smoke/receipt.ts';
+import { makeReceipt } from '../../lambdas/smoke/receiver.ts';
 
 /** A request that the built-in receiver got. */
 export interface ReceivedDelivery {

@@ -1,4 +1,5 @@
-import { DeleteParameterCommand, GetParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { DeleteParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { readParameter } from '../../lambdas/platform/parameters.ts';
 import { connectionSettings, requireOutput, type Target } from './target.ts';
 
 /** The secrets that the target keeps in Parameter Store, encrypted with its own KMS key. */
@@ -17,7 +18,7 @@ export function openParameters(target: Target): Parameters {
   return { readOrMake, replace, remove };
 
   async function readOrMake(name: string, make: () => string): Promise<string> {
-    const found = await read(name);
+    const found = await readParameter(ssm, name);
     if (found !== undefined) return found;
     const value = make();
     try {
@@ -38,16 +39,6 @@ export function openParameters(target: Target): Parameters {
       await ssm.send(new DeleteParameterCommand({ Name: name }));
     } catch (error) {
       if (!isNamed(error, 'ParameterNotFound')) throw error;
-    }
-  }
-
-  async function read(name: string): Promise<string | undefined> {
-    try {
-      const answer = await ssm.send(new GetParameterCommand({ Name: name, WithDecryption: true }));
-      return answer.Parameter?.Value;
-    } catch (error) {
-      if (isNamed(error, 'ParameterNotFound')) return undefined;
-      throw error;
     }
   }
 

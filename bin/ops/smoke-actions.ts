@@ -1,10 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
-import { TestEnded } from '../../lambdas/smoke/ending.ts';
-import { otherReceiver, ownReceiver } from '../../lambdas/smoke/receivers.ts';
-import { runSmokeTest, type SmokeResult, type TestReceiver } from '../../lambdas/smoke/smoke-test.ts';
-import type { Step } from '../../lambdas/smoke/step-record.ts';
+import {
+  otherReceiver,
+  ownReceiver,
+  runSmokeTest,
+  type SmokeResult,
+  type TestReceiver,
+} from '../../lambdas/smoke/smoke-test.ts';
+import { type Step, TestEnded } from '../../lambdas/smoke/step-record.ts';
 import { CliError, describeError } from './cli-error.ts';
 import { openParameters } from './parameters.ts';
 import { openQueues } from './queues.ts';

@@ -2,9 +2,9 @@ import { smokeAccount } from '../../lambdas/auth/principals/account.ts';
 import type { Client } from '../../lambdas/auth/principals/client.ts';
 import type { User } from '../../lambdas/auth/principals/user.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
-import { useLimitMs } from '../../lambdas/smoke/ending.ts';
 import type { Identity } from '../../lambdas/smoke/service.ts';
 import type { TestIdentity } from '../../lambdas/smoke/smoke-test.ts';
+import { useLimitMs } from '../../lambdas/smoke/step-record.ts';
 import { openClients, openSessions, openUsers } from './stores.ts';
 import type { Target } from './target.ts';
 

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { longestStepsMs } from '../../lambdas/smoke/ending.ts';
-import type { Step } from '../../lambdas/smoke/step-record.ts';
+import { longestStepsMs, type Step } from '../../lambdas/smoke/step-record.ts';
 import { wholeNumber } from './option-values.ts';
 import { printable, type Report } from './report.ts';
 import type { Run } from './run.ts';

@@ -1,14 +1,16 @@
+import { SSMClient } from '@aws-sdk/client-ssm';
+import { clientSettings } from '../platform/client-settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { readEnvironment } from '../platform/environment.ts';
+import { readParameter } from '../platform/parameters.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
-import { receiverEnvironment } from './environment.ts';
-import { makeReadParameter, makeReadSecret } from './parameters.ts';
-import { makeReceiver } from './receiver.ts';
+import { makeReadSecret, makeReceiver, receiverEnvironment } from './receiver.ts';
 
 const environment = readEnvironment(receiverEnvironment);
 const { log } = makeTelemetry('smoke-receiver');
+const ssm = new SSMClient(clientSettings);
 const readSecret = makeReadSecret({
-  readParameter: makeReadParameter(),
+  readParameter: name => readParameter(ssm, name),
   name: environment.RECEIVER_KEY_PARAMETER,
   log,
   now: systemClock,

@@ -1,11 +1,25 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import * as z from 'zod/mini';
+import { optionalText, text } from '../platform/environment.ts';
 import type { Log } from '../platform/telemetry.ts';
-import { longestStepsMs, TestEnded } from './ending.ts';
-import type { ReadParameter } from './parameters.ts';
 import type { Identity } from './service.ts';
 import { runSmokeTest, type SmokeEffects, type TestIdentity } from './smoke-test.ts';
-import { TestFinding } from './step-record.ts';
+import { longestStepsMs, TestEnded, TestFinding } from './step-record.ts';
+
+/** The environment of the scheduled test. */
+export const scheduledTestEnvironment = z.object({
+  AUTH_URL: text,
+  BASE_URL: text,
+  EVENTS_QUEUE_URL: text,
+  /** The parameter with the client secret and the password of the scheduled test. */
+  CREDENTIALS_PARAMETER: text,
+  RECEIVER_URL: text,
+  /** The parameter with the secret of the stage's own receiver; empty for another receiver. */
+  RECEIVER_KEY_PARAMETER: optionalText,
+});
+
+/** The environment of the scheduled test, as infrastructure sets it. */
+export type ScheduledTestEnvironment = z.input<typeof scheduledTestEnvironment>;
 
 /** Makes the smoke test that runs on a schedule. It counts and logs how it ended, and does not throw. */
 export function makeScheduledTest({
@@ -36,22 +50,22 @@ export function makeScheduledTest({
 }
 
 /** The client and the user of the scheduled test. They stand in a parameter, as JSON, and outlive the test. */
-export function standingIdentity(readParameter: ReadParameter, name: string): TestIdentity {
+export function standingIdentity(readText: () => Promise<string | undefined>): TestIdentity {
   return { open };
 
   async function open(): Promise<Identity> {
-    const text = await readParameter(name);
-    if (text === undefined) {
+    const stored = await readText();
+    if (stored === undefined) {
       throw new TestFinding('the scheduled test has no client and user yet', '"smoke rotate-credentials" makes them');
     }
-    return parseIdentity(text);
+    return parseIdentity(stored);
   }
 }
 
 /** The parser's own errors quote what they read. */
-function parseIdentity(text: string): Identity {
+function parseIdentity(stored: string): Identity {
   try {
-    return identitySchema.parse(JSON.parse(text));
+    return identitySchema.parse(JSON.parse(stored));
   } catch {
     throw new TestFinding('the parameter holds no client and user', '"smoke rotate-credentials" makes them anew');
   }

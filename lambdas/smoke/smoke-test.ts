@@ -1,9 +1,9 @@
+import type { ServiceAddress } from '../api/service-client.ts';
 import { smokeAccount } from '../auth/principals/account.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/identifiers.ts';
-import { describeDelivered, type Pause, untilDelivered } from './await-delivery.ts';
-import { tidyUpLimitMs, unlessAborted } from './ending.ts';
-import { type Fetch, type Identity, makeService } from './service.ts';
+import { makeRunKey } from './receiver.ts';
+import { type Identity, makeService } from './service.ts';
 import {
   type Done,
   type Failure,
@@ -13,9 +13,21 @@ import {
   type StepRecord,
   said,
   TestFinding,
+  tidyUpLimitMs,
+  unlessAborted,
+  useLimitMs,
 } from './step-record.ts';
-import { eventOf, verifyDelivery } from './test-event.ts';
-import { registerSomewhere, removeOldWebhooks, removeWebhook, withRunId } from './test-webhook.ts';
+import {
+  describeDelivered,
+  eventOf,
+  type Pause,
+  registerSomewhere,
+  removeOldWebhooks,
+  removeWebhook,
+  untilDelivered,
+  verifyDelivery,
+  withRunId,
+} from './test-steps.ts';
 
 /** How a smoke test ended. It contains no secret. */
 export interface SmokeResult {
@@ -28,10 +40,7 @@ export interface SmokeResult {
 }
 
 /** What a smoke test does to the world, and what differs between an operator's and a scheduled one. */
-export interface SmokeEffects {
-  readonly authUrl: string;
-  readonly baseUrl: string;
-  readonly fetch: Fetch;
+export interface SmokeEffects extends ServiceAddress {
   /** Removes what a test that crashed left behind, and says what that was. Without it there is no such step. */
   readonly removeLeftOvers?: () => Promise<string>;
   readonly identity: TestIdentity;
@@ -51,15 +60,6 @@ export interface TestIdentity {
   readonly open: () => Promise<Identity>;
   /** Deletes what `open` made, also where it failed half-way or is not done yet. Without it they outlive the test. */
   readonly close?: () => Promise<void>;
-}
-
-/** The receiver of a test's event. */
-export interface TestReceiver {
-  readonly url: string;
-  /** Makes the value of `Authorization` that the receiver is sent. */
-  readonly makeKey: () => Promise<string>;
-  /** Whether it answers with a receipt. A receiver of somebody else may, and need not. */
-  readonly givesReceipts: boolean;
 }
 
 /**
@@ -86,6 +86,45 @@ export async function runSmokeTest(effects: SmokeEffects, signal: AbortSignal): 
     failure: record.failure(),
     deliveryId: known.deliveryId,
   };
+}
+
+/** The receiver of a test's event. */
+export interface TestReceiver {
+  readonly url: string;
+  /** Makes the value of `Authorization` that the receiver is sent. */
+  readonly makeKey: () => Promise<string>;
+  /** Whether it answers with a receipt. A receiver of somebody else may, and need not. */
+  readonly givesReceipts: boolean;
+}
+
+/**
+ * Returns the receiver of the stage's own, which knows the keys of tests by a secret that it shares with them.
+ *
+ * @param readSecret - reads the secret; `undefined` where there is none yet.
+ */
+export function ownReceiver({
+  url,
+  readSecret,
+  now,
+  makeId,
+}: {
+  readonly url: string;
+  readonly readSecret: () => Promise<string | undefined>;
+  readonly now: Clock;
+  readonly makeId: MakeId;
+}): TestReceiver {
+  return { url, givesReceipts: true, makeKey };
+
+  async function makeKey(): Promise<string> {
+    const secret = await readSecret();
+    if (secret !== undefined) return makeRunKey(secret, now() + useLimitMs, makeId(22));
+    throw new TestFinding('the receiver has no key yet', '"smoke": the first one from the command line makes it');
+  }
+}
+
+/** Returns a receiver of somebody else. It is sent a random key, which it need not check. */
+export function otherReceiver(url: string, givesReceipts: boolean, makeId: MakeId): TestReceiver {
+  return { url, givesReceipts, makeKey: async () => `Bearer ${makeId(43)}` };
 }
 
 /** Removes one thing that the test made. */

@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
-import { longestStepsMs, longestTestMs, tidyUpLimitMs } from '../../lambdas/smoke/ending.ts';
+import { longestStepsMs, longestTestMs, tidyUpLimitMs } from '../../lambdas/smoke/step-record.ts';
 import { hasSmokeStack, stageConfiguration } from '../../lib/config.ts';
 import { addStage } from '../../lib/stage.ts';
 import { makeApp, required, resourcesOf, stageTemplates } from './templates.ts';

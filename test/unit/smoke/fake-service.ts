@@ -1,6 +1,6 @@
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { parseEventMessage } from '../../../lambdas/delivery/intake/event.ts';
-import { makeReceipt } from '../../../lambdas/smoke/receipt.ts';
+import { makeReceipt } from '../../../lambdas/smoke/receiver.ts';
 import type { SmokeEffects } from '../../../lambdas/smoke/smoke-test.ts';
 import type { EventName } from '../../../lambdas/webhooks/webhook.ts';
 

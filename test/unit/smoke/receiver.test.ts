@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeReadSecret } from '../../../lambdas/smoke/parameters.ts';
-import { parseReceipt } from '../../../lambdas/smoke/receipt.ts';
-import { makeReceiver } from '../../../lambdas/smoke/receiver.ts';
-import { ownReceiver } from '../../../lambdas/smoke/receivers.ts';
-import { hasRunKeyForm, isRunKey, makeRunKey } from '../../../lambdas/smoke/run-key.ts';
+import {
+  hasRunKeyForm,
+  isRunKey,
+  makeReadSecret,
+  makeReceiver,
+  makeRunKey,
+  parseReceipt,
+} from '../../../lambdas/smoke/receiver.ts';
+import { ownReceiver } from '../../../lambdas/smoke/smoke-test.ts';
 import { httpRequest } from '../../support/http-request.ts';
 
 const now = Date.UTC(2026, 10, 22, 3);

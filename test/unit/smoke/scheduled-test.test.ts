@@ -15,7 +15,7 @@ const runOnce = async (parameter: string | undefined, script: Script = () => und
       void lines.push([level, ...line]);
   const { removeLeftOvers: _, ...effects } = fake.effects;
   const run = makeScheduledTest({
-    effects: { ...effects, identity: standingIdentity(async () => parameter, '/emissor/dev/smoke/credentials') },
+    effects: { ...effects, identity: standingIdentity(async () => parameter) },
     log: { info: log('info'), warn: log('warn'), error: log('error') },
     metrics: { addMetric: (...metric: unknown[]) => void metrics.push(metric) } as never,
   });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { TestEnded } from '../../../lambdas/smoke/ending.ts';
 import { runSmokeTest, type SmokeEffects } from '../../../lambdas/smoke/smoke-test.ts';
-import { TestFinding } from '../../../lambdas/smoke/step-record.ts';
+import { TestEnded, TestFinding } from '../../../lambdas/smoke/step-record.ts';
 import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import { type Behaviour, makeFakeService, type Script, secrets } from './fake-service.ts';
 

@@ -3,7 +3,7 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeReceiver, type ReceivedDelivery } from '../../../../bin/local/receiver.ts';
-import { makeReceipt } from '../../../../lambdas/smoke/receipt.ts';
+import { makeReceipt } from '../../../../lambdas/smoke/receiver.ts';
 
 let server: Server;
 let url: string;
