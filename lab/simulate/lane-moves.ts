@@ -2,7 +2,7 @@ import type { Random } from '../../tools/support/random.ts';
 import { latency, processorTime } from './costs.ts';
 import type { FunctionProcess } from './function-process.ts';
 import type { InvocationEvents } from './lane-consumer.ts';
-import type { ServicePlan, SimulatedMessage } from './quick-lanes.ts';
+import type { ServicePlan, SimulatedMessage } from './service-plan.ts';
 import type { SimulatedTables, WebhookRecord } from './simulated-tables.ts';
 import type { SimulatedTracker } from './simulated-tracker.ts';
 import type { VirtualTime } from './virtual-time.ts';

@@ -1,8 +1,9 @@
 import { makeRandom } from '../../tools/support/random.ts';
 import { type ExtraWaits, extraWaits, worstOf } from './extra-waits.ts';
 import type { Places } from './lane-consumer.ts';
-import { type QuickLanesResult, type ServicePlan, simulateQuickLanes, type Tenant } from './quick-lanes.ts';
+import { type QuickLanesResult, simulateQuickLanes } from './quick-lanes.ts';
 import { healthyTenants, type Scenario, scenarios } from './scenarios.ts';
+import type { ServicePlan, Tenant } from './service-plan.ts';
 
 /** One run of several attacks: the same service, the same random numbers, the same moment of the beginning. */
 export interface MeasureJob {

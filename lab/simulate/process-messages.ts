@@ -4,7 +4,7 @@ import { webhookLimitWait } from '../../lambdas/delivery/limits.ts';
 import { latency, processorTime } from './costs.ts';
 import type { InvocationEvents } from './lane-consumer.ts';
 import { type LaneMovesDependencies, makeLaneMoves, type WorkerProcess } from './lane-moves.ts';
-import type { ServicePlan, SimulatedMessage } from './quick-lanes.ts';
+import type { ServicePlan, SimulatedMessage } from './service-plan.ts';
 import { makeSimulatedAttempt, type SimulatedAttemptDependencies } from './simulated-attempt.ts';
 
 /** Processes messages that a process has received. */

@@ -1,4 +1,3 @@
-import type { Places as WebhookPlaces } from '../../lambdas/delivery/isolation/concurrency-limit.ts';
 import {
   attemptsPerProcess,
   attemptsPerWebhook,
@@ -7,34 +6,15 @@ import {
 } from '../../lambdas/delivery/limits.ts';
 import type { Random } from '../../tools/support/random.ts';
 import { makeFunctionProcess } from './function-process.ts';
-import { type ConsumerSettings, type Places, simulateConsumer } from './lane-consumer.ts';
+import { simulateConsumer } from './lane-consumer.ts';
 import type { WorkerProcess } from './lane-moves.ts';
 import { makeProcessMessages } from './process-messages.ts';
+import type { ServicePlan, SimulatedMessage, Tenant } from './service-plan.ts';
 import { makeSimulatedQueue } from './simulated-queue.ts';
 import { makeSimulatedTables } from './simulated-tables.ts';
 import { makeSimulatedTracker } from './simulated-tracker.ts';
 import { makeSlowLaneEffects } from './slow-lane-effects.ts';
 import { makeVirtualTime } from './virtual-time.ts';
-
-/** The configuration of the simulated service. */
-export interface ServicePlan extends ConsumerSettings {
-  readonly places: { readonly first: Places; readonly retry: Places };
-  readonly attemptsPerWebhook: WebhookPlaces;
-  /** Whether queues are fair between accounts. */
-  readonly isFair: boolean;
-  readonly giveUp: 'waiting' | 'always';
-  /** How old the queue's count of waiting messages is when it is asked, in milliseconds. */
-  readonly countLag: number;
-  /**
-   * `present`: what finds its webhook's places taken when it is received is hidden for a while, four times; slots are reserved
-   * in blocks, and a move's mark is written with its delivery. `hiddenAfterReading`: the same, but hidden only after its items
-   * were read. `former`: such a message was stored and sent to the retry lane after its items were read, each move reserved its
-   * slot, and its mark was written apart.
-   */
-  readonly moves: 'present' | 'hiddenAfterReading' | 'former';
-  /** A message that is received so often is stored and moved, and not hidden once more. */
-  readonly receivesBeforeMove: number;
-}
 
 /** The settings of delivery, beside those of a stage. */
 export const presentSettings = {
@@ -57,42 +37,6 @@ export const formerSettings = {
   moves: 'former',
   receivesBeforeMove: 5,
 } as const satisfies Partial<ServicePlan>;
-
-/** What a receiver does with one attempt. Milliseconds; `Infinity` never comes. */
-export interface Behaviour {
-  readonly resolves: number;
-  readonly answers: number;
-  readonly isSuccess: boolean;
-}
-
-/** One webhook, whose it is, and what it is sent. */
-export interface Tenant {
-  readonly account: string;
-  readonly webhook: string;
-  readonly isHealthy: boolean;
-  /** When its events are published, in order: milliseconds from the beginning. */
-  readonly publishes: readonly number[];
-  readonly behave: (random: Random, event: Pick<SimulatedMessage, 'attempt' | 'number'>, now: number) => Behaviour;
-  /** Replaces its URL so often, in milliseconds. */
-  readonly putEvery?: number;
-}
-
-/** A message of one of the queues. */
-export interface SimulatedMessage {
-  readonly tenant: Tenant;
-  readonly account: string;
-  /** Which of the tenant's events it is. */
-  readonly number: number;
-  readonly attempt: number;
-  /** When it was published, or its retry was due. */
-  readonly due: number;
-  /** Whether its delivery is stored. */
-  isStored: boolean;
-  /** Whether it was attempted or stored. */
-  isSeen: boolean;
-  receives: number;
-  order: number;
-}
 
 /** When attempts were due, and how long after that they began, in milliseconds. */
 export type Waits = readonly { readonly due: number; readonly wait: number }[];

@@ -1,5 +1,6 @@
 import type { Random } from '../../tools/support/random.ts';
-import type { Behaviour, Period, Tenant } from './quick-lanes.ts';
+import type { Period } from './quick-lanes.ts';
+import type { Behaviour, Tenant } from './service-plan.ts';
 
 /** An attack on the quick lanes: tenants that begin to publish with the measured period. */
 export interface Scenario {

@@ -4,9 +4,10 @@ import type { ExtraWaits } from './extra-waits.ts';
 import { showHealthyReceivers, showSlowLane } from './innocents.ts';
 import { grownPlaces, type Measured, type MeasureJob, provisionedPlaces, worstMeasured } from './measure.ts';
 import { readOptions, type SimulateOptions, usage } from './options.ts';
-import { presentSettings, type ServicePlan } from './quick-lanes.ts';
+import { presentSettings } from './quick-lanes.ts';
 import { runInThreads } from './run-in-threads.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
+import type { ServicePlan } from './service-plan.ts';
 
 /*
  * `npm run simulate`: simulates isolation between webhooks in virtual time, with the functions that decide it in delivery,

@@ -3,7 +3,7 @@ import type { Random } from '../../tools/support/random.ts';
 import { latency, processorTime } from './costs.ts';
 import type { InvocationEvents } from './lane-consumer.ts';
 import type { LaneMoves, WorkerProcess } from './lane-moves.ts';
-import type { ServicePlan, SimulatedMessage } from './quick-lanes.ts';
+import type { ServicePlan, SimulatedMessage } from './service-plan.ts';
 import type { SimulatedTables, WebhookRecord } from './simulated-tables.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

@@ -3,7 +3,7 @@ import { isSlow, withSlowAttempts, withSlowDns } from '../../lambdas/delivery/is
 import { slownessRenewal } from '../../lambdas/delivery/limits.ts';
 import { processorTime } from './costs.ts';
 import type { FunctionProcess } from './function-process.ts';
-import type { SimulatedMessage } from './quick-lanes.ts';
+import type { SimulatedMessage } from './service-plan.ts';
 import type { SimulatedTables } from './simulated-tables.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

@@ -1,7 +1,7 @@
 import { withDuration, withSlowAttempts, withSlowDns } from '../../lambdas/delivery/isolation/slowness.ts';
 import { hangsAfter, slowAfter } from '../../lambdas/delivery/limits.ts';
 import type { Random } from '../../tools/support/random.ts';
-import type { SimulatedMessage } from './quick-lanes.ts';
+import type { SimulatedMessage } from './service-plan.ts';
 import type { SimulatedTables } from './simulated-tables.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

@@ -45,5 +45,5 @@ it('refuses a scope that the client may not have', async () => {
   const limited = await createClient('--grant', 'password', '--scope', 'webhooks:read');
   const response = await postToken({ ...passwordGrant(limited, await createUser()), scope: 'webhooks:manage' });
   expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({ error: 'invalid_scope' });
+  expect(response.json).toMatchObject({ error: 'invalid_scope' });
 });

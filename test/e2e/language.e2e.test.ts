@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { ApiRequest } from '../../lambdas/api/service-client.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
-import { type ApiRequest, passwordGrant } from '../../tools/support/service-client.ts';
+import { passwordGrant } from '../../tools/support/service-client.ts';
 import { createClient, getTokens } from '../support/e2e-accounts.ts';
 import { callApi, expectProblem, openSession, publicHost, type Session } from '../support/e2e-webhooks.ts';
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Form } from '../../lambdas/api/service-client.ts';
 import type { Client, User } from '../../tools/support/accounts.ts';
-import { type Form, refreshGrant } from '../../tools/support/service-client.ts';
+import { refreshGrant } from '../../tools/support/service-client.ts';
 import { createClient, createUser, logIn, postForm, postToken } from '../support/e2e-accounts.ts';
 import { callApi } from '../support/e2e-webhooks.ts';
 
@@ -20,9 +21,8 @@ beforeAll(async () => {
 });
 
 const post = async (endpoint: 'revoke' | 'introspect', form: Form) => {
-  const response = await postForm(endpoint, form);
-  const text = await response.text();
-  return { status: response.status, json: text === '' ? undefined : JSON.parse(text) };
+  const { status, json } = await postForm(endpoint, form);
+  return { status, json };
 };
 
 const as = ({ clientId, clientSecret }: Client) => ({ client_id: clientId, client_secret: clientSecret });

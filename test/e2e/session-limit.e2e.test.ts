@@ -31,7 +31,7 @@ describe('sessions', () => {
     const latest = await logIn(client, user);
     await getTokens(refreshGrant(client, latest.refresh_token));
     const ended = await postToken(refreshGrant(client, first.refresh_token));
-    expect(await ended.json()).toMatchObject({ error: 'invalid_grant' });
+    expect(ended.json).toMatchObject({ error: 'invalid_grant' });
   }, 240_000);
 
   it('live as long as their access token where the client may not refresh', async () => {

@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 
 const attempt = async (form: Record<string, string>) => {
-  const response = await postToken(form);
-  return { status: response.status, text: await response.text() };
+  const { status, text } = await postToken(form);
+  return { status, text };
 };
 
 /**

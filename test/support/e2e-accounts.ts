@@ -1,5 +1,6 @@
+import type { Answer, Form } from '../../lambdas/api/service-client.ts';
 import * as accounts from '../../tools/support/accounts.ts';
-import { type Form, makeServiceClient, passwordGrant, type Tokens } from '../../tools/support/service-client.ts';
+import { makeServiceClient, passwordGrant, type Tokens } from '../../tools/support/service-client.ts';
 import { authUrl, baseUrl, plant, run } from './e2e-target.ts';
 
 const service = makeServiceClient({ AuthUrl: authUrl, BaseUrl: baseUrl });
@@ -27,7 +28,7 @@ export async function createUser(description: accounts.NewUser = {}): Promise<ac
 export const { postForm } = service;
 
 /** POSTs a form to the token endpoint. */
-export function postToken(form: Form, headers?: Record<string, string>): Promise<Response> {
+export function postToken(form: Form, headers?: Record<string, string>): Promise<Answer> {
   return postForm('token', form, headers);
 }
 

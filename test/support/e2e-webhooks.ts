@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
+import type { Answer } from '../../lambdas/api/service-client.ts';
 import type { Client, NewUser, User } from '../../tools/support/accounts.ts';
-import { type Answer, makeServiceClient, type NewWebhook } from '../../tools/support/service-client.ts';
+import { makeServiceClient, type NewWebhook } from '../../tools/support/service-client.ts';
 import { createUser, logIn } from './e2e-accounts.ts';
 import { mapHost } from './e2e-receiver.ts';
 import { authUrl, baseUrl, plant, run } from './e2e-target.ts';

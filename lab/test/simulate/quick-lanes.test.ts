@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { makeRandom } from '../../../tools/support/random.ts';
 import { bounds, brokenBounds } from '../../simulate/bounds.ts';
 import { grownPlaces, measure } from '../../simulate/measure.ts';
-import { formerSettings, presentSettings, type ServicePlan, simulateQuickLanes } from '../../simulate/quick-lanes.ts';
+import { formerSettings, presentSettings, simulateQuickLanes } from '../../simulate/quick-lanes.ts';
+import type { ServicePlan } from '../../simulate/service-plan.ts';
 
 const places = { first: grownPlaces(50), retry: grownPlaces(20) };
 const situation = { places, isFair: false, giveUp: 'waiting', countLag: 2_000 } as const;
