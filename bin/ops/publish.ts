@@ -34,15 +34,6 @@ export function addPublish(program: Command, run: Run): void {
     });
 }
 
-const examples = `
-It sends one message to the events queue, in the group of the account, as an internal service does. If the account has a webhook
-for the event, the webhook gets it. It refuses what the service would refuse. With an --id that was used before, nothing is
-delivered again. "events find" with the delivery or message it shows says what became of it.
-
-Examples:
-  npm run ops -- publish --account acme --event demanda.criada --demand 42
-  npm run ops -- publish --account acme --event proposta.recebida --demand 42 --proposal 7 --id order-981`;
-
 interface PublishOptions {
   readonly account: string;
   readonly event: EventName;
@@ -105,3 +96,17 @@ const optionOf: Readonly<Record<string, string>> = {
   ...Object.fromEntries(fieldNames.map(name => [name, `--${eventFields[name].option}`])),
   id: '--id',
 };
+
+/** The options that give an event the values of documents. */
+function exampleOptions(event: EventName): string {
+  return eventCatalogue[event].fields.map(name => `${optionOf[name]} ${eventFields[name].example}`).join(' ');
+}
+
+const examples = `
+It sends one message to the events queue, in the group of the account, as an internal service does. If the account has a webhook
+for the event, the webhook gets it. It refuses what the service would refuse. With an --id that was used before, nothing is
+delivered again. "events find" with the delivery or message it shows says what became of it.
+
+Examples:
+  npm run ops -- publish --account acme --event demanda.criada --demand 42
+  npm run ops -- publish --account acme --event proposta.recebida ${exampleOptions('proposta.recebida')} --id order-981`;

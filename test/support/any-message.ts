@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type EventValues, exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { type EventValues, eventMessage, exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 
 /** Texts of all characters, also those that SQS does not take and surrogates that are alone, and values that are no texts. */
@@ -13,18 +13,25 @@ const anything = fc.oneof(
 );
 
 /** Messages as publishers may be given them: some are events, most have something wrong. */
-export const anyMessage = fc.record(
-  {
+export const anyMessage = fc.constantFrom(...EVENT_NAMES).chain(event => {
+  const own = eventMessage(event, { id_conta: 'acme' }, exampleValues);
+  const fields = {
+    ...fieldsLike(exampleValues),
     id_conta: oftenGood(fc.constantFrom('acme', 'conta_1-A')),
-    event: oftenGood(fc.constantFrom(...EVENT_NAMES)),
-    ...fieldsWith(example => oftenGood(typeof example === 'number' ? fc.maxSafeNat() : fc.constant(example))),
+    event: oftenGood(fc.constant(event)),
     id: anything,
-  },
-  { requiredKeys: ['event'] },
-);
+  };
+  const whole = fc.record(fields, { requiredKeys: Object.keys(own) as (keyof typeof fields)[] });
+  return fc.oneof(whole, fc.record(fields, { requiredKeys: ['event'] }));
+});
 
-function fieldsWith(arbitraryLike: (example: EventValues[keyof EventValues]) => fc.Arbitrary<unknown>) {
-  return Object.fromEntries(Object.entries(exampleValues).map(([name, example]) => [name, arbitraryLike(example)]));
+function fieldsLike(values: EventValues): Readonly<Record<string, fc.Arbitrary<unknown>>> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      oftenGood(typeof value === 'number' ? fc.maxSafeNat() : fc.constant(value)),
+    ]),
+  );
 }
 
 function oftenGood<Value>(good: fc.Arbitrary<Value>) {
