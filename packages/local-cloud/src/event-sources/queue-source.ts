@@ -22,17 +22,20 @@ export function startQueueSource(
     queueUrl,
     invoke,
     repeats = () => false,
+    now = () => performance.now(),
   }: {
     readonly client: Pick<SQSClient, 'send'>;
     readonly queueUrl: string;
     readonly invoke: Invoke;
     /** Whether a batch is passed on a second time, as SQS may do at any moment. @default - never */
     readonly repeats?: () => boolean;
+    /** Milliseconds of a clock that the scaling goes by. @default - this machine's */
+    readonly now?: () => number;
   },
 ): QueueSource {
   const stopping = new AbortController();
   const processing = new Set<Promise<void>>();
-  const scaling = makeScaling(concurrency);
+  const scaling = makeScaling(concurrency, now);
 
   const receive = async (most: number, seconds: number): Promise<readonly Message[]> => {
     const command = new ReceiveMessageCommand({

@@ -74,6 +74,7 @@ describe('an invocation', () => {
       'whole',
       `export const handler = async (event, context) => ({ event, context: { ...context, left: context.getRemainingTimeInMillis() },
         variables: process.env, trace: process.env._X_AMZN_TRACE_ID, directory: process.cwd() });`,
+      { timeoutSeconds: 900 },
     );
     const { event, context, variables, trace } = (await returned(local, { a: 1 })) as Record<
       string,
@@ -87,8 +88,8 @@ describe('an invocation', () => {
       memoryLimitInMB: '128',
       awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
-    expect(context?.left).toBeGreaterThan(3_000);
-    expect(context?.left).toBeLessThanOrEqual(5_000);
+    expect(context?.left).toBeGreaterThan(800_000);
+    expect(context?.left).toBeLessThanOrEqual(900_000);
     expect(trace).toMatch(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24};Parent=[0-9a-f]{16};Sampled=0$/);
     expect(variables).toMatchObject({
       OWN: 'value',
@@ -144,11 +145,14 @@ describe('processes', () => {
   it('of one function are spread: the next one begins after as long as the last start took', async () => {
     const local = functionOf(
       'spread',
-      `import { appendFileSync } from 'node:fs';
+      `import { appendFileSync, readFileSync } from 'node:fs';
        const begun = Date.now();
        await new Promise(resolve => setTimeout(resolve, 300));
        appendFileSync('spread', begun + ' ' + Date.now() + '\\n');
-       export const handler = async () => new Promise(resolve => setTimeout(resolve, 1_500));`,
+       export const handler = async () => {
+         while (readFileSync('spread', 'utf8').split('\\n').length < 3) await new Promise(resolve => setTimeout(resolve, 20));
+       };`,
+      { timeoutSeconds: 30 },
     );
     await Promise.all([returned(local), returned(local)]);
     const [first = [], second = []] = readFileSync(join(directory, 'spread'), 'utf8')
@@ -198,8 +202,12 @@ describe('processes', () => {
     await wait(200);
     const local = functionOf(
       'resting',
-      `export const handler = async ({ milliseconds }) =>
-        new Promise(resolve => setTimeout(() => resolve(process.pid), milliseconds));`,
+      `import { appendFileSync, readFileSync } from 'node:fs';
+       export const handler = async ({ meets }) => {
+         if (meets) appendFileSync('meeting', 'x');
+         while (meets && readFileSync('meeting', 'utf8').length < 2) await new Promise(resolve => setTimeout(resolve, 20));
+         return process.pid;
+       };`,
     );
     const isAlive = (pid: number): boolean => {
       try {
@@ -212,10 +220,7 @@ describe('processes', () => {
     try {
       /** Idle processes have a timer each, and nothing else has one then. */
       const idle = (count: number) => vi.waitFor(() => expect(vi.getTimerCount()).toBe(count), { timeout: 10_000 });
-      const both = await Promise.all([
-        returned(local, { milliseconds: 1_000 }),
-        returned(local, { milliseconds: 1_000 }),
-      ]);
+      const both = await Promise.all([returned(local, { meets: true }), returned(local, { meets: true })]);
       expect(new Set(both).size).toBe(2);
       await idle(2);
       const used = await returned(local);
