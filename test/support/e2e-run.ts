@@ -62,6 +62,7 @@ function startRun(project: TestProject): Run {
   const settings = ['--retry-schedule', retrySchedule, '--set', 'attemptTimeout=2s'];
   const child = spawn(process.execPath, ['bin/local.ts', ...options, ...settings], {
     cwd: root,
+    env: { ...process.env, npm_lifecycle_event: 'start' }, // it ends with vitest, as with npm, however that ends
     stdio: ['ignore', log, log],
   });
   const run: Run = {
@@ -73,13 +74,9 @@ function startRun(project: TestProject): Run {
     contractFile: file('contract'),
     attempts: retrySchedule.split(',').length + 1,
   };
-  // If vitest itself is ended early, the run goes with it.
-  const endNow = () => child.kill('SIGKILL');
-  process.once('exit', endNow);
 
   stop = async () => {
     await end(child);
-    process.removeListener('exit', endNow);
     const output = readLog(logFile);
     const found = leaks(run, output);
     if (project.vitest.state.getCountOfFailedTests() > 0) {

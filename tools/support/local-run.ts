@@ -59,13 +59,11 @@ export async function startLocalRun(...options: string[]): Promise<LocalRun> {
   const start = performance.now();
   const run = spawn(process.execPath, ['bin/local.ts', '--port', '0', '--outputs', outputsFile, ...options], {
     cwd: root,
+    env: { ...process.env, npm_lifecycle_event: 'start' }, // it ends with this process, as with npm, however that ends
     stdio: ['ignore', log, log],
   });
   closeSync(log);
-  const endNow = () => run.kill('SIGKILL');
-  process.once('exit', endNow);
   const stop = async () => {
-    process.removeListener('exit', endNow);
     run.kill('SIGTERM');
     if (run.exitCode === null && run.signalCode === null) await once(run, 'exit');
     const output = readFileSync(logFile, 'utf8');
