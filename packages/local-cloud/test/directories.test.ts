@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { makeRunDirectory, openDataDirectory } from '../src/directories.ts';
 
-const parent = mkdtempSync(join(tmpdir(), 'emissor-directories-'));
+const parent = mkdtempSync(join(tmpdir(), 'local-cloud-directories-'));
 afterAll(() => rmSync(parent, { recursive: true }));
 
 describe('a data directory', () => {

@@ -9,7 +9,7 @@ import type { LiveResource } from '../src/assembly/resources.ts';
 import { createTables, startDynamoDb, tableOf } from '../src/dynamodb.ts';
 import { makeFaultInterceptor } from '../src/fault-injection.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'emissor-tables-'));
+const directory = mkdtempSync(join(tmpdir(), 'local-cloud-tables-'));
 const ends: (() => unknown)[] = [];
 
 const start = async (kept?: string) => {

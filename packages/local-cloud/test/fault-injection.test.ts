@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { StartError } from '../src/errors.ts';
 import { faultKinds, makeFaultInterceptor, readFaultInjection, watchFaults } from '../src/fault-injection.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'emissor-faults-'));
+const directory = mkdtempSync(join(tmpdir(), 'local-cloud-faults-'));
 const file = join(directory, 'faults.json');
 afterAll(() => rmSync(directory, { recursive: true }));
 

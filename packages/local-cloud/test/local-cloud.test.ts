@@ -14,7 +14,7 @@ import { makeAssembly } from './fixture-assembly.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
 
-const root = mkdtempSync(join(tmpdir(), 'emissor-local-cloud-'));
+const root = mkdtempSync(join(tmpdir(), 'local-cloud-'));
 const outputsFile = join(root, 'outputs.json');
 const workDirectory = join(root, '.local');
 const written: string[] = [];

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Stack } from '../src/assembly/assembly.ts';
 import { claimOutputs, requiredOutput, runOutputs, stackOutputs, writeOutputs } from '../src/outputs.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'emissor-outputs-'));
+const directory = mkdtempSync(join(tmpdir(), 'local-cloud-outputs-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const endpoints = { DYNAMODB: 'd', SQS: 'q', SNS: 'n', KMS: 'k' };
@@ -78,7 +78,7 @@ describe('before the start, an outputs file', () => {
     ['a directory', directory],
     ['a device', '/dev/null'],
     ['below a file', join(directory, 'plain', 'outputs.json')],
-    ['where nothing can be made', '/proc/emissor/outputs.json'],
+    ['where nothing can be made', '/proc/local-cloud/outputs.json'],
   ])('is refused: %s', async (_title, place) => {
     writeFileSync(join(directory, 'plain'), '');
     await expect(claimOutputs(place, 'ApiUrl')).rejects.toThrow(/^The outputs cannot be written to /);

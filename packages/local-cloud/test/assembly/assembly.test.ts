@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { synthesise } from '../../src/assembly/assembly.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'emissor-synthesis-'));
+const root = mkdtempSync(join(tmpdir(), 'local-cloud-synthesis-'));
 mkdirSync(join(root, 'bin'));
 afterAll(() => rmSync(root, { recursive: true }));
 

@@ -7,7 +7,7 @@ import { makeEnvironment } from '../../src/assembly/identities.ts';
 import { functionsBeside } from '../../src/deployment/beside.ts';
 import { makeAssembly } from '../fixture-assembly.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'emissor-beside-'));
+const folder = mkdtempSync(join(tmpdir(), 'local-cloud-beside-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** An assembly in a directory of its own; `change` edits the files' texts. */

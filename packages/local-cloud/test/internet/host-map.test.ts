@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import { makeHostMap } from '../../src/internet/host-map.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'emissor-hosts-'));
+const directory = mkdtempSync(join(tmpdir(), 'local-cloud-hosts-'));
 const hostsFile = join(directory, 'hosts.json');
 afterAll(() => rmSync(directory, { recursive: true }));
 

@@ -47,7 +47,7 @@ process.send({ id: 0, result: null });
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
 
-const directory = mkdtempSync(join(tmpdir(), 'emissor-internet-'));
+const directory = mkdtempSync(join(tmpdir(), 'local-cloud-internet-'));
 const hostsFile = join(directory, 'hosts.json');
 const servers: (Server | TcpServer)[] = [];
 let internet: Internet;

@@ -19,7 +19,7 @@ import { masterKey } from '../../src/kms/wrapping.ts';
 const KeyId = '11111111-2222-3333-4444-555555555555';
 const arn = `arn:aws:kms:us-east-1:000000000000:key/${KeyId}`;
 const EncryptionContext = { purpose: 'signing', stage: 'local' };
-const directory = mkdtempSync(join(tmpdir(), 'emissor-kms-'));
+const directory = mkdtempSync(join(tmpdir(), 'local-cloud-kms-'));
 const clients: KMSClient[] = [];
 const services: KeyService[] = [];
 

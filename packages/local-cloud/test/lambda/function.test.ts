@@ -11,7 +11,7 @@ import { writeRuntimeFiles } from '../../src/lambda/runtime-context.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
 
-const directory = mkdtempSync(join(tmpdir(), 'emissor-function-'));
+const directory = mkdtempSync(join(tmpdir(), 'local-cloud-function-'));
 let runtimeContext: RuntimeContext;
 const made: LocalFunction[] = [];
 const lines: string[] = [];

@@ -16,7 +16,7 @@ import type { LiveResource } from '../../src/assembly/resources.ts';
 import { makeFaultInterceptor } from '../../src/fault-injection.ts';
 import { type QueueService, queueOf, startSqs } from '../../src/sqs/engine.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'emissor-sqs-'));
+const directory = mkdtempSync(join(tmpdir(), 'local-cloud-sqs-'));
 const ends: (() => unknown)[] = [];
 
 const start = async (kept?: string): Promise<{ sqs: QueueService; client: SQSClient; stop(): Promise<void> }> => {
