@@ -8,11 +8,12 @@ import type { Clock } from '../platform/clock.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import type { Sealing } from '../platform/sealing.ts';
+import { fillIn } from '../platform/text-template.ts';
 import type { newSecret, registeredWebhook, webhookList } from './answers.ts';
 import { registration, replacement, secretRotation, urlIn } from './input.ts';
 import { requireEventName, webhookProblem } from './problems.ts';
 import { toWebhookRecord, type webhookRecord } from './representation.ts';
-import type { webhookRoutes } from './routes.ts';
+import { webhookRoutes } from './routes.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
 import type { ValidateUrl } from './validate-url.ts';
 import { authorizationBinding, type EventName, secretBinding } from './webhook.ts';
@@ -67,7 +68,7 @@ export function makeWebhookHandlers(dependencies: {
       updatedAt: moment,
     });
     if (!registered) throw webhookProblem('webhook_exists');
-    const location = `/v1/webhooks/${eventName}`;
+    const location = fillIn(webhookRoutes.Webhook.path, { evento: eventName });
     const body = { ...toWebhookRecord(registered, moment), segredo: secret };
     return jsonResponse<typeof registeredWebhook>(201, body, { location });
   }

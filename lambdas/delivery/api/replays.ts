@@ -4,6 +4,7 @@ import { type Handlers, jsonResponse, noContent, type RequestContext } from '../
 import { requireValid } from '../../api/validation.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpResponse } from '../../platform/http.ts';
+import { fillIn } from '../../platform/text-template.ts';
 import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import { isReplayId, type PastReplay, progressAt, type Replay } from '../replay/replay.ts';
@@ -14,7 +15,7 @@ import type { FindWebhook } from '../store/find-webhook.ts';
 import type { replayRecord } from './answers.ts';
 import { replayRequest } from './input.ts';
 import { deliveryProblem } from './problems.ts';
-import type { deliveryRoutes } from './routes.ts';
+import { deliveryRoutes } from './routes.ts';
 
 /** Makes the functions of a webhook's replays. */
 export function makeReplayHandlers(dependencies: {
@@ -33,7 +34,7 @@ export function makeReplayHandlers(dependencies: {
     if (webhook.status === 'suspended') throw webhookProblem('webhook_suspended');
     const replay = await dependencies.startReplay(webhook, { from, to, wanted });
     if (!replay) throw deliveryProblem('replay_in_progress');
-    const location = `/v1/webhooks/${webhook.eventName}/reenvios/${replay.id}`;
+    const location = fillIn(deliveryRoutes.Replay.path, { evento: webhook.eventName, id: replay.id });
     return jsonResponse<typeof replayRecord>(202, toCurrentRecord(replay), { location });
   }
 
