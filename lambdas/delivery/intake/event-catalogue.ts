@@ -66,11 +66,11 @@ export type FieldName = keyof typeof eventFields;
 /** Values of fields, by name. */
 export type EventValues = { readonly [Name in FieldName]?: (typeof eventFields)[Name]['sample'] | undefined };
 
-/** The values in tests. */
-export const sampleValues = valuesOf('sample');
+/** The values in tests. A function that does not use them has them not in its bundle. */
+export const sampleValues = /* @__PURE__ */ valuesOf('sample');
 
 /** The values in documents. */
-export const exampleValues = valuesOf('example');
+export const exampleValues = /* @__PURE__ */ valuesOf('example');
 
 function valuesOf(column: 'sample' | 'example'): EventValues {
   return Object.fromEntries(Object.entries(eventFields).map(([name, field]) => [name, field[column]]));
