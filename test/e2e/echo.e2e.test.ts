@@ -47,9 +47,8 @@ describeWith(['names'], 'what a receiver answers', () => {
     expect(attempt).toMatchObject({ resultado: 'entregue', status: 200, resposta });
   });
 
-  it('counts from its headers on, and is read for a second', async () => {
+  it('counts from its headers on, however slowly it comes', async () => {
     const attempt = await attemptWith('Bearer s3cr3t/t0ken', 'trickle');
     expect(attempt).toMatchObject({ resultado: 'entregue', status: 200 });
-    expect(attempt.duracao_ms).toBeLessThan(1_000);
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dateTime } from '../../../lambdas/api/date-time.ts';
+import { processorTimeOf } from '../../support/processor-time.ts';
 
 const read = (text: unknown) => dateTime.safeParse(text);
 
@@ -65,9 +66,10 @@ describe('a dateTime (RFC 3339 section 5.6)', () => {
 
   it('takes a long fraction in time linear in its length', () => {
     const text = `2026-11-20T12:00:00.${'0'.repeat(1_000_000)}`;
-    const begun = performance.now();
-    expect(read(`${text}Z`).data).toBe(Date.UTC(2026, 10, 20, 12));
-    expect(read(`${text}1x`).success).toBe(false);
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    const spent = processorTimeOf(() => {
+      expect(read(`${text}Z`).data).toBe(Date.UTC(2026, 10, 20, 12));
+      expect(read(`${text}1x`).success).toBe(false);
+    });
+    expect(spent).toBeLessThan(1_000);
   });
 });

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clientSettings } from '../../../lambdas/platform/client-settings.ts';
 import { makeDynamo } from '../../../lambdas/platform/dynamo.ts';
 import { describeError } from '../../../lambdas/platform/telemetry.ts';
+import { processorTimeOf } from '../../support/processor-time.ts';
 
 const canary = 'canary-7f3a';
 
@@ -50,9 +51,8 @@ describe('an error in the log', () => {
   it.each(['a'.repeat(200_000), ` at ${':1'.repeat(100_000)}`, `\n    at ${'('.repeat(100_000)}`])(
     'is described in time linear in its message',
     message => {
-      const started = performance.now();
-      describeError(Object.assign(new Error('other'), { stack: `Error: ${message}\n    at file:///x.mjs:1:2` }));
-      expect(performance.now() - started).toBeLessThan(500);
+      const error = Object.assign(new Error('other'), { stack: `Error: ${message}\n    at file:///x.mjs:1:2` });
+      expect(processorTimeOf(() => describeError(error))).toBeLessThan(500);
     },
   );
 });

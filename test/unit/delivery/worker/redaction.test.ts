@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeRedaction } from '../../../../lambdas/delivery/worker/redaction.ts';
+import { processorTimeOf } from '../../../support/processor-time.ts';
 
 const basicOf = (pair: string | Buffer): string => `Basic ${Buffer.from(pair).toString('base64')}`;
 
@@ -127,8 +128,6 @@ describe('masking takes no longer than reading', () => {
     ['a credential of one character', 'a', 'a'.repeat(65_536)],
     ['Basic', basicOf(`${'a'.repeat(700)}:${'a'.repeat(800)}b`), 'a'.repeat(65_536)],
   ])('%s', (_, authorization, text) => {
-    const startedAt = performance.now();
-    makeRedaction(authorization)(text, true);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(processorTimeOf(() => makeRedaction(authorization)(text, true))).toBeLessThan(1_000);
   });
 });

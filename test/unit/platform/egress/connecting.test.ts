@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pickAddresses } from '../../../../lambdas/platform/egress/connections.ts';
 import { makeOutageDetector } from '../../../../lambdas/platform/egress/outage-detector.ts';
 import { frozenClock } from '../../../support/clock.ts';
+import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import { inTurn, ok, publicAddress, request, reset, say, start, stopAll, stopLater } from './posting.ts';
 import type { TlsReceiver } from './tls-receiver.ts';
 
@@ -26,27 +27,45 @@ describe('the addresses of a host', () => {
   });
 
   it('are followed by the next one when one stays silent for its connect timeout', async () => {
+    useVirtualTime();
     const { meant, post } = await start(say(ok), { resolve, fates: new Map([[first, 'silent']]) });
-    const outcome = await post({ ...request, connectTimeoutMs: 100 });
-    expect(outcome).toMatchObject({ outcome: 'response', status: 200 });
+    const outcome = post({ ...request, connectTimeoutMs: 100 });
+    await turnsUntil(() => meant.length === 1 && vi.getTimerCount() === 2); // the deadline, and the time to connect
+    vi.advanceTimersByTime(100);
+    expect(await outcome).toMatchObject({ outcome: 'response', status: 200, durationMs: 100 });
     expect(hosts(meant)).toEqual([first, second]);
-    expect(outcome.durationMs).toBeGreaterThanOrEqual(95);
-    expect(outcome.durationMs).toBeLessThan(2_000);
   });
 
   it('are tried three at most, each for its connect timeout', async () => {
+    useVirtualTime();
     const fates = new Map(addresses.map(address => [address, 'silent' as const]));
     const { meant, post } = await start(say(ok), { resolve, fates });
-    const outcome = await post({ ...request, connectTimeoutMs: 50 });
-    expect(outcome).toMatchObject({ outcome: 'connection', detail: 'no connection in 50 ms' });
+    const outcome = post({ ...request, connectTimeoutMs: 50 });
+    for (const count of [1, 2, 3]) {
+      await turnsUntil(() => meant.length === count && vi.getTimerCount() === 2);
+      vi.advanceTimersByTime(50);
+    }
+    expect(await outcome).toMatchObject({
+      outcome: 'connection',
+      detail: 'no connection in 50 ms',
+      durationMs: 150,
+    });
     expect(hosts(meant)).toEqual([first, second, third]);
-    expect(outcome.durationMs).toBeGreaterThanOrEqual(140);
   });
 
   it('are tried within the deadline', async () => {
+    useVirtualTime();
     const fates = new Map(addresses.map(address => [address, 'silent' as const]));
     const { meant, post } = await start(say(ok), { resolve, fates });
-    expect(await post({ ...request, connectTimeoutMs: 500, deadlineMs: 900 })).toMatchObject({ outcome: 'timeout' });
+    const outcome = post({ ...request, connectTimeoutMs: 500, deadlineMs: 900 });
+    for (const [count, milliseconds] of [
+      [1, 500],
+      [2, 400],
+    ] as const) {
+      await turnsUntil(() => meant.length === count && vi.getTimerCount() === 2);
+      vi.advanceTimersByTime(milliseconds);
+    }
+    expect(await outcome).toMatchObject({ outcome: 'timeout', durationMs: 900 });
     expect(meant).toHaveLength(2);
   });
 

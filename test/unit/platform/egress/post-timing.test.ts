@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ResolutionError } from '../../../../lambdas/platform/egress/resolver.ts';
 import { frozenClock } from '../../../support/clock.ts';
+import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import { inTurn, ok, otherAddress, publicAddress, request, reset, say, start, stopAll } from './posting.ts';
 import type { Play } from './tls-receiver.ts';
 
@@ -72,29 +73,30 @@ describe('the timing of a POST', () => {
   });
 
   it('measures a resolution that fails', async () => {
+    useVirtualTime();
     const { post } = await start(say(ok), { resolve: () => new Promise(() => {}) });
-    const outcome = await post({ ...request, deadlineMs: 100 });
-    expect(outcome.outcome).toBe('timeout');
-    expect(outcome.resolutionMs).toBeGreaterThanOrEqual(95);
-    expect(outcome.resolutionMs).toBe(outcome.durationMs);
+    const outcome = post({ ...request, deadlineMs: 100 });
+    vi.advanceTimersByTime(100);
+    expect(await outcome).toMatchObject({ outcome: 'timeout', resolutionMs: 100, durationMs: 100 });
   });
 });
 
 describe('a POST that is given up', () => {
   const silent: Play = () => {};
 
-  it.each<[string, Parameters<typeof start>[1]]>([
-    ['resolving', { resolve: () => new Promise(() => {}) }],
-    ['connecting', { fates: new Map([[publicAddress, 'silent']]) }],
-    ['waiting for headers', {}],
-  ])('ends at once while %s', async (_case, situation) => {
-    const { post } = await start(silent, situation);
+  it.each<[string, Parameters<typeof start>[1], (begun: Awaited<ReturnType<typeof start>>) => boolean]>([
+    ['resolving', { resolve: () => new Promise(() => {}) }, () => true],
+    ['connecting', { fates: new Map([[publicAddress, 'silent']]) }, ({ meant }) => meant.length === 1],
+    ['waiting for headers', {}, ({ receiver }) => receiver.requests.length === 1],
+  ])('ends at once while %s', async (_case, situation, isThere) => {
+    useVirtualTime();
+    const begun = await start(silent, situation);
     const abort = new AbortController();
-    setTimeout(() => abort.abort(), 100);
-    const outcome = await post({ ...request, signal: abort.signal });
-    expect(outcome.outcome).toBe('given_up');
-    expect(outcome.durationMs).toBeGreaterThanOrEqual(90);
-    expect(outcome.durationMs).toBeLessThan(1_000);
+    const outcome = begun.post({ ...request, signal: abort.signal });
+    await turnsUntil(() => isThere(begun));
+    vi.advanceTimersByTime(100);
+    abort.abort();
+    expect(await outcome).toMatchObject({ outcome: 'given_up', durationMs: 100 });
   });
 
   it('closes its connection at once', async () => {
@@ -122,16 +124,16 @@ describe('a POST that is given up', () => {
   });
 
   it('is answered once its last header has come: only the reading of the body ends', async () => {
+    useVirtualTime(); // it would be read for a second, which never passes
     const { post } = await start(say('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome'));
     const abort = new AbortController();
-    const startedAt = performance.now();
-    const outcome = await post({
-      ...request,
-      signal: abort.signal,
-      onAnswered: () => void setTimeout(() => abort.abort(), 100),
-    });
-    expect(outcome).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'some' });
-    expect(performance.now() - startedAt).toBeLessThan(900);
+    const answered = Promise.withResolvers<void>();
+    const outcome = post({ ...request, signal: abort.signal, onAnswered: answered.resolve });
+    await answered.promise;
+    let turns = 0;
+    await turnsUntil(() => ++turns === 5);
+    abort.abort();
+    expect(await outcome).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'some' });
   });
 
   it('leaves no listener at its signal', async () => {
