@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import { type Client, grantTypes } from '../../lambdas/auth/principals/client.ts';
-import type { SecretRotation } from '../../lambdas/auth/principals/client-store.ts';
-import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
-import type { ClientSettings, ClientWithSecret, NewClientSettings } from './client-actions.ts';
+import type { ClientSettings, ClientWithSecret } from '../actions/clients.ts';
 import {
   afterOption,
   displayName,
@@ -13,9 +11,9 @@ import {
   repeatable,
   wholeNumber,
 } from './option-values.ts';
-import { fields, iso, type Report, table } from './report.ts';
+import { iso, type Line, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
-import { type Confirmed, yesOption } from './terminal.ts';
+import { yesOption } from './terminal.ts';
 
 /** Adds `clients`. */
 export function addClients(program: Command, run: Run): void {
@@ -33,27 +31,22 @@ export function addClients(program: Command, run: Run): void {
     { scope: '; default: all', grace: 'default 30, ' },
   )
     .addHelpText('after', examples)
-    .action((options: NewClientSettings, command: Command) =>
-      run(command, async target => (await actions()).createClient(target, options), reportNewSecret),
-    );
+    .action(run(actions, 'createClient', withNewSecret));
 
   clients
     .command('list')
     .description('list all clients, or a page of them')
     .addOption(limitOption())
     .addOption(afterOption('client'))
-    .action((page: PageRequest, command: Command) =>
-      run(command, async target => (await actions()).listClients(target, page), reportClients),
-    );
+    .action(run(actions, 'listClients', listed));
 
   clients
     .command('show')
     .description('show a client and until when its secrets work')
     .argument(...clientArgument)
-    .action((clientId: string, _options: object, command: Command) =>
-      run(command, async target => (await actions()).showClient(target, clientId), reportClient),
-    );
+    .action(run(actions, 'showClient', shown));
 
+  const update = run(actions, 'updateClient', shown);
   addSettings(
     clients
       .command('update')
@@ -70,22 +63,18 @@ export function addClients(program: Command, run: Run): void {
       if (Object.keys(wanted).length === 0) {
         command.error('error: nothing to change was given: name at least one setting (--help shows them).');
       }
-      return run(command, async target => (await actions()).updateClient(target, clientId, wanted), reportClient);
+      return update(clientId, wanted, command);
     });
 
-  for (const [name, status] of [
-    ['enable', 'enabled'],
-    ['disable', 'disabled'],
+  for (const [name, action, description] of [
+    ['enable', 'enableClient', 'let a disabled client in again'],
+    ['disable', 'disableClient', 'shut a client out; its sessions are over for good'],
   ] as const) {
     clients
       .command(name)
-      .description(
-        status === 'enabled' ? 'let a disabled client in again' : 'shut a client out; its sessions are over for good',
-      )
+      .description(description)
       .argument(...clientArgument)
-      .action((clientId: string, _options: object, command: Command) =>
-        run(command, async target => (await actions()).setStatus(target, clientId, status), reportStatus),
-      );
+      .action(run(actions, action, changed));
   }
 
   clients
@@ -93,9 +82,7 @@ export function addClients(program: Command, run: Run): void {
     .description('delete a client and end its sessions')
     .argument(...clientArgument)
     .addOption(yesOption())
-    .action((clientId: string, options: Confirmed, command: Command) =>
-      run(command, async target => (await actions()).deleteClient(target, clientId, options), reportDeleted),
-    );
+    .action(run(actions, 'deleteClient', deleted));
 
   clients
     .command('rotate-secret')
@@ -109,9 +96,7 @@ export function addClients(program: Command, run: Run): void {
     .option('--drop-oldest', 'end the older one where two secrets work')
     .addOption(yesOption())
     .addHelpText('after', examples)
-    .action((clientId: string, options: SecretRotation & Confirmed, command: Command) =>
-      run(command, async target => (await actions()).rotateSecret(target, clientId, options), reportNewSecret),
-    );
+    .action(run(actions, 'rotateSecret', withNewSecret));
 }
 
 const examples = `
@@ -143,84 +128,82 @@ function given(options: ClientSettings, command: Command): ClientSettings {
 }
 
 function actions() {
-  return import('./client-actions.ts');
+  return import('../actions/clients.ts');
 }
 
-function reportNewSecret({ client, clientSecret }: ClientWithSecret): Report {
-  return reportClient(client, clientSecret);
+const client = makeShape<Client>([
+  { json: 'clientId', heading: 'client_id', column: 'client id', value: ({ clientId }) => clientId },
+  { json: 'name', heading: 'name', value: ({ name }) => name },
+  { json: 'grants', heading: 'grants', value: ({ grants }) => grants, text: ({ grants }) => grants.join(', ') },
+  {
+    json: 'scopes',
+    heading: 'scopes',
+    in: 'show',
+    value: ({ scopes }) => scopes,
+    text: ({ scopes }) => scopes.join(', '),
+  },
+  {
+    json: 'accountId',
+    heading: 'account',
+    value: ({ accountId }) => accountId,
+    text: ({ accountId }) => accountId ?? 'any',
+  },
+  {
+    json: 'graceSeconds',
+    heading: 'grace',
+    value: ({ graceSeconds }) => graceSeconds,
+    text: ({ graceSeconds }) => `${graceSeconds} s`,
+  },
+  {
+    json: 'introspect',
+    heading: 'introspects',
+    in: 'show',
+    value: ({ introspect }) => introspect,
+    text: ({ introspect }) => (introspect ? 'tokens of all clients' : 'its own tokens'),
+  },
+  { json: 'status', heading: 'status', value: ({ status }) => status },
+  {
+    json: 'secrets', // without their hashes
+    value: ({ secrets }) =>
+      secrets.map(({ createdAt, expiresAt }) => ({ createdAt: iso(createdAt), expiresAt: iso(expiresAt) })),
+  },
+  { json: 'createdAt', value: ({ createdAt }) => iso(createdAt) },
+  { json: 'updatedAt', value: ({ updatedAt }) => iso(updatedAt) },
+]);
+
+const listed = client.list('No clients. Create one: npm run ops -- clients create --name "Acme ERP" --grant password');
+
+const changed = client.tell(
+  ({ clientId, name, status }) =>
+    `Client ${clientId} (${name}) is ${status}.${status === 'disabled' ? ' Its sessions are over; enabling it again brings none back.' : ''}`,
+);
+
+function shown(found: Client): Report {
+  return { json: client.json(found), text: client.lines(found, secretsOf(found)) };
 }
 
-/** One client, with its secret if that is new. */
-function reportClient(client: Client, clientSecret?: string): Report {
-  const works = client.secrets.map(({ createdAt, expiresAt }): [string, string] => [
-    `secret of ${iso(createdAt)}`,
-    expiresAt === undefined ? 'works until it is replaced' : worksUntil(expiresAt),
-  ]);
-  const text = fields([
-    ['client_id', client.clientId],
-    ['name', client.name],
-    ['grants', client.grants.join(', ')],
-    ['scopes', client.scopes.join(', ')],
-    ['account', client.accountId ?? 'any'],
-    ['grace', `${client.graceSeconds} s`],
-    ['introspects', client.introspect ? 'tokens of all clients' : 'its own tokens'],
-    ['status', client.status],
-    ...works,
-    ...(clientSecret === undefined ? [] : [['client_secret', clientSecret] as const]),
-  ]);
-  const note = clientSecret === undefined ? '' : '\n\nThe secret is shown this once and kept nowhere: store it now.';
+function withNewSecret({ client: found, clientSecret }: ClientWithSecret): Report {
+  const text = client.lines(found, [...secretsOf(found), ['client_secret', clientSecret]]);
   return {
-    json: { ...viewClient(client), ...(clientSecret === undefined ? {} : { clientSecret }) },
-    text: `${text}${note}`,
+    json: { ...client.json(found), clientSecret },
+    text: `${text}\n\nThe secret is shown this once and kept nowhere: store it now.`,
   };
 }
 
-function reportStatus(client: Client): Report {
-  const what = client.status === 'disabled' ? ' Its sessions are over; enabling it again brings none back.' : '';
-  return { json: viewClient(client), text: `Client ${client.clientId} (${client.name}) is ${client.status}.${what}` };
-}
-
-function reportDeleted({ clientId, name }: Client): Report {
+function deleted({ clientId, name }: Client): Report {
   return {
     json: { clientId, deleted: true },
     text: `Client ${clientId} (${name}) is deleted, and its sessions are over.`,
   };
 }
 
-/** Many clients, one on a line. */
-function reportClients(clients: readonly Client[]): Report {
-  const columns = [
-    { heading: 'CLIENT ID', cell: (client: Client) => client.clientId },
-    { heading: 'NAME', cell: (client: Client) => client.name },
-    { heading: 'GRANTS', cell: (client: Client) => client.grants.join(', ') },
-    { heading: 'ACCOUNT', cell: (client: Client) => client.accountId ?? 'any' },
-    { heading: 'GRACE', cell: (client: Client) => `${client.graceSeconds} s` },
-    { heading: 'STATUS', cell: (client: Client) => client.status },
-  ];
-  const whenEmpty = 'No clients. Create one: npm run ops -- clients create --name "Acme ERP" --grant password';
-  return { json: clients.map(viewClient), text: table(clients, columns, whenEmpty) };
+function secretsOf({ secrets }: Client): readonly Line[] {
+  return secrets.map(({ createdAt, expiresAt }) => [
+    `secret of ${iso(createdAt)}`,
+    expiresAt === undefined ? 'works until it is replaced' : worksUntil(expiresAt),
+  ]);
 }
 
 function worksUntil(moment: number): string {
   return moment <= Date.now() ? `ended at ${iso(moment)}` : `works until ${iso(moment)}`;
-}
-
-/** The JSON of a client, without the hashes of its secrets. */
-function viewClient(client: Client) {
-  return {
-    clientId: client.clientId,
-    name: client.name,
-    grants: client.grants,
-    scopes: client.scopes,
-    accountId: client.accountId ?? null,
-    graceSeconds: client.graceSeconds,
-    introspect: client.introspect,
-    status: client.status,
-    secrets: client.secrets.map(({ createdAt, expiresAt }) => ({
-      createdAt: iso(createdAt),
-      expiresAt: iso(expiresAt),
-    })),
-    createdAt: iso(client.createdAt),
-    updatedAt: iso(client.updatedAt),
-  };
 }

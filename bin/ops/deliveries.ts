@@ -1,18 +1,18 @@
 import { type Command, Option } from 'commander';
-import type { Delivery } from '../../lambdas/delivery/delivery.ts';
+import type { AttemptRecord, Delivery } from '../../lambdas/delivery/delivery.ts';
 import {
   stateFromWire,
+  toAttemptRecord,
   type WireState,
   wireReplayStates,
   wireResults,
   wireStates,
 } from '../../lambdas/delivery/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import type { Resent, UndeliveredCount } from './delivery-actions.ts';
-import { deliveryText, deliveryView } from './delivery-view.ts';
+import type { Resent, UndeliveredCount } from '../actions/deliveries.ts';
+import type { Replayed } from '../actions/replay-deliveries.ts';
 import { accountId, deliveryId, eventName, momentBefore, wholeNumber } from './option-values.ts';
-import type { Replayed } from './replay-deliveries.ts';
-import { iso, type Report, table } from './report.ts';
+import { iso, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
 
 /** Adds `deliveries`. */
@@ -22,6 +22,8 @@ export function addDeliveries(program: Command, run: Run): void {
     .description('what became of events: list, show, resend, replay')
     .addHelpText('after', examples);
 
+  const list = run(actions, 'listDeliveries', delivery.list(none));
+  const countUndelivered = run(actions, 'countUndelivered', count.list(none));
   deliveries
     .command('list')
     .description(
@@ -32,42 +34,27 @@ export function addDeliveries(program: Command, run: Run): void {
     .addOption(new Option('--state <state>', 'those in this state only').choices(states))
     .option('--limit <n>', 'at most so many deliveries or counts', wholeNumber(1, 100_000), 100)
     .addHelpText('after', listNotes)
-    .action(async (options: ListOptions, command: Command) => {
-      const { account, event, limit } = options;
-      const state = options.state && stateFromWire(options.state);
-      if (account !== undefined && event !== undefined) {
-        const query = { account, event, state, limit };
-        return run(
-          command,
-          async (target, progress) => (await actions()).listDeliveries(target, query, progress),
-          reportDeliveries,
-        );
-      }
+    .action(({ state: word, ...options }: ListOptions, command: Command) => {
+      const { account, event } = options;
+      const state = word && stateFromWire(word);
+      if (account !== undefined && event !== undefined) return list({ ...options, account, event, state }, command);
       if (state === 'delivered') return command.error('error: --state entregue needs --account and --event.');
-      return run(
-        command,
-        async (target, progress) =>
-          (await actions()).countUndelivered(target, { account, event, state, limit }, progress),
-        reportCounts,
-      );
+      return countUndelivered({ ...options, state }, command);
     });
 
   deliveries
     .command('show')
     .description('show the state of a delivery and its attempts')
     .argument(...deliveryArgument)
-    .action((id: string, _options: object, command: Command) =>
-      run(command, async target => (await actions()).showDelivery(target, id), reportDelivery),
-    );
+    .action(run(actions, 'showDelivery', reportDelivery));
 
   deliveries
     .command('resend')
     .description('send a delivery now: on a new schedule, or ahead of its next attempt')
     .argument(...deliveryArgument)
-    .action((id: string, _options: object, command: Command) =>
-      run(command, async target => (await actions()).resendDelivery(target, id), reportResent),
-    );
+    .action(run(actions, 'resendDelivery', resent));
 
+  const replay = run(actions, 'replay', replayed);
   deliveries
     .command('replay')
     .description("send again what failed or was held of a webhook's deliveries, by when their events were accepted")
@@ -83,14 +70,9 @@ export function addDeliveries(program: Command, run: Run): void {
     )
     .option('--until <time>', 'accepted before that (default: now)', momentBefore())
     .addHelpText('after', replayNotes)
-    .action(async ({ account, event, state, since: from, until: to = Date.now() }: ReplayOptions, command: Command) => {
+    .action(({ account, event, state, since: from, until: to = Date.now() }: ReplayOptions, command: Command) => {
       if (to <= from) command.error('error: --until must be later than --since.');
-      const request = { account, event, wanted: replayedStates[state], from, to };
-      await run(
-        command,
-        async (target, progress) => (await actions()).replay(target, request, progress),
-        reportReplayed,
-      );
+      return replay({ account, event, wanted: replayedStates[state], from, to }, command);
     });
 }
 
@@ -146,53 +128,64 @@ interface ReplayOptions {
 }
 
 function actions() {
-  return import('./delivery-actions.ts');
+  return import('../actions/deliveries.ts');
 }
 
-function reportDeliveries(shown: readonly Delivery[]): Report {
-  const columns = [
-    { heading: 'DELIVERY', cell: ({ id }: Delivery) => id },
-    { heading: 'STATE', cell: ({ state }: Delivery) => wireStates[state] },
-    { heading: 'ACCEPTED', cell: ({ createdAt }: Delivery) => iso(createdAt) ?? '-' },
-    { heading: 'ATTEMPTS', cell: ({ attempt }: Delivery) => String(attempt - 1) },
-    { heading: 'LAST RESULT', cell: ({ attempts }: Delivery) => lastResultOf(attempts) },
-    { heading: 'NEXT ATTEMPT', cell: ({ wait }: Delivery) => iso(wait?.nextAttemptAt) ?? '-' },
-  ];
-  return { json: shown.map(deliveryView), text: table(shown, columns, 'No such deliveries.') };
+/** A delivery without its body: that is confidential to the webhook's owner. */
+export const delivery = makeShape<Delivery>([
+  { json: 'id', heading: 'delivery', value: ({ id }) => id },
+  { json: 'messageId', heading: 'message', in: 'show', value: ({ messageId }) => messageId },
+  { json: 'accountId', value: ({ accountId }) => accountId },
+  { json: 'evento', heading: 'event', in: 'show', value: ({ eventName }) => eventName },
+  { heading: 'account', in: 'show', value: ({ accountId }) => accountId },
+  { json: 'webhookId', value: ({ webhookId }) => webhookId },
+  { json: 'state', heading: 'state', value: ({ state }) => wireStates[state] },
+  { json: 'createdAt', heading: 'accepted', value: ({ createdAt }) => iso(createdAt) },
+  { heading: 'attempts', in: 'list', value: ({ attempt }) => attempt - 1 },
+  { heading: 'last result', in: 'list', value: ({ attempts }) => lastResultOf(attempts) },
+  { json: 'nextAttemptAt', heading: 'next attempt', value: ({ wait }) => iso(wait?.nextAttemptAt) },
+  { json: 'settledAt', heading: 'settled', in: 'show', value: ({ settledAt }) => iso(settledAt) },
+  { json: 'attempts', value: ({ attempts }) => attempts.map(toAttemptRecord) },
+]);
+
+/** Reports a delivery with its attempts. */
+export function reportDelivery(found: Delivery): Report {
+  const { json, text } = delivery.show(found);
+  return { json, text: `${text}\n\n${attempt.table(found.attempts, 'No attempt yet.')}` };
 }
 
-function lastResultOf(attempts: Delivery['attempts']): string {
+function lastResultOf(attempts: Delivery['attempts']): string | undefined {
   const latest = attempts.at(-1);
-  return latest ? wireResults[latest.result] : '-';
+  return latest && wireResults[latest.result];
 }
 
-function reportCounts(counts: readonly UndeliveredCount[]): Report {
-  const columns = [
-    { heading: 'ACCOUNT', cell: ({ accountId }: UndeliveredCount) => accountId },
-    { heading: 'EVENT', cell: ({ eventName }: UndeliveredCount) => eventName },
-    { heading: 'STATE', cell: ({ state }: UndeliveredCount) => wireStates[state] },
-    { heading: 'DELIVERIES', cell: ({ count }: UndeliveredCount) => String(count) },
-    { heading: 'NEWEST ACCEPTED', cell: ({ newestAcceptedAt }: UndeliveredCount) => newestAcceptedAt },
-  ];
-  const json = counts.map(({ eventName, state, ...rest }) => ({
-    ...rest,
-    evento: eventName,
-    state: wireStates[state],
-  }));
-  return { json, text: table(counts, columns, 'No such deliveries.') };
-}
+const attempt = makeShape<AttemptRecord>([
+  { heading: 'attempt', value: ({ number }) => number },
+  { heading: 'begun', value: ({ startedAt }) => startedAt },
+  { heading: 'took', value: ({ durationMs }) => `${durationMs} ms` },
+  { heading: 'result', value: ({ result }) => wireResults[result] },
+  { heading: 'status', value: ({ status }) => status },
+]);
 
-function reportDelivery(delivery: Delivery): Report {
-  return { json: deliveryView(delivery), text: deliveryText(delivery) };
-}
+const none = 'No such deliveries.';
 
-function reportResent({ delivery: { id, state }, isQueued }: Resent): Report {
+const count = makeShape<UndeliveredCount>([
+  { json: 'accountId', heading: 'account', value: ({ accountId }) => accountId },
+  { heading: 'event', value: ({ eventName }) => eventName },
+  { heading: 'state', value: ({ state }) => wireStates[state] },
+  { json: 'count', heading: 'deliveries', value: ({ count }) => count },
+  { json: 'newestAcceptedAt', heading: 'newest accepted', value: ({ newestAcceptedAt }) => newestAcceptedAt },
+  { json: 'evento', value: ({ eventName }) => eventName },
+  { json: 'state', value: ({ state }) => wireStates[state] },
+]);
+
+function resent({ delivery: { id, state }, isQueued }: Resent): Report {
   const next = state === 'pending' ? 'has its next attempt now' : 'begins a new schedule now';
   const late = isQueued ? '' : ' But its queue did not take it: the sweeper sends it within a few minutes.';
   return { json: { id, resent: true }, text: `Delivery ${id} ${next}.${late}` };
 }
 
-function reportReplayed(done: Replayed): Report {
+function replayed(done: Replayed): Report {
   const text = done.total === 0 ? 'There was nothing to replay.' : `Replayed ${done.sent} of ${done.total} deliveries.`;
   return { json: { ...done, state: wireReplayStates.completed }, text };
 }

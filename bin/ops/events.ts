@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
-import { deliveryText, deliveryView } from './delivery-view.ts';
-import type { EventReference, EventSources, FoundEvent } from './find-event.ts';
+import type { EventReference, FoundEvent } from '../actions/events.ts';
+import { delivery as deliveryShape, reportDelivery } from './deliveries.ts';
 import { accountId, deliveryOrMessageId, momentBefore, publishedName, publishersId } from './option-values.ts';
-import { fields, iso, type Report } from './report.ts';
+import { iso, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
-import type { Target } from './target.ts';
-import type { ShowProgress } from './terminal.ts';
 
 /** Adds `events`. */
 export function addEvents(program: Command, run: Run): void {
@@ -16,6 +14,7 @@ export function addEvents(program: Command, run: Run): void {
     .description('published events: find what became of one')
     .addHelpText('after', examples);
 
+  const find = run(() => import('../actions/events.ts'), 'findPublished', reportFound);
   events
     .command('find')
     .description('say what became of an event, and why')
@@ -25,16 +24,12 @@ export function addEvents(program: Command, run: Run): void {
     .option('--id <id>', "the publisher's own id of it", publishersId)
     .option('--since <time>', 'search the log no further back: a time, or how long ago (90m, 2h, 7d)', momentBefore())
     .addHelpText('after', examples)
-    .action(async (id: string | undefined, options: FindOptions, command: Command) => {
+    .action((id: string | undefined, options: FindOptions, command: Command) => {
       const reference = referenceOf(id, options);
       if (!reference) {
         command.error('error: name one event: by its webhook-id or message id, or by --account, --event and --id.');
       }
-      await run(
-        command,
-        (target, progress) => find(target, reference, options.since, progress),
-        found => reportFound(found, options.since),
-      );
+      return find(reference, options, command);
     });
 }
 
@@ -68,51 +63,31 @@ function referenceOf(given: string | undefined, { account, event, id }: FindOpti
   return { deliveryId: deliveryIdOf(account, event, id) };
 }
 
-async function find(
-  target: Target,
-  reference: EventReference,
-  since: number | undefined,
-  progress: ShowProgress,
-): Promise<FoundEvent> {
-  const { findEvent } = await import('./find-event.ts');
-  return findEvent(reference, await openSources(target), progress, since);
-}
+const event = makeShape<FoundEvent>([
+  { json: 'verdict', heading: 'verdict', value: ({ verdict }) => verdict },
+  { json: 'why', heading: 'why', value: ({ why }) => why },
+  {
+    json: 'deliveryId',
+    heading: 'delivery',
+    value: ({ deliveryId }) => deliveryId,
+    text: ({ delivery, deliveryId }) => (delivery ? undefined : (deliveryId ?? '-')),
+  },
+  {
+    json: 'messageId',
+    heading: 'message',
+    value: ({ messageId }) => messageId,
+    text: ({ delivery, messageId }) => (delivery ? undefined : (messageId ?? '-')),
+  },
+  { json: 'delivery', value: ({ delivery }) => delivery && deliveryShape.json(delivery) },
+  { json: 'logSince', value: ({ logSince }) => iso(logSince) },
+]);
 
-async function openSources(target: Target): Promise<EventSources> {
-  const { openDeliveries } = await import('./stores.ts');
-  const { read, findWebhook } = openDeliveries(target);
-  return {
-    readDelivery: async id => (await read([id]))[0],
-    findWebhook,
-    openLog: async () => (await import('./logs.ts')).openEventLog(target),
-    openQueues: async () => (await import('./queues.ts')).openQueues(target),
-  };
-}
-
-function reportFound(found: FoundEvent, since: number | undefined): Report {
-  const { verdict, why, deliveryId, messageId, delivery, logSince } = found;
-  const searched = iso(logSince);
+function reportFound({ found, since }: { readonly found: FoundEvent; readonly since: number | undefined }): Report {
+  const { delivery, logSince } = found;
   const bound = logSince === since ? '(--since)' : '(it is kept no longer)';
-  const lines = fields([
-    ['verdict', verdict],
-    ['why', why],
-    ...(delivery
-      ? []
-      : ([
-          ['delivery', deliveryId ?? '-'],
-          ['message', messageId ?? '-'],
-        ] as const)),
-    ...(searched === null ? [] : ([['log searched', `back to ${searched} ${bound}`]] as const)),
-  ]);
-  return {
-    json: {
-      verdict,
-      why,
-      deliveryId: deliveryId ?? null,
-      messageId: messageId ?? null,
-      delivery: delivery ? deliveryView(delivery) : null,
-      logSince: searched,
-    },
-    text: delivery ? `${lines}\n\n${deliveryText(delivery)}` : lines,
-  };
+  const text = event.lines(
+    found,
+    logSince === undefined ? [] : [['log searched', `back to ${iso(logSince)} ${bound}`]],
+  );
+  return { json: event.json(found), text: delivery ? `${text}\n\n${reportDelivery(delivery).text}` : text };
 }

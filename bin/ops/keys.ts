@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { type KeyKind, keyKinds } from '../../lambdas/platform/keyring.ts';
-import type { KeyView, Rotated, RotateOptions } from './key-actions.ts';
-import { type Report, table } from './report.ts';
+import { keyKinds } from '../../lambdas/platform/keyring.ts';
+import type { KeyView, Rotation } from '../actions/keys.ts';
+import { iso, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
 import { yesOption } from './terminal.ts';
 
@@ -16,9 +16,7 @@ export function addKeys(program: Command, run: Run): void {
     .command('list')
     .description('list all keys: next, active, retiring')
     .addOption(kindOption())
-    .action(({ kind }: { kind?: KeyKind }, command: Command) =>
-      run(command, async target => (await actions()).listKeys(target, kind ? [kind] : keyKinds), reportKeys),
-    );
+    .action(run(actions, 'listKeys', listed));
 
   keys
     .command('rotate')
@@ -35,13 +33,7 @@ export function addKeys(program: Command, run: Run): void {
     .addOption(kindOption())
     .addOption(yesOption())
     .addHelpText('after', examples)
-    .action((options: RotateOptions, command: Command) =>
-      run(
-        command,
-        async target => (await actions()).rotateKeys(target, options),
-        rotated => reportRotation(rotated, options.now === true),
-      ),
-    );
+    .action(run(actions, 'rotateKeys', reportRotation));
 }
 
 const examples = `
@@ -58,28 +50,32 @@ function kindOption() {
 }
 
 function actions() {
-  return import('./key-actions.ts');
+  return import('../actions/keys.ts');
 }
 
-function reportKeys(keys: readonly KeyView[]): Report {
-  const columns = [
-    { heading: 'KIND', cell: (key: KeyView) => key.kind },
-    { heading: 'GENERATION', cell: (key: KeyView) => String(key.generation) },
-    { heading: 'KEY ID', cell: (key: KeyView) => key.keyId },
-    { heading: 'ALGORITHM', cell: (key: KeyView) => key.algorithm ?? '-' },
-    { heading: 'STATE', cell: (key: KeyView) => key.state },
-    { heading: 'ACTIVE FROM', cell: (key: KeyView) => key.activeFrom ?? '-' },
-  ];
-  return { json: keys, text: table(keys, columns, 'No keys yet: the deployment makes them.') };
-}
+const key = makeShape<KeyView>([
+  { json: 'kind', heading: 'kind', value: ({ kind }) => kind },
+  { json: 'generation', heading: 'generation', value: ({ generation }) => generation },
+  { json: 'keyId', heading: 'key id', value: ({ keyId }) => keyId },
+  { json: 'state', value: ({ state }) => state },
+  { json: 'algorithm', heading: 'algorithm', value: ({ algorithm }) => algorithm },
+  { heading: 'state', value: ({ state }) => state },
+  { json: 'createdAt', value: ({ createdAt }) => iso(createdAt) },
+  { json: 'activeFrom', heading: 'active from', value: ({ activeFrom }) => iso(activeFrom) },
+]);
 
-function reportRotation(rotated: readonly Rotated[], isNow: boolean): Report {
-  const lines = rotated.map(({ kind, created, removed }) => {
+const listed = key.list('No keys yet: the deployment makes them.');
+
+function reportRotation({ rotated, isNow }: Rotation): Report {
+  const kinds = rotated.map(({ kind, created, removed }) => {
     const made = created
-      ? `key ${created.keyId} is ${created.state}, in use from ${created.activeFrom}`
+      ? `key ${created.keyId} is ${created.state}, in use from ${iso(created.activeFrom)}`
       : 'no key was due';
     return `${kind}: ${made}${removed.length > 0 ? `; deleted generation ${removed.join(', ')}` : ''}.`;
   });
   const note = isNow ? '\n\nThe functions follow within 30 seconds.' : '';
-  return { json: rotated, text: `${lines.join('\n')}${note}` };
+  return {
+    json: rotated.map(({ kind, created, removed }) => ({ kind, created: created && key.json(created), removed })),
+    text: `${kinds.join('\n')}${note}`,
+  };
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { deliveryIdOf, parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
 import {
   type EventValues,
   eventCatalogue,
@@ -8,13 +8,14 @@ import {
   type FieldName,
 } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
+import type { Published } from '../actions/events.ts';
 import { eventName, ordinaryAccountId, wholeNumber } from './option-values.ts';
-import { fields, type Report } from './report.ts';
+import { lines, type Report } from './report.ts';
 import type { Run } from './run.ts';
-import type { Target } from './target.ts';
 
 /** Adds `publish`. */
 export function addPublish(program: Command, run: Run): void {
+  const publish = run(() => import('../actions/events.ts'), 'publishEvent', reportPublished);
   const publishing = program
     .command('publish')
     .description('publish a business event for real, as the components of the house do')
@@ -24,13 +25,13 @@ export function addPublish(program: Command, run: Run): void {
   publishing
     .option('--id <id>', 'your own id: events with the same one are delivered once')
     .addHelpText('after', examples)
-    .action(async (options: PublishOptions, command: Command) => {
+    .action((options: PublishOptions, command: Command) => {
       const body = messageOf(options);
       const verdict = judge(body);
       if (verdict.outcome === 'rejected') {
         command.error(`error: ${options.event} cannot be published so: ${inOptions(verdict.detail)}.`);
       }
-      await run(command, target => publish(target, body, options), reportPublished);
+      return publish(body, options, command);
     });
 }
 
@@ -68,25 +69,12 @@ function inOptions(detail: string): string {
   return detail.replace(/(?<=^|; )(\w+):/g, (found, field: string) => optionOf[field] ?? found);
 }
 
-/** The ids of an event that was published. */
-interface Published {
-  readonly messageId: string;
-  readonly deliveryId: string;
-}
-
-async function publish(target: Target, body: string, options: PublishOptions): Promise<Published> {
-  const { openQueues } = await import('./queues.ts');
-  const messageId = await openQueues(target).send('EventsQueueUrl', body, options.account);
-  const deliveryId = deliveryIdOf(options.account, options.event, options.id ?? messageId);
-  return { messageId, deliveryId };
-}
-
 function reportPublished({ messageId, deliveryId }: Published): Report {
-  const lines = fields([
+  const ids = lines([
     ['message', messageId],
     ['delivery', `${deliveryId} (its webhook-id header)`],
   ]);
-  return { json: { messageId, deliveryId }, text: `Published.\n${lines}` };
+  return { json: { messageId, deliveryId }, text: `Published.\n${ids}` };
 }
 
 /** The option that gives each field of the message. */

@@ -4,10 +4,85 @@ export interface Report {
   readonly text: string;
 }
 
-/** One column of a table: its heading, and the cell of a row. */
-export interface Column<Row> {
-  readonly heading: string;
-  readonly cell: (row: Row) => string;
+/** One field of a noun. */
+export interface Field<Item> {
+  /** Its name in JSON. Without one only people are shown it. */
+  readonly json?: string;
+  /** Its heading for people, in capitals in a table. Without one only programs are shown it. */
+  readonly heading?: string;
+  /** Its heading in a table, where that is another one. */
+  readonly column?: string;
+  readonly value: (item: Item) => unknown;
+  /** Its text for people, where that is not the value; `undefined` leaves it out where one item is shown. */
+  readonly text?: (item: Item) => string | undefined;
+  /** Where people are shown it; in both by default. */
+  readonly in?: 'list' | 'show';
+}
+
+/** The description of a noun, from which its JSON, its table and its lines are made. */
+export interface Shape<Item> {
+  json(item: Item): Readonly<Record<string, unknown>>;
+  /** One item, a field on a line, and further lines. */
+  lines(item: Item, more?: readonly Line[]): string;
+  /** A table with headings; `whenEmpty` replaces a table without rows. */
+  table(items: readonly Item[], whenEmpty: string): string;
+  /** Reports one item in lines. */
+  show(item: Item): Report;
+  /** Makes the report of a list. */
+  list(whenEmpty: string): (items: readonly Item[]) => Report;
+  /** Makes the report of a change: a sentence for people. */
+  tell(sentence: (item: Item) => string): (item: Item) => Report;
+}
+
+/** A heading and a value. */
+export type Line = readonly [heading: string, value: string];
+
+/** Makes the shape of a noun. */
+export function makeShape<Item>(fields: readonly Field<Item>[]): Shape<Item> {
+  const shown = fields.filter(field => field.in !== 'list');
+  const listed = fields.filter(field => field.in !== 'show');
+  return {
+    json,
+    lines: linesOf,
+    table,
+    show: item => ({ json: json(item), text: linesOf(item) }),
+    list: whenEmpty => items => ({ json: items.map(json), text: table(items, whenEmpty) }),
+    tell: sentence => item => ({ json: json(item), text: sentence(item) }),
+  };
+
+  function json(item: Item) {
+    return Object.fromEntries(
+      fields.flatMap(({ json: name, value }) => (name === undefined ? [] : [[name, value(item) ?? null]])),
+    );
+  }
+
+  function linesOf(item: Item, more: readonly Line[] = []): string {
+    const own = shown.flatMap(({ heading, ...field }): Line[] => {
+      const text = heading === undefined ? undefined : textOf(field, item);
+      return heading === undefined || text === undefined ? [] : [[heading, text]];
+    });
+    return lines([...own, ...more]);
+  }
+
+  function table(items: readonly Item[], whenEmpty: string): string {
+    if (items.length === 0) return whenEmpty;
+    const columns = listed.flatMap(({ heading, column = heading, ...field }) =>
+      column === undefined ? [] : [[column.toUpperCase(), ...items.map(item => inOneLine(textOf(field, item) ?? '-'))]],
+    );
+    const widths = columns.map(cells => Math.max(...cells.map(cell => cell.length)));
+    return Array.from({ length: items.length + 1 }, (_, row) =>
+      columns
+        .map((cells, index) => (cells[row] ?? '').padEnd(widths[index] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    ).join('\n');
+  }
+}
+
+/** Headings and values, one on a line. */
+export function lines(entries: readonly Line[]): string {
+  const width = Math.max(...entries.map(([heading]) => heading.length));
+  return entries.map(([heading, value]) => `${heading.padEnd(width)}  ${inOneLine(value)}`).join('\n');
 }
 
 /** Untrusted text, with control characters escaped that a terminal would obey, except line breaks. */
@@ -15,40 +90,20 @@ export function printable(text: string): string {
   return text.replace(/[^\P{Cc}\n]|\p{Cf}/gu, escaped);
 }
 
-/** A text table with headings; `whenEmpty` replaces a table without rows. */
-export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], whenEmpty: string): string {
-  if (rows.length === 0) return whenEmpty;
-  const lines = [
-    columns.map(({ heading }) => heading),
-    ...rows.map(row => columns.map(({ cell }) => inOneLine(cell(row)))),
-  ];
-  const widths = columns.map((_, index) => Math.max(...lines.map(line => line[index]?.length ?? 0)));
-  return lines
-    .map(line =>
-      line
-        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
-}
-
-/** The fields of one record, one on a line. */
-export function fields(entries: readonly (readonly [name: string, value: string])[]): string {
-  const width = Math.max(...entries.map(([name]) => name.length));
-  return entries.map(([name, value]) => `${name.padEnd(width)}  ${inOneLine(value)}`).join('\n');
-}
-
 /** A moment in milliseconds since the epoch as RFC 3339, UTC; `null` where there is none. */
 export function iso(moment: number | undefined): string | null {
   return moment === undefined ? null : new Date(moment).toISOString();
 }
 
-function escaped(character: string): string {
-  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+function textOf<Item>({ text, value }: Pick<Field<Item>, 'text' | 'value'>, item: Item): string | undefined {
+  return text ? text(item) : String(value(item) ?? '-');
 }
 
 /** The same on one line, so that a value cannot forge another line. */
 function inOneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }

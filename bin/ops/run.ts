@@ -1,11 +1,23 @@
 import type { Command } from 'commander';
-import { CliError, describeError } from './cli-error.ts';
+import { CliError, describeError } from '../actions/operator.ts';
+import { findTarget, type Target, type TargetOptions, type Task } from '../actions/target.ts';
 import type { Report } from './report.ts';
-import { findTarget, type Target, type TargetOptions } from './target.ts';
-import { makeProgress, noProgress, type ShowProgress, type Streams } from './terminal.ts';
+import { confirm, makeAskPassword, makeProgress, noProgress, type Streams } from './terminal.ts';
 
-/** Runs the action of a command on the target that its options choose, and writes the report of what the action gives. */
-export type Run = <Value>(command: Command, act: Action<Value>, report: (value: Value) => Report) => Promise<void>;
+/**
+ * Makes what commander calls for a command: an action on the target that the options choose, with the command's arguments and
+ * options, and the report of what it returns.
+ *
+ * Actions are loaded when a command runs, because the SDK takes longer to load than the rest takes to run.
+ */
+export type Run = <Actions, Name extends keyof Actions>(
+  load: () => Promise<Actions>,
+  name: Name,
+  report: (value: ValueOf<Actions[Name]>) => Report,
+) => (...given: readonly unknown[]) => Promise<void>;
+
+/** What an action returns. */
+type ValueOf<Action> = Action extends (task: Task, ...given: never[]) => Promise<infer Value> ? Value : never;
 
 /** A command that was refused or failed. The message is the one line to show. */
 export class CommandFailed extends Error {
@@ -19,37 +31,46 @@ export class CommandFailed extends Error {
   }
 }
 
-/** Makes the runner of commands. It throws {@link CommandFailed}. */
-export function makeRun(streams: Streams): Run {
-  return async function run(command, act, report) {
-    const { json = false, ...options } = command.optsWithGlobals<GlobalOptions>();
-    const progress = makeProgress(streams.stderr);
-    let target: Target | undefined;
-    try {
-      target = await findTarget(options);
-      const value = await act(target, json ? noProgress : progress.show, streams.stdin);
-      progress.clear();
-      const { json: view, text } = report(value);
-      streams.stdout.write(`${json ? JSON.stringify(view, null, 2) : text}\n`);
-    } catch (error) {
-      progress.clear();
-      throw new CommandFailed(
-        describeError(error, target?.unreachable ?? 'AWS does not answer: check the network and AWS_REGION.'),
-        error instanceof CliError ? error.details : {},
-      );
-    }
+/** Makes the runner of commands. What it runs throws {@link CommandFailed}. */
+export function makeRun({ stdin, stdout, stderr }: Streams): Run {
+  return function run<Actions, Name extends keyof Actions>(
+    load: () => Promise<Actions>,
+    name: Name,
+    report: (value: ValueOf<Actions[Name]>) => Report,
+  ) {
+    return async function runCommand(...words: readonly unknown[]) {
+      const given = words.slice(0, -1);
+      const { json = false, yes = false, ...options } = (words.at(-1) as Command).optsWithGlobals<GlobalOptions>();
+      const progress = makeProgress(stderr);
+      let target: Target | undefined;
+      try {
+        target = await findTarget(options);
+        const act = (await load())[name] as Act<ValueOf<Actions[Name]>>;
+        const task = {
+          target,
+          progress: json ? noProgress : progress.show,
+          confirm: (consequences: string) => confirm(consequences, yes),
+          askPassword: makeAskPassword(stdin),
+        };
+        const value = await act(task, ...given);
+        progress.clear();
+        const { json: view, text } = report(value);
+        stdout.write(`${json ? JSON.stringify(view, null, 2) : text}\n`);
+      } catch (error) {
+        progress.clear();
+        throw new CommandFailed(
+          describeError(error, target?.unreachable ?? 'AWS does not answer: check the network and AWS_REGION.'),
+          error instanceof CliError ? error.details : {},
+        );
+      }
+    };
   };
 }
 
-/**
- * What a command does on its target. Long work shows its progress; a password may be read.
- *
- * Actions take and give values; the commands of a noun import them when one runs, because the SDK takes longer to load than
- * the rest takes to run.
- */
-type Action<Value> = (target: Target, progress: ShowProgress, stdin: Streams['stdin']) => Promise<Value>;
+type Act<Value> = (task: Task, ...given: readonly unknown[]) => Promise<Value>;
 
-/** The options that every command accepts. */
+/** The options that every command accepts, and the one of those that ask. */
 interface GlobalOptions extends TargetOptions {
   readonly json?: boolean;
+  readonly yes?: boolean;
 }

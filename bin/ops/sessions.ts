@@ -1,7 +1,4 @@
 import type { Command } from 'commander';
-import { afterOption, limitOption, notEmpty } from './option-values.ts';
-import { iso, type Report, table } from './report.ts';
-import type { Run } from './run.ts';
 import type {
   EndedOwner,
   EndedSession,
@@ -9,7 +6,10 @@ import type {
   OwnerOptions,
   SessionState,
   SessionStates,
-} from './session-actions.ts';
+} from '../actions/sessions.ts';
+import { afterOption, limitOption, notEmpty } from './option-values.ts';
+import { iso, makeShape, type Report } from './report.ts';
+import type { Run } from './run.ts';
 import { yesOption } from './terminal.ts';
 
 /** Adds `sessions`. */
@@ -19,6 +19,7 @@ export function addSessions(program: Command, run: Run): void {
     .description('logins and the tokens that come of them: list, end')
     .addHelpText('after', examples);
 
+  const list = run(actions, 'listSessions', listed);
   ownerOptions(
     sessions.command('list').description('list live sessions of a user, of a client, or of a user at a client'),
   )
@@ -30,9 +31,11 @@ export function addSessions(program: Command, run: Run): void {
       if (options.user === undefined && options.client === undefined) {
         command.error('error: name whose sessions: --user or --client (or both)');
       }
-      return run(command, async target => (await actions()).listSessions(target, options), reportPage);
+      return list(options, command);
     });
 
+  const endAll = run(actions, 'endAllSessions', endedAll);
+  const endOne = run(actions, 'endSession', ended);
   ownerOptions(sessions.command('end').description('end one session, or all of a user or a client, for good'))
     .argument('[session-id]', 'as list shows it', notEmpty)
     .addOption(yesOption().hideHelp()) // it asks nothing: accepted for scripts that give it to every command that ends something
@@ -41,9 +44,7 @@ export function addSessions(program: Command, run: Run): void {
       if ([sessionId, options.user, options.client].filter(named => named !== undefined).length !== 1) {
         command.error('error: name what to end: one session id, --user or --client');
       }
-      return sessionId === undefined
-        ? run(command, async target => (await actions()).endAllSessions(target, options), reportEndedOwner)
-        : run(command, async target => (await actions()).endSession(target, sessionId), reportEndedSession);
+      return sessionId === undefined ? endAll(options, command) : endOne(sessionId, command);
     });
 }
 
@@ -62,23 +63,38 @@ function ownerOptions(command: Command): Command {
 }
 
 function actions() {
-  return import('./session-actions.ts');
+  return import('../actions/sessions.ts');
 }
 
-function reportPage({ sessions, next }: SessionStates): Report {
-  const columns = [
-    { heading: 'SESSION', cell: ({ session }: SessionState) => session.sessionId },
-    { heading: 'USER', cell: ({ user, session }: SessionState) => user?.email ?? session.userId },
-    { heading: 'CLIENT', cell: ({ session }: SessionState) => session.clientId },
-    { heading: 'BEGAN', cell: ({ session }: SessionState) => iso(session.createdAt) ?? '-' },
-    { heading: 'LAST USED', cell: ({ session }: SessionState) => iso(session.rotatedAt) ?? '-' },
-    { heading: 'STATE', cell: ({ endedBy }: SessionState) => (endedBy === undefined ? 'live' : `ended: ${endedBy}`) },
-  ];
-  const more = next === undefined ? '' : `\n\nThere may be more: --after ${next}`;
-  return { json: sessions.map(viewSession), text: `${table(sessions, columns, 'No such sessions.')}${more}` };
+const session = makeShape<SessionState>([
+  { json: 'sessionId', heading: 'session', value: ({ session }) => session.sessionId },
+  { json: 'userId', value: ({ session }) => session.userId },
+  {
+    json: 'email',
+    heading: 'user',
+    value: ({ user }) => user?.email,
+    text: ({ user, session }) => user?.email ?? session.userId,
+  },
+  { json: 'clientId', heading: 'client', value: ({ session }) => session.clientId },
+  { json: 'accountId', value: ({ session }) => session.accountId },
+  { json: 'scope', value: ({ session }) => session.scope },
+  { json: 'state', value: ({ endedBy }) => (endedBy === undefined ? 'live' : 'ended') },
+  { json: 'endedBy', value: ({ endedBy }) => endedBy },
+  { json: 'createdAt', heading: 'began', value: ({ session }) => iso(session.createdAt) },
+  { json: 'lastUsedAt', heading: 'last used', value: ({ session }) => iso(session.rotatedAt) },
+  {
+    json: 'expiresAt',
+    value: ({ session }) => iso(Math.min(session.idleExpiresAt, session.absoluteExpiresAt)),
+  },
+  { heading: 'state', value: ({ endedBy }) => (endedBy === undefined ? 'live' : `ended: ${endedBy}`) },
+]);
+
+function listed({ sessions, next }: SessionStates): Report {
+  const { json, text } = session.list('No such sessions.')(sessions);
+  return { json, text: next === undefined ? text : `${text}\n\nThere may be more: --after ${next}` };
 }
 
-function reportEndedOwner(owner: EndedOwner): Report {
+function endedAll(owner: EndedOwner): Report {
   if ('user' in owner) {
     const { userId, email } = owner.user;
     return { json: { userId, ended: true }, text: `Every session of ${email} is over.` };
@@ -87,25 +103,6 @@ function reportEndedOwner(owner: EndedOwner): Report {
   return { json: { clientId, ended: true }, text: `Every session of client ${clientId} (${name}) is over.` };
 }
 
-function reportEndedSession({ sessionId, state }: EndedSession): Report {
-  return {
-    json: state ? viewSession(state) : { sessionId, state: 'ended' },
-    text: `Session ${sessionId} is over.`,
-  };
-}
-
-function viewSession({ session, user, endedBy }: SessionState) {
-  return {
-    sessionId: session.sessionId,
-    userId: session.userId,
-    email: user?.email ?? null,
-    clientId: session.clientId,
-    accountId: session.accountId,
-    scope: session.scope,
-    state: endedBy === undefined ? 'live' : 'ended',
-    endedBy: endedBy ?? null,
-    createdAt: iso(session.createdAt),
-    lastUsedAt: iso(session.rotatedAt),
-    expiresAt: iso(Math.min(session.idleExpiresAt, session.absoluteExpiresAt)),
-  };
+function ended({ sessionId, state }: EndedSession): Report {
+  return { json: state ? session.json(state) : { sessionId, state: 'ended' }, text: `Session ${sessionId} is over.` };
 }

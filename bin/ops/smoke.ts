@@ -1,13 +1,18 @@
 import type { Command } from 'commander';
 import { longestStepsMs, type Step } from '../../lambdas/smoke/step-record.ts';
+import type { RotatedCredentials, SmokeReport } from '../actions/smoke.ts';
 import { wholeNumber } from './option-values.ts';
 import { printable, type Report } from './report.ts';
 import type { Run } from './run.ts';
-import type { RotatedCredentials, SmokeReport } from './smoke-actions.ts';
-import { type Confirmed, type Streams, yesOption } from './terminal.ts';
+import { type Streams, yesOption } from './terminal.ts';
 
 /** Adds `smoke`. */
-export function addSmoke(program: Command, run: Run, { stdout }: Pick<Streams, 'stdout'>): void {
+export function addSmoke(
+  program: Command,
+  run: Run,
+  { stdout, interruption }: Pick<Streams, 'stdout' | 'interruption'>,
+): void {
+  const test = run(actions, 'testStage', passed);
   const smoke = program
     .command('smoke')
     .description('test the whole service: log in, register a webhook, publish an event, receive it; and tidy up')
@@ -22,23 +27,19 @@ export function addSmoke(program: Command, run: Run, { stdout }: Pick<Streams, '
       const onStep = (step: Step) => {
         if (!command.optsWithGlobals<{ json?: boolean }>().json) stdout.write(`${lineOf(step)}\n`);
       };
-      return run(command, async target => (await actions()).testStage(target, { ...options, onStep }), reportPassed);
+      return untilInterrupted(signal => test({ ...options, onStep, interruption: signal }, command), interruption);
     });
 
   smoke
     .command('rotate-credentials')
     .description('give the scheduled test another client and user; the first time, its first ones')
-    .action((_options: object, command: Command) =>
-      run(command, async target => (await actions()).rotateCredentials(target), reportRotated),
-    );
+    .action(run(actions, 'rotateCredentials', rotated));
 
   smoke
     .command('remove')
     .description('remove all that smoke tests keep on a stage: before the stage is destroyed')
     .addOption(yesOption())
-    .action((options: Confirmed, command: Command) =>
-      run(command, async target => (await actions()).removeAll(target, options), reportRemoved),
-    );
+    .action(run(actions, 'removeAll', removed));
 }
 
 const examples = `
@@ -54,8 +55,28 @@ Examples:
   npm run ops -- --stage dev smoke remove --yes           # before "cdk destroy"`;
 
 function actions() {
-  return import('./smoke-actions.ts');
+  return import('../actions/smoke.ts');
 }
+
+/**
+ * Ends what is under way when the process is interrupted. Further signals change nothing: npm sends Ctrl-C on, so that it
+ * arrives twice, and tidying up is over within 30 s.
+ */
+async function untilInterrupted(
+  act: (interruption: AbortSignal) => Promise<void>,
+  other: AbortSignal | undefined,
+): Promise<void> {
+  const end = new AbortController();
+  const interrupt = () => end.abort();
+  for (const name of signals) process.on(name, interrupt);
+  try {
+    return await act(other ? AbortSignal.any([end.signal, other]) : end.signal);
+  } finally {
+    for (const name of signals) process.off(name, interrupt);
+  }
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** One line for each step. */
 function lineOf({ name, durationMs, outcome, detail }: Step): string {
@@ -63,7 +84,7 @@ function lineOf({ name, durationMs, outcome, detail }: Step): string {
   return `${name.padEnd(15)} ${`${durationMs}`.padStart(6)} ms  ${state}${printable(detail)}`;
 }
 
-function reportPassed({ label, result }: SmokeReport): Report {
+function passed({ label, result }: SmokeReport): Report {
   const { steps, durationMs, deliveryId } = result;
   return {
     json: { passed: true, durationMs, deliveryId, steps },
@@ -71,15 +92,15 @@ function reportPassed({ label, result }: SmokeReport): Report {
   };
 }
 
-function reportRotated({ clientId, username, parameter, removed }: RotatedCredentials): Report {
-  const others = removed === 0 ? '' : ' The ones before are deleted.';
+function rotated({ clientId, username, parameter, removed: before }: RotatedCredentials): Report {
+  const others = before === 0 ? '' : ' The ones before are deleted.';
   return {
     json: { clientId, username, parameter },
     text: `The scheduled test uses client ${clientId} and user ${username} from its next run on.${others} Their secrets stand in ${parameter} only.`,
   };
 }
 
-function reportRemoved({ removed }: { readonly removed: readonly string[] }): Report {
-  const text = removed.length === 0 ? 'There was nothing to remove.' : `Removed ${removed.join(', ')}.`;
-  return { json: { removed }, text };
+function removed({ removed: names }: { readonly removed: readonly string[] }): Report {
+  const text = names.length === 0 ? 'There was nothing to remove.' : `Removed ${names.join(', ')}.`;
+  return { json: { removed: names }, text };
 }

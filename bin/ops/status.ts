@@ -1,15 +1,9 @@
 import type { Command } from 'commander';
-import { fields, type Report, table } from './report.ts';
+import { isUnread, type Part } from '../actions/operator.ts';
+import type { Status } from '../actions/status.ts';
+import type { KeysView, QueueView, StackView, WebhooksView } from '../actions/status-facts.ts';
+import { lines, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
-import {
-  isUnread,
-  type KeysView,
-  type Part,
-  type QueueView,
-  type Status,
-  type TableView,
-  type WebhooksView,
-} from './status-view.ts';
 
 /** Adds `status`. */
 export function addStatus(program: Command, run: Run): void {
@@ -17,13 +11,7 @@ export function addStatus(program: Command, run: Run): void {
     .command('status')
     .description('what is deployed, and how it does: stacks, protection, queues, alarms, failing webhooks, keys')
     .addHelpText('after', examples)
-    .action((_options: unknown, command: Command) =>
-      run(
-        command,
-        async (target, progress) => (await import('./status-actions.ts')).readStatus(target, progress),
-        reportStatus,
-      ),
-    );
+    .action(run(() => import('../actions/status.ts'), 'readStatus', reportStatus));
 }
 
 const examples = `
@@ -42,7 +30,7 @@ function reportStatus(status: Status): Report {
   const isThere = stacks === null || stacks.some(({ state }) => state !== null);
   const sections = [
     `${target}${where && ` ${where}`}; this checkout is version ${checkout}`,
-    ...(stacks ? [reportStacks(stacks)] : []),
+    ...(stacks ? [stackShape.table(stacks, '')] : []),
     ...(isThere ? reportParts(status) : []),
     status.problems.length === 0
       ? 'Nothing needs you.'
@@ -53,79 +41,83 @@ function reportStatus(status: Status): Report {
 
 function reportParts(status: Status): readonly string[] {
   return [
-    ...(status.stacks ? [section('Tables', status.tables, reportTables)] : []),
-    section('Queues', status.queues, queues => table(queues, queueColumns, 'none')),
+    ...(status.stacks
+      ? [
+          section('Tables', status.tables, tables => {
+            const isProtected = tables.filter(({ deletionProtection }) => deletionProtection).length;
+            return `${isProtected} of ${tables.length} protected from deletion`;
+          }),
+        ]
+      : []),
+    section('Queues', status.queues, queues => queueShape.table(queues, 'none')),
     section('Alarms', status.alarms, ({ total, isCutOff, ringing }) => {
       const looked = isCutOff ? `the first ${total}` : `${total}`;
       if (ringing.length === 0) return `none of ${looked} rings`;
-      return fields(ringing.map(({ name, since, description }) => [name, `since ${since ?? '?'}: ${description}`]));
+      return lines(ringing.map(({ name, since, description }) => [name, `since ${since ?? '?'}: ${description}`]));
     }),
     section('Webhooks', status.webhooks, reportWebhooks),
-    section('Keys', status.keys, keys => table(keys, keyColumns, 'none')),
+    section('Keys', status.keys, keys => keyShape.table(keys, 'none')),
   ];
-}
-
-function reportStacks(stacks: NonNullable<Status['stacks']>): string {
-  const columns = [
-    { heading: 'STACK', cell: (stack: (typeof stacks)[number]) => stack.name },
-    { heading: 'STATE', cell: (stack: (typeof stacks)[number]) => stack.state ?? 'missing' },
-    { heading: 'VERSION', cell: (stack: (typeof stacks)[number]) => stack.version ?? '-' },
-    { heading: 'UPDATED', cell: (stack: (typeof stacks)[number]) => stack.updatedAt ?? '-' },
-    { heading: 'PROTECTED', cell: (stack: (typeof stacks)[number]) => (stack.terminationProtection ? 'yes' : 'no') },
-  ];
-  return table(stacks, columns, '');
-}
-
-function reportTables(tables: readonly TableView[]): string {
-  const isProtected = tables.filter(({ deletionProtection }) => deletionProtection).length;
-  return `${isProtected} of ${tables.length} protected from deletion`;
 }
 
 function section<Value>(title: string, part: Part<Value>, report: (value: Value) => string): string {
   return `${title}\n${isUnread(part) ? `could not be read: ${part.unread}` : report(part)}`;
 }
 
-const queueColumns = [
-  { heading: 'QUEUE', cell: (queue: QueueView) => queue.queue },
-  { heading: 'WAITING', cell: (queue: QueueView) => String(queue.waiting) },
-  { heading: 'IN FLIGHT', cell: (queue: QueueView) => String(queue.inFlight) },
-  { heading: 'DELAYED', cell: (queue: QueueView) => String(queue.delayed) },
-  {
-    heading: 'OLDEST',
-    cell: ({ oldestSeconds }: QueueView) => (oldestSeconds === null ? '-' : `${oldestSeconds} s`),
-  },
-];
-
 function reportWebhooks({ read, isCutOff, suspended, failing }: WebhooksView): string {
   const looked = isCutOff ? `the first ${read}; there are more ("webhooks list" reads all)` : `${read}`;
-  const rows = [
+  const rows: readonly WebhookRow[] = [
     ...suspended.map(({ reason, ...webhook }) => ({ ...webhook, what: `suspended (${reason ?? 'unknown'})` })),
     ...failing.map(webhook => ({ ...webhook, what: 'failing' })),
   ];
   const shown = rows.slice(0, mostRows);
-  const columns = [
-    { heading: 'ACCOUNT', cell: (row: (typeof rows)[number]) => row.account },
-    { heading: 'EVENT', cell: (row: (typeof rows)[number]) => row.event },
-    { heading: 'WHAT', cell: (row: (typeof rows)[number]) => row.what },
-    { heading: 'SINCE', cell: (row: (typeof rows)[number]) => row.since ?? '-' },
-  ];
   return [
     `${suspended.length} suspended and ${failing.length} failing of ${looked}`,
-    ...(rows.length > 0 ? [table(shown, columns, '')] : []),
+    ...(rows.length > 0 ? [webhookShape.table(shown, '')] : []),
     ...(rows.length > shown.length ? [`… and ${rows.length - shown.length} more (--json has them)`] : []),
   ].join('\n');
 }
 
-const keyColumns = [
-  { heading: 'KIND', cell: (keys: KeysView) => keys.kind },
-  { heading: 'KEYS', cell: (keys: KeysView) => String(keys.keys) },
-  { heading: 'IN USE SINCE', cell: (keys: KeysView) => keys.activeSince ?? '-' },
+const stackShape = makeShape<StackView>([
+  { heading: 'stack', value: ({ name }) => name },
+  { heading: 'state', value: ({ state }) => state ?? 'missing' },
+  { heading: 'version', value: ({ version }) => version },
+  { heading: 'updated', value: ({ updatedAt }) => updatedAt },
+  { heading: 'protected', value: ({ terminationProtection }) => (terminationProtection ? 'yes' : 'no') },
+]);
+
+const queueShape = makeShape<QueueView>([
+  { heading: 'queue', value: ({ queue }) => queue },
+  { heading: 'waiting', value: ({ waiting }) => waiting },
+  { heading: 'in flight', value: ({ inFlight }) => inFlight },
+  { heading: 'delayed', value: ({ delayed }) => delayed },
+  { heading: 'oldest', value: ({ oldestSeconds }) => (oldestSeconds === null ? '-' : `${oldestSeconds} s`) },
+]);
+
+interface WebhookRow {
+  readonly account: string;
+  readonly event: string;
+  readonly what: string;
+  readonly since: string | null;
+}
+
+const webhookShape = makeShape<WebhookRow>([
+  { heading: 'account', value: ({ account }) => account },
+  { heading: 'event', value: ({ event }) => event },
+  { heading: 'what', value: ({ what }) => what },
+  { heading: 'since', value: ({ since }) => since },
+]);
+
+const keyShape = makeShape<KeysView>([
+  { heading: 'kind', value: ({ kind }) => kind },
+  { heading: 'keys', value: ({ keys }) => keys },
+  { heading: 'in use since', value: ({ activeSince }) => activeSince },
   {
-    heading: 'NEXT KEY MADE',
-    cell: (keys: KeysView) => keys.nextMadeAt ?? (keys.nextActiveFrom === null ? '-' : 'already'),
+    heading: 'next key made',
+    value: ({ nextMadeAt, nextActiveFrom }) => nextMadeAt ?? (nextActiveFrom === null ? '-' : 'already'),
   },
-  { heading: 'NEXT KEY IN USE', cell: (keys: KeysView) => keys.nextActiveFrom ?? '-' },
-];
+  { heading: 'next key in use', value: ({ nextActiveFrom }) => nextActiveFrom },
+]);
 
 /** Webhooks that the text shows. */
 const mostRows = 20;

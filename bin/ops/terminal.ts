@@ -1,16 +1,16 @@
 import { createInterface } from 'node:readline/promises';
+import { buffer } from 'node:stream/consumers';
 import { Option } from 'commander';
-import { CliError } from './cli-error.ts';
+import { type AskPassword, CliError, type ShowProgress } from '../actions/operator.ts';
 
 /** The streams of a command: the process's own, or those of a test. */
 export interface Streams {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly stdout: Pick<NodeJS.WriteStream, 'write'>;
   readonly stderr: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;
+  /** Ends a long command early, as a signal to the process does. */
+  readonly interruption?: AbortSignal;
 }
-
-/** Shows how far a long command is; each text replaces the one before. */
-export type ShowProgress = (text: string) => void;
 
 /** The progress of one command. `clear` removes it from a terminal before anything else is written. */
 export interface Progress {
@@ -46,11 +46,6 @@ export function yesOption(): Option {
   return new Option('--yes', 'do what cannot be undone without asking');
 }
 
-/** The value of that option. */
-export interface Confirmed {
-  readonly yes?: boolean;
-}
-
 /**
  * Asks before something that cannot be undone. Without a terminal it refuses, unless the command was given `--yes`. The
  * question goes to standard error, so that standard output holds nothing but the `--json` answer.
@@ -72,6 +67,54 @@ export async function confirm(consequences: string, yes = false, terminal: Quest
     if (answer.trim() !== 'yes') throw new CliError('cancelled: nothing was changed.');
   } finally {
     prompt.close();
+  }
+}
+
+/**
+ * Makes what asks for a password: at a hidden prompt, or on standard input where that is no terminal. It takes none from an
+ * argument: arguments are seen by every process of the machine and stay in the shell's history.
+ */
+export function makeAskPassword(stdin: Streams['stdin'], stderr: NodeJS.WritableStream = process.stderr): AskPassword {
+  return function askPassword(check) {
+    return stdin.isTTY ? fromPrompt(check, stdin, stderr) : fromStandardInput(stdin);
+  };
+}
+
+/** Asks twice, because nothing is shown. The prompt goes to standard error, so that standard output holds the answer only. */
+async function fromPrompt(
+  check: (password: string) => Promise<string | undefined>,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<string> {
+  const { default: prompt } = await import('@inquirer/password');
+  const ask = async (message: string, validate: (value: string) => Promise<string | true>): Promise<string> => {
+    const closed = new AbortController();
+    const close = () => closed.abort();
+    input.once('pause', close); // at Ctrl-D or the end of the input, where the prompt would wait for ever
+    try {
+      const place = { input, output, signal: closed.signal };
+      return await prompt({ message, mask: true, toggleMask: false, validate }, place);
+    } catch (error) {
+      if (error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name))
+        throw new CliError('cancelled: nothing was changed.');
+      throw error;
+    } finally {
+      input.off('pause', close);
+    }
+  };
+  const password = await ask('Password:', async value => (await check(value)) ?? true);
+  const repeated = await ask('Again:', async () => true);
+  if (password !== repeated) throw new CliError('the two passwords differ: nothing was changed.');
+  return password;
+}
+
+/** All of standard input, without the one line break that `echo` and here-documents add. */
+async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
+  const bytes = await buffer(stdin);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, '');
+  } catch {
+    throw new CliError('the password on standard input is not UTF-8.');
   }
 }
 

@@ -1,12 +1,10 @@
 import { type Command, Option } from 'commander';
-import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
-import { type Role, roles, type User } from '../../lambdas/auth/principals/user.ts';
+import { roles, type User } from '../../lambdas/auth/principals/user.ts';
+import type { DeletedUser, UserWithPassword } from '../actions/users.ts';
 import { afterOption, emailAddress, limitOption, notEmpty, ordinaryAccountId } from './option-values.ts';
-import type { PasswordOptions } from './password.ts';
-import { fields, iso, type Report, table } from './report.ts';
+import { iso, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
-import { type Confirmed, yesOption } from './terminal.ts';
-import type { DeletedUser, NewUser, UserWithPassword } from './user-actions.ts';
+import { yesOption } from './terminal.ts';
 
 /** Adds `users`. */
 export function addUsers(program: Command, run: Run): void {
@@ -25,44 +23,30 @@ export function addUsers(program: Command, run: Run): void {
     .addOption(new Option('--role <role>', 'admins manage webhooks').choices(roles).makeOptionMandatory())
     .addOption(generateOption())
     .addHelpText('after', examples)
-    .action((options: NewUser, command: Command) =>
-      run(
-        command,
-        async (target, _progress, stdin) => (await actions()).createUser(target, options, stdin),
-        reportWithPassword,
-      ),
-    );
+    .action(run(actions, 'createUser', created => withPassword(user.show(created.user), created)));
 
   users
     .command('list')
     .description('list all users, or a page of them')
     .addOption(limitOption())
     .addOption(afterOption('user'))
-    .action((page: PageRequest, command: Command) =>
-      run(command, async target => (await actions()).listUsers(target, page), reportUsers),
-    );
+    .action(run(actions, 'listUsers', listed));
 
   users
     .command('show')
     .description('show a user')
     .argument(...userArgument)
-    .action((reference: string, _options: object, command: Command) =>
-      run(command, async target => (await actions()).showUser(target, reference), reportUser),
-    );
+    .action(run(actions, 'showUser', user.show));
 
-  for (const [name, status] of [
-    ['enable', 'enabled'],
-    ['disable', 'disabled'],
+  for (const [name, action, description] of [
+    ['enable', 'enableUser', 'let a disabled user in again'],
+    ['disable', 'disableUser', 'shut a user out; their sessions are over for good'],
   ] as const) {
     users
       .command(name)
-      .description(
-        status === 'enabled' ? 'let a disabled user in again' : 'shut a user out; their sessions are over for good',
-      )
+      .description(description)
       .argument(...userArgument)
-      .action((reference: string, _options: object, command: Command) =>
-        run(command, async target => (await actions()).setStatus(target, reference, status), reportStatus),
-      );
+      .action(run(actions, action, changed));
   }
 
   users
@@ -70,48 +54,34 @@ export function addUsers(program: Command, run: Run): void {
     .description('delete a user with their address, password and sessions; the address is free then')
     .argument(...userArgument)
     .addOption(yesOption())
-    .action((reference: string, options: Confirmed, command: Command) =>
-      run(command, async target => (await actions()).deleteUser(target, reference, options), reportDeleted),
-    );
+    .action(run(actions, 'deleteUser', deleted));
 
   users
     .command('unlock')
     .description('forget the failed logins of a user, of all clients')
     .argument(...userArgument)
-    .action((reference: string, _options: object, command: Command) =>
-      run(command, async target => (await actions()).unlockUser(target, reference), reportUnlocked),
-    );
+    .action(run(actions, 'unlockUser', unlocked));
 
   users
     .command('set-role')
     .description('change what a user may do; holds at once, and ends no session')
     .argument(...userArgument)
     .addArgument(program.createArgument('<role>').choices(roles))
-    .action((reference: string, role: Role, _options: object, command: Command) =>
-      run(command, async target => (await actions()).setRole(target, reference, role), reportRole),
-    );
+    .action(run(actions, 'setRole', promoted));
 
   users
     .command('set-password')
     .description("change a user's password; ends all their sessions and forgets failed logins")
     .argument(...userArgument)
     .addOption(generateOption())
-    .action((reference: string, options: PasswordOptions, command: Command) =>
-      run(
-        command,
-        async (target, _progress, stdin) => (await actions()).setPassword(target, reference, options, stdin),
-        reportPasswordChange,
-      ),
-    );
+    .action(run(actions, 'setPassword', done => withPassword(passwordChanged(done.user), done)));
 
   users
     .command('set-email')
     .description('give a user another e-mail address to log in with; ends no session')
     .argument(...userArgument)
     .argument('<address>', 'the new one', emailAddress)
-    .action((reference: string, email: string, _options: object, command: Command) =>
-      run(command, async target => (await actions()).setEmail(target, reference, email), reportEmail),
-    );
+    .action(run(actions, 'setEmail', renamed));
 }
 
 const examples = `
@@ -131,87 +101,48 @@ function generateOption() {
 }
 
 function actions() {
-  return import('./user-actions.ts');
+  return import('../actions/users.ts');
 }
 
-function reportWithPassword({ user, generatedPassword }: UserWithPassword): Report {
-  return withPassword(reportUser(user), generatedPassword);
-}
+const user = makeShape<User>([
+  { json: 'userId', heading: 'user id', value: ({ userId }) => userId },
+  { json: 'email', heading: 'e-mail', value: ({ email }) => email },
+  { json: 'accountId', heading: 'account', value: ({ accountId }) => accountId },
+  { json: 'role', heading: 'role', value: ({ role }) => role },
+  { json: 'status', heading: 'status', value: ({ status }) => status },
+  { json: 'createdAt', value: ({ createdAt }) => iso(createdAt) },
+  { json: 'updatedAt', value: ({ updatedAt }) => iso(updatedAt) },
+]);
 
-function reportStatus(user: User): Report {
-  const what = user.status === 'disabled' ? ' Their sessions are over; enabling them again brings none back.' : '';
-  return { json: viewUser(user), text: `User ${user.email} is ${user.status}.${what}` };
-}
+const listed = user.list(
+  'No users. Create one: npm run ops -- users create --email ana@acme.com.br --account acme --role admin',
+);
 
-function reportDeleted({ userId, email }: DeletedUser): Report {
+const changed = user.tell(
+  ({ email, status }) =>
+    `User ${email} is ${status}.${status === 'disabled' ? ' Their sessions are over; enabling them again brings none back.' : ''}`,
+);
+
+const unlocked = user.tell(({ email }) => `User ${email} may log in: failed logins are forgotten.`);
+
+const promoted = user.tell(({ email, role, accountId }) => `User ${email} is ${role} of account ${accountId}.`);
+
+const passwordChanged = user.tell(({ email }) => `The password of ${email} is changed, and their sessions are over.`);
+
+const renamed = user.tell(({ email }) => `The user logs in as ${email} from now on; their password and sessions stay.`);
+
+function deleted({ userId, email }: DeletedUser): Report {
   return {
     json: { userId, deleted: true },
     text: `User ${email} is deleted, and their sessions are over. The address is free.`,
   };
 }
 
-function reportUnlocked(user: User): Report {
-  return { json: viewUser(user), text: `User ${user.email} may log in: failed logins are forgotten.` };
-}
-
-function reportRole(user: User): Report {
-  return { json: viewUser(user), text: `User ${user.email} is ${user.role} of account ${user.accountId}.` };
-}
-
-function reportPasswordChange({ user, generatedPassword }: UserWithPassword): Report {
-  const text = `The password of ${user.email} is changed, and their sessions are over.`;
-  return withPassword({ json: viewUser(user), text }, generatedPassword);
-}
-
-function reportEmail(user: User): Report {
-  const text = `The user logs in as ${user.email} from now on; their password and sessions stay.`;
-  return { json: viewUser(user), text };
-}
-
-/** One user. */
-function reportUser(user: User): Report {
-  const text = fields([
-    ['user id', user.userId],
-    ['e-mail', user.email],
-    ['account', user.accountId],
-    ['role', user.role],
-    ['status', user.status],
-  ]);
-  return { json: viewUser(user), text };
-}
-
 /** Adds a generated password to a report, if there is one: it is shown once. */
-function withPassword({ json, text }: Report, password: string | undefined): Report {
+function withPassword({ json, text }: Report, { generatedPassword: password }: UserWithPassword): Report {
   if (password === undefined) return { json, text };
   return {
     json: { ...(json as object), password },
     text: `${text}\n\npassword  ${password}\nThe password is shown this once and kept nowhere: hand it over now.`,
-  };
-}
-
-/** Many users, one on a line. */
-function reportUsers(users: readonly User[]): Report {
-  const columns = [
-    { heading: 'USER ID', cell: (user: User) => user.userId },
-    { heading: 'E-MAIL', cell: (user: User) => user.email },
-    { heading: 'ACCOUNT', cell: (user: User) => user.accountId },
-    { heading: 'ROLE', cell: (user: User) => user.role },
-    { heading: 'STATUS', cell: (user: User) => user.status },
-  ];
-  const whenEmpty =
-    'No users. Create one: npm run ops -- users create --email ana@acme.com.br --account acme --role admin';
-  return { json: users.map(viewUser), text: table(users, columns, whenEmpty) };
-}
-
-/** The JSON of a user. */
-function viewUser(user: User) {
-  return {
-    userId: user.userId,
-    email: user.email,
-    accountId: user.accountId,
-    role: user.role,
-    status: user.status,
-    createdAt: iso(user.createdAt),
-    updatedAt: iso(user.updatedAt),
   };
 }

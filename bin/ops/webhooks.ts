@@ -1,11 +1,9 @@
 import { type Command, Option } from 'commander';
-import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
-import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
-import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
+import { wireStatuses } from '../../lambdas/webhooks/representation.ts';
+import type { Reactivated, Suspended, WebhookView } from '../actions/webhooks.ts';
 import { accountId, eventName } from './option-values.ts';
-import { fields, iso, type Report, table } from './report.ts';
+import { type Field, iso, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
-import type { FoundWebhook, ListOptions, Reactivated, Registration, Suspended } from './webhook-actions.ts';
 
 /** Adds `webhooks`. */
 export function addWebhooks(program: Command, run: Run): void {
@@ -19,29 +17,21 @@ export function addWebhooks(program: Command, run: Run): void {
     .description('list webhooks, with why they are suspended')
     .option('--account <id>', 'those of this account only', accountId)
     .addOption(new Option('--status <status>', 'those of this status only').choices(Object.values(wireStatuses)))
-    .action((options: ListOptions, command: Command) =>
-      run(command, async target => (await actions()).listWebhooks(target, options), reportWebhooks),
-    );
+    .action(run(actions, 'listWebhooks', listed));
 
   registrationOptions(
     webhooks.command('show').description('show one webhook: where it leads, its state and health; nothing secret'),
-  ).action((options: Registration, command: Command) =>
-    run(command, async target => (await actions()).showWebhook(target, options), reportWebhook),
-  );
+  ).action(run(actions, 'showWebhook', shown));
 
   registrationOptions(
     webhooks
       .command('suspend')
       .description('hold the events of a webhook, or of the next one; its account cannot end that'),
-  ).action((options: Registration, command: Command) =>
-    run(command, async target => (await actions()).suspendWebhook(target, options), reportSuspension),
-  );
+  ).action(run(actions, 'suspendWebhook', suspended));
 
   registrationOptions(
     webhooks.command('reactivate').description('end the suspension of a webhook, whatever its reason'),
-  ).action((options: Registration, command: Command) =>
-    run(command, async target => (await actions()).reactivateWebhook(target, options), reportReactivation),
-  );
+  ).action(run(actions, 'reactivateWebhook', reactivated));
 }
 
 const examples = `
@@ -58,108 +48,81 @@ function registrationOptions(command: Command): Command {
 }
 
 function actions() {
-  return import('./webhook-actions.ts');
+  return import('../actions/webhooks.ts');
 }
 
-function reportWebhooks(found: readonly FoundWebhook[]): Report {
-  const webhooks = found.map(({ found, slowSince }) => ({ ...viewOf(found), slowSince }));
-  type Row = (typeof webhooks)[number];
-  const columns = [
-    { heading: 'ACCOUNT', cell: (row: Row) => row.accountId ?? '-' },
-    { heading: 'EVENT', cell: (row: Row) => row.evento ?? '-' },
-    { heading: 'HOST', cell: (row: Row) => row.host ?? '(not registered)' },
-    { heading: 'STATUS', cell: (row: Row) => row.status ?? '-' },
-    { heading: 'REASON', cell: (row: Row) => row.suspensionReason ?? '-' },
-    { heading: 'FAILING SINCE', cell: (row: Row) => row.failingSince ?? '-' },
-    { heading: 'SLOW SINCE', cell: (row: Row) => row.slowSince ?? '-' },
-  ];
-  return { json: webhooks, text: table(webhooks, columns, 'No such webhooks.') };
-}
+const fields: readonly Field<WebhookView>[] = [
+  { json: 'accountId', heading: 'account', value: ({ accountId }) => accountId },
+  { json: 'evento', heading: 'event', value: ({ eventName }) => eventName },
+  {
+    json: 'webhookId',
+    heading: 'webhook id',
+    in: 'show',
+    value: ({ webhookId }) => webhookId,
+    text: ({ webhookId }) => webhookId ?? 'none: the next one that is registered begins suspended',
+  },
+  { json: 'host', heading: 'host', in: 'show', value: ({ host }) => host },
+  { heading: 'host', in: 'list', value: ({ host }) => host ?? '(not registered)' },
+  {
+    json: 'status',
+    heading: 'status',
+    in: 'show',
+    value: ({ status }) => status,
+    text: ({ status, suspensionReason: reason }) => (reason === null ? status : `${status} (${reason})`),
+  },
+  { heading: 'status', in: 'list', value: ({ status }) => status },
+  { json: 'suspensionReason', heading: 'reason', in: 'list', value: ({ suspensionReason }) => suspensionReason },
+  { json: 'failingSince', heading: 'failing since', value: ({ failingSince }) => iso(failingSince) },
+  { json: 'createdAt', value: ({ createdAt }) => iso(createdAt) },
+  { json: 'updatedAt', value: ({ updatedAt }) => iso(updatedAt) },
+];
 
-function reportWebhook({ found, slowSince }: FoundWebhook): Report {
-  const registered = 'webhookId' in found ? found : undefined;
-  const secrets = (registered?.secrets ?? []).map(({ createdAt, replacedAt }) => ({
-    createdAt: iso(createdAt),
-    replacedAt: iso(replacedAt),
-  }));
-  const shown = {
-    ...viewOf(found),
-    slowSince,
-    hasAuthorization: registered?.sealedAuthorization !== undefined,
-    secrets,
-  };
-  const text = fields([
-    ['account', found.accountId],
-    ['event', found.eventName],
-    ['webhook id', shown.webhookId ?? 'none: the next one that is registered begins suspended'],
-    ['host', shown.host ?? '-'],
-    ['status', shown.suspensionReason === null ? (shown.status ?? '-') : `${shown.status} (${shown.suspensionReason})`],
-    ['failing since', shown.failingSince ?? '-'],
-    ['slow since', shown.slowSince ?? '-'],
-    ['autorizacao', shown.hasAuthorization ? 'is sent' : 'none'],
-    ['signing secrets', secrets.map(({ createdAt }) => `of ${createdAt}`).join(', ') || 'none'],
-    ['created', shown.createdAt ?? '-'],
-    ['updated', shown.updatedAt ?? '-'],
-  ]);
-  return { json: shown, text };
-}
+const webhook = makeShape(fields);
 
-function reportSuspension({ account, event, isRegistered, found }: Suspended): Report {
+const fieldsWithSlowness: typeof fields = [
+  ...fields,
+  { json: 'slowSince', heading: 'slow since', value: ({ slowSince }) => iso(slowSince) },
+];
+
+const listed = makeShape(fieldsWithSlowness).list('No such webhooks.');
+
+const { show: shown } = makeShape([
+  ...fieldsWithSlowness,
+  {
+    json: 'hasAuthorization',
+    heading: 'autorizacao',
+    value: ({ hasAuthorization }) => hasAuthorization,
+    text: ({ hasAuthorization }) => (hasAuthorization ? 'is sent' : 'none'),
+  },
+  {
+    json: 'secrets',
+    heading: 'signing secrets',
+    value: ({ secrets }) =>
+      secrets.map(({ createdAt, replacedAt }) => ({ createdAt: iso(createdAt), replacedAt: iso(replacedAt) })),
+    text: ({ secrets }) => secrets.map(({ createdAt }) => `of ${iso(createdAt)}`).join(', ') || 'none',
+  },
+  { heading: 'created', value: ({ createdAt }) => iso(createdAt) },
+  { heading: 'updated', value: ({ updatedAt }) => iso(updatedAt) },
+] satisfies typeof fields);
+
+function suspended({ account, event, isRegistered, webhook: found }: Suspended): Report {
   const text = isRegistered
     ? `The webhook of ${account} for ${event} is suspended: its events are held. If its account deletes it, the next one begins suspended.`
     : `${account} has no webhook for ${event} just now: the next one that it registers begins suspended.`;
-  return { json: found ? viewOf(found) : null, text };
+  return { json: found ? webhook.json(found) : null, text };
 }
 
-function reportReactivation({ account, event, webhook }: Reactivated): Report {
-  if (!webhook) {
+function reactivated({ account, event, webhook: found }: Reactivated): Report {
+  if (!found) {
     const text = `The suspension is ended: the next webhook of ${account} for ${event} begins active.`;
     return { json: { accountId: account, evento: event, webhookId: null, status: null }, text };
   }
-  const lines = [
+  const sentences = [
     `The webhook of ${account} for ${event} is active. Deliveries held meanwhile (retida) stay so until sent:`,
     `  one by one   npm run ops -- deliveries list --account ${account} --event ${event} --state retida`,
     '               npm run ops -- deliveries resend ID',
     `  a range      npm run ops -- deliveries replay --account ${account} --event ${event} --state retida --since 7d`,
     `  or its account does: POST /v1/webhooks/${event}/reenvios {"desde": …, "ate": …, "estado": "retida"}`,
   ];
-  return { json: viewOf(webhook), text: lines.join('\n') };
-}
-
-function viewOf(found: Webhook | Hold): View {
-  return 'webhookId' in found ? viewOfWebhook(found) : viewOfHold(found);
-}
-
-type View = {
-  readonly [Name in keyof ReturnType<typeof viewOfWebhook>]: ReturnType<typeof viewOfWebhook>[Name] | null;
-};
-
-/** The JSON of a webhook, without secrets: of its URL it shows the host only. */
-function viewOfWebhook(webhook: Webhook) {
-  return {
-    accountId: webhook.accountId,
-    evento: webhook.eventName,
-    webhookId: webhook.webhookId,
-    host: URL.parse(webhook.url)?.host ?? null,
-    status: wireStatuses[webhook.status],
-    suspensionReason: webhook.suspensionReason && wireReasons[webhook.suspensionReason],
-    failingSince: iso(webhook.failingSince),
-    createdAt: iso(webhook.createdAt),
-    updatedAt: iso(webhook.updatedAt),
-  };
-}
-
-/** The JSON of an operator's suspension without a webhook: a webhook that has nothing else. */
-function viewOfHold({ accountId, eventName, since }: Hold): View {
-  return {
-    accountId,
-    evento: eventName,
-    webhookId: null,
-    host: null,
-    status: 'suspenso',
-    suspensionReason: 'operador',
-    failingSince: null,
-    createdAt: null,
-    updatedAt: iso(since),
-  };
+  return { json: webhook.json(found), text: sentences.join('\n') };
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type StackName, stackNamesOf } from '../ops/stage-stacks.ts';
+import { type StackName, stackNamesOf } from '../actions/stage-stacks.ts';
 import type { Check, Subject } from './checks.ts';
 import { type Finding, ok } from './finding.ts';
 import { resourcesOf, type Template } from './synthesis.ts';

@@ -1,6 +1,6 @@
 import type { StageConfiguration } from '../../lib/config.ts';
-import type { DeployedStack } from '../ops/stage-stacks.ts';
-import { describeStacks } from '../ops/stage-stacks.ts';
+import type { DeployedStack } from '../actions/stage-stacks.ts';
+import { describeStacks } from '../actions/stage-stacks.ts';
 import type { Template } from './synthesis.ts';
 
 /** What the checks ask of AWS, in one Region. Nothing here writes. */

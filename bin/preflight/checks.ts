@@ -1,5 +1,5 @@
 import type { StageConfiguration } from '../../lib/config.ts';
-import type { DeployedStack } from '../ops/stage-stacks.ts';
+import type { DeployedStack } from '../actions/stage-stacks.ts';
 import type { Aws } from './aws.ts';
 import type { Finding } from './finding.ts';
 import type { Synthesis, Template } from './synthesis.ts';

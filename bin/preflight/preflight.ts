@@ -1,9 +1,8 @@
 import type { StageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError, type StageName } from '../../lib/stage-files.ts';
-import { describeError } from '../ops/cli-error.ts';
-import { isDeployed } from '../ops/stack-states.ts';
-import { isLeftOver } from '../ops/stage-stacks.ts';
-import type { ShowProgress } from '../ops/terminal.ts';
+import { describeError, type ShowProgress } from '../actions/operator.ts';
+import { isDeployed } from '../actions/stack-states.ts';
+import { isLeftOver } from '../actions/stage-stacks.ts';
 import { accountChecks } from './account-checks.ts';
 import { approvalCheck } from './approval.ts';
 import type { Aws } from './aws.ts';

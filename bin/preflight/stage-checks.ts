@@ -1,5 +1,5 @@
-import { adviceOn, isDeployed } from '../ops/stack-states.ts';
-import { type DeployedStack, isLeftOver, stackNameOf } from '../ops/stage-stacks.ts';
+import { adviceOn, isDeployed } from '../actions/stack-states.ts';
+import { type DeployedStack, isLeftOver, stackNameOf } from '../actions/stage-stacks.ts';
 import type { Check, Subject } from './checks.ts';
 import { type Finding, ok, problem, unknown } from './finding.ts';
 import { resourcesOf, type Template } from './synthesis.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
 import type { StageConfiguration } from '../../lib/config.ts';
-import { type StackName, stackNameOf, stackNamesOf } from '../ops/stage-stacks.ts';
+import { type StackName, stackNameOf, stackNamesOf } from '../actions/stage-stacks.ts';
 
 /** A CloudFormation template, as far as the checks look into it. */
 export interface Template {

@@ -1,20 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { unique } from '../../tools/support/accounts.ts';
-import { type OpsResult, runOpsInProcess } from '../../tools/support/ops.ts';
-import { runOps } from '../support/e2e-ops.ts';
+import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { run } from '../support/e2e-target.ts';
 
 /** One line on standard error, nothing on standard output, and no stack trace. */
-const expectOneLine = async (
-  code: number,
-  message: RegExp,
-  args: string[],
-  call: (args: string[]) => Promise<OpsResult> = words => runOpsInProcess(words),
-) => {
-  const result = await call(args);
+const expectOneLine = async (code: number, message: RegExp, args: string[], input?: string) => {
+  const result = await runOpsInProcess(args, input);
   expect(result).toMatchObject({ code, stdout: '' });
   expect(result.stderr).toMatch(message);
   expect(result.stderr.trimEnd().split('\n')).toHaveLength(1);
@@ -92,13 +86,8 @@ describe('ops says what is wrong in one line', () => {
 
   it.concurrent('an unknown client or user', async () => {
     const disable = ['--outputs', run.outputsFile, 'clients', 'disable', 'nobody'];
-    await expectOneLine(1, /no client "nobody"/, disable, runOps);
+    await expectOneLine(1, /no client "nobody"/, disable);
     await expectOneLine(1, /no user "nobody@x"/, ['--outputs', run.outputsFile, 'users', 'disable', 'nobody@x']);
-  });
-
-  it.concurrent('as a process: what it does not understand, and a password that it was given where all can see', async () => {
-    await expectOneLine(2, /unknown command 'clinets' \(Did you mean clients\?\)/, ['clinets', 'list'], runOps);
-    await expectOneLine(2, /unknown option '--password'$/m, [...create, '--password=secret'], runOps);
   });
 
   it.concurrent.each([
@@ -110,14 +99,9 @@ describe('ops says what is wrong in one line', () => {
       1,
       message,
       ['--outputs', run.outputsFile, ...create, '--email', `${unique()}@e2e.example.com`],
-      words => runOpsInProcess(words, input),
+      input,
     ),
   );
-
-  it.concurrent('as a process: a password that is no password', () =>
-    expectOneLine(1, /password is empty/, ['--outputs', run.outputsFile, ...create], words =>
-      runOps(words, { input: '\n' }),
-    ));
 
   it.concurrent.each([
     ['an outputs file that is missing', undefined, /cannot be read/],
@@ -130,35 +114,31 @@ describe('ops says what is wrong in one line', () => {
     await expectOneLine(1, message, ['--outputs', file, 'clients', 'list']);
   });
 
-  it.concurrent('missing credentials', async () => {
-    const names = Object.keys(process.env).filter(name => name.startsWith('AWS_'));
-    const environment = {
-      ...Object.fromEntries(names.map(name => [name, undefined])),
-      HOME: '/nonexistent',
-      AWS_REGION: 'us-east-1',
-      AWS_EC2_METADATA_DISABLED: 'true',
-    };
+  it('missing credentials', async () => {
+    for (const name of Object.keys(process.env).filter(name => name.startsWith('AWS_'))) vi.stubEnv(name, undefined);
+    vi.stubEnv('HOME', '/nonexistent');
+    vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
     const list = ['--stage', 'dev', 'clients', 'list'];
-    await expectOneLine(1, /no usable AWS credentials: sign in/, list, words => runOps(words, { environment }));
-    const noRegion = { ...environment, AWS_REGION: undefined };
-    await expectOneLine(1, /no AWS region: set AWS_REGION/, list, words => runOps(words, { environment: noRegion }));
-    for (const variables of [environment, noRegion]) {
-      const wrong = { ...variables, AWS_PROFILE: 'nobody' };
-      await expectOneLine(1, /^error: no .*profile "nobody" \(AWS_PROFILE\).*(Name|name) another/, list, words =>
-        runOps(words, { environment: wrong }),
-      );
+    try {
+      for (const [region, message] of [
+        ['us-east-1', /no usable AWS credentials: sign in/],
+        [undefined, /no AWS region: set AWS_REGION/],
+      ] as const) {
+        vi.stubEnv('AWS_REGION', region);
+        vi.stubEnv('AWS_PROFILE', undefined);
+        await expectOneLine(1, message, list);
+        vi.stubEnv('AWS_PROFILE', 'nobody');
+        await expectOneLine(1, /^error: no .*profile "nobody" \(AWS_PROFILE\).*(Name|name) another/, list);
+      }
+    } finally {
+      vi.unstubAllEnvs();
     }
   });
 });
 
 describe('ops --json', () => {
-  const expectJson = async (
-    args: string[],
-    code: 'usage' | 'refused',
-    message: RegExp,
-    call = (words: string[]) => runOpsInProcess(words),
-  ) => {
-    const result = await call(['--json', ...args]);
+  const expectJson = async (args: string[], code: 'usage' | 'refused', message: RegExp) => {
+    const result = await runOpsInProcess(['--json', ...args]);
     const exitCode = code === 'usage' ? 2 : 1;
     expect(result).toMatchObject({ code: exitCode, stdout: '' });
     expect(JSON.parse(result.stderr)).toEqual({ error: expect.stringMatching(message), code, exitCode });
@@ -174,12 +154,6 @@ describe('ops --json', () => {
     ['what is not there', ['--outputs', run.outputsFile, 'dlq', 'show', 'nope'], 'refused', /shows no message nope/],
     ['what nobody confirmed', ['--outputs', run.outputsFile, 'keys', 'rotate', '--revoke'], 'refused', /add --yes\.$/],
   ])('tells %s as one object on standard error', (_title, args, code, message) => expectJson(args, code, message));
-
-  it.concurrent('tells it as a process too', async () => {
-    await expectJson(['clients'], 'usage', /^a command is missing/, args => runOps(args));
-    const unconfirmed = ['--outputs', run.outputsFile, 'keys', 'rotate', '--revoke'];
-    await expectJson(unconfirmed, 'refused', /add --yes\.$/, args => runOps(args));
-  });
 });
 
 /** The commands that a help text lists. */
@@ -234,11 +208,4 @@ describe('ops --help', () => {
     expect(stdout).toMatch(/Examples:\n {2}npm run ops -- /);
     expect(stdout).toContain('--json');
   });
-
-  it.concurrent.each([[['--help']], [['deliveries', 'replay', '--help']]])(
-    'is what a process shows: %j',
-    async args => {
-      expect(await runOps(args)).toEqual(await runOpsInProcess(args));
-    },
-  );
 });

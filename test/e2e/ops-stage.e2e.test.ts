@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { createClient } from '../support/e2e-accounts.ts';
-import { runOps } from '../support/e2e-ops.ts';
 import { describeWith, output, outputs } from '../support/e2e-target.ts';
 
 // A stage is found by its stacks' outputs. Here a stand-in for CloudFormation tells the outputs of the run under test.
@@ -31,7 +31,6 @@ const identityXml = `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com
 let server: Server;
 /** Whether the stand-in has the stacks of the stage. */
 let isDeployed = true;
-let environment: Record<string, string>;
 
 beforeAll(async () => {
   server = createServer(async (request, response) => {
@@ -44,7 +43,7 @@ beforeAll(async () => {
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  environment = {
+  const environment = {
     AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint,
     AWS_ENDPOINT_URL_STS: endpoint,
     AWS_REGION: outputs.Region ?? 'us-east-1',
@@ -52,21 +51,25 @@ beforeAll(async () => {
     AWS_SECRET_ACCESS_KEY: 'local',
     ...(outputs.DynamoDbEndpoint !== undefined && { AWS_ENDPOINT_URL_DYNAMODB: outputs.DynamoDbEndpoint }),
   };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
 });
 
-afterAll(() => server.close());
+afterAll(() => {
+  vi.unstubAllEnvs();
+  server.close();
+});
 
 describeWith(['engines'], 'ops --stage', () => {
   it('works on the stage whose stacks are there', async () => {
     const { clientId } = await createClient();
-    const { code, stdout } = await runOps(['--stage', 'dev', '--json', 'clients', 'list'], { environment });
+    const { code, stdout } = await runOpsInProcess(['--stage', 'dev', '--json', 'clients', 'list']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout).map((client: { clientId: string }) => client.clientId)).toContain(clientId);
   });
 
   it('says in one line that a stage is not deployed, and where', async () => {
     isDeployed = false;
-    const { code, stdout, stderr } = await runOps(['--stage', 'dev', 'clients', 'list'], { environment });
+    const { code, stdout, stderr } = await runOpsInProcess(['--stage', 'dev', 'clients', 'list']);
     isDeployed = true;
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
@@ -75,13 +78,13 @@ describeWith(['engines'], 'ops --stage', () => {
   });
 
   it('says in one line that the file of a stage is not filled in', async () => {
-    const { code, stdout, stderr } = await runOps(['--stage', 'prod', 'clients', 'list'], { environment });
+    const { code, stdout, stderr } = await runOpsInProcess(['--stage', 'prod', 'clients', 'list']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^error: Stage prod: stages\/prod\.ts must give account .*\n$/);
   });
 
   it('says in one line that the deployed version lacks an output', async () => {
-    const { code, stderr } = await runOps(['--stage', 'dev', 'users', 'list'], { environment });
+    const { code, stderr } = await runOpsInProcess(['--stage', 'dev', 'users', 'list']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^error: stage dev has no output "UsersTable": .*\n$/);
   });

@@ -153,9 +153,7 @@ describe('ops users', () => {
 
   beforeAll(async () => {
     const args = ['users', 'create', '--email', ` ${email.toUpperCase()} `, '--account', 'acme', '--role', 'member'];
-    const { code, stdout } = await runOps(['--outputs', run.outputsFile, '--json', ...args], {
-      input: `${password}\n`,
-    });
+    const { code, stdout } = await runOps(['--outputs', run.outputsFile, '--json', ...args], `${password}\n`);
     expect(code).toBe(0);
     const created = JSON.parse(stdout);
     expect(created).toMatchObject({ email, accountId: 'acme', role: 'member', status: 'enabled' });

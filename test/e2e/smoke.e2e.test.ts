@@ -4,8 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeReceiver } from '../../lambdas/smoke/receiver.ts';
+import { type OpsResult, runOpsInProcess } from '../../tools/support/ops.ts';
 import { ops, runOps } from '../support/e2e-ops.ts';
 import { mapHost } from '../support/e2e-receiver.ts';
 import { describeWith, outputs, plant, run } from '../support/e2e-target.ts';
@@ -49,8 +50,12 @@ describe('ops smoke', () => {
     expect(await leftOvers()).toEqual([]);
   });
 
-  it.each(['client and user', 'register', 'publish'])('tidies up after Ctrl-C behind "%s"', async step => {
-    const { code, stdout, stderr } = await interruptAfter(step);
+  it.each([
+    ['client and user', inProcess],
+    ['register', asProcess],
+    ['publish', inProcess],
+  ])('tidies up after Ctrl-C behind "%s"', async (step, interruptAfter) => {
+    const { code, stdout, stderr } = await interruptAfter(`${step} `);
     expect(code).toBe(1);
     expect(stdout).toContain('tidy up');
     expect(stderr).toMatch(/^error: the smoke test of .* failed at "[a-z ]+" after .* s: interrupted.*\n$/);
@@ -67,13 +72,11 @@ describe('ops smoke', () => {
 
 describeWith(['names'], 'ops smoke of a stage with a receiver of its own', () => {
   it('makes the key of the receiver, and passes with it', async () => {
-    const store = await startParameterStore();
+    const store = await openParameterStore();
     const receiver = await startOwnReceiver(store);
     try {
       for (const expected of ['made', 'kept']) {
-        const { code, stdout, stderr } = await runOps(['--outputs', receiver.outputsFile, 'smoke'], {
-          environment: store.environment,
-        });
+        const { code, stdout, stderr } = await runOpsInProcess(['--outputs', receiver.outputsFile, 'smoke']);
         expect({ code, stderr }, expected).toEqual({ code: 0, stderr: '' });
         expect(stdout).toMatch(/^verify +\d+ ms {2}body, Authorization and signature arrived as they should$/m);
         const secret = store.parameters.get(keyParameter)?.Value ?? '';
@@ -88,12 +91,10 @@ describeWith(['names'], 'ops smoke of a stage with a receiver of its own', () =>
   });
 
   it('tells that the receiver refuses a key that was made with another secret', async () => {
-    const store = await startParameterStore();
+    const store = await openParameterStore();
     const receiver = await startOwnReceiver(store, async () => 'another secret');
     try {
-      const { code, stderr } = await runOps(['--outputs', receiver.outputsFile, 'smoke'], {
-        environment: store.environment,
-      });
+      const { code, stderr } = await runOpsInProcess(['--outputs', receiver.outputsFile, 'smoke']);
       expect(code).toBe(1);
       expect(stderr).toMatch(/failed at "receive" .* the receiver refuses the delivery: attempt 1 ended with http 401/);
       expect(await leftOvers()).toEqual([]);
@@ -103,6 +104,14 @@ describeWith(['names'], 'ops smoke of a stage with a receiver of its own', () =>
     }
   });
 });
+
+/** A stand-in for the parameters of AWS, which the commands of this test ask. */
+async function openParameterStore(): Promise<FakeParameterStore> {
+  const store = await startParameterStore();
+  for (const [name, value] of Object.entries(store.environment)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return store;
+}
 
 const keyParameter = '/emissor/e2e/smoke/receiver-key';
 
@@ -136,17 +145,22 @@ async function startOwnReceiver(
   };
 }
 
-/** Runs the test as a process of its own, and interrupts it when that step is done: twice, as npm does with Ctrl-C. */
-async function interruptAfter(step: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
+/** Runs the test, and interrupts it at a text of its output. */
+function inProcess(text: string): Promise<OpsResult> {
+  return runOpsInProcess(['--outputs', run.outputsFile, 'smoke'], '', text);
+}
+
+/** Runs the test as a process of its own, and interrupts it at a text of its output: twice, as npm does with Ctrl-C. */
+async function asProcess(text: string): Promise<OpsResult> {
   const child = spawn(process.execPath, ['bin/ops.ts', '--outputs', run.outputsFile, 'smoke'], { cwd: root });
   const streams = { stdout: '', stderr: '' };
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    streams.stderr += text;
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    streams.stderr += part;
   });
   let interruptions = 0;
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    streams.stdout += text;
-    if (!streams.stdout.includes(`${step} `) || interruptions > 0) return;
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    streams.stdout += part;
+    if (!streams.stdout.includes(text) || interruptions > 0) return;
     for (; interruptions < 2; interruptions++) child.kill('SIGINT');
   });
   const code = await new Promise<number | null>(resolve => child.once('close', resolve));

@@ -8,7 +8,7 @@ import { type KeyRotation, makeKeyRotation } from '../../lambdas/auth/keys/key-r
 import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/principals/client.ts';
 import { type ClientStore, makeClientStore, type NewClient } from '../../lambdas/auth/principals/client-store.ts';
-import { type PasswordHashing, passwordHashing } from '../../lambdas/auth/principals/password-hash.ts';
+import { makePasswordHashing, type PasswordHashing } from '../../lambdas/auth/principals/password-hash.ts';
 import type { User } from '../../lambdas/auth/principals/user.ts';
 import { makeUserStore, type UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { type Lockout, makeLockout } from '../../lambdas/auth/protection/lockout.ts';
@@ -46,6 +46,7 @@ export interface AuthServiceOptions {
   readonly algorithm?: SigningAlgorithm;
   readonly ipFailureLimit?: number;
   readonly clientFailureLimit?: number;
+  /** @default - {@link quickHashing} */
   readonly passwords?: PasswordHashing;
   /** Draws from [0, 1). @default - 0: of a user's logins through a client the 20th counts the sessions, and so on */
   readonly random?: () => number;
@@ -82,6 +83,9 @@ export interface AuthService {
   stop(): Promise<void>;
 }
 
+/** Argon2id at the least cost that it has, for tests about something else. */
+export const quickHashing = makePasswordHashing({ memory: 8, passes: 1, parallelism: 1 });
+
 /** The header every form needs. */
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 
@@ -94,6 +98,7 @@ export function basic(id: string, secret: string): string {
 export async function startAuthService(options: AuthServiceOptions = {}): Promise<AuthService> {
   const clock = frozenClock();
   const { now } = clock;
+  const { passwords = quickHashing } = options;
   const database = await startDatabase('Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts', 'Keyring');
   const { dynamo } = database;
   const kms = makeFakeKms();
@@ -106,7 +111,13 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
 
   const makeId = randomId;
   const clients = makeClientStore({ dynamo, table: 'Clients', now, makeId });
-  const users = makeUserStore({ dynamo, tables: { users: 'Users', credentials: 'Credentials' }, now, makeId });
+  const users = makeUserStore({
+    dynamo,
+    tables: { users: 'Users', credentials: 'Credentials' },
+    now,
+    makeId,
+    hash: passwords.hash,
+  });
   const rotation = makeKeyRotation({
     dynamo,
     kms: kms.client,
@@ -153,7 +164,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
       grants: makeGrants({
         ...world,
         keyring: newKeyring(),
-        passwords: countHashes(options.passwords ?? passwordHashing, hashes),
+        passwords: countHashes(passwords, hashes),
         accessTokenSeconds: 900,
         refreshIdleSeconds: 14 * 86_400,
         refreshAbsoluteSeconds: 90 * 86_400,

@@ -3,23 +3,11 @@ import path from 'node:path';
 import { askOps, type OpsResult } from '../../tools/support/ops.ts';
 import { run } from './e2e-target.ts';
 
-/** Settings of one call beyond its arguments. */
-export interface OpsSettings {
-  /** What it reads from standard input. */
-  readonly input?: string;
-  /** Environment variables to add, or (`undefined`) to take away. */
-  readonly environment?: Record<string, string | undefined>;
-}
-
 /** Runs the operator's command line as an operator would, with exactly these arguments. */
-export function runOps(
-  args: readonly string[],
-  { input = '', environment = {} }: OpsSettings = {},
-): Promise<OpsResult> {
+export function runOps(args: readonly string[], input = ''): Promise<OpsResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--require', './bin/node-version.cjs', 'bin/ops.ts', ...args], {
       cwd: root,
-      env: { ...process.env, ...environment },
       timeout: limit,
       killSignal: 'SIGKILL',
     });

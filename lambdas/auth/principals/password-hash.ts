@@ -1,9 +1,25 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Hashes a password for storage, as a PHC string. */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(saltLength);
-  return format({ ...current, salt, tag: await derive(password, current, salt, tagLength) });
+/** Makes Argon2id with parameters for new hashes. */
+export function makePasswordHashing(current: HashParameters): PasswordHashing {
+  return {
+    hash: async function hashPassword(password) {
+      const salt = randomBytes(saltLength);
+      return format({ ...current, salt, tag: await derive(password, current, salt, tagLength) });
+    },
+    verify: verifyPassword,
+    needsRehash: function needsRehash(stored) {
+      const { memory, passes, parallelism, salt, tag } = parse(stored);
+      return (
+        memory !== current.memory ||
+        passes !== current.passes ||
+        parallelism !== current.parallelism ||
+        salt.length !== saltLength ||
+        tag.length !== tagLength
+      );
+    },
+    dummy: format({ ...current, salt: randomBytes(saltLength), tag: randomBytes(tagLength) }),
+  };
 }
 
 /** Whether a password is the one that was hashed; costs one hash with the parameters of the stored one. */
@@ -22,29 +38,25 @@ export async function assertHashing(verify = verifyPassword): Promise<void> {
   if (!isRight) throw new Error('This runtime does not compute Argon2id: node:crypto needs OpenSSL 3.2 or later.');
 }
 
-/** Whether a stored hash has other parameters than a new one. */
-export function needsRehash(stored: string): boolean {
-  const { memory, passes, parallelism, salt, tag } = parse(stored);
-  return (
-    memory !== current.memory ||
-    passes !== current.passes ||
-    parallelism !== current.parallelism ||
-    salt.length !== saltLength ||
-    tag.length !== tagLength
-  );
-}
-
 /** Password hashing as the password grant uses it. */
 export interface PasswordHashing {
-  readonly hash: typeof hashPassword;
+  /** Hashes a password for storage, as a PHC string. */
+  readonly hash: (password: string) => Promise<string>;
   readonly verify: typeof verifyPassword;
-  readonly needsRehash: typeof needsRehash;
-  /** The password of an unknown user is verified against this, against user enumeration by timing. */
+  /** Tells a stored hash that has other parameters than a new one. */
+  readonly needsRehash: (stored: string) => boolean;
+  /** The password of an unknown user is verified against this, against user enumeration by timing. No password matches it. */
   readonly dummy: string;
 }
 
-/** The parameters of new hashes: 19 MiB, two passes, one lane. A change rehashes each password at its next login. */
-const current: Parameters = { memory: 19_456, passes: 2, parallelism: 1 };
+/** The cost of a hash. */
+export interface HashParameters {
+  /** KiB */
+  readonly memory: number;
+  readonly passes: number;
+  readonly parallelism: number;
+}
+
 const saltLength = 16;
 const tagLength = 32;
 
@@ -54,16 +66,10 @@ const phcString =
 /** A hash of `password` by the reference implementation: https://github.com/P-H-C/phc-winner-argon2#command-line-utility */
 const referenceHash = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
 
-/** Verifying against it takes as long as against a real hash. No password matches. */
-const dummyPasswordHash = format({ ...current, salt: randomBytes(saltLength), tag: randomBytes(tagLength) });
-
-/** Argon2id as the service uses it. */
-export const passwordHashing: PasswordHashing = {
-  hash: hashPassword,
-  verify: verifyPassword,
-  needsRehash,
-  dummy: dummyPasswordHash,
-};
+/**
+ * Argon2id as the service uses it: 19 MiB, two passes, one lane. A change of these rehashes each password at its next login.
+ */
+export const passwordHashing = makePasswordHashing({ memory: 19_456, passes: 2, parallelism: 1 });
 
 /** The PHC string format: self-describing, so that parameters can change while old hashes still verify. */
 function format({ memory, passes, parallelism, salt, tag }: StoredHash): string {
@@ -71,7 +77,7 @@ function format({ memory, passes, parallelism, salt, tag }: StoredHash): string 
 }
 
 /** Argon2id, version 0x13 (RFC 9106), off the main thread. */
-function derive(password: string, { memory, passes, parallelism }: Parameters, salt: Buffer, length: number) {
+function derive(password: string, { memory, passes, parallelism }: HashParameters, salt: Buffer, length: number) {
   return new Promise<Buffer>((resolve, reject) => {
     const message = Buffer.from(password.normalize('NFC'), 'utf8'); // a keyboard decides between é and e + ´, not the user
     argon2('argon2id', { message, nonce: salt, memory, passes, parallelism, tagLength: length }, (error, tag) => {
@@ -81,20 +87,13 @@ function derive(password: string, { memory, passes, parallelism }: Parameters, s
   });
 }
 
-interface StoredHash extends Parameters {
+interface StoredHash extends HashParameters {
   readonly salt: Buffer;
   readonly tag: Buffer;
 }
 
 function encode(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '');
-}
-
-interface Parameters {
-  /** KiB */
-  readonly memory: number;
-  readonly passes: number;
-  readonly parallelism: number;
 }
 
 function parse(stored: string): StoredHash {

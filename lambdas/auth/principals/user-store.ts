@@ -4,7 +4,7 @@ import { isPossibleKey } from '../../platform/dynamo.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { type Expression, expression, updateItem } from '../../platform/update-item.ts';
 import { makeCredentialStore } from './credential-store.ts';
-import { hashPassword } from './password-hash.ts';
+import { passwordHashing } from './password-hash.ts';
 import { type PageRequest, scanTable } from './scan.ts';
 import { type Credential, normaliseEmail, parseUser, type Role, type User, userKey } from './user.ts';
 
@@ -30,11 +30,14 @@ export function makeUserStore({
   tables,
   now,
   makeId,
+  hash = passwordHashing.hash,
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tables: UserTables;
   readonly now: Clock;
   readonly makeId: MakeId;
+  /** Hashes passwords for storage. */
+  readonly hash?: (password: string) => Promise<string>;
 }) {
   const { findCredential, addCredential, takeOverCredential, setPasswordHash, deleteCredential } = makeCredentialStore({
     dynamo,
@@ -59,7 +62,7 @@ export function makeUserStore({
   /** @throws {EmailTakenError} */
   async function createUser({ email: given, password, accountId, role }: NewUser): Promise<User> {
     const email = normaliseEmail(given);
-    const passwordHash = await hashPassword(password);
+    const passwordHash = await hash(password);
     const moment = now();
     const [userId, credentialVersion] = [makeId(22), 1];
     await claimEmail({ email, userId, passwordHash, credentialVersion, createdAt: moment });
@@ -139,7 +142,7 @@ export function makeUserStore({
 
   /** Sets a password, which ends every session of the user. */
   async function setUserPassword(userId: string, password: string): Promise<User | undefined> {
-    const passwordHash = await hashPassword(password);
+    const passwordHash = await hash(password);
     // the user first: after a crash every session has ended, and no password is valid until it is set again
     const user = await updateUser(userId, {
       credentialVersion: expression`credentialVersion + ${1}`,

@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeDiscovery } from '../../../../lambdas/auth/endpoints/discovery.ts';
-import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
 import { makeBearerAuthentication } from '../../../../lambdas/auth/sessions/bearer.ts';
-import { type AuthService, audience, basic, issuer, startAuthService } from '../../../support/auth-service.ts';
+import {
+  type AuthService,
+  audience,
+  basic,
+  issuer,
+  quickHashing,
+  startAuthService,
+} from '../../../support/auth-service.ts';
 import { httpRequest } from '../../../support/http-request.ts';
 
 let service: AuthService;
@@ -11,7 +17,7 @@ let client: { id: string; secret: string };
 let user: { username: string; password: string };
 let tokens: { access_token: string; refresh_token: string };
 beforeAll(async () => {
-  service = await startAuthService({ passwords: { ...passwordHashing, verify: async () => true } });
+  service = await startAuthService({ passwords: { ...quickHashing, verify: async () => true } });
   client = await service.makeClient();
   user = await service.makeUser();
   const form = { grant_type: 'password', client_id: client.id, client_secret: client.secret, ...user };

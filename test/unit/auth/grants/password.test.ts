@@ -1,5 +1,6 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
 import { normaliseEmail } from '../../../../lambdas/auth/principals/user.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type Answer, type AuthService, startAuthService } from '../../../support/auth-service.ts';
@@ -7,7 +8,7 @@ import { type Answer, type AuthService, startAuthService } from '../../../suppor
 let service: AuthService;
 let client: { id: string; secret: string };
 beforeAll(async () => {
-  service = await startAuthService();
+  service = await startAuthService({ passwords: passwordHashing });
 });
 afterAll(() => service.stop());
 beforeEach(async () => {

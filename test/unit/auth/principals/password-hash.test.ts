@@ -1,15 +1,11 @@
 import { argon2Sync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import {
-  assertHashing,
-  hashPassword,
-  needsRehash,
-  passwordHashing,
-  verifyPassword,
-} from '../../../../lambdas/auth/principals/password-hash.ts';
+import { assertHashing, passwordHashing, verifyPassword } from '../../../../lambdas/auth/principals/password-hash.ts';
 
 /** Of the reference implementation: `password`, salt `somesalt`, 64 MiB, two passes, one lane. */
 const reference = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
+
+const { hash: hashPassword, needsRehash } = passwordHashing;
 
 describe('the check of a runtime', () => {
   it('passes where Argon2id is computed as by the reference implementation', async () => {

@@ -4,10 +4,9 @@ import type { Grant } from '../../../../lambdas/auth/grants/grant.ts';
 import { makePasswordGrant } from '../../../../lambdas/auth/grants/password.ts';
 import { OAuthError } from '../../../../lambdas/auth/oauth-error.ts';
 import type { Client } from '../../../../lambdas/auth/principals/client.ts';
-import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
 import { readRecords } from '../../../../lambdas/platform/batch-get.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
-import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
 
 /**
  * `npm test` makes 20 bursts, which tells a lockout that lets bursts in from one that does not. The full measure, 200
@@ -27,7 +26,7 @@ beforeAll(async () => {
     tables: { users: 'Users', credentials: 'Credentials' },
     credentials: { replacePasswordHash: async () => true },
     // without the cost of a hash all guesses are concurrent
-    passwords: { ...passwordHashing, verify: async password => password !== 'wrong', needsRehash: () => false },
+    passwords: { ...quickHashing, verify: async password => password !== 'wrong', needsRehash: () => false },
     lockout,
     clientRateLimit: {
       keyOf: client => ({ table: 'Lockouts', key: { pk: `client#${client}` } }),

@@ -1,7 +1,6 @@
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
-import { type Answer, type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { type Answer, type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
 
 /** Verification without the cost, since hundreds of guesses are made here; a slow one waits for `hold`. */
 let hold = Promise.withResolvers<void>();
@@ -13,7 +12,7 @@ const verify = async (password: string): Promise<boolean> => {
 let service: AuthService;
 let client: { id: string; secret: string };
 beforeAll(async () => {
-  service = await startAuthService({ passwords: { ...passwordHashing, verify } });
+  service = await startAuthService({ passwords: { ...quickHashing, verify } });
 });
 afterAll(() => service.stop());
 beforeEach(async () => {

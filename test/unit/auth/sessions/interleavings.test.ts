@@ -1,7 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
-import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
 
 let service: AuthService;
 let client: { id: string; secret: string };
@@ -9,7 +8,7 @@ let client: { id: string; secret: string };
 let meanwhile: { readonly operation: string; readonly act: () => Promise<unknown> } | undefined;
 beforeAll(async () => {
   service = await startAuthService({
-    passwords: { ...passwordHashing, verify: async password => password !== 'wrong' },
+    passwords: { ...quickHashing, verify: async password => password !== 'wrong' },
   });
   service.database.dynamo.middlewareStack.add(
     (next, context) => async args => {

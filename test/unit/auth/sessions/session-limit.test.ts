@@ -4,10 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
 import { isExpired, parseSession, type Session } from '../../../../lambdas/auth/sessions/session.ts';
 import { makeSessionLimit } from '../../../../lambdas/auth/sessions/session-limit.ts';
-import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
 
 let drawn = 0;
 let service: AuthService;
@@ -17,7 +16,7 @@ let user: Awaited<ReturnType<AuthService['makeUser']>>;
 let before: { readonly operation: string; readonly act: () => unknown } | undefined;
 beforeAll(async () => {
   // verification without its cost, since thousands of logins are made here
-  const passwords = { ...passwordHashing, verify: async () => true, needsRehash: () => false };
+  const passwords = { ...quickHashing, verify: async () => true, needsRehash: () => false };
   service = await startAuthService({ passwords, random: () => drawn });
   service.database.dynamo.middlewareStack.add(
     (next, context) => async args => {

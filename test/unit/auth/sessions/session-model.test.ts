@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
-import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
 
 const day = 86_400_000;
 
@@ -81,7 +80,7 @@ const actions = fc.array(
 
 let service: AuthService;
 beforeAll(async () => {
-  service = await startAuthService({ passwords: { ...passwordHashing, verify: async () => true } });
+  service = await startAuthService({ passwords: { ...quickHashing, verify: async () => true } });
 });
 afterAll(() => service.stop());
 

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { choosePassword, passwordProblem } from '../../../../bin/ops/password.ts';
+import { choosePassword, passwordProblem } from '../../../../bin/actions/passwords.ts';
+import { makeAskPassword } from '../../../../bin/ops/terminal.ts';
 
 describe('a password that an operator sets', () => {
   it.each([
@@ -31,7 +32,7 @@ describe('a password that an operator sets', () => {
 
   it('is generated on request: long enough, good, and never the same', async () => {
     const [one, other] = await Promise.all(
-      [1, 2].map(() => choosePassword({ generatePassword: true }, 40, process.stdin)),
+      [1, 2].map(() => choosePassword({ generatePassword: true }, 40, makeAskPassword(process.stdin))),
     );
     expect(one).toMatchObject({ isGenerated: true, password: expect.stringMatching(/^[0-9A-Za-z]{40}$/) });
     expect(one?.password).not.toBe(other?.password);
@@ -53,7 +54,7 @@ describe('a password that is asked for', () => {
       const line = lines.shift();
       setImmediate(() => (typeof line === 'string' ? stdin.write(`${line}\r`) : stdin.end())); // it listens when it has asked
     });
-    return await choosePassword({}, 15, stdin, stderr).then(
+    return await choosePassword({}, 15, makeAskPassword(stdin, stderr)).then(
       ({ password }) => password,
       (error: Error) => `${error.name}: ${error.message}`,
     );

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openParameters } from '../../../../bin/ops/parameters.ts';
-import { removeAll } from '../../../../bin/ops/smoke-actions.ts';
-import type { StageStacks } from '../../../../bin/ops/stage-stacks.ts';
+import { openParameters } from '../../../../bin/actions/parameters.ts';
+import { removeAll } from '../../../../bin/actions/smoke.ts';
+import type { StageStacks } from '../../../../bin/actions/stage-stacks.ts';
 import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
@@ -214,7 +214,9 @@ describe('ops smoke remove, where the stack is left over', () => {
     const deployed = { configuration, region: database.region, account: '111122223333', stacks } as StageStacks;
     const target = { label: '', outputs, unreachable: '', deployed };
     for (const name of [receiverKey, credentials]) await openParameters(target).replace(name, 'secret');
-    expect(await removeAll(target, { yes: true })).toEqual({ removed: [receiverKey, credentials] });
+    expect(await removeAll({ target, confirm: async () => undefined })).toEqual({
+      removed: [receiverKey, credentials],
+    });
     expect([...store.parameters.keys()]).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type QueueService, startSqs } from '@emissor/local-cloud/sqs/engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Status } from '../../../../bin/ops/status-view.ts';
+import type { Status } from '../../../../bin/actions/status.ts';
 import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Stack } from '@aws-sdk/client-cloudformation';
 import { describe, expect, it } from 'vitest';
-import { type StackName, stackNameOf, stackNames } from '../../../../bin/ops/stage-stacks.ts';
+import { type StackName, stackNameOf, stackNames } from '../../../../bin/actions/stage-stacks.ts';
 import type { Aws, Certificate } from '../../../../bin/preflight/aws.ts';
 import { checks, type PreflightWorld } from '../../../../bin/preflight/preflight.ts';
 import { runPreflight } from '../../../../bin/preflight/program.ts';

@@ -1,6 +1,6 @@
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openEventLog } from '../../../../bin/ops/logs.ts';
+import { openEventLog } from '../../../../bin/actions/cloudwatch.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
 
 let logs: LogService;

@@ -1,11 +1,13 @@
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
-import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import { deliveryIdOf, parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
 import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import type { EventLog, LoggedLine } from './cloudwatch.ts';
 import { type Judgement, judgeConflict, judgeDelivery, judgeLetter, judgeLine } from './event-verdict.ts';
-import type { EventLog, LoggedLine } from './logs.ts';
+import type { ShowProgress } from './operator.ts';
 import type { DeadLetter, Queues } from './queues.ts';
-import { iso } from './report.ts';
-import type { ShowProgress } from './terminal.ts';
+import type { Task } from './target.ts';
 
 /** The sources that are searched. Each is opened only when it is needed. */
 export interface EventSources {
@@ -25,6 +27,44 @@ export interface FoundEvent extends Judgement {
   readonly delivery?: Delivery;
   /** How far back the log was searched, if it was. Milliseconds since the epoch. */
   readonly logSince?: number;
+}
+
+/** The ids of an event that was published. */
+export interface Published {
+  readonly messageId: string;
+  readonly deliveryId: string;
+}
+
+/**
+ * Sends a message to the events queue, as a publisher does.
+ *
+ * @param id - the publisher's own id of the event, where the message has one.
+ */
+export async function publishEvent(
+  { target }: Task,
+  body: string,
+  { account, event, id }: { readonly account: string; readonly event: EventName; readonly id?: string },
+): Promise<Published> {
+  const { openQueues } = await import('./queues.ts');
+  const messageId = await openQueues(target).send('EventsQueueUrl', body, account);
+  return { messageId, deliveryId: deliveryIdOf(account, event, id ?? messageId) };
+}
+
+/** Finds out what became of an event of the target. See {@link findEvent}. */
+export async function findPublished(
+  { target, progress }: Task,
+  reference: EventReference,
+  { since }: { readonly since?: number },
+): Promise<{ readonly found: FoundEvent; readonly since: number | undefined }> {
+  const { openDeliveries } = await import('./stores.ts');
+  const { read, findWebhook } = openDeliveries(target);
+  const sources = {
+    readDelivery: async (id: string) => (await read([id]))[0],
+    findWebhook,
+    openLog: async () => (await import('./cloudwatch.ts')).openEventLog(target),
+    openQueues: async () => (await import('./queues.ts')).openQueues(target),
+  };
+  return { found: await findEvent(reference, sources, progress, since), since };
 }
 
 /**
@@ -53,7 +93,7 @@ export async function findEvent(
   const id = 'deliveryId' in reference ? reference.deliveryId : reference.messageId;
   const log = await openLog();
   const logSince = Math.max(await log.keptSince(), since);
-  progress(`Searching the log since ${iso(logSince)}`);
+  progress(`Searching the log since ${isoTime(logSince)}`);
   const lines = await log.find(id, logSince, progress);
   const said = (name: string) => textOf(lines.find(({ fields }) => textOf(fields[name]) !== undefined)?.fields[name]);
   const ids = { deliveryId: given.deliveryId ?? said('deliveryId'), messageId: given.messageId ?? said('messageId') };
@@ -92,7 +132,7 @@ async function findLetter(queues: Pick<Queues, 'deadLetters'>, id: string): Prom
 function unknown(since: number): Judgement {
   return {
     verdict: 'unknown',
-    why: `no delivery, no dead letter, and no line of the log since ${iso(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,
+    why: `no delivery, no dead letter, and no line of the log since ${isoTime(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,
   };
 }
 

@@ -1,14 +1,12 @@
 import type { RotationResult } from '../../lambdas/auth/keys/key-rotation.ts';
 import { keyState } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type KeyKind, type Keyring, type KeyringKey, keyKinds } from '../../lambdas/platform/keyring.ts';
-import { CliError } from './cli-error.ts';
-import { openKeyring, openRotation } from './keyring.ts';
-import { iso } from './report.ts';
-import type { Target } from './target.ts';
-import { type Confirmed, confirm } from './terminal.ts';
+import { CliError, type Confirm } from './operator.ts';
+import { openKeyring, openRotation } from './stores.ts';
+import type { Target, Task } from './target.ts';
 
 /** How keys are rotated: what is due by default, or at once. */
-export interface RotateOptions extends Confirmed {
+export interface RotateOptions {
   /** All kinds unless it is given. */
   readonly kind?: KeyKind;
   readonly now?: boolean;
@@ -19,41 +17,51 @@ export interface RotateOptions extends Confirmed {
 /** What is shown of a key: no key material. */
 export type KeyView = ReturnType<typeof viewKey>;
 
+/** What a rotation did, and whether at once. */
+export interface Rotation {
+  readonly rotated: readonly Rotated[];
+  readonly isNow: boolean;
+}
+
 /** What a rotation did with the keys of one kind. */
-export interface Rotated {
+interface Rotated {
   readonly kind: KeyKind;
   readonly created: KeyView | null;
   readonly removed: readonly number[];
 }
 
-export async function listKeys(target: Target, kinds: readonly KeyKind[]): Promise<readonly KeyView[]> {
-  return readKeys(openKeyring(target), kinds);
+export async function listKeys({ target }: Task, { kind }: { readonly kind?: KeyKind }): Promise<readonly KeyView[]> {
+  return readKeys(openKeyring(target), kind ? [kind] : keyKinds);
 }
 
 /** @throws {CliError} where keys cannot be rotated at once, or nobody confirmed. */
-export async function rotateKeys(target: Target, options: RotateOptions): Promise<readonly Rotated[]> {
+export async function rotateKeys({ target, confirm }: Task, options: RotateOptions): Promise<Rotation> {
   const kinds = options.kind ? [options.kind] : keyKinds;
   const results =
-    options.now === true ? await rotateAtOnce(target, kinds, options) : await openRotation(target).rotateKeys(kinds);
+    options.now === true
+      ? await rotateAtOnce(target, kinds, options.revoke === true, confirm)
+      : await openRotation(target).rotateKeys(kinds);
   const keys = await readKeys(openKeyring(target), kinds);
-  return results.map(({ kind, created, removed }) => ({
+  const rotated = results.map(({ kind, created, removed }) => ({
     kind,
     created: keys.find(key => key.kind === kind && key.generation === created) ?? null,
     removed,
   }));
+  return { rotated, isNow: options.now === true };
 }
 
 /** @throws {CliError} for sealing keys that were to be revoked, where nobody confirmed, or another rotation was quicker. */
 async function rotateAtOnce(
   target: Target,
   kinds: readonly KeyKind[],
-  { revoke = false, yes = false }: RotateOptions,
+  revoke: boolean,
+  confirm: Confirm,
 ): Promise<readonly RotationResult[]> {
   const ends = kinds.flatMap(kind => endedBy[kind] ?? []);
   if (revoke && ends.length === 0) {
     throw new CliError('sealing keys are never revoked: every stored autorizacao and signing secret would be lost.');
   }
-  if (revoke) await confirm(`This ends ${ends.join(' and ')} of ${target.label}.`, yes);
+  if (revoke) await confirm(`This ends ${ends.join(' and ')} of ${target.label}.`);
   const rotation = openRotation(target);
   const results: RotationResult[] = [];
   for (const kind of kinds) {
@@ -70,15 +78,8 @@ async function readKeys(keyring: Pick<Keyring, 'list'>, kinds: readonly KeyKind[
 }
 
 function viewKey(key: KeyringKey, keys: readonly KeyringKey[]) {
-  return {
-    kind: key.kind,
-    generation: key.generation,
-    keyId: key.keyId,
-    state: keyState(key, keys, Date.now()),
-    algorithm: key.algorithm ?? null,
-    createdAt: iso(key.createdAt),
-    activeFrom: iso(key.activeFrom),
-  };
+  const { kind, generation, keyId, algorithm, createdAt, activeFrom } = key;
+  return { kind, generation, keyId, algorithm, createdAt, activeFrom, state: keyState(key, keys, Date.now()) };
 }
 
 /** What ends when the keys of a kind are deleted. Sealing keys are missing: stored secrets would be lost without them. */

@@ -1,9 +1,7 @@
-import { buffer } from 'node:stream/consumers';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
-import { CliError } from './cli-error.ts';
-import type { Streams } from './terminal.ts';
+import { type AskPassword, CliError } from './operator.ts';
 
-/** How a password is given: it is generated, or read. */
+/** How a password is chosen: it is generated, or asked for. */
 export interface PasswordOptions {
   readonly generatePassword?: boolean;
 }
@@ -16,8 +14,7 @@ export interface ChosenPassword {
 }
 
 /**
- * Makes a password, or reads one from a hidden prompt, or from standard input where that is no terminal. Never from an
- * argument: arguments are seen by every process of the machine and stay in the shell's history.
+ * Makes a password, or asks for one.
  *
  * @param minimumLength - the stage's minimum, in Unicode code points of the normalised text, as NIST SP 800-63B
  * section 3.1.1.2 counts them.
@@ -26,20 +23,19 @@ export interface ChosenPassword {
 export async function choosePassword(
   options: PasswordOptions,
   minimumLength: number,
-  stdin: Streams['stdin'],
-  stderr: NodeJS.WritableStream = process.stderr,
+  askPassword: AskPassword,
 ): Promise<ChosenPassword> {
   if (options.generatePassword === true) {
     return { password: randomId(Math.max(generatedLength, minimumLength)), isGenerated: true };
   }
   const check = (password: string) => passwordProblem(password, minimumLength);
-  const password = stdin.isTTY ? await fromPrompt(check, stdin, stderr) : await fromStandardInput(stdin);
+  const password = await askPassword(check);
   const problem = await check(password);
   if (problem) throw new CliError(problem);
   return { password, isGenerated: false };
 }
 
-/** What is wrong with a password and what to do about it; `undefined` for a good one. */
+/** The problem of a password with what to do about it; `undefined` for a good one. */
 export async function passwordProblem(password: string, minimumLength: number): Promise<string | undefined> {
   if (password === '') return 'the password is empty: give one on standard input, or use --generate-password.';
   if (password.includes('\0')) return 'the password contains a NUL character.';
@@ -55,7 +51,7 @@ export async function passwordProblem(password: string, minimumLength: number): 
 }
 
 /**
- * Whether a password is one of the most common ones, in any case of letters, or repeats one of them. The list is that of
+ * Recognises a password that is one of the most common ones, in any case of letters, or repeats one of them. The list is that of
  * zxcvbn-ts; it is loaded on demand and never bundled into a function.
  */
 async function isCommonPassword(password: string): Promise<boolean> {
@@ -77,44 +73,6 @@ const shortUnit = 3;
 
 /** Length of a generated password: 131 bits in letters and digits. */
 const generatedLength = 22;
-
-/** Asks twice, because nothing is shown. The prompt goes to standard error, so that standard output holds the answer only. */
-async function fromPrompt(
-  check: (password: string) => Promise<string | undefined>,
-  input: NodeJS.ReadableStream,
-  output: NodeJS.WritableStream,
-): Promise<string> {
-  const { default: prompt } = await import('@inquirer/password');
-  const ask = async (message: string, validate: (value: string) => Promise<string | true>): Promise<string> => {
-    const closed = new AbortController();
-    const close = () => closed.abort();
-    input.once('pause', close); // at Ctrl-D or the end of the input, where the prompt would wait for ever
-    try {
-      const place = { input, output, signal: closed.signal };
-      return await prompt({ message, mask: true, toggleMask: false, validate }, place);
-    } catch (error) {
-      if (error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name))
-        throw new CliError('cancelled: nothing was changed.');
-      throw error;
-    } finally {
-      input.off('pause', close);
-    }
-  };
-  const password = await ask('Password:', async value => (await check(value)) ?? true);
-  const repeated = await ask('Again:', async () => true);
-  if (password !== repeated) throw new CliError('the two passwords differ: nothing was changed.');
-  return password;
-}
-
-/** All of standard input, without the one line break that `echo` and here-documents add. */
-async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
-  const bytes = await buffer(stdin);
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, '');
-  } catch {
-    throw new CliError('the password on standard input is not UTF-8.');
-  }
-}
 
 /** The token endpoint refuses longer ones, so nobody could log in with one. In bytes. */
 const longestPassword = 1_024;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { replayDeliveries } from '../../../../bin/ops/replay-deliveries.ts';
+import { replayDeliveries } from '../../../../bin/actions/replay-deliveries.ts';
 import type { Replay, ReplayRange } from '../../../../lambdas/delivery/replay/replay.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { aWebhook, noon } from '../../delivery/builders.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import type { StageName } from '../../lib/stage-files.ts';
-import { CliError } from './cli-error.ts';
+import { type AskPassword, CliError, type Confirm, type ShowProgress } from './operator.ts';
 import { type DeployedStack, isLeftOver, readStageStacks, type StageStacks } from './stage-stacks.ts';
 
 /** The outputs of a run or a deployment by their names: queue URLs, table names, endpoints. */
@@ -17,6 +17,14 @@ export interface Target {
   readonly deployed?: StageStacks;
   /** The message for when it does not answer. */
   readonly unreachable: string;
+}
+
+/** What an action works on, and how it reaches the operator. */
+export interface Task {
+  readonly target: Target;
+  readonly progress: ShowProgress;
+  readonly confirm: Confirm;
+  readonly askPassword: AskPassword;
 }
 
 /** The options that choose a target. */

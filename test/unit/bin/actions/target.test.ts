@@ -2,15 +2,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
-import { CliError } from '../../../../bin/ops/cli-error.ts';
+import { CliError } from '../../../../bin/actions/operator.ts';
 import {
   accountOf,
   describeStacks,
   requireOwnAccount,
   type StageStacks,
   stackNameOf,
-} from '../../../../bin/ops/stage-stacks.ts';
-import { outputsOf, requireOutput, type Target } from '../../../../bin/ops/target.ts';
+} from '../../../../bin/actions/stage-stacks.ts';
+import { outputsOf, requireOutput, type Target } from '../../../../bin/actions/target.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
 
 const account = '111122223333';

@@ -1,24 +1,35 @@
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { keyState, nextRotation } from '../../lambdas/auth/keys/rotation-plan.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
 import { keyKinds } from '../../lambdas/platform/keyring.ts';
 import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { describeError } from './cli-error.ts';
-import { openKeyring, rotationSettings } from './keyring.ts';
+import { readAges, readAlarms } from './cloudwatch.ts';
+import { describeError, type Part, type ShowProgress } from './operator.ts';
 import { readDepth } from './queues.ts';
-import { iso } from './report.ts';
 import type { DeployedStack } from './stage-stacks.ts';
-import { findProblems } from './status-problems.ts';
-import type { KeysView, Part, QueueView, StackView, Status, TableView, WebhooksView } from './status-view.ts';
-import { openWebhooks } from './stores.ts';
+import { openKeyring, openWebhooks, rotationSettings } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
-import type { ShowProgress } from './terminal.ts';
-import { readAges, readAlarms } from './watch.ts';
+
+/** What is deployed, and how it does. A part that could not be read says why: the others are there all the same. */
+export type Facts = Awaited<ReturnType<typeof readFacts>>;
+
+/** One stack; its state is that in CloudFormation, `null` where it is missing. */
+export type StackView = ReturnType<typeof viewStack>;
+
+/** One queue; the age of its oldest message is `null` where there is none, or it is not known. */
+export type QueueView = Awaited<ReturnType<typeof readQueues>>[number];
+
+/** The webhooks that are suspended or failing. */
+export type WebhooksView = Awaited<ReturnType<typeof readWebhooks>>;
+
+/** The keys of one kind, and when the daily rotation makes the next one: `null` once it is made. */
+export type KeysView = Awaited<ReturnType<typeof readKeys>>[number];
 
 /** Reads what is deployed of a target, and how it does. It writes nothing, and its reads are bounded. */
-export async function readStatus(target: Target, progress: ShowProgress): Promise<Status> {
+export async function readFacts(target: Target, progress: ShowProgress) {
   progress('Reading queues, alarms, webhooks and keys');
   const { deployed } = target;
   const [tables, queues, alarms, webhooks, keys] = await Promise.all([
@@ -30,11 +41,13 @@ export async function readStatus(target: Target, progress: ShowProgress): Promis
   ]);
   // Where AWS told of stacks it can be reached. A run of this machine that tells nothing has ended.
   if (!deployed && [queues, webhooks, keys].every(part => part.failure !== undefined)) throw queues.failure;
-  const status = {
+  return {
     target: target.label,
+    /** `null` for a local run, and for an outputs file, which tell of no stage. */
     stage: deployed?.configuration.stage ?? null,
     region: target.outputs.Region ?? null,
     account: deployed?.account ?? null,
+    /** The version of this checkout. */
     checkout: packageJson.version,
     stacks: deployed ? deployed.stacks.map(viewStack) : null,
     tables: tables.part,
@@ -43,7 +56,6 @@ export async function readStatus(target: Target, progress: ShowProgress): Promis
     webhooks: webhooks.part,
     keys: keys.part,
   };
-  return { ...status, problems: findProblems(status, deployed, Date.now()) };
 
   async function attempt<Value>(read: () => Promise<Value>): Promise<{ part: Part<Value>; failure?: unknown }> {
     try {
@@ -54,18 +66,18 @@ export async function readStatus(target: Target, progress: ShowProgress): Promis
   }
 }
 
-function viewStack({ stackName, found }: DeployedStack): StackView {
+function viewStack({ stackName, found }: DeployedStack) {
   return {
     name: stackName,
     state: found?.StackStatus ?? null,
     version: found?.Outputs?.find(output => output.OutputKey === 'ServiceVersion')?.OutputValue ?? null,
-    updatedAt: iso((found?.LastUpdatedTime ?? found?.CreationTime)?.getTime()),
+    updatedAt: (found?.LastUpdatedTime ?? found?.CreationTime)?.toISOString() ?? null,
     terminationProtection: found?.EnableTerminationProtection ?? false,
   };
 }
 
 /** The deletion protection of the tables that a stage has. On this machine nothing is protected. */
-async function readTables(target: Target): Promise<readonly TableView[]> {
+async function readTables(target: Target) {
   if (!target.deployed) return [];
   const dynamo = new DynamoDBClient({ maxAttempts: 3, region: target.deployed.region });
   const names = tableOutputs.flatMap(output => target.outputs[output] ?? []);
@@ -78,7 +90,7 @@ async function readTables(target: Target): Promise<readonly TableView[]> {
   );
 }
 
-async function readQueues(target: Target): Promise<readonly QueueView[]> {
+async function readQueues(target: Target) {
   const urls = Object.entries(queueOutputs).map(([queue, output]) => ({ queue, url: requireOutput(target, output) }));
   const [depths, ages] = await Promise.all([
     Promise.all(urls.map(({ url }) => readDepth(target, url))),
@@ -96,34 +108,38 @@ async function readQueues(target: Target): Promise<readonly QueueView[]> {
   }));
 }
 
-async function readWebhooks(target: Target): Promise<WebhooksView> {
+async function readWebhooks(target: Target) {
   const { found, read, isCutOff } = await openWebhooks(target).listTroubled();
   const about = ({ accountId: account, eventName: event }: Webhook | Hold) => ({ account, event });
-  const oldestFirst = <View extends { readonly since: string | null }>(views: View[]) =>
-    views.sort((one, other) => ((one.since ?? '') < (other.since ?? '') ? -1 : 1));
+  const oldestFirst = <View extends { readonly since: string }>(views: View[]) =>
+    views.sort((one, other) => (one.since < other.since ? -1 : 1));
   return {
     read,
     isCutOff,
     suspended: oldestFirst(
       found.flatMap(webhook => {
         if (!('webhookId' in webhook))
-          return { ...about(webhook), reason: wireReasons.operator, since: iso(webhook.since) };
+          return { ...about(webhook), reason: wireReasons.operator, since: isoTime(webhook.since) };
         if (webhook.status !== 'suspended') return [];
         const { suspensionReason, updatedAt } = webhook;
-        return { ...about(webhook), reason: suspensionReason && wireReasons[suspensionReason], since: iso(updatedAt) };
+        return {
+          ...about(webhook),
+          reason: suspensionReason && wireReasons[suspensionReason],
+          since: isoTime(updatedAt),
+        };
       }),
     ),
     failing: oldestFirst(
       found.flatMap(webhook =>
         'webhookId' in webhook && webhook.status === 'active' && webhook.failingSince !== undefined
-          ? { ...about(webhook), since: iso(webhook.failingSince) }
+          ? { ...about(webhook), since: isoTime(webhook.failingSince) }
           : [],
       ),
     ),
   };
 }
 
-async function readKeys(target: Target): Promise<readonly KeysView[]> {
+async function readKeys(target: Target) {
   const { policies } = rotationSettings(target);
   const keyring = openKeyring(target);
   const now = Date.now();
@@ -136,12 +152,16 @@ async function readKeys(target: Target): Promise<readonly KeysView[]> {
       return {
         kind,
         keys: keys.length,
-        activeSince: iso(inState('active')?.activeFrom),
-        nextMadeAt: next ? null : iso(due?.dueAt),
-        nextActiveFrom: iso(next ? next.activeFrom : due?.activeFrom),
+        activeSince: isoOrNull(inState('active')?.activeFrom),
+        nextMadeAt: next ? null : isoOrNull(due?.dueAt),
+        nextActiveFrom: isoOrNull(next ? next.activeFrom : due?.activeFrom),
       };
     }),
   );
+}
+
+function isoOrNull(moment: number | undefined): string | null {
+  return moment === undefined ? null : isoTime(moment);
 }
 
 const queueOutputs = {

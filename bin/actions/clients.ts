@@ -2,10 +2,9 @@ import type { Client, GrantType } from '../../lambdas/auth/principals/client.ts'
 import type { ClientChanges, SecretRotation } from '../../lambdas/auth/principals/client-store.ts';
 import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
 import type { Scope } from '../../lambdas/auth/principals/scope.ts';
-import { CliError } from './cli-error.ts';
+import { CliError } from './operator.ts';
 import { openClients } from './stores.ts';
-import type { Target } from './target.ts';
-import { type Confirmed, confirm } from './terminal.ts';
+import type { Task } from './target.ts';
 
 /** The settings of a client as the options name them. What is not given stays as it was. */
 export interface ClientSettings {
@@ -27,7 +26,7 @@ export interface ClientWithSecret {
   readonly clientSecret: string;
 }
 
-export async function createClient(target: Target, options: NewClientSettings): Promise<ClientWithSecret> {
+export async function createClient({ target }: Task, options: NewClientSettings): Promise<ClientWithSecret> {
   return openClients(target).createClient({
     ...given(options),
     name: options.name,
@@ -36,17 +35,17 @@ export async function createClient(target: Target, options: NewClientSettings): 
   });
 }
 
-export async function listClients(target: Target, page: PageRequest): Promise<readonly Client[]> {
+export async function listClients({ target }: Task, page: PageRequest): Promise<readonly Client[]> {
   return openClients(target).listClients(page);
 }
 
 /** @throws {CliError} where there is no such client. */
-export async function showClient(target: Target, clientId: string): Promise<Client> {
+export async function showClient({ target }: Task, clientId: string): Promise<Client> {
   return existing(clientId, openClients(target).findClient(clientId));
 }
 
 /** @throws {CliError} where there is no such client, or somebody else changed it at the same moment. */
-export async function updateClient(target: Target, clientId: string, options: ClientSettings): Promise<Client> {
+export async function updateClient({ target }: Task, clientId: string, options: ClientSettings): Promise<Client> {
   const changes: ClientChanges = {
     ...given(options),
     ...(options.account === undefined ? {} : { accountId: options.account === false ? null : options.account }),
@@ -55,28 +54,33 @@ export async function updateClient(target: Target, clientId: string, options: Cl
 }
 
 /** @throws {CliError} where there is no such client, or somebody else changed it at the same moment. */
-export async function setStatus(target: Target, clientId: string, status: Client['status']): Promise<Client> {
-  return existing(clientId, openClients(target).setClientStatus(clientId, status));
+export async function enableClient({ target }: Task, clientId: string): Promise<Client> {
+  return existing(clientId, openClients(target).setClientStatus(clientId, 'enabled'));
+}
+
+/** @throws {CliError} where there is no such client, or somebody else changed it at the same moment. */
+export async function disableClient({ target }: Task, clientId: string): Promise<Client> {
+  return existing(clientId, openClients(target).setClientStatus(clientId, 'disabled'));
 }
 
 /** @throws {CliError} where there is no such client, or nobody confirmed. */
-export async function deleteClient(target: Target, clientId: string, { yes }: Confirmed): Promise<Client> {
+export async function deleteClient({ target, confirm }: Task, clientId: string): Promise<Client> {
   const store = openClients(target);
   const { name } = await existing(clientId, store.findClient(clientId));
-  await confirm(`This deletes client ${clientId} (${name}) of ${target.label} and ends its sessions.`, yes);
+  await confirm(`This deletes client ${clientId} (${name}) of ${target.label} and ends its sessions.`);
   return existing(clientId, store.deleteClient(clientId));
 }
 
 /** @throws {CliError} where there is no such client, nobody confirmed, or two secrets work already. */
 export async function rotateSecret(
-  target: Target,
+  { confirm, target }: Task,
   clientId: string,
-  { yes, ...rotation }: SecretRotation & Confirmed,
+  rotation: SecretRotation,
 ): Promise<ClientWithSecret> {
   const store = openClients(target);
   const { name } = await existing(clientId, store.findClient(clientId));
   if (rotation.overlapSeconds === 0) {
-    await confirm(`This ends every secret that client ${clientId} (${name}) uses now.`, yes);
+    await confirm(`This ends every secret that client ${clientId} (${name}) uses now.`);
   }
   try {
     return await existing(clientId, store.rotateClientSecret(clientId, rotation));

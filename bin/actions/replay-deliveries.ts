@@ -5,8 +5,7 @@ import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts'
 import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import { CliError } from './cli-error.ts';
-import type { ShowProgress } from './terminal.ts';
+import { CliError, type ShowProgress } from './operator.ts';
 
 /** Which deliveries are replayed. */
 export interface ReplayRequest extends ReplayRange {

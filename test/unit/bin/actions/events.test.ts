@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type EventSources, findEvent } from '../../../../bin/ops/find-event.ts';
-import type { LoggedLine } from '../../../../bin/ops/logs.ts';
-import type { DeadLetter } from '../../../../bin/ops/queues.ts';
+import type { LoggedLine } from '../../../../bin/actions/cloudwatch.ts';
+import { type EventSources, findEvent } from '../../../../bin/actions/events.ts';
+import type { DeadLetter } from '../../../../bin/actions/queues.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/intake/event.ts';
 import { attemptMessage } from '../../lambdas/delivery/queues.ts';
-import { CliError } from './cli-error.ts';
-import type { DeadLetter, Queues } from './queues.ts';
-import type { ShowProgress } from './terminal.ts';
+import { CliError } from './operator.ts';
+import { type DeadLetter, openQueues, type Queues } from './queues.ts';
+import type { Task } from './target.ts';
 
 /** Why the delivery function refused a message. */
 export type RejectionReason = RejectedMessage['reason'];
@@ -46,10 +46,10 @@ export type Discarded = { readonly ids: readonly string[] } | { readonly reason:
 
 /** Lists dead letters. */
 export async function listLetters(
-  queues: Pick<Queues, 'deadLetters' | 'countInFlight'>,
-  limit: number,
-  progress: ShowProgress,
+  { target, progress }: Task,
+  { limit }: { readonly limit: number },
 ): Promise<DeadLetters> {
+  const queues = openQueues(target);
   const letters: DeadLetter[] = [];
   const inFlight = await queues.countInFlight();
   for await (const letter of queues.deadLetters(limit)) {
@@ -60,11 +60,8 @@ export async function listLetters(
 }
 
 /** Sends dead letters that can be processed now back to the queue they belong to; the others stay. */
-export async function redriveLetters(
-  queues: Queues,
-  { rate, limit }: RedriveOptions,
-  progress: ShowProgress,
-): Promise<Redriven> {
+export async function redriveLetters({ target, progress }: Task, { rate, limit }: RedriveOptions): Promise<Redriven> {
+  const queues = openQueues(target);
   const inFlight = await queues.countInFlight();
   const kept: KeptLetter[] = [];
   let moved = 0;
@@ -82,9 +79,9 @@ export async function redriveLetters(
 }
 
 /** One dead letter by the id it was published under, and how many there are of that id. @throws {CliError} where there is none */
-export async function findLetter(queues: Pick<Queues, 'deadLetters'>, messageId: string): Promise<FoundLetter> {
+export async function findLetter({ target }: Task, messageId: string): Promise<FoundLetter> {
   const found: DeadLetter[] = [];
-  for await (const letter of queues.deadLetters(mostLetters)) {
+  for await (const letter of openQueues(target).deadLetters(mostLetters)) {
     if (letter.origin.messageId === messageId) found.push(letter);
   }
   const [letter] = found;
@@ -93,11 +90,10 @@ export async function findLetter(queues: Pick<Queues, 'deadLetters'>, messageId:
 }
 
 /** Takes dead letters off the queue for good. Gives how many. @throws {CliError} where an id names none */
-export async function discardLetters(
-  queues: Pick<Queues, 'deadLetters' | 'remove'>,
-  wanted: Discarded,
-  progress: ShowProgress,
-): Promise<number> {
+export async function discardLetters({ target, progress, confirm }: Task, wanted: Discarded): Promise<number> {
+  const which = 'ids' in wanted ? wanted.ids.join(', ') : `of every message refused as ${wanted.reason}`;
+  await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`);
+  const queues = openQueues(target);
   const missing = new Set('ids' in wanted ? wanted.ids : []);
   let looked = 0;
   let removed = 0;

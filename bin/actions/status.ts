@@ -1,23 +1,32 @@
+import { isUnread } from './operator.ts';
 import { adviceOn } from './stack-states.ts';
 import { isLeftOver, type StageStacks, stackNameOf } from './stage-stacks.ts';
-import { isUnread, type Status } from './status-view.ts';
+import { type Facts, readFacts } from './status-facts.ts';
+import type { Task } from './target.ts';
+
+/** The facts, and what needs somebody, with what to do, in sentences. */
+export interface Status extends Facts {
+  readonly problems: readonly string[];
+}
+
+/** Reads what is deployed of a target, how it does, and what needs somebody. It writes nothing, and its reads are bounded. */
+export async function readStatus({ target, progress }: Task): Promise<Status> {
+  const facts = await readFacts(target, progress);
+  return { ...facts, problems: findProblems(facts, target.deployed, Date.now()) };
+}
 
 /**
- * What needs somebody, each in a sentence with what to do, the worst first.
+ * Finds what needs somebody, each in a sentence with what to do, the worst first.
  *
  * @param now - milliseconds since the epoch.
  */
-export function findProblems(
-  status: Omit<Status, 'problems'>,
-  deployed: StageStacks | undefined,
-  now: number,
-): readonly string[] {
+export function findProblems(facts: Facts, deployed: StageStacks | undefined, now: number): readonly string[] {
   return [
-    ...(deployed ? [...missingStacks(deployed), ...stackStates(deployed), ...versions(status, deployed)] : []),
-    ...(deployed ? protection(status, deployed) : []),
-    ...alarms(status),
-    ...deadLetters(status),
-    ...keys(status, now),
+    ...(deployed ? [...missingStacks(deployed), ...stackStates(deployed), ...versions(facts, deployed)] : []),
+    ...(deployed ? protection(facts, deployed) : []),
+    ...alarms(facts),
+    ...deadLetters(facts),
+    ...keys(facts, now),
   ];
 }
 
@@ -34,7 +43,7 @@ function stackStates(deployed: StageStacks): readonly string[] {
   return deployed.stacks.flatMap(stack => adviceOn(stack, deployed)?.text ?? []);
 }
 
-function versions({ stacks }: Pick<Status, 'stacks'>, deployed: StageStacks): readonly string[] {
+function versions({ stacks }: Pick<Facts, 'stacks'>, deployed: StageStacks): readonly string[] {
   const { configuration } = deployed;
   const { stage } = configuration;
   const leftOver = deployed.stacks.filter(stack => isLeftOver(stack, configuration)).map(({ stackName }) => stackName);
@@ -51,14 +60,14 @@ function versions({ stacks }: Pick<Status, 'stacks'>, deployed: StageStacks): re
 }
 
 /** Only a stage that keeps its data must be protected: the others are there to be deleted. */
-function protection(status: Omit<Status, 'problems'>, { configuration }: StageStacks): readonly string[] {
+function protection(facts: Facts, { configuration }: StageStacks): readonly string[] {
   const { stage, removalPolicy } = configuration;
   if (removalPolicy !== 'retain') return [];
   const holdsNothing = stackNameOf(stage, 'Smoke');
-  const stacks = (status.stacks ?? []).filter(
+  const stacks = (facts.stacks ?? []).filter(
     ({ name, state, terminationProtection }) => name !== holdsNothing && state !== null && !terminationProtection,
   );
-  const tables = isUnread(status.tables) ? [] : status.tables.filter(table => !table.deletionProtection);
+  const tables = isUnread(facts.tables) ? [] : facts.tables.filter(table => !table.deletionProtection);
   if (stacks.length + tables.length === 0) return [];
   const open = [...count(stacks.length, 'stack'), ...count(tables.length, 'table')];
   const next = configuration.protection
@@ -67,19 +76,19 @@ function protection(status: Omit<Status, 'problems'>, { configuration }: StageSt
   return [`${list(open)} can be deleted by mistake: nothing protects them. ${capital(next)}.`];
 }
 
-function alarms({ alarms }: Pick<Status, 'alarms'>): readonly string[] {
+function alarms({ alarms }: Pick<Facts, 'alarms'>): readonly string[] {
   if (isUnread(alarms) || alarms.ringing.length === 0) return [];
   const { length } = alarms.ringing;
   return [`${length === 1 ? 'an alarm rings' : `${length} alarms ring`}: docs/runbook.md says what each means.`];
 }
 
-function deadLetters({ queues, stage }: Pick<Status, 'queues' | 'stage'>): readonly string[] {
+function deadLetters({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly string[] {
   const dead = isUnread(queues) ? undefined : queues.find(({ queue }) => queue === 'dead letters');
   const letters = dead ? dead.waiting + dead.inFlight : 0;
   return count(letters, 'dead letter').map(told => `${told}: ${opsOf(stage)} dlq list says why.`);
 }
 
-function keys({ keys, stage }: Pick<Status, 'keys' | 'stage'>, now: number): readonly string[] {
+function keys({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): readonly string[] {
   if (isUnread(keys)) return [];
   return keys.flatMap(({ kind, activeSince, nextMadeAt }) => {
     if (activeSince === null) {
@@ -96,7 +105,7 @@ function keys({ keys, stage }: Pick<Status, 'keys' | 'stage'>, now: number): rea
 const rotationLateAfter = 26 * 3_600_000;
 
 /** The operator's command line for the very stage: without its name it works on the local run. */
-function opsOf(stage: Status['stage']): string {
+function opsOf(stage: Facts['stage']): string {
   return stage === null || stage === 'local' ? 'npm run ops --' : `npm run ops -- --stage ${stage}`;
 }
 

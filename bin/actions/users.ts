@@ -1,12 +1,10 @@
 import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
 import type { Role, User } from '../../lambdas/auth/principals/user.ts';
 import type { UserStore } from '../../lambdas/auth/principals/user-store.ts';
-import { CliError } from './cli-error.ts';
-import { openLockout } from './keyring.ts';
-import { choosePassword, type PasswordOptions } from './password.ts';
-import { openSessions, openUsers } from './stores.ts';
-import type { Target } from './target.ts';
-import { type Confirmed, confirm, type Streams } from './terminal.ts';
+import { CliError } from './operator.ts';
+import { choosePassword, type PasswordOptions } from './passwords.ts';
+import { openLockout, openSessions, openUsers } from './stores.ts';
+import type { Target, Task } from './target.ts';
 
 // A reference to a user is an e-mail address or a user id. All actions throw a CliError where it leads to nobody.
 
@@ -41,37 +39,40 @@ export async function findUser(
 
 /** @throws {CliError} where the address is taken, or the password is not good enough. */
 export async function createUser(
-  target: Target,
+  { target, askPassword }: Task,
   { email, account, role, ...options }: NewUser,
-  stdin: Streams['stdin'],
 ): Promise<UserWithPassword> {
   const store = openUsers(target);
   if (await store.findUserByEmail(email)) {
     throw new CliError(`a user with the e-mail address ${email} exists already: "users show ${email}" shows them.`);
   }
-  const { password, isGenerated } = await choosePassword(options, minimumLength(target), stdin);
+  const { password, isGenerated } = await choosePassword(options, minimumLength(target), askPassword);
   const user = await unlessTaken(email, store.createUser({ email, password, accountId: account, role }));
   return isGenerated ? { user, generatedPassword: password } : { user };
 }
 
-export async function listUsers(target: Target, page: PageRequest): Promise<readonly User[]> {
+export async function listUsers({ target }: Task, page: PageRequest): Promise<readonly User[]> {
   return openUsers(target).listUsers(page);
 }
 
-export async function showUser(target: Target, reference: string): Promise<User> {
+export async function showUser({ target }: Task, reference: string): Promise<User> {
   return findUser(openUsers(target), reference);
 }
 
-export async function setStatus(target: Target, reference: string, status: User['status']): Promise<User> {
-  return change(target, reference, (store, { userId }) => store.setUserStatus(userId, status));
+export async function enableUser({ target }: Task, reference: string): Promise<User> {
+  return change(target, reference, (store, { userId }) => store.setUserStatus(userId, 'enabled'));
 }
 
-export async function setRole(target: Target, reference: string, role: Role): Promise<User> {
+export async function disableUser({ target }: Task, reference: string): Promise<User> {
+  return change(target, reference, (store, { userId }) => store.setUserStatus(userId, 'disabled'));
+}
+
+export async function setRole({ target }: Task, reference: string, role: Role): Promise<User> {
   return change(target, reference, (store, { userId }) => store.setUserRole(userId, role));
 }
 
 /** Forgets the failed logins of a user. */
-export async function unlockUser(target: Target, reference: string): Promise<User> {
+export async function unlockUser({ target }: Task, reference: string): Promise<User> {
   const user = await findUser(openUsers(target), reference);
   await unlock(target, user.email);
   return user;
@@ -81,7 +82,7 @@ export async function unlockUser(target: Target, reference: string): Promise<Use
  * Deletes a user with their password, sessions and address. It may be repeated after it ended half-way: the user goes
  * first, and the address leads to what is left.
  */
-export async function deleteUser(target: Target, reference: string, { yes }: Confirmed): Promise<DeletedUser> {
+export async function deleteUser({ target, confirm }: Task, reference: string): Promise<DeletedUser> {
   const [store, sessions] = [openUsers(target), openSessions(target)];
   const userId = await ownerOf(store, reference);
   const user = await store.findUser(userId);
@@ -90,7 +91,7 @@ export async function deleteUser(target: Target, reference: string, { yes }: Con
   const emails = [...new Set([user?.email, user?.formerEmail, ...(isByEmail ? [reference] : [])])].filter(
     email => email !== undefined,
   );
-  await confirm(`This deletes user ${emails[0]} of ${target.label}, with their password and sessions.`, yes);
+  await confirm(`This deletes user ${emails[0]} of ${target.label}, with their password and sessions.`);
   await store.deleteUser(userId);
   await sessions.deleteSessions(userId);
   for (const email of emails) {
@@ -102,14 +103,13 @@ export async function deleteUser(target: Target, reference: string, { yes }: Con
 
 /** Sets a password, which ends the user's sessions, and forgets their failed logins. */
 export async function setPassword(
-  target: Target,
+  { target, askPassword }: Task,
   reference: string,
   options: PasswordOptions,
-  stdin: Streams['stdin'],
 ): Promise<UserWithPassword> {
   const store = openUsers(target);
   const { userId } = await findUser(store, reference);
-  const { password, isGenerated } = await choosePassword(options, minimumLength(target), stdin);
+  const { password, isGenerated } = await choosePassword(options, minimumLength(target), askPassword);
   const user = await store.setUserPassword(userId, password);
   if (!user) throw noUser(reference);
   await unlock(target, user.email);
@@ -117,7 +117,7 @@ export async function setPassword(
 }
 
 /** It may be repeated after it ended half-way. @throws {CliError} where the address is taken. */
-export async function setEmail(target: Target, reference: string, email: string): Promise<User> {
+export async function setEmail({ target }: Task, reference: string, email: string): Promise<User> {
   const store = openUsers(target);
   const userId = await ownerOf(store, reference);
   const known = await store.findUser(userId);

@@ -4,12 +4,11 @@ import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts
 import { contentsOfStateShard, type UndeliveredState } from '../../lambdas/delivery/store/delivery-item.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import { CliError } from './cli-error.ts';
+import { CliError } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
 import { everySecond, type Replayed, type ReplayRequest, replayDeliveries } from './replay-deliveries.ts';
 import { connectDynamo, openDeliveries, openReplays } from './stores.ts';
-import { requireOutput, type Target } from './target.ts';
-import type { ShowProgress } from './terminal.ts';
+import { requireOutput, type Task } from './target.ts';
 
 /** Which deliveries of one webhook are listed. */
 export interface ListQuery {
@@ -47,9 +46,8 @@ export interface Resent {
 
 /** Lists the deliveries of one webhook, the newest first. */
 export async function listDeliveries(
-  target: Target,
+  { target, progress }: Task,
   { account, event, state, limit }: ListQuery,
-  progress: ShowProgress,
 ): Promise<readonly Delivery[]> {
   const { history } = openDeliveries(target);
   const found: Delivery[] = [];
@@ -68,9 +66,8 @@ export async function listDeliveries(
  * `Deliveries`, which holds nothing else: some 5,000 in a page. Expired ones count until DynamoDB has removed them.
  */
 export async function countUndelivered(
-  target: Target,
+  { target, progress }: Task,
   { account, event, state, limit }: UndeliveredQuery,
-  progress: ShowProgress,
 ): Promise<readonly UndeliveredCount[]> {
   const counts = new Map<string, UndeliveredCount>();
   let counted = 0;
@@ -100,14 +97,14 @@ export async function countUndelivered(
 }
 
 /** @throws {CliError} where there is no such delivery. */
-export async function showDelivery(target: Target, id: string): Promise<Delivery> {
+export async function showDelivery({ target }: Task, id: string): Promise<Delivery> {
   const [delivery] = await openDeliveries(target).read([id]);
   if (!delivery) throw noDelivery(id);
   return delivery;
 }
 
 /** Sends a delivery again. @throws {CliError} where it cannot be sent. */
-export async function resendDelivery(target: Target, id: string): Promise<Resent> {
+export async function resendDelivery({ target }: Task, id: string): Promise<Resent> {
   const { read, update, findWebhook } = openDeliveries(target);
   const [delivery] = await read([id]);
   if (!delivery) throw noDelivery(id);
@@ -130,7 +127,7 @@ export async function resendDelivery(target: Target, id: string): Promise<Resent
 }
 
 /** Replays a range of deliveries and waits for the end of the replay. @throws {CliError} */
-export async function replay(target: Target, request: ReplayRequest, progress: ShowProgress): Promise<Replayed> {
+export async function replay({ target, progress }: Task, request: ReplayRequest): Promise<Replayed> {
   const replays = openReplays(target, openRetryQueue(target));
   return replayDeliveries(request, { ...replays, now: systemClock, wait: everySecond }, progress);
 }

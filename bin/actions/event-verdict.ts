@@ -1,10 +1,10 @@
 import type { AttemptRecord, Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
 import { wireResults } from '../../lambdas/delivery/representation.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
-import type { LoggedLine } from './logs.ts';
+import type { LoggedLine } from './cloudwatch.ts';
 import type { DeadLetter } from './queues.ts';
-import { iso } from './report.ts';
 
 /** A verdict with its reason, in words for the operator. */
 export interface Judgement {
@@ -33,7 +33,7 @@ export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined):
 /** Judges an event by one line of the log; `undefined` where the line does not say what became of it. */
 export function judgeLine({ at, fields }: LoggedLine): Judgement | undefined {
   const { message, messageId, reason, detail, account, event, state, seconds } = fields;
-  const moment = iso(at);
+  const moment = isoTime(at);
   if (message === 'event.without_webhook') {
     return { verdict: 'no webhook', why: `at ${moment} account ${account} had no webhook for ${event}` };
   }
@@ -60,7 +60,7 @@ export function judgeConflict(lines: readonly LoggedLine[], messageId: string): 
     ({ fields }) => fields.message === 'event.conflicting_copy' && fields.messageId === messageId,
   );
   if (!line) return undefined;
-  const why = `at ${iso(line.at)} it told something else under an id that was used before, by the event of delivery ${line.fields.deliveryId}: it was dropped`;
+  const why = `at ${isoTime(line.at)} it told something else under an id that was used before, by the event of delivery ${line.fields.deliveryId}: it was dropped`;
   return { verdict: 'refused', why };
 }
 
@@ -85,7 +85,7 @@ function isCurrent({ webhookId }: Delivery, webhook: Webhook | undefined): webho
 const deletedWebhook = 'its webhook was deleted, or registered anew, before it was sent';
 
 function whyWaiting(delivery: Delivery, webhook: Webhook, last: string): string {
-  const due = `attempt ${delivery.attempt} is due at ${iso(delivery.wait?.nextAttemptAt) ?? 'once'}; ${last}`;
+  const due = `attempt ${delivery.attempt} is due at ${delivery.wait ? isoTime(delivery.wait.nextAttemptAt) : 'once'}; ${last}`;
   return webhook.status === 'suspended'
     ? `${due}. Its webhook is suspended (${reasonOf(webhook)}): the event is held when that is due`
     : due;

@@ -10,6 +10,19 @@ export class CliError extends Error {
   }
 }
 
+/** Shows how far a long action is; each text replaces the one before. */
+export type ShowProgress = (text: string) => void;
+
+/**
+ * Asks before something that cannot be undone: the consequences in a sentence, `This ends every access token of stage prod.`
+ *
+ * @throws {CliError} unless the answer is yes.
+ */
+export type Confirm = (consequences: string) => Promise<void>;
+
+/** Asks for a password. `check` returns the problem of one that was typed, which is shown. */
+export type AskPassword = (check: (password: string) => Promise<string | undefined>) => Promise<string>;
+
 /**
  * The message for the operator about any failure, on one line.
  *
@@ -34,6 +47,18 @@ export function describeError(error: unknown, unreachable: string, profile = pro
       : 'no AWS region: set AWS_REGION or AWS_PROFILE.';
   }
   return oneLine(`${nameOf(error) || 'failure'}: ${messageOf(error)}`);
+}
+
+/** A part of an answer, or why it could not be read: the other parts are there all the same. */
+export type Part<Value> = Value | Unread;
+
+interface Unread {
+  readonly unread: string;
+}
+
+/** Recognises a part that could not be read. */
+export function isUnread(part: unknown): part is Unread {
+  return typeof part === 'object' && part !== null && 'unread' in part;
 }
 
 /** The error and all errors it wraps: its causes and, for a failed connection, one error for each IP address tried. */

@@ -9,7 +9,7 @@ import {
   type TestReceiver,
 } from '../../lambdas/smoke/smoke-test.ts';
 import { type Step, TestEnded } from '../../lambdas/smoke/step-record.ts';
-import { CliError, describeError } from './cli-error.ts';
+import { CliError, describeError } from './operator.ts';
 import { openParameters } from './parameters.ts';
 import { openQueues } from './queues.ts';
 import {
@@ -19,13 +19,14 @@ import {
   removeLeftOvers,
   removePrincipals,
 } from './smoke-principals.ts';
-import { outputsOfStacks, requireOutput, type Target } from './target.ts';
-import { type Confirmed, confirm } from './terminal.ts';
+import { outputsOfStacks, requireOutput, type Target, type Task } from './target.ts';
 
 /** How a test is run. */
 export interface TestOptions {
   /** In seconds. */
   readonly timeout: number;
+  /** Ends the test early; it tidies up all the same. */
+  readonly interruption: AbortSignal;
   readonly onStep: (step: Step) => void;
 }
 
@@ -51,14 +52,17 @@ export interface RotatedCredentials {
  *
  * @throws {CliError} where it failed: at which step, why, and what to look at.
  */
-export async function testStage(target: Target, { timeout, onStep }: TestOptions): Promise<SmokeReport> {
+export async function testStage(
+  { target }: Task,
+  { timeout, interruption, onStep }: TestOptions,
+): Promise<SmokeReport> {
   const receiver = receiverOf(target);
   const queues = openQueues(target);
   const ended = new AbortController();
   const timer = setTimeout(() => ended.abort(new TestEnded(`not done after ${timeout} s`)), timeout * 1_000);
   const interrupt = () => ended.abort(new TestEnded('interrupted', 'who or what interrupted it, if it was not you'));
-  // Further signals change nothing: npm sends Ctrl-C on, so that it arrives twice, and tidying up is over within 30 s.
-  for (const name of interruptions) process.on(name, interrupt);
+  interruption.addEventListener('abort', interrupt, { once: true });
+  if (interruption.aborted) interrupt();
   try {
     const result = await runSmokeTest(
       {
@@ -83,7 +87,7 @@ export async function testStage(target: Target, { timeout, onStep }: TestOptions
     throw failed(target, result, result.failure);
   } finally {
     clearTimeout(timer);
-    for (const name of interruptions) process.off(name, interrupt);
+    interruption.removeEventListener('abort', interrupt);
   }
 }
 
@@ -92,7 +96,7 @@ export async function testStage(target: Target, { timeout, onStep }: TestOptions
  *
  * @throws {CliError} where the stage has no scheduled test.
  */
-export async function rotateCredentials(target: Target): Promise<RotatedCredentials> {
+export async function rotateCredentials({ target }: Task): Promise<RotatedCredentials> {
   const parameter = target.outputs.SmokeCredentialsParameter;
   if (parameter === undefined) {
     throw new CliError(
@@ -115,10 +119,12 @@ export async function rotateCredentials(target: Target): Promise<RotatedCredenti
  *
  * @throws {CliError} where nobody confirmed.
  */
-export async function removeAll(target: Target, { yes }: Confirmed): Promise<{ readonly removed: readonly string[] }> {
+export async function removeAll({
+  target,
+  confirm,
+}: Pick<Task, 'target' | 'confirm'>): Promise<{ readonly removed: readonly string[] }> {
   await confirm(
     `This removes the clients, users and parameters of the smoke tests of ${target.label}; a scheduled test fails from then on.`,
-    yes,
   );
   // Also of a stack that the stage's file asks for no more: its outputs are none of the target's.
   const outputs = { ...target.outputs, ...outputsOfStacks(target.deployed?.stacks ?? []) };
@@ -132,8 +138,6 @@ export async function removeAll(target: Target, { yes }: Confirmed): Promise<{ r
   });
   return { removed: [...parameters, ...removed] };
 }
-
-const interruptions = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 function failed({ label }: Target, result: SmokeResult, { step, reason, lookAt }: NonNullable<SmokeResult['failure']>) {
   const { steps, durationMs, deliveryId } = result;

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { CloudWatchClient, DescribeAlarmsCommand, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
 import {
   CloudWatchLogsClient,
   DescribeLogGroupsCommand,
@@ -6,9 +7,57 @@ import {
   type ResultField,
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
-import { CliError } from './cli-error.ts';
+import { CliError, type ShowProgress } from './operator.ts';
 import { connectionSettings, requireOutput, type Target } from './target.ts';
-import type { ShowProgress } from './terminal.ts';
+
+/** Reads the alarms of a stage: those that CloudFormation named after its stacks, 100 of each stack at most. */
+export async function readAlarms(target: Target) {
+  if (!target.deployed) throw new CliError(`${target.label} has no alarms that can be asked: name a stage.`);
+  const cloudWatch = new CloudWatchClient(connectionSettings(target, undefined));
+  const answers = await Promise.all(
+    target.deployed.stacks.map(({ stackName }) =>
+      cloudWatch.send(new DescribeAlarmsCommand({ AlarmNamePrefix: `${stackName}-`, MaxRecords: 100 })),
+    ),
+  );
+  const alarms = answers.flatMap(({ MetricAlarms = [] }) => MetricAlarms);
+  const ringing = alarms
+    .filter(({ StateValue }) => StateValue === 'ALARM')
+    .map(({ AlarmName = '', AlarmDescription = '', StateUpdatedTimestamp }) => ({
+      name: AlarmName,
+      since: StateUpdatedTimestamp?.toISOString() ?? null,
+      description: AlarmDescription,
+    }));
+  return { total: alarms.length, isCutOff: answers.some(({ NextToken }) => NextToken !== undefined), ringing };
+}
+
+/**
+ * The age of the oldest message of queues, in seconds: CloudWatch's latest value of the last ten minutes, `null` where it has
+ * none. SQS itself does not tell it.
+ */
+export async function readAges(target: Target, queueNames: readonly string[]): Promise<readonly (number | null)[]> {
+  const cloudWatch = new CloudWatchClient(connectionSettings(target, undefined));
+  const now = Date.now();
+  const { MetricDataResults = [] } = await cloudWatch.send(
+    new GetMetricDataCommand({
+      StartTime: new Date(now - 600_000),
+      EndTime: new Date(now),
+      ScanBy: 'TimestampDescending',
+      MetricDataQueries: queueNames.map((Value, index) => ({
+        Id: `age${index}`,
+        MetricStat: {
+          Metric: {
+            Namespace: 'AWS/SQS',
+            MetricName: 'ApproximateAgeOfOldestMessage',
+            Dimensions: [{ Name: 'QueueName', Value }],
+          },
+          Period: 60,
+          Stat: 'Maximum',
+        },
+      })),
+    }),
+  );
+  return queueNames.map((_, index) => MetricDataResults.find(({ Id }) => Id === `age${index}`)?.Values?.[0] ?? null);
+}
 
 /** A line of a function's log: its fields, and when it was written in milliseconds since the epoch. */
 export interface LoggedLine {

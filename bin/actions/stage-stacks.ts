@@ -1,7 +1,7 @@
 import type { Stack } from '@aws-sdk/client-cloudformation';
 import { hasSmokeStack, type StageConfiguration, stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError, type StageName } from '../../lib/stage-files.ts';
-import { CliError } from './cli-error.ts';
+import { CliError } from './operator.ts';
 
 /** The stacks that a stage may have, in the order in which they are deployed. */
 export const stackNames = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'] as const;

@@ -5,10 +5,10 @@ import { isExpired, type Session } from '../../lambdas/auth/sessions/session.ts'
 import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
 import type { SessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { batchGet } from '../../lambdas/platform/batch-get.ts';
-import { CliError } from './cli-error.ts';
+import { CliError } from './operator.ts';
 import { connectDynamo, openClients, openSessions, openUsers } from './stores.ts';
-import { requireOutput, type Target } from './target.ts';
-import { findUser } from './user-actions.ts';
+import { requireOutput, type Target, type Task } from './target.ts';
+import { findUser } from './users.ts';
 
 /** Whose sessions. */
 export interface OwnerOptions {
@@ -54,7 +54,7 @@ export interface EndedSession {
  *
  * @throws {CliError} where the owner does not exist, or `after` is no session of theirs.
  */
-export async function listSessions(target: Target, options: ListOptions): Promise<SessionStates> {
+export async function listSessions({ target }: Task, options: ListOptions): Promise<SessionStates> {
   const owner = await ownerOf(target, options);
   const store = openSessions(target);
   if (options.after !== undefined && !(await mayBeSessionOf(owner, options.after, store.findSession))) {
@@ -82,7 +82,7 @@ export async function listSessions(target: Target, options: ListOptions): Promis
 }
 
 /** Ends all sessions of a user or a client. @throws {CliError} where the owner does not exist. */
-export async function endAllSessions(target: Target, options: OwnerOptions): Promise<EndedOwner> {
+export async function endAllSessions({ target }: Task, options: OwnerOptions): Promise<EndedOwner> {
   const owner = await ownerOf(target, options);
   if ('userId' in owner) {
     const user = await openUsers(target).endUserSessions(owner.userId);
@@ -95,7 +95,7 @@ export async function endAllSessions(target: Target, options: OwnerOptions): Pro
 }
 
 /** Ends one session. @throws {CliError} where there is no such session. */
-export async function endSession(target: Target, sessionId: string): Promise<EndedSession> {
+export async function endSession({ target }: Task, sessionId: string): Promise<EndedSession> {
   const { findSession, revokeSession } = openSessions(target);
   if (!(await findSession(sessionId))) {
     throw new CliError(`there is no session "${sessionId}": "sessions list --user EMAIL" shows them.`);

@@ -1,7 +1,12 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { KMSClient } from '@aws-sdk/client-kms';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
+import { makeKeyRotation, type RotationSettings } from '../../lambdas/auth/keys/key-rotation.ts';
+import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { makeClientStore } from '../../lambdas/auth/principals/client-store.ts';
 import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
+import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { makeSessionList } from '../../lambdas/auth/sessions/session-list.ts';
 import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { type SlownessOwner, slownessId, slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
@@ -15,8 +20,9 @@ import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { batchGet } from '../../lambdas/platform/batch-get.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
-import { iso } from './report.ts';
+import { CliError } from './operator.ts';
 import { connectionSettings, requireOutput, type Target } from './target.ts';
 
 /** Access to the target's tables. */
@@ -44,6 +50,43 @@ export function openSessions(target: Target) {
   const { dynamo } = connect(target);
   const table = requireOutput(target, 'SessionsTable');
   return { ...makeSessionList({ dynamo, table }), ...makeSessionStore({ dynamo, table }) };
+}
+
+/** The target's keyring. It lists keys and unwraps none; a new one reads the table anew. */
+export function openKeyring(target: Target) {
+  return makeKeyring(keyringIn(target));
+}
+
+/** The target's lockout. It needs the MAC key, because the keys of its items are MACs. */
+export function openLockout(target: Target) {
+  const stored = keyringIn(target);
+  const keyring = makeKeyring({ ...stored, kms: connectKms(target) });
+  return makeLockout({ ...stored, keyring, table: requireOutput(target, 'LockoutsTable') });
+}
+
+/** The target's key rotation, with the settings of its scheduled function. */
+export function openRotation(target: Target) {
+  return makeKeyRotation({ ...connect(target), ...rotationSettings(target), kms: connectKms(target) });
+}
+
+/** The settings that the target's rotation of keys has. */
+export function rotationSettings(target: Target): RotationSettings {
+  try {
+    const environment = rotateKeysEnvironment.parse(JSON.parse(requireOutput(target, 'RotateKeysSettings')));
+    return {
+      table: environment.KEYRING_TABLE,
+      keyArn: environment.KEY_ARN,
+      algorithm: environment.SIGNING_ALGORITHM,
+      policies: rotationPolicies({
+        periodSeconds: environment.KEY_ROTATION_SECONDS,
+        accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
+        refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
+      }),
+    };
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(`${target.label} has key settings of another version: deploy or start this version first.`);
+  }
 }
 
 /** The target's webhooks. */
@@ -93,31 +136,35 @@ export function openReplays(target: Target, retryQueue: AttemptQueue) {
   };
 }
 
-/** Since when the attempts of each account and event are made in the slow lane; `null` where they are not. */
+/** Since when the attempts of each account and event are made in the slow lane, in milliseconds since the epoch, where they are. */
 export async function readSlowSince(
   target: Target,
   owners: readonly SlownessOwner[],
-): Promise<readonly (string | null)[]> {
+): Promise<readonly (number | undefined)[]> {
   const dynamo = connectDynamo(target);
   const table = requireOutput(target, 'DeliveriesTable');
-  const found: (string | null)[] = [];
+  const found: (number | undefined)[] = [];
   for (let start = 0; start < owners.length; start += longestRead) {
     const some = owners.slice(start, start + longestRead);
     const items = await batchGet(
       dynamo,
       some.map(owner => ({ table, key: { id: slownessId(owner) } })),
     );
-    found.push(...some.map((owner, at) => iso(slownessOf(owner, items[at]).slowSince)));
+    found.push(...some.map((owner, at) => slownessOf(owner, items[at]).slowSince));
   }
   return found;
 }
 
+function keyringIn(target: Target) {
+  return { dynamo: connectDynamo(target), table: requireOutput(target, 'KeyringTable'), now: systemClock };
+}
+
+function connectKms(target: Target): KMSClient {
+  return new KMSClient(connectionSettings(target, target.outputs.KmsEndpoint));
+}
+
 function connect(target: Target) {
-  return {
-    dynamo: connectDynamo(target),
-    now: systemClock,
-    makeId: randomId,
-  };
+  return { dynamo: connectDynamo(target), now: systemClock, makeId: randomId };
 }
 
 /** Failures need no report here: the sweeper goes on with every replay each minute. */

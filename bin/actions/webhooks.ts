@@ -1,0 +1,112 @@
+import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
+import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
+import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
+import { CliError } from './operator.ts';
+import { openWebhooks, readSlowSince } from './stores.ts';
+import type { Task } from './target.ts';
+
+/** The account and the event of a webhook: an account has at most one for each event. */
+export interface Registration {
+  readonly account: string;
+  readonly event: EventName;
+}
+
+/** Which webhooks are listed. */
+export interface ListOptions {
+  readonly account?: string;
+  readonly status?: (typeof wireStatuses)[Webhook['status']];
+}
+
+/** A webhook without what is secret, or a suspension that waits for one. */
+export type WebhookView = ReturnType<typeof viewWebhook>;
+
+/** A registration after it was suspended. */
+export interface Suspended extends Registration {
+  /** Whether there is a webhook; otherwise the next one begins suspended. */
+  readonly isRegistered: boolean;
+  readonly webhook: WebhookView | undefined;
+}
+
+/** A registration after its suspension was ended, with the webhook where there is one. */
+export interface Reactivated extends Registration {
+  readonly webhook: WebhookView | undefined;
+}
+
+export async function listWebhooks(
+  { target }: Task,
+  { account, status }: ListOptions,
+): Promise<readonly WebhookView[]> {
+  const wanted = (await openWebhooks(target).listAll())
+    .filter(found => account === undefined || found.accountId === account)
+    .filter(found => status === undefined || viewWebhook(found).status === status);
+  const slowSince = await readSlowSince(target, wanted);
+  return wanted.map((found, at) => viewWebhook(found, slowSince[at]));
+}
+
+/** @throws {CliError} where there is neither a webhook nor a suspension. */
+export async function showWebhook({ target }: Task, registration: Registration): Promise<WebhookView> {
+  const found = await openWebhooks(target).find(registration.account, registration.event);
+  if (!found) throw noWebhook(registration);
+  const [slowSince] = await readSlowSince(target, [found]);
+  return viewWebhook(found, slowSince);
+}
+
+/** Suspends a webhook, or the next one that is registered. */
+export async function suspendWebhook({ target }: Task, { account, event }: Registration): Promise<Suspended> {
+  const store = openWebhooks(target);
+  const { outcome } = await store.suspend(account, event);
+  const found = await store.find(account, event);
+  return { account, event, isRegistered: outcome === 'changed', webhook: found && viewWebhook(found) };
+}
+
+/** @throws {CliError} where there is neither a webhook nor a suspension. */
+export async function reactivateWebhook({ target }: Task, registration: Registration): Promise<Reactivated> {
+  const changed = await openWebhooks(target).reactivate(registration.account, registration.event);
+  if (!changed) throw noWebhook(registration);
+  const webhook = changed.outcome === 'not_registered' ? undefined : viewWebhook(changed.webhook);
+  return { ...registration, webhook };
+}
+
+/**
+ * A suspension without a webhook is shown as a suspended webhook that has nothing else. Of a URL only the host is.
+ *
+ * @param slowSince - since when its attempts are made in the slow lane, where they are.
+ */
+function viewWebhook(found: Webhook | Hold, slowSince?: number) {
+  const { accountId, eventName } = found;
+  if (!('webhookId' in found)) {
+    return {
+      accountId,
+      eventName,
+      slowSince,
+      webhookId: null,
+      host: null,
+      status: wireStatuses.suspended,
+      suspensionReason: wireReasons.operator,
+      failingSince: undefined,
+      createdAt: undefined,
+      updatedAt: found.since,
+      hasAuthorization: false,
+      secrets: [],
+    };
+  }
+  const { webhookId, url, failingSince, createdAt, updatedAt } = found;
+  return {
+    accountId,
+    eventName,
+    slowSince,
+    webhookId,
+    host: URL.parse(url)?.host ?? null,
+    status: wireStatuses[found.status],
+    suspensionReason: found.suspensionReason && wireReasons[found.suspensionReason],
+    failingSince,
+    createdAt,
+    updatedAt,
+    hasAuthorization: found.sealedAuthorization !== undefined,
+    secrets: found.secrets.map(({ createdAt, replacedAt }) => ({ createdAt, replacedAt })),
+  };
+}
+
+function noWebhook({ account, event }: Registration) {
+  return new CliError(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
+}
