@@ -31,9 +31,6 @@ export interface FoundReplay {
   readonly latest: Replay;
 }
 
-/** Reads the replays of all webhooks. */
-export type ReplayReader = ReturnType<typeof makeReplayReader>;
-
 /** The replays of all webhooks. */
 export type ReplayStore = ReturnType<typeof makeReplayStore>;
 
